@@ -1,1 +1,16 @@
-//! placeholder
+//! What one measurement is, how many are merged, who was owed which message, and what a finished run says.
+//!
+//! No tokio, no socket, no clock: instants come in as [`At`] values, files as `Write`. Each shard fills its own
+//! [`recorder::Recorder`]; once a second the collector takes them all and [`totals::Totals`] merges them.
+
+pub mod at;
+pub mod folder;
+pub mod ledger;
+pub mod outcome;
+pub mod recorder;
+pub mod stamp;
+pub mod summary;
+pub mod thresholds;
+pub mod totals;
+
+pub use at::At;
