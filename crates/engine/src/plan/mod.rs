@@ -1,0 +1,85 @@
+//! What a run is to do, with every name resolved: the one thing a script language hands to the engine.
+//!
+//! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
+//! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
+
+pub mod step;
+pub mod template;
+
+pub use step::*;
+pub use template::{Expression, Function, JsonTemplate, Template};
+
+use serde_json::Value;
+use sonagi_measure::ledger;
+use sonagi_measure::outcome::Operation;
+use sonagi_measure::thresholds::Threshold;
+use std::time::Duration;
+
+use crate::schedule::Load;
+
+/// A whole run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Short name of the run, e.g. the script's file stem.
+    pub name: String,
+    /// Base of relative URLs, e.g. `http://127.0.0.1:8080`.
+    pub target: String,
+    /// When users arrive, or how many iterate.
+    pub load: Load,
+    /// At least one; picked per user by weight.
+    pub scenarios: Vec<Scenario>,
+    /// Run once, by one user, before the first arrival; what it sets is seen by all users. A failure ends the run.
+    pub before: Vec<Step>,
+    /// Run once after the last user ended.
+    pub after: Vec<Step>,
+    /// Each user gets one of the values, picked at random (one value: a constant).
+    pub variables: Vec<(String, Vec<Value>)>,
+    /// Rows handed to users.
+    pub payloads: Vec<Payload>,
+    /// Defaults of the HTTP client.
+    pub http: HttpOptions,
+    /// Defaults of WebSocket connections.
+    pub websocket: WebsocketOptions,
+    /// Defaults of Socket.IO sessions.
+    pub socketio: SocketioOptions,
+    /// Whether certificates are checked (`tls.rejectUnauthorized`).
+    pub verify_certificates: bool,
+    /// Rules of the delivery ledger; None when no message is stamped.
+    pub delivery: Option<ledger::Rules>,
+    /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
+    pub drain: Duration,
+    /// What the author demands of the summary.
+    pub thresholds: Vec<Threshold>,
+    /// Names and kinds of all operations, indexed by `OperationId`.
+    pub operations: Vec<Operation>,
+    /// The script as its author would recognise it, for `run.json` (secrets are removed when it is written).
+    pub source: Value,
+}
+
+/// What one kind of user does.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub name: String,
+    /// Relative share of users, > 0.
+    pub weight: f64,
+    pub flow: Vec<Step>,
+}
+
+/// Rows of a CSV file (or one JSON array of objects).
+#[derive(Clone, Debug)]
+pub struct Payload {
+    /// Variable names, one per column.
+    pub fields: Vec<String>,
+    pub rows: Vec<Vec<Value>>,
+    pub order: RowOrder,
+    /// `loadAll`: the user gets all rows as one array of objects under this name instead of one row.
+    pub all_as: Option<String>,
+}
+
+/// Which row a user gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrder {
+    /// User n gets row n modulo the number of rows, counted over all shards: no row repeats before all were used.
+    Sequence,
+    Random,
+}

@@ -1,0 +1,159 @@
+//! Text and JSON with holes, compiled: rendering is concatenation.
+//!
+//! Parsing `{{ … }}` belongs to the script languages; here is only what a user's values fill in.
+
+use serde_json::Value;
+
+/// What stands in a hole.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    Constant(Value),
+    /// A variable, then keys and indexes into it (`friends[0].id`).
+    Path { variable: String, keys: Vec<Key> },
+    Call { function: Function, arguments: Vec<Expression> },
+    /// A template used as a value: always a string.
+    Text(Template),
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Key { Name(String), Index(usize) }
+
+/// Built-in functions and per-user values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// `$stamp`: a fresh stamp for the message being rendered; several in one message are the same stamp.
+    Stamp,
+    /// `$randomNumber(a, b)`: integer in a..=b.
+    RandomNumber,
+    /// `$randomString(n)`: n letters and digits (default 10).
+    RandomString,
+    /// `$uuid`: one per user.
+    Uuid,
+    /// `$now`: milliseconds since the Unix epoch.
+    Now,
+    /// `$loopCount`: number of the innermost loop's iteration, from 1.
+    LoopCount,
+    /// `$loopElement`: element of the innermost loop over a list.
+    LoopElement,
+    /// `$user`: number of the user in the run, from 0.
+    User,
+}
+
+/// Text with holes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Template { pub pieces: Vec<Piece> }
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece { Text(String), Hole(Expression) }
+
+/// JSON text with holes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JsonTemplate { pub pieces: Vec<JsonPiece> }
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum JsonPiece {
+    /// JSON text, copied as it is.
+    Raw(String),
+    /// A whole value: keeps its type (a whole-string tag in the script).
+    Value(Expression),
+    /// Inside a string literal: rendered as text and escaped.
+    InString(Expression),
+}
+
+impl Template {
+    /// A template without holes.
+    pub fn constant(text: impl Into<String>) -> Template {
+        Template { pieces: vec![Piece::Text(text.into())] }
+    }
+    /// Whether any hole is a stamp.
+    pub fn is_stamped(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Hole(hole) if hole.is_stamped()))
+    }
+}
+
+impl JsonTemplate {
+    /// Compiles a value whose strings may hold holes: `parse` turns one string into its pieces, and every other value is
+    /// copied. A string that is one hole keeps the hole's type. Object keys stay as they are.
+    pub fn compile<E>(value: &Value, parse: &mut dyn FnMut(&str) -> Result<Template, E>) -> Result<JsonTemplate, E> {
+        let mut compiled = JsonTemplate::default();
+        compiled.append(value, parse)?;
+        Ok(compiled)
+    }
+
+    /// Whether any hole is a stamp.
+    pub fn is_stamped(&self) -> bool {
+        self.pieces.iter().any(|piece| match piece {
+            JsonPiece::Raw(_) => false,
+            JsonPiece::Value(hole) | JsonPiece::InString(hole) => hole.is_stamped(),
+        })
+    }
+
+    fn raw(&mut self, text: &str) {
+        if let Some(JsonPiece::Raw(last)) = self.pieces.last_mut() {
+            last.push_str(text);
+        } else {
+            self.pieces.push(JsonPiece::Raw(text.to_owned()));
+        }
+    }
+
+    fn append<E>(&mut self, value: &Value, parse: &mut dyn FnMut(&str) -> Result<Template, E>) -> Result<(), E> {
+        match value {
+            Value::String(text) => self.append_string(parse(text)?),
+            Value::Array(items) => {
+                self.raw("[");
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.raw(",");
+                    }
+                    self.append(item, parse)?;
+                }
+                self.raw("]");
+            }
+            Value::Object(members) => {
+                self.raw("{");
+                for (index, (key, member)) in members.iter().enumerate() {
+                    if index > 0 {
+                        self.raw(",");
+                    }
+                    self.raw(&Value::from(key.as_str()).to_string());
+                    self.raw(":");
+                    self.append(member, parse)?;
+                }
+                self.raw("}");
+            }
+            plain => self.raw(&plain.to_string()),
+        }
+        Ok(())
+    }
+
+    fn append_string(&mut self, template: Template) {
+        if let [Piece::Hole(hole)] = template.pieces.as_slice() {
+            self.pieces.push(JsonPiece::Value(hole.clone()));
+            return;
+        }
+        self.raw("\"");
+        for piece in template.pieces {
+            match piece {
+                Piece::Text(text) => {
+                    let quoted = Value::from(text).to_string();
+                    self.raw(&quoted[1..quoted.len() - 1]);
+                }
+                Piece::Hole(hole) => self.pieces.push(JsonPiece::InString(hole)),
+            }
+        }
+        self.raw("\"");
+    }
+}
+
+impl Expression {
+    fn is_stamped(&self) -> bool {
+        match self {
+            Expression::Constant(_) | Expression::Path { .. } => false,
+            Expression::Call { function, arguments } => {
+                *function == Function::Stamp || arguments.iter().any(Expression::is_stamped)
+            }
+            Expression::Text(template) => template.is_stamped(),
+        }
+    }
+}
