@@ -1,0 +1,52 @@
+# Every target is listed by `make help`. `make demo` needs Rust only; `make test` installs what else it needs.
+
+CARGO ?= cargo
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+PYTHON := .cache/python/bin/python
+FUZZ_SECONDS ?= 30
+
+export SONAGI_BIN = $(abspath $(TARGET_DIR))/debug/sonagi
+export SONAGI_PYTHON = $(abspath $(PYTHON))
+
+.DEFAULT_GOAL := help
+# The steps of `test` share the target folder and the machine: one after another, also under make -j.
+.NOTPARALLEL:
+.PHONY: help demo test check unit interop smoke conformance fuzz setup
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build, start the chat service, load it with two scenarios, print both verdicts
+	$(CARGO) build --release --locked -p sonagi
+	$(TARGET_DIR)/release/sonagi demo
+
+test: setup check unit interop smoke ## the whole gate: format, lints, Rust tests, foreign partners, demo and conformance smoke
+
+check: ## rustfmt and clippy, warnings refused
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+
+unit: ## the Rust tests
+	$(CARGO) test --locked --workspace --quiet
+
+interop: setup ## foreign clients against our service, our engine against foreign servers
+	$(CARGO) build --locked --quiet -p sonagi
+	interop/run.sh
+
+smoke: ## the demo and a few conformance cases, as a user would run them
+	$(CARGO) build --locked --quiet -p sonagi
+	scripts/demo-smoke.sh
+	conformance/smoke.sh
+
+conformance: ## the Autobahn suite against our WebSocket server and client
+	$(CARGO) build --locked --release -p sonagi
+	$(CARGO) build --locked --release -p sonagi-engine --example autobahn_client
+	SONAGI_BIN=$(abspath $(TARGET_DIR))/release/sonagi \
+	AUTOBAHN_CLIENT=$(abspath $(TARGET_DIR))/release/examples/autobahn_client \
+	conformance/autobahn.sh all
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (30); needs nightly Rust and cargo-fuzz
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+setup: ## install what the tests need beside Rust, Node and make
+	@scripts/setup.sh

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, the npm and pip packages of the
+# interop tests at their locked versions. Does nothing, and says nothing, when all of it is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*"; }
+fail() { echo "setup: $1" >&2; echo "hint: $2" >&2; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Repeats a command that talks to a registry: one dropped connection is no failed gate.
+with_patience() {
+    local attempt
+    for attempt in 1 2 3; do
+        "$@" && return 0
+        say "attempt $attempt failed: $1"
+        sleep $((attempt * 3))
+    done
+    return 1
+}
+
+apt_install() {
+    has apt-get && [ "$(id -u)" = 0 ] || fail "$* must be installed, and only root on Debian can do it here" "apt-get install $*"
+    say "installing $*"
+    export DEBIAN_FRONTEND=noninteractive
+    with_patience apt-get -qq update
+    with_patience apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+require_rust() {
+    has cargo || fail "cargo was not found" "install Rust (stable), e.g. by rustup"
+    local part
+    for part in fmt clippy; do
+        cargo "$part" --version >/dev/null 2>&1 && continue
+        has rustup || fail "cargo $part was not found" "install the rustfmt and clippy of your Rust"
+        say "adding the toolchain's rustfmt and clippy"
+        with_patience rustup -q component add rustfmt clippy
+    done
+}
+
+require_node() {
+    has node && has npm || fail "node and npm were not found" "install Node 20 or newer"
+    local major
+    major=$(node -p 'process.versions.node.split(".")[0]')
+    [ "$major" -ge 20 ] || fail "Node 20 or newer is needed, this one is $(node --version)" "install Node 20"
+}
+
+# A stamp file holds the checksum of the lock file that was installed: the same lock is not installed twice.
+installed() { [ -f "$1" ] && [ "$(cat "$1")" = "$(sha256sum <"$2")" ]; }
+
+npm_packages() {
+    local stamp=interop/node_modules/.sonagi-lock
+    installed "$stamp" interop/package-lock.json && return
+    say "npm packages of interop/package-lock.json"
+    with_patience npm --prefix interop ci --silent
+    sha256sum <interop/package-lock.json >"$stamp"
+}
+
+pip_packages() {
+    local stamp=.cache/python/.sonagi-lock
+    installed "$stamp" interop/requirements.txt && return
+    say "Python packages of interop/requirements.txt"
+    rm -rf .cache/python
+    python3 -m venv .cache/python
+    with_patience .cache/python/bin/python -m pip install --quiet --disable-pip-version-check \
+        --require-hashes -r interop/requirements.txt
+    sha256sum <interop/requirements.txt >"$stamp"
+}
+
+require_rust
+require_node
+has cc || apt_install build-essential
+# Debian splits venv from Python: `ensurepip` is what its absence lacks.
+python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3 python3-venv
+mkdir -p .cache
+npm_packages
+pip_packages
