@@ -1,1 +1,17 @@
-//! placeholder
+//! Renders runs: the console summary and live line, one JSON document, Artillery's dotted summary, the run folder.
+//!
+//! Pure rendering: text out of [`sonagi_measure`]'s documents, written to whatever `Write` the caller gives. It never
+//! prints, never reads argv or the environment, and never touches the target. A reader might ask why the run folder's
+//! sink lives here and its format in `measure`: the format is read back by tools that render nothing; *when* to write
+//! it is one more way of following a run, like the live line beside it.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod artillery;
+pub mod console;
+pub mod figures;
+pub mod json;
+mod page;
+pub mod progress;
+pub mod sink;
+
+pub use sink::{Sink, Sinks};

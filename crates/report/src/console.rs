@@ -1,0 +1,302 @@
+//! A finished run on a terminal: verdict first, then delivery, latency, errors, the generator's health, the folder.
+//!
+//! Sections that have nothing to say are absent. The one decision a reader would question: counts that ought to be
+//! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
+
+use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share};
+use crate::page::{Page, Tone, cut, items, tame};
+use sonagi_measure::summary::{Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Summary};
+
+/// Errors listed one by one; the rest is counted in one line.
+const ERRORS_SHOWN: usize = 12;
+/// Operations listed one by one; the rest is counted in one line.
+const OPERATIONS_SHOWN: usize = 40;
+
+/// The summary for a terminal of `width` columns (at least 60 are used), with ANSI colours when `colour`.
+/// Ends with a newline.
+pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
+    let mut page = Page::new(width, colour);
+    verdict(&mut page, run);
+    page.blank();
+    users(&mut page, run);
+    if let Some(delivery) = &run.delivery {
+        self::delivery(&mut page, delivery);
+    }
+    traffic(&mut page, run);
+    latency(&mut page, run);
+    thresholds(&mut page, run);
+    errors(&mut page, &run.errors);
+    page.blank();
+    generator(&mut page, &run.generator);
+    if let Some(folder) = &run.run_folder {
+        page.entry("run folder", Tone::Faint, folder);
+    }
+    page.finish()
+}
+
+/// `PASS`, `FAIL` or `INVALID`: the word a reader sees first.
+pub fn word(conclusion: Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Pass => "PASS",
+        Conclusion::Fail => "FAIL",
+        Conclusion::Invalid => "INVALID",
+    }
+}
+
+fn tone(conclusion: Conclusion) -> Tone {
+    match conclusion {
+        Conclusion::Pass => Tone::Good,
+        Conclusion::Fail => Tone::Bad,
+        Conclusion::Invalid => Tone::Doubtful,
+    }
+}
+
+fn verdict(page: &mut Page, run: &Summary) {
+    let mut headline = run.name.clone();
+    if !run.target.is_empty() {
+        headline.push_str(&format!(" · {}", run.target));
+    }
+    headline.push_str(&format!(" · {}", duration(run.duration_s)));
+    page.entry(word(run.verdict.result), tone(run.verdict.result), &headline);
+    if run.interrupted {
+        page.more("Interrupted: the figures cover what ran until then.");
+    } else if !run.complete {
+        page.more("Cut off: the run has no closing record; the figures end with its last second on disk.");
+    }
+    for reason in &run.verdict.reasons {
+        page.more(reason);
+    }
+    for hint in &run.verdict.hints {
+        page.entry("      hint:", Tone::Faint, hint);
+    }
+}
+
+fn users(page: &mut Page, run: &Summary) {
+    let users = &run.users;
+    let mut parts = vec![format!("{} started of {} planned", count(users.started), count(users.planned))];
+    for (n, what) in [(users.missed, "missed"), (users.skipped, "skipped by maxVusers")] {
+        if n > 0 {
+            parts.push(format!("{} {what}", count(n)));
+        }
+    }
+    parts.push(format!("{} completed", count(users.completed)));
+    parts.push(format!("{} failed", count(users.failed)));
+    if users.active > 0 {
+        parts.push(format!("{} still active", count(users.active)));
+    }
+    if users.peak > 0 {
+        parts.push(format!("at most {} at once", count(users.peak)));
+    }
+    page.entry("users", Tone::Faint, &items(&parts));
+    if users.session_ms.count > 0 {
+        let session = &users.session_ms;
+        page.more(&format!(
+            "session {} median, {} at most",
+            milliseconds(session.p50),
+            milliseconds(session.max)
+        ));
+    }
+    if run.scenarios.len() > 1 {
+        let by_name: Vec<_> = run.scenarios.iter().map(|(name, n)| format!("{name} {}", count(*n))).collect();
+        page.more(&items(&by_name));
+    }
+}
+
+fn delivery(page: &mut Page, delivery: &Delivery) {
+    let counts = &delivery.counts;
+    page.blank();
+    let tone = if counts.lost == 0 { Tone::Good } else { Tone::Bad };
+    page.entry(
+        "delivery",
+        tone,
+        &format!(
+            "{} of {} owed {} of {} arrived",
+            percent(delivery.ratio),
+            count(counts.owed),
+            if counts.owed == 1 { "copy" } else { "copies" },
+            counted(counts.messages, "message")
+        ),
+    );
+    let mut owed = vec![format!("{} delivered", count(counts.delivered))];
+    if counts.late > 0 {
+        owed.push(format!("{} late (after {})", count(counts.late), milliseconds(delivery.deadline_ms)));
+    }
+    if counts.replayed > 0 {
+        owed.push(format!("{} replayed", count(counts.replayed)));
+    }
+    owed.push(match counts.lost {
+        0 => "0 lost".to_string(),
+        lost => format!("{} lost ({})", count(lost), share(lost, counts.owed)),
+    });
+    if counts.outstanding > 0 {
+        owed.push(format!("{} outstanding", count(counts.outstanding)));
+    }
+    page.more(&items(&owed));
+    let beside = [
+        (counts.duplicate, "duplicate"),
+        (counts.reordered, "reordered"),
+        (counts.leaked, "leaked"),
+        (counts.unknown, "unknown (send not acknowledged)"),
+        (counts.settling, "around a join or leave"),
+        (counts.foreign, "of other runs"),
+        (counts.negative, "with a negative latency"),
+    ];
+    let beside: Vec<_> =
+        beside.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
+    if !beside.is_empty() {
+        page.more(&items(&beside));
+    }
+}
+
+fn traffic(page: &mut Page, run: &Summary) {
+    let traffic = &run.traffic;
+    let per_second = |n: u64| if run.duration_s > 0.0 { n as f64 / run.duration_s } else { 0.0 };
+    if traffic.messages_sent + traffic.messages_received + traffic.http_requests > 0 {
+        page.blank();
+    }
+    if traffic.messages_sent + traffic.messages_received > 0 {
+        page.entry(
+            "messages",
+            Tone::Faint,
+            &format!(
+                "{} out ({}/s) · {} in ({}/s) · {} out, {} in",
+                count(traffic.messages_sent),
+                figure(per_second(traffic.messages_sent)),
+                count(traffic.messages_received),
+                figure(per_second(traffic.messages_received)),
+                bytes(traffic.bytes_sent),
+                bytes(traffic.bytes_received),
+            ),
+        );
+    }
+    if traffic.http_requests > 0 {
+        let codes: Vec<_> = run.http_codes.iter().map(|(code, n)| format!("{code}: {}", count(*n))).collect();
+        let codes = if codes.is_empty() { "no response".to_string() } else { codes.join(", ") };
+        page.entry(
+            "http",
+            Tone::Faint,
+            &format!(
+                "{} ({}/s) · {codes} · {} in",
+                counted(traffic.http_requests, "request"),
+                figure(per_second(traffic.http_requests)),
+                bytes(traffic.http_bytes_received),
+            ),
+        );
+    }
+}
+
+/// Columns of the latency table.
+const QUANTILES: [(&str, fn(&Quantiles) -> f64); 6] = [
+    ("p50", |q| q.p50),
+    ("p90", |q| q.p90),
+    ("p95", |q| q.p95),
+    ("p99", |q| q.p99),
+    ("p99.9", |q| q.p999),
+    ("max", |q| q.max),
+];
+const COUNT_COLUMN: usize = 10;
+const QUANTILE_COLUMN: usize = 8;
+
+fn latency(page: &mut Page, run: &Summary) {
+    let delivered =
+        run.delivery.iter().map(|d| ("end to end (delivery)", &d.latency_ms)).filter(|(_, q)| q.count > 0);
+    let operations = run.operations.iter().filter(|o| o.count > 0).map(|o| (o.name.as_str(), &o.response_ms));
+    let rows: Vec<_> = delivered.chain(operations).collect();
+    if rows.is_empty() {
+        return;
+    }
+    page.blank();
+    let name_column = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
+    let mut head = format!("{:<name_column$}{:>COUNT_COLUMN$}", "latency (ms)", "count");
+    for (title, _) in QUANTILES {
+        head.push_str(&format!("{title:>QUANTILE_COLUMN$}"));
+    }
+    page.line(&head, Tone::Faint);
+    for (name, quantiles) in rows.iter().take(OPERATIONS_SHOWN) {
+        let name = cut(&tame(name), name_column - 1);
+        let mut row = format!("{name:<name_column$}{:>COUNT_COLUMN$}", count(quantiles.count));
+        for (_, of) in QUANTILES {
+            row.push_str(&format!("{:>QUANTILE_COLUMN$}", figure(of(quantiles))));
+        }
+        page.line(&row, Tone::Plain);
+    }
+    if let Some(more) = rows.len().checked_sub(OPERATIONS_SHOWN).filter(|n| *n > 0) {
+        page.line(
+            &format!("… and {} more, in the run folder", counted(more as u64, "operation")),
+            Tone::Faint,
+        );
+    }
+}
+
+fn thresholds(page: &mut Page, run: &Summary) {
+    if run.thresholds.is_empty() {
+        return;
+    }
+    page.blank();
+    for (i, threshold) in run.thresholds.iter().enumerate() {
+        let (mark, tone) = match (threshold.held, threshold.strict) {
+            (true, _) => ("held  ", Tone::Good),
+            (false, true) => ("FAILED", Tone::Bad),
+            (false, false) => ("missed", Tone::Doubtful),
+        };
+        if i == 0 {
+            let held = run.thresholds.iter().filter(|threshold| threshold.held).count();
+            page.entry("thresholds", Tone::Faint, &format!("{held} of {} held", run.thresholds.len()));
+        }
+        let seen =
+            if threshold.evidence.is_empty() { String::new() } else { format!("  ({})", threshold.evidence) };
+        page.entry(&format!("    {mark}"), tone, &format!("{}{seen}", threshold.expression));
+    }
+}
+
+fn errors(page: &mut Page, errors: &[ErrorSummary]) {
+    if errors.is_empty() {
+        return;
+    }
+    let total: u64 = errors.iter().map(|error| error.count).sum();
+    let mut errors: Vec<_> = errors.iter().collect();
+    errors.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)));
+    page.blank();
+    page.entry("errors", Tone::Bad, &counted(total, "error"));
+    for error in errors.iter().take(ERRORS_SHOWN) {
+        let place = error.operation.as_deref().map(|name| format!(" in {name}")).unwrap_or_default();
+        page.entry(
+            &format!("{:>10}", count(error.count)),
+            Tone::Plain,
+            &format!("{}{place}, first at {}", error.code, duration(error.first_at_s)),
+        );
+        if !error.example.is_empty() {
+            page.more(&format!("e.g. {}", error.example));
+        }
+    }
+    if let Some(more) = errors.len().checked_sub(ERRORS_SHOWN).filter(|n| *n > 0) {
+        page.more(&format!("… and {} more, in the run folder", counted(more as u64, "class")));
+    }
+}
+
+fn generator(page: &mut Page, generator: &Generator) {
+    let (state, tone) = match generator.state {
+        Health::Ok => ("ok", Tone::Faint),
+        Health::Warn => ("warning", Tone::Doubtful),
+        Health::Invalid => ("fell behind", Tone::Doubtful),
+    };
+    let mut parts = vec![state.to_string()];
+    if generator.send_lag_ms.count > 0 {
+        parts.push(format!("send lag p99 {}", milliseconds(generator.send_lag_ms.p99)));
+    }
+    parts.push(format!("busiest core {}", percent(generator.busiest_core)));
+    parts.push(format!("{} CPU", duration(generator.cpu_s)));
+    parts.push(format!("{} MB", figure(generator.resident_peak_mb)));
+    if generator.open_files_limit > 0 {
+        parts.push(format!(
+            "{} of {} files",
+            count(generator.open_files_peak),
+            count(generator.open_files_limit)
+        ));
+    }
+    parts.push(counted(generator.shards as u64, "shard"));
+    page.entry("generator", tone, &items(&parts));
+    for finding in &generator.findings {
+        page.more(finding);
+    }
+}

@@ -1,0 +1,184 @@
+//! Figures as people read them: thousands separated, units always named, never rounded into a lie.
+//!
+//! The one decision a reader would question: ratios are cut, not rounded. 99,999 of 100,000 is `99.9990 %`; only a
+//! ratio of exactly one prints as `100 %`.
+
+/// A count with thousands separators: `1,204,311`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun, in the singular where that is right: `1 user`, `1,204 users`.
+pub fn counted(n: u64, noun: &str) -> String {
+    let plural = match (n, noun) {
+        (1, _) => noun.to_string(),
+        (_, "copy") => "copies".to_string(),
+        (_, "class") => "classes".to_string(),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {plural}", count(n))
+}
+
+/// A count in at most five characters or so, for the live line: `9,999`, `12.3k`, `1.20M`.
+pub fn short(n: u64) -> String {
+    match n {
+        ..10_000 => count(n),
+        ..999_500 => format!("{}k", figure(n as f64 / 1e3)),
+        ..999_500_000 => format!("{}M", figure(n as f64 / 1e6)),
+        _ => format!("{}G", figure(n as f64 / 1e9)),
+    }
+}
+
+/// A figure with about three significant digits and thousands separators: `0.42`, `4.21`, `42.1`, `1,204`.
+pub fn figure(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_string();
+    }
+    let size = value.abs();
+    // The limits sit where rounding would otherwise add a digit: 9.996 is `10.0`, not `10.00`.
+    if size < 9.995 {
+        format!("{value:.2}")
+    } else if size < 99.95 {
+        format!("{value:.1}")
+    } else {
+        let sign = if value < 0.0 { "-" } else { "" };
+        format!("{sign}{}", count(size.round() as u64))
+    }
+}
+
+/// Milliseconds with their unit: `4.21 ms`; from ten seconds on `12.4 s`.
+pub fn milliseconds(ms: f64) -> String {
+    if ms >= 10_000.0 { format!("{} s", figure(ms / 1000.0)) } else { format!("{} ms", figure(ms)) }
+}
+
+/// A length of time: `0.42 s`, `41.2 s`, `2 min 03 s`, `1 h 02 min`.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 99.95 {
+        return format!("{} s", figure(seconds.max(0.0)));
+    }
+    let whole = seconds.round() as u64;
+    match whole {
+        ..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", count(whole / 3600), whole % 3600 / 60),
+    }
+}
+
+/// Bytes in decimal units: `512 B`, `1.20 kB`, `38.4 MB`.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if n < 1000 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    format!("{} {}", figure(value), UNITS[unit])
+}
+
+/// A ratio of 0 to 1 as a percentage, cut to about two significant digits of what is missing to one: `97.0 %`,
+/// `99.9970 %`; `100 %` only when it is exactly one.
+pub fn percent(ratio: f64) -> String {
+    if !ratio.is_finite() {
+        return "-".to_string();
+    }
+    if ratio >= 1.0 {
+        return format!("{} %", figure_trimmed(ratio * 100.0));
+    }
+    if ratio <= 0.0 {
+        return "0 %".to_string();
+    }
+    // A nudge keeps 1 − 0.9999 from being a hair below 0.0001 and costing a digit.
+    let missing = (1.0 - ratio) * 100.0 * (1.0 + 1e-9);
+    let decimals = (1 - missing.log10().floor() as i32).clamp(1, 8);
+    let scale = 10f64.powi(decimals);
+    // A nudge far below the last digit shown keeps 0.97 × 1000 from becoming 969.
+    let cut = (ratio * 100.0 * scale + 1e-6).floor() / scale;
+    format!("{cut:.*} %", decimals as usize)
+}
+
+/// A small share as a percentage with two significant digits, rounded: `3.0 %`, `0.0030 %`.
+pub fn share(part: u64, whole: u64) -> String {
+    if part == 0 || whole == 0 {
+        return "0 %".to_string();
+    }
+    let value = part as f64 / whole as f64 * 100.0;
+    let decimals = (1 - value.log10().floor() as i32).clamp(0, 8);
+    format!("{value:.*} %", decimals as usize)
+}
+
+fn figure_trimmed(value: f64) -> String {
+    if value.fract() == 0.0 { count(value as u64) } else { figure(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_thousands_separators() {
+        let shown: Vec<_> = [0, 999, 1000, 12_345, 1_204_311].map(count).to_vec();
+        assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,204,311"]);
+    }
+
+    #[test]
+    fn the_live_line_has_short_counts() {
+        let shown: Vec<_> = [9_999, 12_345, 999_499, 999_600, 2_500_000_000].map(short).to_vec();
+        assert_eq!(shown, ["9,999", "12.3k", "999k", "1.00M", "2.50G"]);
+    }
+
+    #[test]
+    fn figures_keep_three_significant_digits_and_never_gain_one_by_rounding() {
+        let shown: Vec<_> = [0.0, 0.418, 9.994, 9.996, 42.06, 99.96, 1204.4].map(figure).to_vec();
+        assert_eq!(shown, ["0.00", "0.42", "9.99", "10.0", "42.1", "100", "1,204"]);
+        assert_eq!(figure(-1204.4), "-1,204");
+        assert_eq!(figure(f64::NAN), "-");
+    }
+
+    #[test]
+    fn a_ratio_below_one_never_prints_as_a_hundred_percent() {
+        let cases = [
+            (1.0, "100 %"),
+            (0.97, "97.0 %"),
+            (0.9999, "99.990 %"),
+            (99_999.0 / 100_000.0, "99.9990 %"),
+            (1.0 - 3e-5, "99.9970 %"),
+            (0.5, "50.0 %"),
+            (0.0, "0 %"),
+            (1.25, "125 %"),
+        ];
+        for (ratio, expected) in cases {
+            assert_eq!(percent(ratio), expected, "{ratio}");
+        }
+        assert!(!percent(1.0 - 1e-12).starts_with("100"));
+    }
+
+    #[test]
+    fn shares_keep_two_significant_digits() {
+        assert_eq!(share(3012, 100_000), "3.0 %");
+        assert_eq!(share(3, 100_000), "0.0030 %");
+        assert_eq!(share(0, 100_000), "0 %");
+        assert_eq!(share(50, 100), "50 %");
+    }
+
+    #[test]
+    fn durations_and_bytes_carry_their_unit() {
+        let shown: Vec<_> = [0.4, 41.23, 123.0, 3720.0].map(duration).to_vec();
+        assert_eq!(shown, ["0.40 s", "41.2 s", "2 min 03 s", "1 h 02 min"]);
+        let shown: Vec<_> = [0, 999, 1200, 999_600, 38_400_000].map(bytes).to_vec();
+        assert_eq!(shown, ["0 B", "999 B", "1.20 kB", "1.00 MB", "38.4 MB"]);
+        assert_eq!(milliseconds(12_400.0), "12.4 s");
+        assert_eq!(counted(1, "user"), "1 user");
+        assert_eq!(counted(2, "copy"), "2 copies");
+    }
+}

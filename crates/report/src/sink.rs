@@ -1,0 +1,87 @@
+//! Who follows a run: one required method, the rest optional.
+//!
+//! A sink's error never ends a run. [`Sinks`] hands each sink's first error to its owner, once, and goes on calling it:
+//! a disk that was full for a minute may have room again, and the run folder then goes on.
+
+mod folder;
+mod live;
+
+pub use folder::Folder;
+pub use live::Live;
+
+use sonagi_measure::At;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, Snapshot};
+use std::io;
+
+/// Follows a run as it goes. Called on one thread, about once a second.
+pub trait Sink {
+    /// A second of the run is over.
+    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()>;
+    /// What the sink is called in a warning: "the run folder".
+    fn name(&self) -> &str {
+        "an output"
+    }
+    /// The run begins.
+    fn began(&mut self, _header: &Header) -> io::Result<()> {
+        Ok(())
+    }
+    /// A phase of the load begins.
+    fn phase(&mut self, _at: At, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
+    /// A script's `log` step.
+    fn log(&mut self, _at: At, _user: u32, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
+    /// The schedule is over; users and owed copies are waited for.
+    fn draining(&mut self, _at: At) -> io::Result<()> {
+        Ok(())
+    }
+    /// The run is over.
+    fn ended(&mut self, _summary: &Summary) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A sink that has failed, with why; reported once per sink.
+#[derive(Debug)]
+pub struct Trouble {
+    /// The sink's [`Sink::name`].
+    pub sink: String,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+/// All sinks of a run, called in order.
+#[derive(Default)]
+pub struct Sinks<'a> {
+    all: Vec<(Box<dyn Sink + 'a>, bool)>,
+}
+
+impl<'a> Sinks<'a> {
+    /// No sinks yet.
+    pub fn new() -> Sinks<'a> {
+        Sinks::default()
+    }
+
+    /// One more sink.
+    pub fn add(&mut self, sink: impl Sink + 'a) {
+        self.all.push((Box::new(sink), false));
+    }
+
+    /// Calls `tell` on every sink; `trouble` hears of each sink's first error.
+    pub fn each(
+        &mut self,
+        mut tell: impl FnMut(&mut dyn Sink) -> io::Result<()>,
+        mut trouble: impl FnMut(Trouble),
+    ) {
+        for (sink, failed) in &mut self.all {
+            if let Err(error) = tell(sink.as_mut())
+                && !std::mem::replace(failed, true)
+            {
+                trouble(Trouble { sink: sink.name().to_string(), error });
+            }
+        }
+    }
+}

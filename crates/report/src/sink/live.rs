@@ -1,0 +1,87 @@
+//! The live line as a sink: redrawn in place on a terminal, plain lines now and then elsewhere.
+
+use super::Sink;
+use crate::page::tame;
+use crate::progress::Progress;
+use sonagi_measure::At;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::Snapshot;
+use std::io::{self, Write};
+
+/// A line that is not redrawn is written this often, in seconds: a log of an hour's run stays readable.
+const PLAIN_EVERY: u64 = 5;
+
+/// Where a run stands, on `out`.
+pub struct Live<W> {
+    out: W,
+    /// Columns, when `out` is a terminal whose line can be redrawn.
+    redrawn: Option<usize>,
+    progress: Progress,
+    drawn: bool,
+}
+
+impl<W: Write> Live<W> {
+    /// Redraws one line of at most `columns` columns.
+    pub fn redrawn(out: W, columns: usize) -> Live<W> {
+        Live { out, redrawn: Some(columns), progress: Progress::default(), drawn: false }
+    }
+
+    /// Writes a plain line every few seconds.
+    pub fn plain(out: W) -> Live<W> {
+        Live { out, redrawn: None, progress: Progress::default(), drawn: false }
+    }
+
+    /// A whole line above the live one.
+    fn say(&mut self, text: &str) -> io::Result<()> {
+        self.clear()?;
+        writeln!(self.out, "{}", tame(text))?;
+        self.out.flush()
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.drawn, false) {
+            self.out.write_all(b"\r\x1b[K")?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        match self.redrawn {
+            Some(columns) => {
+                self.clear()?;
+                // One column stays free: a full line would wrap on some terminals.
+                write!(self.out, "{}", self.progress.line(columns.saturating_sub(1)))?;
+                self.drawn = true;
+            }
+            None => writeln!(self.out, "{}", self.progress.line(110))?,
+        }
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Sink for Live<W> {
+    fn name(&self) -> &str {
+        "the live line"
+    }
+    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        self.progress.absorb(snapshot);
+        if self.redrawn.is_none() && !self.progress.second.is_multiple_of(PLAIN_EVERY) {
+            return Ok(());
+        }
+        self.draw()
+    }
+    fn phase(&mut self, _at: At, name: &str) -> io::Result<()> {
+        self.say(&format!("phase {name}"))
+    }
+    fn log(&mut self, _at: At, user: u32, text: &str) -> io::Result<()> {
+        self.say(&format!("user {user}: {text}"))
+    }
+    fn draining(&mut self, _at: At) -> io::Result<()> {
+        self.progress.draining = true;
+        Ok(())
+    }
+    fn ended(&mut self, _summary: &Summary) -> io::Result<()> {
+        self.clear()?;
+        self.out.flush()
+    }
+}

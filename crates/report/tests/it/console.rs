@@ -1,0 +1,168 @@
+use crate::fixture;
+use insta::assert_snapshot;
+use sonagi_measure::summary::{Conclusion, Health, Summary, Verdict};
+use sonagi_report::console;
+
+fn shown(run: &Summary) -> String {
+    console::summary(run, 80, false)
+}
+
+fn verdict(result: Conclusion, reason: &str) -> Verdict {
+    Verdict { result, reasons: vec![reason.into()], hints: vec![] }
+}
+
+#[test]
+fn a_small_run_has_only_the_sections_it_needs() {
+    assert_snapshot!(shown(&fixture::minimal()), @"
+    PASS        ping · http://127.0.0.1:8080 · 2.00 s
+
+    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+
+    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
+                1 shard
+    ");
+}
+
+#[test]
+fn a_passed_run_says_so_first_and_then_what_was_delivered() {
+    assert_snapshot!(shown(&fixture::fan_out()), @"
+    PASS        fan-out · http://127.0.0.1:8080 · 25.3 s
+
+    users       100 started of 100 planned · 100 completed · 0 failed ·
+                at most 100 at once
+                session 20.0 s median, 240 s at most
+
+    delivery    100 % of 200,000 owed copies of 2,000 messages arrived
+                200,000 delivered · 0 lost
+
+    messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
+    http        300 requests (11.9/s) · 200: 300 · 96.0 kB in
+
+    latency (ms)               count     p50     p90     p95     p99   p99.9     max
+    end to end (delivery)    200,000    1.20    2.40    3.00    4.80    9.60    14.4
+    POST /auth/login             100    42.0    84.0     105     168     336     504
+    socket.io connect            100    3.00    6.00    7.50    12.0    24.0    36.0
+    sendMessage                2,000    0.80    1.60    2.00    3.20    6.40    9.60
+
+    generator   ok · send lag p99 0.20 ms · busiest core 43.0 % · 9.40 s CPU ·
+                38.2 MB · 112 of 1,048,576 files · 1 shard
+    run folder  runs/2026-11-20T10-00-00-fan-out
+    ");
+}
+
+#[test]
+fn a_failed_run_names_every_reason_and_shows_every_section() {
+    assert_snapshot!(shown(&fixture::everything()), @"
+    FAIL        fan-out · http://127.0.0.1:8080 · 25.3 s
+                3,012 of 200,000 owed copies were lost (1.5 %).
+                threshold failed: delivery.latency_ms.p99 < 4
+                (delivery.latency_ms.p99 = 4.8)
+                4 users failed.
+          hint: run the service with one fault fewer, or see docs/ledger.md for what
+                counts as lost
+
+    users       103 started of 104 planned · 1 missed · 2 skipped by maxVusers ·
+                96 completed · 4 failed · 3 still active · at most 101 at once
+                session 20.0 s median, 240 s at most
+                fan-out 100 · watch 3
+
+    delivery    98.4 % of 200,000 owed copies of 2,000 messages arrived
+                196,900 delivered · 61 late (after 1,000 ms) · 20 replayed ·
+                3,012 lost (1.5 %) · 7 outstanding
+                31 duplicate · 12 reordered · 3 leaked ·
+                99 unknown (send not acknowledged) · 40 around a join or leave ·
+                2 of other runs · 1 with a negative latency
+
+    messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
+    http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
+
+    latency (ms)               count     p50     p90     p95     p99   p99.9     max
+    end to end (delivery)    196,981    1.20    2.40    3.00    4.80    9.60    14.4
+    POST /auth/login             100    42.0    84.0     105     168     336     504
+    socket.io connect            100    3.00    6.00    7.50    12.0    24.0    36.0
+    sendMessage                2,000    0.80    1.60    2.00    3.20    6.40    9.60
+    a step whose author …         12   1,500   3,000   3,750   6,000  12,000  18,000
+
+    thresholds  1 of 3 held
+        held    http.response_time.p99 < 250 (http.response_time.p99 = 168)
+        FAILED  delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8)
+        missed  vusers.failed == 0 (vusers.failed = 4)
+
+    errors      1,207 errors
+         1,204  ack_timeout, first at 4.20 s
+                e.g. no acknowledgement of sendMessage within 10 s
+             3  connect_refused in socket.io connect, first at 0.31 s
+                e.g. 127.0.0.1:8080: connection refused
+
+    generator   warning · send lag p99 0.20 ms · busiest core 43.0 % · 9.40 s CPU ·
+                38.2 MB · 112 of 1,048,576 files · 1 shard
+                send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a
+                generator with room.
+    run folder  runs/2026-11-20T10-00-00-fan-out
+    ");
+}
+
+#[test]
+fn a_run_whose_generator_fell_behind_is_invalid() {
+    let mut run = fixture::minimal();
+    run.verdict = verdict(Conclusion::Invalid, "the generator started 812 of 1,000 planned users (81.2 %).");
+    run.verdict.hints.push("use more shards (--shards), or a lower rate".into());
+    run.generator.state = Health::Invalid;
+    run.generator.findings.push("achieved 81.2 % of the planned rate; 99 % is the least.".into());
+    assert_snapshot!(shown(&run), @"
+    INVALID     ping · http://127.0.0.1:8080 · 2.00 s
+                the generator started 812 of 1,000 planned users (81.2 %).
+          hint: use more shards (--shards), or a lower rate
+
+    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+
+    generator   fell behind · busiest core 1.0 % · 0.02 s CPU · 9.10 MB ·
+                12 of 1,024 files · 1 shard
+                achieved 81.2 % of the planned rate; 99 % is the least.
+    ");
+}
+
+#[test]
+fn an_interrupted_run_says_what_its_figures_cover() {
+    let run = Summary { interrupted: true, ..fixture::minimal() };
+    assert_snapshot!(shown(&run), @"
+    PASS        ping · http://127.0.0.1:8080 · 2.00 s
+                Interrupted: the figures cover what ran until then.
+
+    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+
+    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
+                1 shard
+    ");
+    let run = Summary { complete: false, ..fixture::minimal() };
+    assert_snapshot!(shown(&run), @"
+    PASS        ping · http://127.0.0.1:8080 · 2.00 s
+                Cut off: the run has no closing record; the figures end with its
+                last second on disk.
+
+    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+
+    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
+                1 shard
+    ");
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [60, 72, 80, 100, 132] {
+        let text = console::summary(&fixture::everything(), width, false);
+        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(widest.chars().count() <= width, "{width}: {widest}");
+    }
+}
+
+#[test]
+fn colour_adds_escapes_and_changes_nothing_else() {
+    let run = fixture::everything();
+    let mut text = console::summary(&run, 80, true);
+    assert!(text.starts_with("\x1b[1;31mFAIL\x1b[0m"), "{text}");
+    for code in ["0", "2", "1;31", "1;32", "1;33"] {
+        text = text.replace(&format!("\x1b[{code}m"), "");
+    }
+    assert_eq!(text, shown(&run));
+}

@@ -1,0 +1,225 @@
+//! Summaries to render: a small one, and one with every field filled.
+
+use sonagi_measure::ledger::Counts;
+use sonagi_measure::outcome::OperationKind;
+use sonagi_measure::summary::{
+    Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Summary, Traffic,
+    Users, Verdict,
+};
+use sonagi_measure::thresholds::Judged;
+use std::collections::BTreeMap;
+
+pub(crate) fn quantiles(count: u64, scale: f64) -> Quantiles {
+    Quantiles {
+        count,
+        min: 0.2 * scale,
+        mean: 1.1 * scale,
+        p50: scale,
+        p75: 1.5 * scale,
+        p90: 2.0 * scale,
+        p95: 2.5 * scale,
+        p99: 4.0 * scale,
+        p999: 8.0 * scale,
+        max: 12.0 * scale,
+    }
+}
+
+/// A run of which nothing was tracked and nothing went wrong.
+pub(crate) fn minimal() -> Summary {
+    Summary {
+        name: "ping".into(),
+        target: "http://127.0.0.1:8080".into(),
+        started: "2026-11-20T10:00:00Z".into(),
+        version: "0.1.0".into(),
+        complete: true,
+        interrupted: false,
+        duration_s: 2.0,
+        verdict: Verdict { result: Conclusion::Pass, reasons: vec![], hints: vec![] },
+        users: Users { planned: 1, started: 1, completed: 1, peak: 1, ..Users::default() },
+        delivery: None,
+        traffic: Traffic::default(),
+        operations: vec![],
+        http_codes: BTreeMap::new(),
+        errors: vec![],
+        thresholds: vec![],
+        generator: Generator {
+            state: Health::Ok,
+            findings: vec![],
+            send_lag_ms: Quantiles::default(),
+            hiccup_ms: Quantiles::default(),
+            achieved_ratio: 1.0,
+            busiest_core: 0.01,
+            cpu_s: 0.02,
+            resident_peak_mb: 9.1,
+            open_files_peak: 12,
+            open_files_limit: 1024,
+            shards: 1,
+        },
+        scenarios: BTreeMap::new(),
+        run_folder: None,
+    }
+}
+
+/// A passed fan-out of one room.
+pub(crate) fn fan_out() -> Summary {
+    Summary {
+        name: "fan-out".into(),
+        duration_s: 25.3,
+        users: Users {
+            planned: 100,
+            started: 100,
+            completed: 100,
+            peak: 100,
+            session_ms: quantiles(100, 20_000.0),
+            ..Users::default()
+        },
+        delivery: Some(Delivery {
+            counts: Counts { messages: 2000, owed: 200_000, delivered: 200_000, ..Counts::default() },
+            ratio: 1.0,
+            deadline_ms: 1000.0,
+            latency_ms: quantiles(200_000, 1.2),
+        }),
+        traffic: Traffic {
+            messages_sent: 2100,
+            messages_received: 202_100,
+            bytes_sent: 312_000,
+            bytes_received: 38_412_000,
+            http_requests: 300,
+            http_responses: 300,
+            http_bytes_received: 96_000,
+            connections_opened: 200,
+            socketio_emits: 2100,
+            socketio_received: 202_100,
+            ..Traffic::default()
+        },
+        operations: vec![
+            operation("POST /auth/login", OperationKind::Http, 100, 0, 42.0),
+            operation("socket.io connect", OperationKind::SocketioConnect, 100, 0, 3.0),
+            operation("sendMessage", OperationKind::SocketioRequest, 2000, 0, 0.8),
+        ],
+        http_codes: BTreeMap::from([(200, 300)]),
+        scenarios: BTreeMap::from([("fan-out".to_string(), 100)]),
+        run_folder: Some("runs/2026-11-20T10-00-00-fan-out".into()),
+        generator: Generator {
+            send_lag_ms: quantiles(2000, 0.05),
+            hiccup_ms: quantiles(25_000, 0.08),
+            busiest_core: 0.43,
+            cpu_s: 9.4,
+            resident_peak_mb: 38.2,
+            open_files_peak: 112,
+            open_files_limit: 1_048_576,
+            ..minimal().generator
+        },
+        ..minimal()
+    }
+}
+
+/// Every field filled, every section present.
+pub(crate) fn everything() -> Summary {
+    let mut run = fan_out();
+    run.verdict = Verdict {
+        result: Conclusion::Fail,
+        reasons: vec![
+            "3,012 of 200,000 owed copies were lost (1.5 %).".into(),
+            "threshold failed: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8)".into(),
+            "4 users failed.".into(),
+        ],
+        hints: vec![
+            "run the service with one fault fewer, or see docs/ledger.md for what counts as lost".into(),
+        ],
+    };
+    run.users = Users {
+        planned: 104,
+        started: 103,
+        missed: 1,
+        skipped: 2,
+        completed: 96,
+        failed: 4,
+        active: 3,
+        peak: 101,
+        session_ms: quantiles(96, 20_000.0),
+    };
+    run.delivery = Some(Delivery {
+        counts: Counts {
+            messages: 2000,
+            owed: 200_000,
+            delivered: 196_900,
+            late: 61,
+            replayed: 20,
+            lost: 3012,
+            outstanding: 7,
+            duplicate: 31,
+            reordered: 12,
+            leaked: 3,
+            unknown: 99,
+            settling: 40,
+            foreign: 2,
+            negative: 1,
+        },
+        ratio: 0.98494,
+        deadline_ms: 1000.0,
+        latency_ms: quantiles(196_981, 1.2),
+    });
+    run.traffic.websocket_sent = 10;
+    run.traffic.websocket_received = 20;
+    run.http_codes.insert(429, 4);
+    run.operations.push(operation(
+        "a step whose author gave it a very long name indeed",
+        OperationKind::Expect,
+        12,
+        3,
+        1500.0,
+    ));
+    run.errors = vec![
+        ErrorSummary {
+            code: "connect_refused".into(),
+            artillery: "ECONNREFUSED".into(),
+            operation: Some("socket.io connect".into()),
+            count: 3,
+            first_at_s: 0.31,
+            example: "127.0.0.1:8080: connection refused".into(),
+        },
+        ErrorSummary {
+            code: "ack_timeout".into(),
+            artillery: "response timeout".into(),
+            operation: None,
+            count: 1204,
+            first_at_s: 4.2,
+            example: "no acknowledgement of sendMessage within 10 s".into(),
+        },
+    ];
+    run.thresholds = vec![
+        judged("http.response_time.p99 < 250", true, true, "http.response_time.p99 = 168"),
+        judged("delivery.latency_ms.p99 < 4", true, false, "delivery.latency_ms.p99 = 4.8"),
+        judged("vusers.failed == 0", false, false, "vusers.failed = 4"),
+    ];
+    run.scenarios.insert("watch".into(), 3);
+    run.generator.state = Health::Warn;
+    run.generator.findings = vec![
+        "send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a generator with room.".into(),
+    ];
+    run
+}
+
+pub(crate) fn operation(
+    name: &str,
+    kind: OperationKind,
+    count: u64,
+    failed: u64,
+    ms: f64,
+) -> OperationSummary {
+    OperationSummary {
+        name: name.into(),
+        kind,
+        count,
+        failed,
+        rate_per_s: count as f64 / 25.3,
+        response_ms: quantiles(count, ms),
+        service_ms: quantiles(count, ms * 0.9),
+        first_byte_ms: (kind == OperationKind::Http).then(|| quantiles(count, ms * 0.8)),
+    }
+}
+
+fn judged(expression: &str, strict: bool, held: bool, evidence: &str) -> Judged {
+    Judged { expression: expression.into(), strict, held, evidence: evidence.into() }
+}
