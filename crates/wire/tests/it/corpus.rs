@@ -1,0 +1,32 @@
+//! The fuzzers' corpus, run by what the fuzzers run: what they once found stays fixed without them.
+
+use std::path::Path;
+
+use crate::checks;
+
+fn run(target: &str, check: impl Fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let mut files = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        println!("{}", path.display()); // shown when the check panics: the file to look at
+        check(&std::fs::read(&path).unwrap());
+        files += 1;
+    }
+    assert!(files > 5, "{} has {files} files", folder.display());
+}
+
+#[test]
+fn the_websocket_corpus_decodes_alike_in_pieces() {
+    run("websocket_decode", checks::websocket_decode);
+}
+
+#[test]
+fn the_polling_corpus_is_written_as_it_was_read() {
+    run("engineio_payload", checks::engineio_payload);
+}
+
+#[test]
+fn the_socket_io_corpus_is_written_as_it_was_read() {
+    run("socketio_decode", checks::socketio_decode);
+}

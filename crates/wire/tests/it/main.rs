@@ -1,0 +1,12 @@
+//! The codecs against vectors from the specifications, against laws, and against the fuzzers' corpus.
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
+
+#[path = "../../../../fuzz/src/lib.rs"]
+mod checks;
+
+mod corpus;
+mod engineio;
+mod laws;
+mod socketio;
+mod vectors;
+mod websocket;
