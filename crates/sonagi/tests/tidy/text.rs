@@ -1,0 +1,110 @@
+//! What the repository's text must and must not say.
+
+use crate::tree;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Places of one machine and hosts of registries: the default configuration of each tool knows where to go.
+const ELSEWHERE: &[&str] = &[
+    "/work/",
+    "/root/",
+    "/home/",
+    "/opt/wheels",
+    "registry.npmjs",
+    "npmjs.org",
+    "pypi.org",
+    "pythonhosted",
+    "index.crates.io",
+    "static.crates.io",
+    "static.rust-lang.org",
+    "deb.debian.org",
+];
+
+/// This file names what others must not.
+const THIS: &str = "crates/sonagi/tests/tidy/text.rs";
+
+#[test]
+fn no_file_names_a_place_of_one_machine_or_a_registrys_host() {
+    let mut problems = Vec::new();
+    for file in tree::files().iter().filter(|file| file.path != THIS) {
+        for (number, line) in file.text.lines().enumerate() {
+            for place in ELSEWHERE.iter().filter(|place| line.contains(**place)) {
+                problems.push(format!("{}:{}: names {place}", file.path, number + 1));
+            }
+        }
+    }
+    tree::none_of(problems);
+}
+
+#[test]
+fn what_is_left_to_do_names_its_issue() {
+    let mut problems = Vec::new();
+    for file in tree::files().iter().filter(|file| !file.path.starts_with("LICENSE") && file.path != THIS) {
+        for (number, line) in file.text.lines().enumerate() {
+            for marker in ["TODO", "FIXME", "XXX"] {
+                let rest = line.split_once(marker).map(|(_, rest)| rest);
+                // `TODO` in prose ("A TODO names its issue") is followed by a word; a marker by `:` or `(`.
+                if rest.is_some_and(|rest| {
+                    rest.starts_with(':') || rest.starts_with('(') && !rest.starts_with("(#")
+                }) {
+                    problems.push(format!(
+                        "{}:{}: a {marker} without its issue, as in {marker}(#12)",
+                        file.path,
+                        number + 1
+                    ));
+                }
+            }
+        }
+    }
+    tree::none_of(problems);
+}
+
+#[test]
+fn every_dependency_says_why_it_is_there() {
+    let manifest = fs::read_to_string(tree::root().join("Cargo.toml")).unwrap();
+    let table = manifest.split("[workspace.dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
+    let foreign = |line: &&str| line.contains('=') && !line.starts_with("sonagi-") && !line.starts_with('#');
+    let without: Vec<String> =
+        table.lines().filter(foreign).filter(|line| !line.contains(" # ")).map(str::to_owned).collect();
+    tree::none_of(without);
+}
+
+#[test]
+fn every_make_target_a_document_names_exists() {
+    let makefile = fs::read_to_string(tree::root().join("Makefile")).unwrap();
+    let targets: BTreeSet<&str> = makefile
+        .lines()
+        .filter_map(|line| line.split_once(": ").or(line.split_once(":\t")))
+        .map(|(name, _)| name)
+        .collect();
+    let mut problems = Vec::new();
+    for file in tree::files_ending(&[".md"]) {
+        for named in commands(&file.text, "make ") {
+            if !targets.contains(named.as_str()) {
+                problems
+                    .push(format!("{}: names `make {named}`, which the Makefile does not have", file.path));
+            }
+        }
+    }
+    tree::none_of(problems);
+}
+
+/// What follows `program` in code spans and at the beginnings of code lines.
+fn commands(text: &str, program: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        let spans = line.split('`').skip(1).step_by(2).chain([line]);
+        for rest in spans.filter_map(|span| span.strip_prefix(program)) {
+            let word: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            found.insert(word);
+        }
+    }
+    found.remove("");
+    found
+}
+
+#[test]
+fn commands_are_read_from_code_spans_and_code_lines_not_from_prose() {
+    let text = "To make sure, `make test` is run; see `x` and `make demo`.\nmake help    # lists";
+    assert_eq!(commands(text, "make ").into_iter().collect::<Vec<_>>(), ["demo", "help", "test"]);
+}
