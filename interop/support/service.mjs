@@ -1,0 +1,43 @@
+// The reference service, as foreign clients meet it.
+import { serve, SONAGI } from './process.mjs';
+
+/** Starts `sonagi serve` on a free port with twenty users. `stop()` drains it. */
+export async function startService(...flags) {
+  const args = ['serve', '--listen', '127.0.0.1:0', '--seed-users', '20', '--grace', '100ms', '--stop-on-eof', ...flags];
+  const { match, stop } = await serve(SONAGI, args, /listening on (http:\/\/[\d.]+:(\d+))/);
+  return new Service(match[1], stop);
+}
+
+class Service {
+  constructor(url, stop) {
+    this.url = url;
+    this.stop = stop;
+  }
+
+  /** The same address for WebSocket clients. */
+  get websocketUrl() {
+    return this.url.replace('http', 'ws');
+  }
+
+  /** An access token of the n-th seeded user, from 1. */
+  async login(n) {
+    const body = { email: `user${n}@example.test`, password: 'password' };
+    return (await this.#request('POST', '/auth/login', body)).access_token;
+  }
+
+  /** The id of the group room of this name. */
+  async room(token, name) {
+    return (await this.#request('POST', '/rooms/find-or-create', { name }, token)).roomId;
+  }
+
+  async metrics() {
+    return (await fetch(`${this.url}/metrics`)).text();
+  }
+
+  async #request(method, path, body, token) {
+    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+    const response = await fetch(this.url + path, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}
