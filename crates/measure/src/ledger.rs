@@ -2,45 +2,123 @@
 //!
 //! Shards write down what they saw ([`Batch`]); the one ledger decides, a second later, off the hot path and in one
 //! thread, so that its rules are a sequential, testable function. (An alternative, deciding inside each shard, needs the
-//! sender's table in every receiver's shard.)
+//! sender's table in every receiver's shard.) It knows nothing of sockets, stamps or time: instants are given.
+//!
+//! Membership is judged at the instant a message was really handed to the kernel (`started`), latency runs from the
+//! instant it was planned. The design speaks of the planned send for both; but a send planned long ago that left late,
+//! because the target stalled, can only be owed to who was there when it left us, while the wait is still the target's
+//! doing and belongs in the latency.
+//!
+//! Nothing is estimated: a copy is judged once, when all that bears on it is known (`settle` after its receipt), against
+//! the receiver's stays ([`stay`]), the room's messages ([`room`]) and a bitmap of what has already come ([`bitmap`]).
+
+mod bitmap;
+mod room;
+mod stay;
 
 use crate::At;
+use room::{Message, Room};
+use stay::Seat;
 
-/// A virtual user, unique in the run.
+/// A virtual user, unique in the run; dense from 0.
 pub type Member = u32;
-/// A room, unique in the run.
+/// A room, unique in the run; dense from 0.
 pub type RoomId = u32;
 
 /// What one shard saw since it was last asked. Order within each list is the order of events.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// Subscriptions confirmed.
     pub joined: Vec<Joined>,
     /// Memberships that ended: nothing sent from then on is owed.
     pub left: Vec<Left>,
     /// Connections behind ended memberships that are closed now (a finished user drains between `left` and `gone`).
     pub gone: Vec<Left>,
+    /// Messages handed to the kernel.
     pub sent: Vec<Sent>,
+    /// Outcomes of sends that were open.
     pub settled: Vec<Settled>,
+    /// Copies that arrived.
     pub received: Vec<Received>,
     /// Stamps of other runs.
     pub foreign: u64,
 }
+
+impl Batch {
+    /// An empty batch with as much room as this one needed.
+    pub fn successor(&self) -> Batch {
+        Batch {
+            sent: Vec::with_capacity(self.sent.len()),
+            settled: Vec::with_capacity(self.settled.len()),
+            received: Vec::with_capacity(self.received.len()),
+            ..Batch::default()
+        }
+    }
+}
+
 /// A subscription was confirmed.
 #[derive(Clone, Copy, Debug)]
-pub struct Joined { pub member: Member, pub room: RoomId, pub at: At }
+pub struct Joined {
+    /// Who.
+    pub member: Member,
+    /// Where.
+    pub room: RoomId,
+    /// When the confirmation came.
+    pub at: At,
+}
+
 /// A membership ended (in `left`), or the connection behind it closed (in `gone`; both at once when it was cut). Copies of
 /// messages sent before `left` count whenever they arrive; copies of later ones are `settling` until `gone` + settle.
 #[derive(Clone, Copy, Debug)]
-pub struct Left { pub member: Member, pub room: RoomId, pub at: At }
+pub struct Left {
+    /// Who.
+    pub member: Member,
+    /// Where.
+    pub room: RoomId,
+    /// When.
+    pub at: At,
+}
+
 /// A stamped message was handed to the kernel. `acked`: None when its outcome follows as [`Settled`].
 #[derive(Clone, Copy, Debug)]
-pub struct Sent { pub room: RoomId, pub number: u32, pub sender: Member, pub planned: At, pub started: At, pub acked: Option<bool> }
+pub struct Sent {
+    /// Where.
+    pub room: RoomId,
+    /// Number in the room, from 0, unique.
+    pub number: u32,
+    /// Who.
+    pub sender: Member,
+    /// When the schedule wanted it sent; latency runs from here.
+    pub planned: At,
+    /// When it was handed to the kernel; membership is judged here.
+    pub started: At,
+    /// Whether the target acknowledged it; None when [`Settled`] will say. `Some(true)` for sends without acknowledgement.
+    pub acked: Option<bool>,
+}
+
 /// The acknowledgement of a message came (`acked`) or will never come.
 #[derive(Clone, Copy, Debug)]
-pub struct Settled { pub room: RoomId, pub number: u32, pub acked: bool }
-/// A copy arrived. 20 bytes: the hot path writes these.
+pub struct Settled {
+    /// Where.
+    pub room: RoomId,
+    /// Which message.
+    pub number: u32,
+    /// Whether the target took it.
+    pub acked: bool,
+}
+
+/// A copy arrived. 24 bytes: the hot path writes these.
 #[derive(Clone, Copy, Debug)]
-pub struct Received { pub at: At, pub member: Member, pub room: RoomId, pub number: u32 }
+pub struct Received {
+    /// When.
+    pub at: At,
+    /// Who received it.
+    pub member: Member,
+    /// Which room it was sent to.
+    pub room: RoomId,
+    /// Which message.
+    pub number: u32,
+}
 
 /// What the script says about delivery (`delivery:` in YAML).
 #[derive(Clone, Copy, Debug)]
@@ -53,19 +131,34 @@ pub struct Rules {
     pub echo: bool,
 }
 
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { deadline_ns: 1_000_000_000, settle_ns: 100_000_000, echo: true }
+    }
+}
+
 /// Copies by what became of them. `owed = delivered + late + replayed + lost + outstanding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
+    /// Stamped messages sent.
     pub messages: u64,
+    /// Copies that had to arrive.
     pub owed: u64,
+    /// Owed, arrived within the deadline.
     pub delivered: u64,
+    /// Owed, arrived after the deadline.
     pub late: u64,
+    /// Owed, arrived after the receiver's connection had been lost, over a later one.
     pub replayed: u64,
+    /// Owed, never arrived.
     pub lost: u64,
     /// Owed, not yet received, and not yet given up (0 once the ledger is closed).
     pub outstanding: u64,
+    /// Further copies of a message that had already arrived.
     pub duplicate: u64,
+    /// First copies that came after a later message of the same sender. Also counted by when they came.
     pub reordered: u64,
+    /// Copies received by somebody who was not in the room.
     pub leaked: u64,
     /// Copies owed of messages whose send was never acknowledged, and not received. Not in `owed`.
     pub unknown: u64,
@@ -77,15 +170,264 @@ pub struct Counts {
     pub negative: u64,
 }
 
+/// The first copy of an owed message, when it is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Planned send to receipt (ns).
+    pub latency_ns: i64,
+    /// Whether it came over a later connection than the one it was owed to.
+    pub replayed: bool,
+}
+
+/// A receipt whose message nobody has reported sending is kept this long past its maturity (ns), then it is foreign.
+const PATIENCE_NS: i64 = 2_000_000_000;
+
 /// The ledger of a run.
-pub struct Ledger { /* rooms, members */ }
+pub struct Ledger {
+    rules: Rules,
+    rooms: Vec<Room>,
+    /// By member, then by room (sorted; nearly always one or two).
+    seats: Vec<Vec<Seat>>,
+    /// Receipts not yet judged, in the order each member had them.
+    held: Vec<Received>,
+    /// Messages not yet judged.
+    unjudged: Vec<(RoomId, u32)>,
+    /// Outcomes that came before their message.
+    unsettled: Vec<Settled>,
+    counts: Counts,
+    /// Counts the passes over receipts; a seat blocked in this pass keeps its later receipts back too.
+    pass: u32,
+}
+
+/// Why a receipt cannot be judged yet.
+struct NotYet;
+
 impl Ledger {
-    pub fn new(rules: Rules) -> Ledger { let _ = rules; todo!() }
+    /// An empty ledger.
+    pub fn new(rules: Rules) -> Ledger {
+        Ledger {
+            rules,
+            rooms: Vec::new(),
+            seats: Vec::new(),
+            held: Vec::new(),
+            unjudged: Vec::new(),
+            unsettled: Vec::new(),
+            counts: Counts::default(),
+            pass: 0,
+        }
+    }
+
     /// Takes what all shards saw up to `until`. Copies are judged once everything that bears on them is known, i.e. up to
-    /// `settle` later, so counts lag by one call. Each judged copy's latency (planned send to receipt, ns; first copies of
-    /// owed messages only) goes to `latency`.
-    pub fn apply(&mut self, batches: &mut [Batch], until: At, latency: impl FnMut(i64)) { let _ = (batches, until, latency); todo!() }
-    pub fn counts(&self) -> Counts { todo!() }
-    /// The run is over: judges what is held back; every owed copy that has not come is lost (or unknown).
-    pub fn close(&mut self, at: At, latency: impl FnMut(i64)) -> Counts { let _ = (at, latency); todo!() }
+    /// `settle` later, so counts lag by one call. Each judged first copy of an owed message goes to `arrived`.
+    ///
+    /// A member's events must all come in the same batch position order, i.e. a member lives on one shard.
+    pub fn apply(&mut self, batches: &mut [Batch], until: At, mut arrived: impl FnMut(Arrival)) {
+        for batch in batches.iter_mut() {
+            self.counts.foreign += std::mem::take(&mut batch.foreign);
+            self.move_members(batch);
+            for sent in batch.sent.drain(..) {
+                self.send(sent);
+            }
+            self.unsettled.append(&mut batch.settled);
+        }
+        self.settle();
+        let ripe = until.plus(self.rules.settle_ns.saturating_neg());
+        self.owe(ripe);
+        self.pass += 1;
+        let mut held = std::mem::take(&mut self.held);
+        for received in held.drain(..).chain(batches.iter_mut().flat_map(|batch| batch.received.drain(..))) {
+            if self.judge(received, ripe, &mut arrived).is_err() {
+                self.held.push(received);
+            }
+        }
+    }
+
+    /// What is known so far. Until [`Ledger::close`], `owed` includes copies that may turn out `unknown`.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counts;
+        counts.outstanding = counts.owed - counts.delivered - counts.late - counts.replayed - counts.lost;
+        counts
+    }
+
+    /// The run is over: judges what is held back; every owed copy that has not come is lost (or unknown). Idempotent.
+    pub fn close(&mut self, _at: At, arrived: impl FnMut(Arrival)) -> Counts {
+        self.apply(&mut [], At(i64::MAX), arrived);
+        self.counts.foreign += std::mem::take(&mut self.held).len() as u64;
+        self.unsettled.clear();
+        let mut unknown = 0;
+        for (id, room) in self.rooms.iter_mut().enumerate() {
+            unknown += room.give_up(|message| own(self.rules, &self.seats, id as RoomId, message));
+        }
+        self.counts.unknown += unknown;
+        self.counts.owed -= unknown;
+        let missing = self.counts().outstanding;
+        self.counts.lost += missing;
+        self.counts()
+    }
+
+    /// Applies a batch's joins, leaves and closed connections, seat by seat in the order of time.
+    fn move_members(&mut self, batch: &mut Batch) {
+        let mut moves = Vec::with_capacity(batch.joined.len() + batch.left.len() + batch.gone.len());
+        moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, Move::Join)));
+        moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, Move::Leave)));
+        moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
+        moves.sort_by_key(|&(member, room, at, _)| (member, room, at));
+        for moves in moves.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+            let (member, room, at, _) = moves[0];
+            let count = |kind| moves.iter().filter(|m| m.3 == kind).count();
+            self.move_at(member, room, at, [count(Move::Join), count(Move::Leave), count(Move::Go)]);
+        }
+    }
+
+    /// What happened to one seat in one instant. Who was in leaves before joining again; who was not joins before
+    /// leaving; a connection closes last, unless it makes way for a rejoin.
+    fn move_at(
+        &mut self,
+        member: Member,
+        room: RoomId,
+        at: At,
+        [mut joins, mut leaves, mut goes]: [usize; 3],
+    ) {
+        let settle = self.rules.settle_ns;
+        let seat = seat_of(&mut self.seats, member, room);
+        let mut ended = Vec::new();
+        while joins + leaves + goes > 0 {
+            if leaves > 0 && (seat.is_open() || joins == 0) {
+                leaves -= 1;
+                ended.extend(seat.leave(at));
+                if goes > 0 {
+                    goes -= 1;
+                    seat.go(at);
+                }
+            } else if joins > 0 {
+                joins -= 1;
+                if seat.join(at) {
+                    room_of(&mut self.rooms, room).joined(at.plus(settle));
+                }
+            } else {
+                goes -= 1;
+                seat.go(at);
+            }
+        }
+        for stay in ended {
+            let owed = seat.owed_between(stay, settle);
+            room_of(&mut self.rooms, room).left(*owed.end());
+        }
+    }
+
+    fn send(&mut self, sent: Sent) {
+        let room = room_of(&mut self.rooms, sent.room);
+        let seat = seat_of(&mut self.seats, sent.sender, sent.room);
+        if room.send(&sent, &mut seat.last_sent) {
+            self.counts.messages += 1;
+            self.unjudged.push((sent.room, sent.number));
+        }
+    }
+
+    fn settle(&mut self) {
+        let rooms = &mut self.rooms;
+        self.unsettled
+            .retain(|s| !rooms.get_mut(s.room as usize).is_some_and(|room| room.settle(s.number, s.acked)));
+    }
+
+    /// Counts the copies owed of every message whose members are all known.
+    fn owe(&mut self, ripe: At) {
+        let (rules, rooms, seats, counts) = (self.rules, &self.rooms, &self.seats, &mut self.counts);
+        self.unjudged.retain(|&(id, number)| {
+            let room = &rooms[id as usize];
+            let Some(message) = room.message(number).filter(|m| m.started <= ripe) else { return true };
+            counts.owed += room.owed_at(message.started) - own(rules, seats, id, message);
+            false
+        });
+    }
+
+    fn judge(&mut self, copy: Received, ripe: At, arrived: &mut impl FnMut(Arrival)) -> Result<(), NotYet> {
+        let Ledger { rules, rooms, seats, counts, pass, .. } = self;
+        let seats = seats.get_mut(copy.member as usize);
+        let seat = seats.and_then(|seats| find_seat(seats, copy.room).ok().map(|i| &mut seats[i]));
+        if copy.at > ripe || seat.as_ref().is_some_and(|seat| seat.blocked == *pass) {
+            return Err(NotYet);
+        }
+        let room = rooms.get_mut(copy.room as usize);
+        let Some((room, message)) = room.and_then(|room| room.ripe(copy.number, ripe).map(|m| (room, m)))
+        else {
+            if copy.at.plus(PATIENCE_NS) < ripe {
+                counts.foreign += 1;
+                return Ok(());
+            }
+            if let Some(seat) = seat {
+                seat.blocked = *pass;
+            }
+            return Err(NotYet);
+        };
+        if !rules.echo && message.sender == copy.member {
+            counts.settling += 1;
+            return Ok(());
+        }
+        let Some(seat) = seat else {
+            counts.leaked += 1;
+            return Ok(());
+        };
+        let Some(stay) = seat.owed(message.started, rules.settle_ns) else {
+            let inside = seat.near(copy.at, rules.settle_ns);
+            *if inside { &mut counts.settling } else { &mut counts.leaked } += 1;
+            return Ok(());
+        };
+        if !seat.seen.set(copy.number) {
+            counts.duplicate += 1;
+            return Ok(());
+        }
+        room.arrived(copy.number);
+        counts.reordered += u64::from(seat.overtaken(copy.number, message.sender, room));
+        let latency_ns = copy.at.since(message.planned);
+        let replayed = seat.replayed(stay, copy.at);
+        let class = match replayed {
+            true => &mut counts.replayed,
+            false if latency_ns > rules.deadline_ns => &mut counts.late,
+            false => &mut counts.delivered,
+        };
+        *class += 1;
+        counts.negative += u64::from(latency_ns < 0);
+        arrived(Arrival { latency_ns, replayed });
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Move {
+    Join,
+    Leave,
+    Go,
+}
+
+/// 1 when the sender would be owed its own message but for the rule, else 0.
+fn own(rules: Rules, seats: &[Vec<Seat>], room: RoomId, message: &Message) -> u64 {
+    let seat = || seats.get(message.sender as usize).and_then(|s| find_seat(s, room).ok().map(|i| &s[i]));
+    u64::from(!rules.echo && seat().is_some_and(|seat| seat.owed(message.started, rules.settle_ns).is_some()))
+}
+
+fn find_seat(seats: &[Seat], room: RoomId) -> Result<usize, usize> {
+    match seats {
+        [only] if only.room == room => Ok(0),
+        _ => seats.binary_search_by_key(&room, |seat| seat.room),
+    }
+}
+
+fn seat_of(seats: &mut Vec<Vec<Seat>>, member: Member, room: RoomId) -> &mut Seat {
+    if seats.len() <= member as usize {
+        seats.resize_with(member as usize + 1, Vec::new);
+    }
+    let seats = &mut seats[member as usize];
+    let at = find_seat(seats, room).unwrap_or_else(|free| {
+        seats.insert(free, Seat::new(room));
+        free
+    });
+    &mut seats[at]
+}
+
+fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {
+    if rooms.len() <= room as usize {
+        rooms.resize_with(room as usize + 1, Room::default);
+    }
+    &mut rooms[room as usize]
 }

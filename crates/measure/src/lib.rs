@@ -3,8 +3,12 @@
 //! No tokio, no socket, no clock: instants come in as [`At`] values, files as `Write`. Each shard fills its own
 //! [`recorder::Recorder`]; once a second the collector takes them all and [`totals::Totals`] merges them.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 pub mod at;
 pub mod folder;
+pub mod health;
+pub mod histogram;
 pub mod ledger;
 pub mod outcome;
 pub mod recorder;
@@ -12,5 +16,7 @@ pub mod stamp;
 pub mod summary;
 pub mod thresholds;
 pub mod totals;
+mod verdict;
 
 pub use at::At;
+pub use histogram::Histogram;

@@ -1,4 +1,12 @@
 //! What an operation came to. A target that refuses, stalls or talks nonsense is an outcome: data, counted.
+//!
+//! The vocabulary is closed: [`FAILURES`] documents every failure once, and the metric codes, Artillery's names, the
+//! hints and the table in `docs/metrics.md` all come from it. Failures are told apart by what happened, never by the
+//! text of an error message.
+
+use crate::At;
+use std::borrow::Cow;
+use std::mem::discriminant;
 
 /// Index into the plan's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -6,10 +14,15 @@ pub struct OperationId(pub u16);
 
 /// One thing virtual users do and that is timed; its name is unique in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Operation { pub name: String, pub kind: OperationKind }
+pub struct Operation {
+    /// As the script or its URL names it, e.g. `GET /users`.
+    pub name: String,
+    /// What it is; metric names derive from it.
+    pub kind: OperationKind,
+}
 
 /// The vocabulary of operations; metric names of every front end derive from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
     /// An HTTP request until the last byte of its response.
@@ -31,23 +44,43 @@ pub enum OperationKind {
 /// The three instants of an operation, and a response's first byte where there is one.
 /// Response time = `ended - planned`; service time = `ended - started`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing { pub planned: At, pub started: At, pub first_byte: Option<At>, pub ended: At }
+pub struct Timing {
+    /// When the schedule wanted it.
+    pub planned: At,
+    /// When it really began.
+    pub started: At,
+    /// When the first byte of the answer came, where that is known.
+    pub first_byte: Option<At>,
+    /// When it was over; a timed-out operation ends at its limit.
+    pub ended: At,
+}
 
 /// What came of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome { Ok, Status(u16), Failed(Failure) }
+pub enum Outcome {
+    /// It did what it should.
+    Ok,
+    /// An HTTP response with this status. A 500 is an answer, not a failure of the operation.
+    Status(u16),
+    /// It failed.
+    Failed(Failure),
+}
 
-/// Why an operation failed. Closed: every variant has a documented metric code (`code()`), an Artillery name, and a class.
+/// Why an operation failed. Closed: every variant has a documented metric code (`code()`), an Artillery name, and a
+/// hint where there is something to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failure {
     /// The name could not be resolved.
     NameNotResolved,
+    /// Nobody listens there.
     ConnectRefused,
+    /// The connection was not established in time.
     ConnectTimeout,
     /// No route, network down and the like.
     ConnectFailed,
     /// Our side ran out of ports or descriptors: counts against the generator, not the target.
     GeneratorExhausted,
+    /// The TLS handshake failed.
     TlsFailed,
     /// The upgrade or handshake was answered with this HTTP status.
     HandshakeRefused(u16),
@@ -77,4 +110,213 @@ pub enum Failure {
     Template,
 }
 
-use crate::At;
+/// What is known of one failure for the reader of a report.
+#[derive(Clone, Copy, Debug)]
+pub struct FailureEntry {
+    /// The variant (its parameter, if it has one, is an example).
+    pub failure: Failure,
+    /// Metric code; variants with a parameter append `_<parameter>`.
+    pub code: &'static str,
+    /// The name Artillery's users know; variants with a parameter append ` <parameter>`.
+    pub artillery: &'static str,
+    /// What happened, one sentence.
+    pub meaning: &'static str,
+    /// What to try, where we know.
+    pub hint: Option<&'static str>,
+}
+
+const fn entry(
+    failure: Failure,
+    code: &'static str,
+    artillery: &'static str,
+    meaning: &'static str,
+    hint: Option<&'static str>,
+) -> FailureEntry {
+    FailureEntry { failure, code, artillery, meaning, hint }
+}
+
+/// Every failure, documented once.
+pub const FAILURES: &[FailureEntry] = &[
+    entry(
+        Failure::NameNotResolved,
+        "name_not_resolved",
+        "ENOTFOUND",
+        "The target's host name could not be resolved.",
+        Some("check the host in `target` and this machine's resolver"),
+    ),
+    entry(
+        Failure::ConnectRefused,
+        "connect_refused",
+        "ECONNREFUSED",
+        "Nothing accepts connections at the target's address and port.",
+        Some("is the target running and listening on this address and port?"),
+    ),
+    entry(
+        Failure::ConnectTimeout,
+        "connect_timeout",
+        "ETIMEDOUT",
+        "A connection was not established within the time limit.",
+        Some("look at the target's listen backlog (ListenOverflows) and at firewalls that drop silently"),
+    ),
+    entry(
+        Failure::ConnectFailed,
+        "connect_failed",
+        "EHOSTUNREACH",
+        "The network gave no route to the target, or is down.",
+        Some("check the route to the target from this machine"),
+    ),
+    entry(
+        Failure::GeneratorExhausted,
+        "generator_exhausted",
+        "EADDRNOTAVAIL",
+        "The generator ran out of local ports or file descriptors; this counts against the generator.",
+        Some("raise `ulimit -n`, or spread connections over several local addresses"),
+    ),
+    entry(
+        Failure::TlsFailed,
+        "tls_failed",
+        "ERR_TLS",
+        "The TLS handshake failed, or the certificate was not accepted.",
+        Some("for a self-signed certificate set `tls: { rejectUnauthorized: false }`"),
+    ),
+    entry(
+        Failure::HandshakeRefused(401),
+        "handshake_refused",
+        "Unexpected server response:",
+        "The WebSocket upgrade or Engine.IO handshake was answered with this HTTP status.",
+        Some("check path, token and Origin of the handshake"),
+    ),
+    entry(
+        Failure::HandshakeTimeout,
+        "handshake_timeout",
+        "Opening handshake has timed out",
+        "The upgrade or handshake was not finished within the time limit.",
+        None,
+    ),
+    entry(
+        Failure::NamespaceRefused,
+        "namespace_refused",
+        "connect_error",
+        "The Socket.IO namespace answered CONNECT_ERROR.",
+        Some("the example carries the server's reason; check the `auth` payload and the namespace's name"),
+    ),
+    entry(
+        Failure::Timeout,
+        "timeout",
+        "ETIMEDOUT",
+        "No answer came within the operation's time limit; its latency is recorded at the limit.",
+        None,
+    ),
+    entry(
+        Failure::AckTimeout,
+        "ack_timeout",
+        "response timeout",
+        "An acknowledgement did not come within its time limit.",
+        Some("does the server call the acknowledgement callback of this event?"),
+    ),
+    entry(Failure::Reset, "reset", "ECONNRESET", "The peer reset the connection.", None),
+    entry(
+        Failure::ClosedEarly,
+        "closed_early",
+        "ECONNRESET",
+        "The peer ended the connection in the middle of a response, frame or operation.",
+        None,
+    ),
+    entry(
+        Failure::Closed(1006),
+        "closed",
+        "WebSocket closed",
+        "The peer closed the WebSocket with this code (1005: without a code, 1006: without a close frame).",
+        None,
+    ),
+    entry(
+        Failure::Protocol,
+        "protocol",
+        "EPROTO",
+        "The peer's bytes are not of the protocol spoken.",
+        Some("does the script's engine match what the target speaks on this port and path?"),
+    ),
+    entry(
+        Failure::CaptureOrMatch,
+        "capture_or_match",
+        "Failed capture or match",
+        "A capture found nothing, or a match did not match.",
+        Some("the example shows the beginning of the answer"),
+    ),
+    entry(
+        Failure::ExpectationMissed,
+        "expectation_missed",
+        "expected message missing",
+        "A message the script waits for did not come in time.",
+        None,
+    ),
+    entry(
+        Failure::NotConnected,
+        "not_connected",
+        "ENOTCONN",
+        "A step needs a connection that is not open (any more).",
+        None,
+    ),
+    entry(
+        Failure::Template,
+        "template",
+        "ERR_TEMPLATE",
+        "A template could not be rendered with this user's values.",
+        None,
+    ),
+];
+
+impl Failure {
+    fn entry(self) -> &'static FailureEntry {
+        let same = |e: &&FailureEntry| discriminant(&e.failure) == discriminant(&self);
+        // A test walks all variants, so the fallback never shows.
+        FAILURES.iter().find(same).unwrap_or(&FAILURES[0])
+    }
+
+    fn parameter(self) -> Option<u16> {
+        match self {
+            Failure::HandshakeRefused(n) | Failure::Closed(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The documented metric code, e.g. `connect_refused`, `closed_1006`.
+    pub fn code(self) -> Cow<'static, str> {
+        match self.parameter() {
+            Some(n) => format!("{}_{n}", self.entry().code).into(),
+            None => self.entry().code.into(),
+        }
+    }
+
+    /// The name Artillery's users know, e.g. `ECONNREFUSED`. Several failures may share one.
+    pub fn artillery(self) -> Cow<'static, str> {
+        match self.parameter() {
+            Some(n) => format!("{} {n}", self.entry().artillery).into(),
+            None => self.entry().artillery.into(),
+        }
+    }
+
+    /// What happened, one sentence.
+    pub fn meaning(self) -> &'static str {
+        self.entry().meaning
+    }
+
+    /// What to try, where we know.
+    pub fn hint(self) -> Option<&'static str> {
+        self.entry().hint
+    }
+
+    /// The failure with this metric code; the inverse of [`Failure::code`].
+    pub fn from_code(code: &str) -> Option<Failure> {
+        if let Some(entry) = FAILURES.iter().find(|e| e.code == code && e.failure.parameter().is_none()) {
+            return Some(entry.failure);
+        }
+        let (name, number) = code.rsplit_once('_')?;
+        let number = number.parse().ok()?;
+        match FAILURES.iter().find(|e| e.code == name)?.failure {
+            Failure::HandshakeRefused(_) => Some(Failure::HandshakeRefused(number)),
+            Failure::Closed(_) => Some(Failure::Closed(number)),
+            _ => None,
+        }
+    }
+}

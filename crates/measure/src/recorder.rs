@@ -1,5 +1,11 @@
 //! One shard's own record, written on the hot path and taken once a second.
+//!
+//! Nothing here is shared or locked. A successful operation costs two or three histogram writes and an array increment;
+//! only a failure looks anything up. Histograms come into being on first use, so an idle shard is small, and are made as
+//! large as last second's so that they rarely grow.
 
+use crate::At;
+pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::outcome::{Failure, OperationId, Outcome, Timing};
 
@@ -15,62 +21,339 @@ pub enum Counter {
     ArrivalsMissed,
     /// Arrivals refused by `maxVusers`.
     UsersSkipped,
+    /// Users that ended their flow.
     UsersCompleted,
+    /// Users that gave up.
     UsersFailed,
+    /// HTTP requests begun.
     HttpRequests,
+    /// HTTP responses received.
     HttpResponses,
+    /// Bytes of HTTP response bodies.
     HttpBytesReceived,
+    /// Connections established.
     ConnectionsOpened,
+    /// Connections ended by either side.
     ConnectionsClosed,
+    /// Messages sent, over all real-time transports.
     MessagesSent,
+    /// Messages received, over all real-time transports.
     MessagesReceived,
+    /// Bytes handed to sockets.
     BytesSent,
+    /// Bytes read from sockets.
     BytesReceived,
-    /// WebSocket steps' own counts, for the Artillery vocabulary.
+    /// WebSocket messages sent by steps, for the Artillery vocabulary.
     WebsocketSent,
+    /// WebSocket messages received, for the Artillery vocabulary.
     WebsocketReceived,
+    /// Socket.IO events emitted.
     SocketioEmits,
+    /// Socket.IO events received.
     SocketioReceived,
+    /// Requests that found an open connection.
     ConnectionsReused,
 }
 
-/// A histogram with the project's one resolution: microseconds, 1 µs to 1 h, 3 significant digits, u32 counts, grows as needed.
-pub struct Histogram { /* hdrhistogram::Histogram<u32> */ }
-impl Histogram {
-    pub fn new() -> Histogram { todo!() }
-    /// Records nanoseconds (stored as whole microseconds, at least 1; above the top: clamped and counted).
-    pub fn record_ns(&mut self, ns: i64) { let _ = ns; todo!() }
+/// How many counters there are.
+pub const COUNTERS: usize = 20;
+
+impl Counter {
+    /// All counters with their names in `series.csv`, by discriminant.
+    pub const NAMED: [(Counter, &'static str); COUNTERS] = [
+        (Counter::ArrivalsPlanned, "arrivals.planned"),
+        (Counter::ArrivalsStarted, "arrivals.started"),
+        (Counter::ArrivalsMissed, "arrivals.missed"),
+        (Counter::UsersSkipped, "users.skipped"),
+        (Counter::UsersCompleted, "users.completed"),
+        (Counter::UsersFailed, "users.failed"),
+        (Counter::HttpRequests, "http.requests"),
+        (Counter::HttpResponses, "http.responses"),
+        (Counter::HttpBytesReceived, "http.bytes_received"),
+        (Counter::ConnectionsOpened, "connections.opened"),
+        (Counter::ConnectionsClosed, "connections.closed"),
+        (Counter::MessagesSent, "messages.sent"),
+        (Counter::MessagesReceived, "messages.received"),
+        (Counter::BytesSent, "bytes.sent"),
+        (Counter::BytesReceived, "bytes.received"),
+        (Counter::WebsocketSent, "websocket.sent"),
+        (Counter::WebsocketReceived, "websocket.received"),
+        (Counter::SocketioEmits, "socketio.emits"),
+        (Counter::SocketioReceived, "socketio.received"),
+        (Counter::ConnectionsReused, "connections.reused"),
+    ];
 }
 
-pub struct Recorder { /* per-operation stats, counters, failures, lag, hiccups, batch */ }
-impl Recorder {
-    pub fn new(operations: usize, scenarios: usize) -> Recorder { let _ = (operations, scenarios); todo!() }
-    /// An operation ended. Also counts the outcome; a failure without an example goes through `failure`.
-    pub fn operation(&mut self, operation: OperationId, timing: Timing, outcome: Outcome) { let _ = (operation, timing, outcome); todo!() }
-    /// The failure's first example per (operation, failure) and second is kept (≤ 200 bytes), later ones only counted.
-    pub fn failure(&mut self, operation: Option<OperationId>, failure: Failure, example: impl FnOnce() -> String) { let _ = (operation, failure, example); todo!() }
-    pub fn add(&mut self, counter: Counter, n: u64) { let _ = (counter, n); todo!() }
-    pub fn user_created(&mut self, scenario: u16) { let _ = scenario; todo!() }
-    /// A user ended its flow; its session length (think time and connects included) counts when it completed.
-    pub fn user_ended(&mut self, scenario: u16, completed: bool, session_ns: i64) { let _ = (scenario, completed, session_ns); todo!() }
-    /// How late our own wake-up was for something planned (generator health, not the target's doing).
-    pub fn send_lag(&mut self, ns: i64) { let _ = ns; todo!() }
-    /// How late the shard's 1 ms heartbeat came.
-    pub fn hiccup(&mut self, ns: i64) { let _ = ns; todo!() }
-    /// What the ledger will want to know.
-    pub fn ledger(&mut self) -> &mut Batch { todo!() }
-    /// Hands over everything since the last call and starts afresh (buffers are swapped, not cloned).
-    pub fn take(&mut self) -> Record { todo!() }
+/// One number per [`Counter`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters([u64; COUNTERS]);
+
+impl Counters {
+    /// The count so far.
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.0[counter as usize]
+    }
+    /// Adds `n`.
+    pub fn add(&mut self, counter: Counter, n: u64) {
+        self.0[counter as usize] += n;
+    }
+    /// Adds every count of `other`.
+    pub fn merge(&mut self, other: &Counters) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine += theirs;
+        }
+    }
 }
 
-/// What a shard saw in one interval.
-pub struct Record { /* public fields as totals needs them; `gauges` set by the engine */ pub gauges: Gauges, pub ledger: Batch }
+/// The latencies of one operation. Absent histograms have seen nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timings {
+    /// `ended - planned`.
+    pub response: Option<Box<Histogram>>,
+    /// `ended - started`.
+    pub service: Option<Box<Histogram>>,
+    /// `first_byte - started`.
+    pub first_byte: Option<Box<Histogram>>,
+    /// How many of them ended in [`Outcome::Failed`].
+    pub failed: u64,
+}
+
+impl Timings {
+    /// Adds everything of `other`.
+    pub fn merge(&mut self, other: &Timings) {
+        self.failed += other.failed;
+        for (mine, theirs) in [
+            (&mut self.response, &other.response),
+            (&mut self.service, &other.service),
+            (&mut self.first_byte, &other.first_byte),
+        ] {
+            if let Some(theirs) = theirs {
+                mine.get_or_insert_default().merge(theirs);
+            }
+        }
+    }
+}
+
+/// How often an operation failed in one way, and the first time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailureCount {
+    /// What was done; none for a failure outside any timed operation.
+    pub operation: Option<OperationId>,
+    /// What went wrong.
+    pub failure: Failure,
+    /// How often.
+    pub count: u64,
+    /// The first time.
+    pub first_at: At,
+    /// What it looked like the first time it came with an example (≤ 200 bytes), or empty.
+    pub example: String,
+}
+
+/// Longest example kept, in bytes.
+pub const EXAMPLE_BYTES: usize = 200;
+
+impl FailureCount {
+    /// Adds `other`, which is about the same operation and failure. The earlier example stays, whatever the order of
+    /// merging.
+    pub fn merge(&mut self, other: &FailureCount) {
+        self.count += other.count;
+        let key = |f: &FailureCount| (f.example.is_empty(), f.first_at);
+        if (key(other), &other.example) < (key(self), &self.example) {
+            self.example.clone_from(&other.example);
+        }
+        self.first_at = self.first_at.min(other.first_at);
+    }
+}
+
+/// Adds `failure` to a list that has one entry per operation and failure.
+pub fn merge_failure(list: &mut Vec<FailureCount>, failure: &FailureCount) {
+    match list.iter_mut().find(|f| f.operation == failure.operation && f.failure == failure.failure) {
+        Some(known) => known.merge(failure),
+        None => list.push(failure.clone()),
+    }
+}
 
 /// Levels at the end of an interval, of one shard.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
+    /// Virtual users alive.
     pub users: u64,
+    /// Connections open.
     pub connections: u64,
     /// CPU time this shard's thread used in the interval (ns).
     pub cpu_ns: u64,
+}
+
+/// What a shard saw in one interval.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Counts since the last record.
+    pub counters: Counters,
+    /// By operation id.
+    pub operations: Vec<Timings>,
+    /// Responses by HTTP status code.
+    pub codes: Vec<u64>,
+    /// One entry per operation and failure.
+    pub failures: Vec<FailureCount>,
+    /// Users created, by scenario.
+    pub scenarios: Vec<u64>,
+    /// Lengths of completed users' sessions.
+    pub sessions: Option<Box<Histogram>>,
+    /// How late our own wake-ups were.
+    pub lag: Option<Box<Histogram>>,
+    /// How late the shard's heartbeat came.
+    pub hiccups: Option<Box<Histogram>>,
+    /// Levels now; set by the engine.
+    pub gauges: Gauges,
+    /// What the ledger will want to know.
+    pub ledger: Batch,
+}
+
+/// Statuses from 0 to 999 have a count; anything above is no HTTP status and counts as 999.
+const CODES: usize = 1000;
+
+/// Writes down what one shard sees.
+pub struct Recorder {
+    now: Record,
+    /// How large last interval's histograms had become, by operation.
+    sizes: Vec<u64>,
+    /// The failed operation recorded last, until its example has come.
+    just_failed: Option<(OperationId, Failure)>,
+}
+
+impl Recorder {
+    /// A recorder for a plan with this many operations and scenarios.
+    pub fn new(operations: usize, scenarios: usize) -> Recorder {
+        let mut now = Record { scenarios: vec![0; scenarios], codes: vec![0; CODES], ..Record::default() };
+        now.operations.resize_with(operations, Timings::default);
+        Recorder { now, sizes: vec![2; operations], just_failed: None }
+    }
+
+    /// An operation ended: its times and its outcome count. Every failure counts here once; [`Recorder::failure`] called
+    /// directly afterwards for the same operation and failure adds an example without counting again.
+    pub fn operation(&mut self, operation: OperationId, timing: Timing, outcome: Outcome) {
+        let size = self.sizes[operation.0 as usize];
+        let timings = &mut self.now.operations[operation.0 as usize];
+        let fresh = || Box::new(Histogram::sized(size));
+        timings.response.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.planned));
+        timings.service.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.started));
+        if let Some(first_byte) = timing.first_byte {
+            timings.first_byte.get_or_insert_with(fresh).record_ns(first_byte.since(timing.started));
+        }
+        self.just_failed = None;
+        match outcome {
+            Outcome::Ok => {}
+            Outcome::Status(code) => self.now.codes[usize::from(code).min(CODES - 1)] += 1,
+            Outcome::Failed(failure) => {
+                timings.failed += 1;
+                self.failed(Some(operation), failure, timing.ended).count += 1;
+                self.just_failed = Some((operation, failure));
+            }
+        }
+    }
+
+    /// Something failed. The first example per (operation, failure) and interval is kept (≤ 200 bytes), later ones are
+    /// only counted. Directly after [`Recorder::operation`] reported the same failure, this only adds its example.
+    pub fn failure(
+        &mut self,
+        operation: Option<OperationId>,
+        failure: Failure,
+        example: impl FnOnce() -> String,
+    ) {
+        self.failure_at(operation, failure, None, example);
+    }
+
+    /// [`Recorder::failure`] for one outside any timed operation, with its instant.
+    pub fn failure_at(
+        &mut self,
+        operation: Option<OperationId>,
+        failure: Failure,
+        at: Option<At>,
+        example: impl FnOnce() -> String,
+    ) {
+        let counted =
+            operation.is_some_and(|operation| self.just_failed.take() == Some((operation, failure)));
+        let entry = self.failed(operation, failure, at.unwrap_or(UNKNOWN));
+        entry.count += u64::from(!counted);
+        if entry.example.is_empty() {
+            entry.example = shortened(example());
+        }
+    }
+
+    fn failed(&mut self, operation: Option<OperationId>, failure: Failure, at: At) -> &mut FailureCount {
+        let known = self.now.failures.iter().position(|f| f.operation == operation && f.failure == failure);
+        let index = known.unwrap_or_else(|| {
+            let example = String::new();
+            self.now.failures.push(FailureCount { operation, failure, count: 0, first_at: at, example });
+            self.now.failures.len() - 1
+        });
+        let entry = &mut self.now.failures[index];
+        entry.first_at = entry.first_at.min(at);
+        entry
+    }
+
+    /// Adds `n` to a counter.
+    pub fn add(&mut self, counter: Counter, n: u64) {
+        self.now.counters.add(counter, n);
+    }
+
+    /// A user of this scenario came to life.
+    pub fn user_created(&mut self, scenario: u16) {
+        self.now.scenarios[scenario as usize] += 1;
+    }
+
+    /// A user ended its flow; its session length (think time and connects included) counts when it completed.
+    pub fn user_ended(&mut self, scenario: u16, completed: bool, session_ns: i64) {
+        debug_assert!((scenario as usize) < self.now.scenarios.len(), "a scenario of the plan");
+        if completed {
+            self.now.counters.add(Counter::UsersCompleted, 1);
+            self.now.sessions.get_or_insert_default().record_ns(session_ns);
+        } else {
+            self.now.counters.add(Counter::UsersFailed, 1);
+        }
+    }
+
+    /// How late our own wake-up was for something planned (generator health, not the target's doing).
+    pub fn send_lag(&mut self, ns: i64) {
+        self.now.lag.get_or_insert_default().record_ns(ns);
+    }
+
+    /// How late the shard's 1 ms heartbeat came.
+    pub fn hiccup(&mut self, ns: i64) {
+        self.now.hiccups.get_or_insert_default().record_ns(ns);
+    }
+
+    /// What the ledger will want to know.
+    pub fn ledger(&mut self) -> &mut Batch {
+        &mut self.now.ledger
+    }
+
+    /// Hands over everything since the last call and starts afresh. Buffers are swapped, not cloned; the new ones are
+    /// made as large as the old ones had become.
+    pub fn take(&mut self) -> Record {
+        for (size, timings) in self.sizes.iter_mut().zip(&self.now.operations) {
+            if let Some(response) = &timings.response {
+                *size = response.high_us();
+            }
+        }
+        let mut next = Recorder::new(self.now.operations.len(), self.now.scenarios.len()).now;
+        next.ledger = self.now.ledger.successor();
+        self.just_failed = None;
+        std::mem::replace(&mut self.now, next)
+    }
+}
+
+/// Stands for "not told"; the collector replaces it by the end of the interval.
+pub(crate) const UNKNOWN: At = At(i64::MAX);
+
+fn shortened(mut example: String) -> String {
+    if example.len() > EXAMPLE_BYTES {
+        let mut end = EXAMPLE_BYTES - '…'.len_utf8();
+        while !example.is_char_boundary(end) {
+            end -= 1;
+        }
+        example.truncate(end);
+        example.push('…');
+    }
+    example
 }

@@ -6,66 +6,257 @@ use crate::outcome::OperationKind;
 use crate::thresholds::Judged;
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+mod names;
+
+/// The whole document.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
+    /// The run's name.
     pub name: String,
+    /// What was loaded.
     pub target: String,
+    /// When it began, RFC 3339 in UTC.
     pub started: String,
+    /// Sonagi's version.
     pub version: String,
     /// False while running or when the run was cut off (no closing record in its folder).
     pub complete: bool,
+    /// Whether the user stopped it before its plan was done.
     pub interrupted: bool,
+    /// From the run's start to the last record, drain included.
     pub duration_s: f64,
+    /// The first thing a reader sees.
     pub verdict: Verdict,
+    /// Virtual users.
     pub users: Users,
     /// Present when the script tracks delivery.
     pub delivery: Option<Delivery>,
+    /// What went over the wire.
     pub traffic: Traffic,
+    /// Every operation of the plan that ran at least once, in the plan's order.
     pub operations: Vec<OperationSummary>,
+    /// All operations of one kind together; `name` is the kind's metric name (`http`, `websocket_connect`, …).
+    #[serde(default)]
+    pub kinds: Vec<OperationSummary>,
     /// Responses by status code.
     pub http_codes: BTreeMap<u16, u64>,
+    /// Failures by operation and kind, most frequent first.
     pub errors: Vec<ErrorSummary>,
+    /// The thresholds of the script and what they came to.
     pub thresholds: Vec<Judged>,
+    /// How the generator itself fared.
     pub generator: Generator,
+    /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
+    /// Where the run was recorded.
     pub run_folder: Option<String>,
 }
 
 /// The first thing a reader sees.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Verdict { pub result: Conclusion, /** One sentence each, most important first. */ pub reasons: Vec<String>, /** What to try, where we know. */ pub hints: Vec<String> }
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Verdict {
+    /// In one word.
+    pub result: Conclusion,
+    /// One sentence each, most important first.
+    pub reasons: Vec<String>,
+    /// What to try, where we know.
+    pub hints: Vec<String>,
+}
+
+/// A verdict in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Conclusion { Pass, Fail, /** The generator itself fell behind: the figures say nothing of the target. */ Invalid }
+pub enum Conclusion {
+    /// Everything asked for held.
+    Pass,
+    /// A threshold or a default rule did not hold.
+    Fail,
+    /// The generator itself fell behind: the figures say nothing of the target.
+    Invalid,
+}
 
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Users { pub planned: u64, pub started: u64, pub missed: u64, pub skipped: u64, pub completed: u64, pub failed: u64, pub active: u64, pub peak: u64, pub session_ms: Quantiles }
+/// Virtual users by what became of them.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Users {
+    /// Arrivals the schedule asked for.
+    pub planned: u64,
+    /// Arrivals whose user was started.
+    pub started: u64,
+    /// Arrivals that could not be started at all.
+    pub missed: u64,
+    /// Arrivals refused by `maxVusers`.
+    pub skipped: u64,
+    /// Users that ended their flow.
+    pub completed: u64,
+    /// Users that gave up.
+    pub failed: u64,
+    /// Users alive now.
+    pub active: u64,
+    /// Most users alive at the end of any second.
+    pub peak: u64,
+    /// Session length of completed users.
+    pub session_ms: Quantiles,
+}
 
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+/// What the ledger came to.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Delivery {
+    /// Copies by what became of them.
     #[serde(flatten)]
     pub counts: Counts,
     /// Share of owed copies that arrived (on time, late or replayed): (owed − lost) / owed; 1 when nothing was owed.
     pub ratio: f64,
+    /// Later than this after its planned send, a copy is late.
     pub deadline_ms: f64,
-    /// Planned send to receipt.
+    /// Planned send to receipt, of copies delivered or late.
     pub latency_ms: Quantiles,
+    /// Planned send to receipt, of replayed copies.
+    #[serde(default)]
+    pub replay_latency_ms: Quantiles,
 }
 
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Traffic { pub messages_sent: u64, pub messages_received: u64, pub bytes_sent: u64, pub bytes_received: u64, pub http_requests: u64, pub http_responses: u64, pub http_bytes_received: u64, pub connections_opened: u64, pub websocket_sent: u64, pub websocket_received: u64, pub socketio_emits: u64, pub socketio_received: u64 }
+/// What went over the wire.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Traffic {
+    /// Messages sent, over all real-time transports.
+    pub messages_sent: u64,
+    /// Messages received, over all real-time transports.
+    pub messages_received: u64,
+    /// Bytes handed to sockets.
+    pub bytes_sent: u64,
+    /// Bytes read from sockets.
+    pub bytes_received: u64,
+    /// HTTP requests begun.
+    pub http_requests: u64,
+    /// HTTP responses received.
+    pub http_responses: u64,
+    /// Bytes of HTTP response bodies.
+    pub http_bytes_received: u64,
+    /// Connections established.
+    pub connections_opened: u64,
+    /// WebSocket messages sent by steps.
+    pub websocket_sent: u64,
+    /// WebSocket messages received.
+    pub websocket_received: u64,
+    /// Socket.IO events emitted.
+    pub socketio_emits: u64,
+    /// Socket.IO events received.
+    pub socketio_received: u64,
+}
 
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Quantiles { pub count: u64, pub min: f64, pub mean: f64, pub p50: f64, pub p75: f64, pub p90: f64, pub p95: f64, pub p99: f64, pub p999: f64, pub max: f64 }
+/// A distribution, in milliseconds. All zero when `count` is.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Quantiles {
+    /// How many values.
+    pub count: u64,
+    /// Smallest.
+    pub min: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 75 %.
+    pub p75: f64,
+    /// 90 %.
+    pub p90: f64,
+    /// 95 %.
+    pub p95: f64,
+    /// 99 %.
+    pub p99: f64,
+    /// 99.9 %.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct OperationSummary { pub name: String, pub kind: OperationKind, pub count: u64, pub failed: u64, pub rate_per_s: f64, /** From the planned instant. */ pub response_ms: Quantiles, /** From the actual start. */ pub service_ms: Quantiles, /** Actual start to first byte; HTTP only. */ pub first_byte_ms: Option<Quantiles> }
+/// One operation, or all of a kind.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct OperationSummary {
+    /// The operation's name.
+    pub name: String,
+    /// What it is.
+    pub kind: OperationKind,
+    /// How often it ended.
+    pub count: u64,
+    /// How often it ended in a failure.
+    pub failed: u64,
+    /// `count` over the run's duration.
+    pub rate_per_s: f64,
+    /// From the planned instant.
+    pub response_ms: Quantiles,
+    /// From the actual start.
+    pub service_ms: Quantiles,
+    /// Actual start to first byte; HTTP only.
+    pub first_byte_ms: Option<Quantiles>,
+}
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct ErrorSummary { /** Documented code, e.g. `connect_refused`. */ pub code: String, /** Artillery's name, e.g. `ECONNREFUSED`. */ pub artillery: String, pub operation: Option<String>, pub count: u64, pub first_at_s: f64, pub example: String }
+/// One kind of failure of one operation.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ErrorSummary {
+    /// Documented code, e.g. `connect_refused`.
+    pub code: String,
+    /// Artillery's name, e.g. `ECONNREFUSED`.
+    pub artillery: String,
+    /// What was done, if it is a timed operation.
+    pub operation: Option<String>,
+    /// How often.
+    pub count: u64,
+    /// The first time, from the run's start.
+    pub first_at_s: f64,
+    /// What it looked like; empty when there is nothing to show.
+    pub example: String,
+}
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Generator { pub state: Health, /** Why it is not `ok`: what happened, the rule, what we saw. */ pub findings: Vec<String>, pub send_lag_ms: Quantiles, pub hiccup_ms: Quantiles, pub achieved_ratio: f64, pub busiest_core: f64, pub cpu_s: f64, pub resident_peak_mb: f64, pub open_files_peak: u64, pub open_files_limit: u64, pub shards: usize }
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// The generator's own health.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Generator {
+    /// In one word.
+    pub state: Health,
+    /// Why it is not `ok`: what happened, the rule, what we saw.
+    pub findings: Vec<String>,
+    /// How late planned things were begun.
+    pub send_lag_ms: Quantiles,
+    /// How late the 1 ms heartbeat came.
+    pub hiccup_ms: Quantiles,
+    /// Users started of those planned and not refused by `maxVusers`; 1 when none was planned.
+    pub achieved_ratio: f64,
+    /// The highest share of one core a shard used in one second.
+    pub busiest_core: f64,
+    /// CPU time of all shards.
+    pub cpu_s: f64,
+    /// Most memory resident, MB (10⁶ bytes).
+    pub resident_peak_mb: f64,
+    /// Most file descriptors open.
+    pub open_files_peak: u64,
+    /// How many may be open.
+    pub open_files_limit: u64,
+    /// Threads generating load.
+    pub shards: usize,
+}
+
+/// Whether the generator kept up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Health { Ok, Warn, Invalid }
+pub enum Health {
+    /// It did.
+    Ok,
+    /// Read the findings before trusting small differences.
+    Warn,
+    /// It did not: the figures say nothing of the target.
+    Invalid,
+}
+
+impl OperationKind {
+    /// The kind's name in metrics: `http`, `websocket_connect`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            OperationKind::Http => "http",
+            OperationKind::WebsocketConnect => "websocket_connect",
+            OperationKind::WebsocketSend => "websocket_send",
+            OperationKind::SocketioConnect => "socketio_connect",
+            OperationKind::SocketioEmit => "socketio_emit",
+            OperationKind::SocketioRequest => "socketio_request",
+            OperationKind::Expect => "expect",
+        }
+    }
+}

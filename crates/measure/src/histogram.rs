@@ -1,0 +1,116 @@
+//! The one resolution every latency of the project is kept at.
+//!
+//! Microseconds, 1 µs to 1 h, three significant digits, exact to merge. A histogram starts at 8 KiB and grows with the
+//! largest value it has seen, so that an idle operation costs little. Whole microseconds because a user-space load
+//! generator cannot honestly claim more.
+
+use crate::summary::Quantiles;
+
+/// Latencies of one series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    counts: hdrhistogram::Histogram<u32>,
+    clamped: u64,
+}
+
+impl Histogram {
+    /// The top of the scale, in µs: one hour.
+    pub const TOP_US: u64 = 3_600_000_000;
+
+    /// An empty histogram.
+    pub fn new() -> Histogram {
+        Histogram::sized(2)
+    }
+
+    /// An empty histogram with room for values up to `high_us`, so that recording need not grow it.
+    pub fn sized(high_us: u64) -> Histogram {
+        let high = high_us.clamp(2, Self::TOP_US);
+        // Bounds of 1 and at least 2 with 3 digits are always accepted.
+        let mut counts = hdrhistogram::Histogram::new_with_bounds(1, high, 3).expect("bounds are in range");
+        counts.auto(true);
+        Histogram { counts, clamped: 0 }
+    }
+
+    /// Records nanoseconds (stored as whole microseconds, at least 1; above the top: clamped and counted).
+    pub fn record_ns(&mut self, ns: i64) {
+        let us = (ns / 1_000).max(1) as u64;
+        if us > Self::TOP_US {
+            self.clamped += 1;
+        }
+        self.counts
+            .record(us.min(Self::TOP_US))
+            .expect("a histogram that may grow takes every clamped value");
+    }
+
+    /// Adds all of `other`'s values.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.clamped += other.clamped;
+        if !other.is_empty() {
+            self.counts.add(&other.counts).expect("a histogram that may grow takes every other");
+        }
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// How many values were above the top of the scale.
+    pub fn clamped(&self) -> u64 {
+        self.clamped
+    }
+
+    /// The highest value this histogram has room for, in µs.
+    pub fn high_us(&self) -> u64 {
+        self.counts.high()
+    }
+
+    /// The value (ms) that the given share of all values does not exceed; 0 when empty.
+    pub fn quantile_ms(&self, quantile: f64) -> f64 {
+        if self.is_empty() { 0.0 } else { ms(self.counts.value_at_quantile(quantile)) }
+    }
+
+    /// The usual quantiles, in milliseconds.
+    pub fn quantiles(&self) -> Quantiles {
+        if self.is_empty() {
+            return Quantiles::default();
+        }
+        let at = |quantile| ms(self.counts.value_at_quantile(quantile));
+        Quantiles {
+            count: self.count(),
+            min: ms(self.counts.min()),
+            mean: (self.counts.mean()).round() / 1e3,
+            p50: at(0.5),
+            p75: at(0.75),
+            p90: at(0.9),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: ms(self.counts.max()),
+        }
+    }
+
+    pub(crate) fn raw(&self) -> &hdrhistogram::Histogram<u32> {
+        &self.counts
+    }
+
+    pub(crate) fn from_raw(mut counts: hdrhistogram::Histogram<u32>) -> Histogram {
+        counts.auto(true);
+        Histogram { counts, clamped: 0 }
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new()
+    }
+}
+
+fn ms(us: u64) -> f64 {
+    us as f64 / 1e3
+}

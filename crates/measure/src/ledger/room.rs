@@ -1,0 +1,159 @@
+//! A room's messages, and how many members each was owed to.
+//!
+//! How many were in at an instant is a difference of two ranks: stays that had begun by then less stays that had ended
+//! before. So a message's owed copies cost two binary searches however many members there are.
+
+use super::Sent;
+use crate::At;
+
+/// No message.
+const NONE: u32 = u32::MAX;
+
+/// One stamped message. 32 bytes, kept to the end of the run: its acknowledgement may come late.
+#[derive(Clone, Copy)]
+pub(super) struct Message {
+    pub(super) planned: At,
+    pub(super) started: At,
+    pub(super) sender: u32,
+    /// First copies that have arrived.
+    arrived: u32,
+    /// The same sender's next message in this room.
+    next: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The number has not been sent (yet).
+    Vacant,
+    Open,
+    Acked,
+    Refused,
+}
+
+const VACANT: Message =
+    Message { planned: At(0), started: At(0), sender: NONE, arrived: 0, next: NONE, state: State::Vacant };
+
+/// Messages by number, and the stays of all members as two sorted lists.
+#[derive(Default)]
+pub(super) struct Room {
+    messages: Vec<Message>,
+    /// The first owed instant of every stay.
+    begins: Vec<At>,
+    /// The last owed instant of every ended stay.
+    ends: Vec<At>,
+}
+
+impl Room {
+    /// A stay began to be owed at this instant.
+    pub(super) fn joined(&mut self, from: At) {
+        insert(&mut self.begins, from);
+    }
+
+    /// A stay is owed nothing sent after this instant.
+    pub(super) fn left(&mut self, until: At) {
+        insert(&mut self.ends, until);
+    }
+
+    /// How many members a message sent then is owed to, the sender included.
+    pub(super) fn owed_at(&self, started: At) -> u64 {
+        let begun = self.begins.partition_point(|&begin| begin <= started);
+        let ended = self.ends.partition_point(|&end| end < started);
+        (begun - ended) as u64
+    }
+
+    /// Enters a message. `last` is the number of the sender's last one here and is brought up to date. False when the
+    /// number is taken.
+    pub(super) fn send(&mut self, sent: &Sent, last: &mut Option<u32>) -> bool {
+        let at = sent.number as usize;
+        if self.messages.len() <= at {
+            self.messages.resize(at + 1, VACANT);
+        }
+        if self.messages[at].state != State::Vacant {
+            return false;
+        }
+        let mut next = NONE;
+        match *last {
+            Some(last) if last > sent.number => {
+                // Out of order: concurrent requests of one user. Look back for the message before it.
+                let sender = |m: &Message| m.sender == sent.sender;
+                next = last;
+                if let Some(before) = self.messages[..at].iter().rposition(sender) {
+                    next = std::mem::replace(&mut self.messages[before].next, sent.number);
+                } else if let Some(first) = self.messages[at + 1..].iter().position(sender) {
+                    next = (at + 1 + first) as u32;
+                }
+            }
+            Some(before) => {
+                self.messages[before as usize].next = sent.number;
+                *last = Some(sent.number);
+            }
+            None => *last = Some(sent.number),
+        }
+        let state = match sent.acked {
+            None => State::Open,
+            Some(true) => State::Acked,
+            Some(false) => State::Refused,
+        };
+        let Sent { planned, started, sender, .. } = *sent;
+        self.messages[at] = Message { planned, started, sender, arrived: 0, next, state };
+        true
+    }
+
+    /// Notes a message's outcome. False when there is no such message (yet).
+    pub(super) fn settle(&mut self, number: u32, acked: bool) -> bool {
+        let message = self.messages.get_mut(number as usize).filter(|m| m.state != State::Vacant);
+        if let Some(message) = message {
+            message.state = if acked { State::Acked } else { State::Refused };
+            return true;
+        }
+        false
+    }
+
+    /// The message of this number.
+    pub(super) fn message(&self, number: u32) -> Option<&Message> {
+        self.messages.get(number as usize).filter(|m| m.state != State::Vacant)
+    }
+
+    /// The message of this number, if all memberships at its sending are known.
+    pub(super) fn ripe(&self, number: u32, ripe: At) -> Option<Message> {
+        self.message(number).filter(|m| m.started <= ripe).copied()
+    }
+
+    /// A first copy arrived.
+    pub(super) fn arrived(&mut self, number: u32) {
+        self.messages[number as usize].arrived += 1;
+    }
+
+    /// The numbers of the same sender's later messages, ascending.
+    pub(super) fn later_by_sender(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = |number: u32| self.messages.get(number as usize).map(|m| m.next).filter(|&n| n != NONE);
+        std::iter::successors(next(number), move |&n| next(n))
+    }
+
+    /// Owed copies of unacknowledged messages that have not come. `own` says how many of a message's copies its sender
+    /// would be owed.
+    pub(super) fn give_up(&mut self, own: impl Fn(&Message) -> u64) -> u64 {
+        let open = |m: &&mut Message| matches!(m.state, State::Open | State::Refused);
+        let (begins, ends) = (&self.begins, &self.ends);
+        let mut unknown = 0;
+        for message in self.messages.iter_mut().filter(open) {
+            let begun = begins.partition_point(|&begin| begin <= message.started);
+            let ended = ends.partition_point(|&end| end < message.started);
+            unknown += (begun - ended) as u64 - own(message) - u64::from(message.arrived);
+            // Given up once: closing again must not count it twice.
+            message.state = State::Acked;
+        }
+        unknown
+    }
+}
+
+/// Inserts into a sorted list; instants come nearly in order.
+fn insert(sorted: &mut Vec<At>, at: At) {
+    let place = if sorted.last().is_none_or(|&last| last <= at) {
+        sorted.len()
+    } else {
+        sorted.partition_point(|&other| other <= at)
+    };
+    sorted.insert(place, at);
+}

@@ -1,0 +1,134 @@
+//! A member's place in a room: when it was in, and what it has received there.
+//!
+//! A member can be in a room several times (it reconnects); each time is a [`Stay`]. The instants of a stay:
+//!
+//! ```text
+//!        joined   joined+settle                left        gone   gone+settle
+//! ─────────┼───────────┼────────────────────────┼───────────┼──────────┼───────▶ time
+//!  leaked  │ settling  │  owed (by sending time) │  settling: sent after left │ leaked
+//! ```
+//!
+//! The first settle window also reaches `settle` back from `joined`. When the connection was cut (`gone == left`)
+//! nothing sent in the last `settle` of the stay is owed: the target may have noticed before we did.
+
+use super::bitmap::Bitmap;
+use super::room::Room;
+use crate::At;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+const OPEN: At = At(i64::MAX);
+
+/// One membership of one member in one room.
+struct Stay {
+    joined: At,
+    /// OPEN while the member is in.
+    left: At,
+    /// OPEN until the connection is closed.
+    gone: At,
+}
+
+impl Stay {
+    /// The sending instants that are owed. Empty ones end just before they begin, so that counting begins minus ends
+    /// comes to nothing.
+    fn owed(&self, settle: i64) -> RangeInclusive<At> {
+        let first = self.joined.plus(settle);
+        let last =
+            if self.gone == self.left && self.left != OPEN { self.left.plus(-settle) } else { self.left };
+        first..=last.max(first.plus(-1))
+    }
+}
+
+/// Everything the ledger knows of one member in one room.
+pub(super) struct Seat {
+    pub(super) room: u32,
+    stays: Vec<Stay>,
+    /// Owed messages of which a copy has arrived.
+    pub(super) seen: Bitmap,
+    /// One above the highest number in `seen`.
+    high: u32,
+    /// The member's own last message in the room.
+    pub(super) last_sent: Option<u32>,
+    /// The pass over the receipts in which this seat has to wait.
+    pub(super) blocked: u32,
+    /// By sender, a received number known to be high: spares long walks when a backlog is replayed. Made on first need.
+    ahead: Option<Box<HashMap<u32, u32>>>,
+}
+
+impl Seat {
+    pub(super) fn new(room: u32) -> Seat {
+        let (stays, seen) = (Vec::new(), Bitmap::default());
+        Seat { room, stays, seen, high: 0, last_sent: None, blocked: 0, ahead: None }
+    }
+
+    /// Whether the member is in now.
+    pub(super) fn is_open(&self) -> bool {
+        self.stays.last().is_some_and(|stay| stay.left == OPEN)
+    }
+
+    /// The member joined. False when it was in already.
+    pub(super) fn join(&mut self, at: At) -> bool {
+        let new = !self.is_open();
+        if new {
+            self.stays.push(Stay { joined: at, left: OPEN, gone: OPEN });
+        }
+        new
+    }
+
+    /// The member left: the stay that ended, if it was in.
+    pub(super) fn leave(&mut self, at: At) -> Option<usize> {
+        if !self.is_open() {
+            return None;
+        }
+        let last = self.stays.len() - 1;
+        self.stays[last].left = at;
+        Some(last)
+    }
+
+    /// The connection behind all ended stays is closed.
+    pub(super) fn go(&mut self, at: At) {
+        for stay in self.stays.iter_mut().rev().filter(|stay| stay.left <= at) {
+            if stay.gone != OPEN {
+                break;
+            }
+            stay.gone = at;
+        }
+    }
+
+    /// The sending instants owed to one stay.
+    pub(super) fn owed_between(&self, stay: usize, settle: i64) -> RangeInclusive<At> {
+        self.stays[stay].owed(settle)
+    }
+
+    /// The stay to which a message sent then is owed.
+    pub(super) fn owed(&self, started: At, settle: i64) -> Option<usize> {
+        self.stays.iter().rposition(|stay| stay.owed(settle).contains(&started))
+    }
+
+    /// Whether the member was in the room then, or within `settle` of it.
+    pub(super) fn near(&self, at: At, settle: i64) -> bool {
+        self.stays.iter().rev().any(|stay| stay.joined.plus(-settle) <= at && at <= stay.gone.plus(settle))
+    }
+
+    /// Whether a copy owed to that stay and received then came over a later connection.
+    pub(super) fn replayed(&self, stay: usize, at: At) -> bool {
+        at > self.stays[stay].gone || self.stays.get(stay + 1).is_some_and(|next| at >= next.joined)
+    }
+
+    /// Notes the first copy of a message, already in `seen`. True when a later message of the same sender was there
+    /// before it.
+    pub(super) fn overtaken(&mut self, number: u32, sender: u32, room: &Room) -> bool {
+        if number >= self.high {
+            self.high = number + 1;
+            return false;
+        }
+        if self.ahead.as_ref().and_then(|ahead| ahead.get(&sender)).is_some_and(|&known| known > number) {
+            return true;
+        }
+        let later = room.later_by_sender(number).take_while(|&n| n < self.high).find(|&n| self.seen.has(n));
+        if let Some(later) = later {
+            self.ahead.get_or_insert_default().insert(sender, later);
+        }
+        later.is_some()
+    }
+}

@@ -1,0 +1,156 @@
+//! From figures to PASS, FAIL or INVALID, with a sentence for each reason.
+//!
+//! Without a word in the script, a load test of a real-time service fails when a copy was lost, doubled, reordered or
+//! leaked, when a user failed, or when no user got through. A threshold on one of these replaces its default rule. Slow
+//! is never a failure by default: how slow is too slow is the user's to say.
+
+use crate::outcome::Failure;
+use crate::summary::{Conclusion, Health, Summary, Verdict};
+use crate::thresholds::{Judged, names_in};
+
+/// Judges a summary whose other fields are filled in.
+pub(crate) fn judge(summary: &Summary) -> Verdict {
+    let mut verdict = Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() };
+    let named: Vec<String> = summary.thresholds.iter().flat_map(|t| names_in(&t.expression)).collect();
+    for threshold in summary.thresholds.iter().filter(|t| !t.held) {
+        if threshold.strict {
+            verdict.fail(broken(threshold));
+        } else {
+            verdict.hints.push(format!("not strict, but {}", broken(threshold)));
+        }
+    }
+    judge_delivery(summary, &named, &mut verdict);
+    judge_users(summary, &named, &mut verdict);
+    hint_errors(summary, &mut verdict);
+    if summary.generator.state == Health::Invalid {
+        verdict.result = Conclusion::Invalid;
+        let findings = summary.generator.findings.iter().cloned();
+        verdict.reasons.splice(0..0, findings);
+        verdict.hints.insert(0, "the figures say nothing of the target: lower the load per shard, add shards, or use a faster or idle machine".to_owned());
+    } else if summary.generator.state == Health::Warn {
+        verdict.hints.extend(summary.generator.findings.iter().cloned());
+    }
+    if verdict.reasons.is_empty() {
+        verdict.reasons.push(praise(summary));
+    }
+    verdict
+}
+
+impl Verdict {
+    fn fail(&mut self, reason: String) {
+        self.result = Conclusion::Fail;
+        self.reasons.push(reason);
+    }
+}
+
+fn broken(threshold: &Judged) -> String {
+    format!("the threshold `{}` did not hold: {}", threshold.expression, threshold.evidence)
+}
+
+fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
+    let Some(delivery) = &summary.delivery else { return };
+    let counts = &delivery.counts;
+    let ruled = |names: &[&str]| named.iter().any(|name| names.contains(&name.as_str()));
+    let owed = counts.owed;
+    let rules = [
+        (counts.lost, &["delivery.lost", "delivery.ratio"][..], "lost"),
+        (counts.leaked, &["delivery.leaked"][..], "leaked to users who were not in the room"),
+        (counts.duplicate, &["delivery.duplicate"][..], "received more than once"),
+        (counts.reordered, &["delivery.reordered"][..], "received after a later message of the same sender"),
+    ];
+    for (count, names, what) in rules {
+        if count > 0 && !ruled(names) {
+            let copies = share(count, owed, "owed copies");
+            let were = if count == 1 { "was" } else { "were" };
+            verdict.fail(format!("{copies} {were} {what}"));
+        }
+    }
+    if counts.unknown > 0 {
+        let unknown = grouped(counts.unknown);
+        verdict.hints.push(format!(
+            "{unknown} copies belong to messages the target never acknowledged: not counted as lost"
+        ));
+    }
+    if counts.messages > 0 && owed == 0 && counts.unknown == 0 {
+        verdict.hints.push(
+            "no copy was owed to anybody: did the receivers join the room the messages went to?".to_owned(),
+        );
+    }
+}
+
+fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
+    let users = &summary.users;
+    if users.completed == 0 {
+        let started = grouped(users.started);
+        verdict.fail(match (summary.interrupted, users.started) {
+            (_, 0) => "no user was started".to_owned(),
+            (true, _) => format!("the run was stopped before any of {started} users completed"),
+            (false, _) => format!("none of {started} users completed"),
+        });
+    }
+    let ruled =
+        |name: &String| name == "vusers.failed" || name == "users.failed" || name.starts_with("errors.");
+    if users.failed > 0 && !named.iter().any(ruled) {
+        let failed = share(users.failed, users.started, "users");
+        verdict.fail(format!("{failed} failed{}", because(summary)));
+    }
+    let refused: u64 =
+        summary.http_codes.iter().filter(|(code, _)| **code >= 500).map(|(_, count)| count).sum();
+    if refused > 0 {
+        let refused = share(refused, summary.http_codes.values().sum(), "HTTP responses");
+        verdict.hints.push(format!(
+            "{refused} were server errors (5xx), which fail a run only by a threshold on `http.codes.<code>`"
+        ));
+    }
+}
+
+fn because(summary: &Summary) -> String {
+    let Some(first) = summary.errors.first() else { return String::new() };
+    let at = first.operation.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+    format!("; most frequent error: {}{at} ({})", first.code, grouped(first.count))
+}
+
+fn hint_errors(summary: &Summary, verdict: &mut Verdict) {
+    for error in summary.errors.iter().take(3) {
+        let hint = Failure::from_code(&error.code).and_then(Failure::hint);
+        if let Some(hint) =
+            hint.map(|hint| format!("{}: {hint}", error.code)).filter(|h| !verdict.hints.contains(h))
+        {
+            verdict.hints.push(hint);
+        }
+    }
+}
+
+fn praise(summary: &Summary) -> String {
+    match summary.delivery.as_ref().map(|d| d.counts) {
+        Some(counts) if counts.owed > 0 && counts.lost == 0 && counts.outstanding == 0 => {
+            format!("all {} owed copies arrived", grouped(counts.owed))
+        }
+        _ => format!("{} users completed", grouped(summary.users.completed)),
+    }
+}
+
+/// `3,012 of 100,000 owed copies (3.0 %)`
+fn share(part: u64, whole: u64, what: &str) -> String {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    let percent = match percent {
+        p if p >= 10.0 => format!("{p:.0}"),
+        p if p >= 0.1 => format!("{p:.1}"),
+        p if p >= 0.001 => format!("{p:.3}"),
+        _ => "< 0.001".to_owned(),
+    };
+    format!("{} of {} {what} ({percent} %)", grouped(part), grouped(whole))
+}
+
+/// A count with thousands separated: `12,345`.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
