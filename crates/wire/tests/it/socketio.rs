@@ -48,6 +48,8 @@ fn packets_are_written_as_the_protocol_prints_them() {
         (Packet::disconnect("/admin"), "1/admin,"),
         (Packet::event("/", None, "foo", none), r#"2["foo"]"#),
         (Packet::event("", None, "hello", ["1"]), r#"2["hello",1]"#),
+        (Packet::event("/", None, "tab\there", none), r#"2["tab\there"]"#),
+        (Packet::event("/", None, "back\\slash", none), r#"2["back\\slash"]"#),
         (Packet::event("/", None, "say \"비\"\n", ["{}", "[]"]), r#"2["say \"비\"\n",{},[]]"#),
         (
             Packet::event("/admin", Some(456), "project:delete", ["123"]),
