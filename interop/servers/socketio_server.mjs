@@ -1,0 +1,58 @@
+// A chat on the official Socket.IO server, for our engine to load.
+import { createServer } from 'node:http';
+import { Server } from 'socket.io';
+
+export const TOKEN = 'let me in';
+
+/**
+ * Starts it on a free port. `seen` counts what reached it: connections by transport, events by name, upgrades.
+ * `options` are the server's own.
+ */
+export async function startSocketio(options = {}) {
+  const http = createServer();
+  const io = new Server(http, options);
+  const seen = { transports: {}, events: {}, upgrades: 0, binary: [] };
+  const count = (counts, name) => (counts[name] = (counts[name] ?? 0) + 1);
+
+  io.engine.on('connection', (session) => {
+    count(seen.transports, session.transport.name);
+    session.on('upgrade', () => (seen.upgrades += 1));
+  });
+
+  for (const namespace of [io.of('/'), io.of('/chat')]) {
+    namespace.use((socket, next) => {
+      const allowed = socket.handshake.auth.token === TOKEN;
+      next(allowed ? undefined : Object.assign(new Error('unauthorized'), { data: { retry: false } }));
+    });
+    namespace.on('connection', (socket) => {
+      socket.onAny((name) => count(seen.events, name));
+      converse(namespace, socket, seen);
+    });
+  }
+
+  await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const close = () => new Promise((resolve) => io.close(resolve));
+  return { url: `http://127.0.0.1:${http.address().port}`, io, seen, close };
+}
+
+function converse(namespace, socket, seen) {
+  socket.on('joinRoom', async ({ roomId }, acknowledge) => {
+    await socket.join(roomId);
+    acknowledge({ ok: true, room: roomId });
+  });
+  socket.on('sendMessage', ({ roomId, content }, acknowledge) => {
+    namespace.to(roomId).emit('newMessage', { roomId, content, senderId: socket.id });
+    acknowledge({ ok: true });
+  });
+  socket.on('add', (a, b, acknowledge) => acknowledge({ sum: a + b }));
+  socket.on('slowly', (ms, acknowledge) => setTimeout(acknowledge, ms, 'at last'));
+  socket.on('never', () => {});
+  socket.on('ask', (question) => socket.emit('answer', { question, answer: 42 }));
+  socket.on('upload', (label, bytes, acknowledge) => {
+    seen.binary.push([label, Buffer.isBuffer(bytes) ? bytes.toString('hex') : typeof bytes]);
+    socket.emit('picture', { label, bytes: Buffer.from([255, 0, 1]), more: [Buffer.from('소나기')] });
+    acknowledge(Buffer.from(bytes));
+  });
+  socket.on('kick me', () => socket.disconnect(true));
+  socket.on('leave this namespace', () => socket.disconnect(false));
+}
