@@ -73,7 +73,7 @@ pub struct Packet<'a> {
     pub namespace: Cow<'a, str>,
     /// On an event: acknowledge me with this id. On an acknowledgement: the id it answers.
     pub ack: Option<u64>,
-    /// Binary packets that follow; 0 unless the kind is binary.
+    /// Binary packets that follow: at least one when the kind is binary, else 0.
     pub attachments: usize,
     /// Raw JSON, "" when absent.
     pub data: Cow<'a, str>,
@@ -104,8 +104,8 @@ pub enum PacketError {
         /// The first character.
         found: char,
     },
-    /// A binary packet without `<number>-` behind its type.
-    #[error("socket.io {kind:?} must announce its attachments as a number and a dash, got neither")]
+    /// A binary packet without `<number>-` behind its type, or with 0 as the number.
+    #[error("socket.io {kind:?} must announce at least one attachment as a number and a dash, got none")]
     AttachmentCount {
         /// The packet's kind.
         kind: Kind,
@@ -219,6 +219,9 @@ fn attachment_count(kind: Kind, text: &str, limit: usize) -> Result<(usize, &str
     };
     // Only digits are left to fail on, so a failure means a number too large to hold.
     let announced = digits.parse().unwrap_or(usize::MAX);
+    if announced == 0 {
+        return Err(PacketError::AttachmentCount { kind });
+    }
     if announced > limit {
         return Err(PacketError::TooManyAttachments { announced, limit });
     }

@@ -111,7 +111,7 @@ proptest! {
         kind in prop::sample::select(&[Kind::Event, Kind::Ack, Kind::BinaryEvent, Kind::BinaryAck][..]),
         namespace in "/[^,]{0,20}",
         ack in proptest::option::of(any::<u64>()),
-        attachments in 0..=socketio::MAX_ATTACHMENTS,
+        attachments in 1..=socketio::MAX_ATTACHMENTS,
         data in "\\[\\PC{0,40}",
     ) {
         let packet = socketio::Packet {
