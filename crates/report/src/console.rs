@@ -185,8 +185,9 @@ fn traffic(page: &mut Page, run: &Summary) {
     }
 }
 
+type Column = (&'static str, fn(&Quantiles) -> f64);
 /// Columns of the latency table.
-const QUANTILES: [(&str, fn(&Quantiles) -> f64); 6] = [
+const QUANTILES: [Column; 6] = [
     ("p50", |q| q.p50),
     ("p90", |q| q.p90),
     ("p95", |q| q.p95),
@@ -198,8 +199,13 @@ const COUNT_COLUMN: usize = 10;
 const QUANTILE_COLUMN: usize = 8;
 
 fn latency(page: &mut Page, run: &Summary) {
-    let delivered =
-        run.delivery.iter().map(|d| ("end to end (delivery)", &d.latency_ms)).filter(|(_, q)| q.count > 0);
+    let delivered = run
+        .delivery
+        .iter()
+        .flat_map(|d| {
+            [("end to end (delivery)", &d.latency_ms), ("end to end (replayed)", &d.replay_latency_ms)]
+        })
+        .filter(|(_, quantiles)| quantiles.count > 0);
     let operations = run.operations.iter().filter(|o| o.count > 0).map(|o| (o.name.as_str(), &o.response_ms));
     let rows: Vec<_> = delivered.chain(operations).collect();
     if rows.is_empty() {
@@ -299,4 +305,20 @@ fn generator(page: &mut Page, generator: &Generator) {
     for finding in &generator.findings {
         page.more(finding);
     }
+}
+
+/// One line per run, for the end of several: verdict, name, what arrived, p99 end to end.
+pub fn verdicts(runs: &[Summary], width: usize, colour: bool) -> String {
+    let mut page = Page::new(width, colour);
+    for run in runs {
+        let mut parts = vec![run.name.clone()];
+        if let Some(delivery) = &run.delivery {
+            parts.push(format!("{} of {} delivered", percent(delivery.ratio), count(delivery.counts.owed)));
+            if delivery.latency_ms.count > 0 {
+                parts.push(format!("p99 {}", milliseconds(delivery.latency_ms.p99)));
+            }
+        }
+        page.entry(word(run.verdict.result), tone(run.verdict.result), &items(&parts));
+    }
+    page.finish()
 }

@@ -31,8 +31,8 @@ pub fn counted(n: u64, noun: &str) -> String {
 pub fn short(n: u64) -> String {
     match n {
         ..10_000 => count(n),
-        ..999_500 => format!("{}k", figure(n as f64 / 1e3)),
-        ..999_500_000 => format!("{}M", figure(n as f64 / 1e6)),
+        10_000..999_500 => format!("{}k", figure(n as f64 / 1e3)),
+        999_500..999_500_000 => format!("{}M", figure(n as f64 / 1e6)),
         _ => format!("{}G", figure(n as f64 / 1e9)),
     }
 }
@@ -66,7 +66,7 @@ pub fn duration(seconds: f64) -> String {
     }
     let whole = seconds.round() as u64;
     match whole {
-        ..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        0..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
         _ => format!("{} h {:02} min", count(whole / 3600), whole % 3600 / 60),
     }
 }

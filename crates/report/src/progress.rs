@@ -4,12 +4,13 @@
 //! letting the line wrap (a wrapped line cannot be redrawn) or cutting a number in half.
 
 use crate::figures::{milliseconds, short};
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::totals::Snapshot;
 
 /// Where a run stands: sums since its start, and what the last second brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
-    /// Whole seconds since the run's start.
+pub struct Line {
+    /// Whole seconds since the run's start, this one included.
     pub second: u64,
     /// Arrivals the schedule asked for so far.
     pub planned: u64,
@@ -17,9 +18,9 @@ pub struct Progress {
     pub started: u64,
     /// Users active now.
     pub users: u64,
-    /// Messages and requests sent in the last second.
+    /// Messages and requests sent per second, over the last one.
     pub sent: u64,
-    /// Messages and responses received in the last second.
+    /// Messages and responses received per second, over the last one.
     pub received: u64,
     /// Copies owed that have not come yet.
     pub outstanding: u64,
@@ -34,17 +35,33 @@ pub struct Progress {
     pub draining: bool,
 }
 
-impl Progress {
-    /// Adds what the last second brought.
-    pub fn absorb(&mut self, snapshot: &Snapshot) {
-        let ledger = &snapshot.ledger;
-        self.second = snapshot.second;
-        self.outstanding = ledger.outstanding;
-        self.astray = ledger.lost + ledger.duplicate + ledger.reordered + ledger.leaked;
+impl Line {
+    /// Where the run stands after this second.
+    pub fn of(snapshot: &Snapshot) -> Line {
+        let (ledger, progress) = (&snapshot.ledger, &snapshot.progress);
+        let so_far = |counter| progress.counters.get(counter);
+        let seconds = (snapshot.interval_ns as f64 / 1e9).max(0.001);
+        let rate = |counters: [Counter; 2]| {
+            let n: u64 = counters.iter().map(|counter| snapshot.counters.get(*counter)).sum();
+            (n as f64 / seconds).round() as u64
+        };
+        Line {
+            second: snapshot.second + 1,
+            planned: so_far(Counter::ArrivalsPlanned),
+            started: so_far(Counter::ArrivalsStarted),
+            users: progress.users,
+            sent: rate([Counter::MessagesSent, Counter::HttpRequests]),
+            received: rate([Counter::MessagesReceived, Counter::HttpResponses]),
+            outstanding: ledger.outstanding,
+            astray: ledger.lost + ledger.duplicate + ledger.reordered + ledger.leaked,
+            p99_ms: progress.p99_ms,
+            errors: progress.errors,
+            draining: false,
+        }
     }
 
     /// One line of at most `width` columns, without a line end.
-    pub fn line(&self, width: usize) -> String {
+    pub fn text(&self, width: usize) -> String {
         // Each part with its rank: the higher goes first when room is short.
         let mut parts = vec![(0, clock(self.second))];
         if self.draining {
@@ -90,8 +107,8 @@ fn clock(second: u64) -> String {
 mod tests {
     use super::*;
 
-    fn busy() -> Progress {
-        Progress {
+    fn busy() -> Line {
+        Line {
             second: 12,
             planned: 45,
             started: 24,
@@ -108,18 +125,18 @@ mod tests {
 
     #[test]
     fn the_live_line_says_where_the_run_stands() {
-        insta::assert_snapshot!(busy().line(80), @"0:12  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms");
-        let troubled = Progress { second: 3723, errors: 1204, astray: 31, draining: true, ..busy() };
-        insta::assert_snapshot!(troubled.line(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms  astray 31  errors 1,204");
+        insta::assert_snapshot!(busy().text(80), @"0:12  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms");
+        let troubled = Line { second: 3723, errors: 1204, astray: 31, draining: true, ..busy() };
+        insta::assert_snapshot!(troubled.text(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms  astray 31  errors 1,204");
     }
 
     #[test]
     fn what_does_not_fit_is_dropped_whole_and_the_clock_stays() {
-        let troubled = Progress { errors: 1_204_311, astray: 31_000, draining: true, ..busy() };
+        let troubled = Line { errors: 1_204_311, astray: 31_000, draining: true, ..busy() };
         for width in 0..120 {
-            let line = troubled.line(width);
+            let line = troubled.text(width);
             assert!(line.chars().count() <= width || line == "0:12", "{width}: {line}");
         }
-        insta::assert_snapshot!(troubled.line(60), @"0:12  draining  started 24/45  astray 31.0k  errors 1.20M");
+        insta::assert_snapshot!(troubled.text(60), @"0:12  draining  started 24/45  astray 31.0k  errors 1.20M");
     }
 }

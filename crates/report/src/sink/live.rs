@@ -2,7 +2,7 @@
 
 use super::Sink;
 use crate::page::tame;
-use crate::progress::Progress;
+use crate::progress::Line;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::Snapshot;
@@ -10,25 +10,26 @@ use std::io::{self, Write};
 
 /// A line that is not redrawn is written this often, in seconds: a log of an hour's run stays readable.
 const PLAIN_EVERY: u64 = 5;
+const PLAIN_WIDTH: usize = 110;
 
 /// Where a run stands, on `out`.
 pub struct Live<W> {
     out: W,
     /// Columns, when `out` is a terminal whose line can be redrawn.
     redrawn: Option<usize>,
-    progress: Progress,
+    draining: bool,
     drawn: bool,
 }
 
 impl<W: Write> Live<W> {
     /// Redraws one line of at most `columns` columns.
     pub fn redrawn(out: W, columns: usize) -> Live<W> {
-        Live { out, redrawn: Some(columns), progress: Progress::default(), drawn: false }
+        Live { out, redrawn: Some(columns), draining: false, drawn: false }
     }
 
     /// Writes a plain line every few seconds.
     pub fn plain(out: W) -> Live<W> {
-        Live { out, redrawn: None, progress: Progress::default(), drawn: false }
+        Live { out, redrawn: None, draining: false, drawn: false }
     }
 
     /// A whole line above the live one.
@@ -45,15 +46,15 @@ impl<W: Write> Live<W> {
         Ok(())
     }
 
-    fn draw(&mut self) -> io::Result<()> {
+    fn draw(&mut self, line: &Line) -> io::Result<()> {
         match self.redrawn {
             Some(columns) => {
                 self.clear()?;
                 // One column stays free: a full line would wrap on some terminals.
-                write!(self.out, "{}", self.progress.line(columns.saturating_sub(1)))?;
+                write!(self.out, "{}", line.text(columns.saturating_sub(1)))?;
                 self.drawn = true;
             }
-            None => writeln!(self.out, "{}", self.progress.line(110))?,
+            None => writeln!(self.out, "{}", line.text(PLAIN_WIDTH))?,
         }
         self.out.flush()
     }
@@ -64,11 +65,11 @@ impl<W: Write> Sink for Live<W> {
         "the live line"
     }
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        self.progress.absorb(snapshot);
-        if self.redrawn.is_none() && !self.progress.second.is_multiple_of(PLAIN_EVERY) {
+        let line = Line { draining: self.draining, ..Line::of(snapshot) };
+        if self.redrawn.is_none() && !line.second.is_multiple_of(PLAIN_EVERY) {
             return Ok(());
         }
-        self.draw()
+        self.draw(&line)
     }
     fn phase(&mut self, _at: At, name: &str) -> io::Result<()> {
         self.say(&format!("phase {name}"))
@@ -77,7 +78,7 @@ impl<W: Write> Sink for Live<W> {
         self.say(&format!("user {user}: {text}"))
     }
     fn draining(&mut self, _at: At) -> io::Result<()> {
-        self.progress.draining = true;
+        self.draining = true;
         Ok(())
     }
     fn ended(&mut self, _summary: &Summary) -> io::Result<()> {

@@ -77,7 +77,8 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
     http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
 
     latency (ms)               count     p50     p90     p95     p99   p99.9     max
-    end to end (delivery)    196,981    1.20    2.40    3.00    4.80    9.60    14.4
+    end to end (delivery)    196,961    1.20    2.40    3.00    4.80    9.60    14.4
+    end to end (replayed)         20     400     800   1,000   1,600   3,200   4,800
     POST /auth/login             100    42.0    84.0     105     168     336     504
     socket.io connect            100    3.00    6.00    7.50    12.0    24.0    36.0
     sendMessage                2,000    0.80    1.60    2.00    3.20    6.40    9.60

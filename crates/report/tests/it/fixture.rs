@@ -39,6 +39,7 @@ pub(crate) fn minimal() -> Summary {
         delivery: None,
         traffic: Traffic::default(),
         operations: vec![],
+        kinds: vec![],
         http_codes: BTreeMap::new(),
         errors: vec![],
         thresholds: vec![],
@@ -78,6 +79,7 @@ pub(crate) fn fan_out() -> Summary {
             ratio: 1.0,
             deadline_ms: 1000.0,
             latency_ms: quantiles(200_000, 1.2),
+            replay_latency_ms: Quantiles::default(),
         }),
         traffic: Traffic {
             messages_sent: 2100,
@@ -96,6 +98,11 @@ pub(crate) fn fan_out() -> Summary {
             operation("POST /auth/login", OperationKind::Http, 100, 0, 42.0),
             operation("socket.io connect", OperationKind::SocketioConnect, 100, 0, 3.0),
             operation("sendMessage", OperationKind::SocketioRequest, 2000, 0, 0.8),
+        ],
+        kinds: vec![
+            operation("http", OperationKind::Http, 100, 0, 42.0),
+            operation("socketio_connect", OperationKind::SocketioConnect, 100, 0, 3.0),
+            operation("socketio_request", OperationKind::SocketioRequest, 2000, 0, 0.8),
         ],
         http_codes: BTreeMap::from([(200, 300)]),
         scenarios: BTreeMap::from([("fan-out".to_string(), 100)]),
@@ -158,7 +165,8 @@ pub(crate) fn everything() -> Summary {
         },
         ratio: 0.98494,
         deadline_ms: 1000.0,
-        latency_ms: quantiles(196_981, 1.2),
+        latency_ms: quantiles(196_961, 1.2),
+        replay_latency_ms: quantiles(20, 400.0),
     });
     run.traffic.websocket_sent = 10;
     run.traffic.websocket_received = 20;

@@ -1,0 +1,134 @@
+use crate::fixture;
+use insta::assert_snapshot;
+use sonagi_measure::At;
+use sonagi_measure::ledger::Counts;
+use sonagi_measure::recorder::Counter;
+use sonagi_measure::totals::{Header, Progress, Snapshot};
+use sonagi_report::sink::{Folder, Live, Trouble};
+use sonagi_report::{Sink, Sinks};
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+fn second(n: u64) -> Snapshot {
+    let mut snapshot = Snapshot {
+        at: At(1_000_000_000 * (n as i64 + 1)),
+        second: n,
+        interval_ns: 1_000_000_000,
+        ledger: Counts { outstanding: 12, ..Counts::default() },
+        ..Snapshot::default()
+    };
+    snapshot.counters.add(Counter::MessagesReceived, 9_000);
+    snapshot.counters.add(Counter::HttpResponses, 1_000);
+    let mut progress = Progress { users: 45, p99_ms: Some(4.2), ..Progress::default() };
+    progress.counters.add(Counter::ArrivalsPlanned, 50);
+    progress.counters.add(Counter::ArrivalsStarted, 45);
+    snapshot.progress = progress;
+    snapshot
+}
+
+/// What a live line writes to a terminal of 60 columns, or to a file.
+fn written(terminal: bool, tell: impl Fn(&mut Live<&mut Vec<u8>>)) -> String {
+    let mut out = Vec::new();
+    let mut live = if terminal { Live::redrawn(&mut out, 60) } else { Live::plain(&mut out) };
+    tell(&mut live);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn on_a_terminal_one_line_is_redrawn_and_what_is_said_stands_above_it() {
+    let text = written(true, |live| {
+        live.snapshot(&second(0)).unwrap();
+        live.log(At(0), 7, "hello\x1b[2J").unwrap();
+        live.draining(At(0)).unwrap();
+        live.snapshot(&second(1)).unwrap();
+        live.ended(&fixture::minimal()).unwrap();
+    });
+    assert_snapshot!(text.escape_debug(), @r"0:01  started 45/50  users 45  in 10.0k/s  p99 4.20 ms\r\u{1b}[Kuser 7: hello [2J\n0:02  draining  started 45/50  in 10.0k/s  p99 4.20 ms\r\u{1b}[K");
+}
+
+#[test]
+fn elsewhere_a_plain_line_is_written_now_and_then() {
+    let text = written(false, |live| {
+        (0..10).for_each(|n| live.snapshot(&second(n)).unwrap());
+        live.phase(At(0), "peak").unwrap();
+    });
+    assert_snapshot!(text, @"
+    0:05  started 45/50  users 45  out 0/s  in 10.0k/s  owed 12  p99 4.20 ms
+    0:10  started 45/50  users 45  out 0/s  in 10.0k/s  owed 12  p99 4.20 ms
+    phase peak
+    ");
+}
+
+/// Fails in every second call, and counts all of them.
+struct Flaky(Rc<RefCell<u32>>);
+impl Sink for Flaky {
+    fn snapshot(&mut self, _: &Snapshot) -> io::Result<()> {
+        *self.0.borrow_mut() += 1;
+        if *self.0.borrow() % 2 == 0 { Err(io::Error::other("disk full")) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_sink_that_fails_is_reported_once_and_called_on() {
+    let calls = Rc::new(RefCell::new(0));
+    let mut sinks = Sinks::new();
+    sinks.add(Flaky(calls.clone()));
+    sinks.add(Live::plain(Vec::new()));
+    let mut troubles = Vec::new();
+    for n in 0..6 {
+        sinks.each(
+            |sink| sink.snapshot(&second(n)),
+            |Trouble { sink, error }| troubles.push(format!("{sink}: {error}")),
+        );
+    }
+    assert_eq!(*calls.borrow(), 6);
+    assert_eq!(troubles, ["an output: disk full"]);
+}
+
+#[test]
+fn a_run_folders_name_is_made_unique_and_its_place_is_proved_writable() {
+    let place = tempfile::tempdir().unwrap();
+    let runs = place.path().join("runs");
+    let first = Folder::reserve(&runs, "chat").unwrap();
+    let second = Folder::reserve(&runs, "chat").unwrap();
+    assert_eq!(first.path(), runs.join("chat"));
+    assert_eq!(second.path(), runs.join("chat-2"));
+    assert_eq!(std::fs::read_dir(first.path()).unwrap().count(), 0, "the probe is gone");
+    let file = place.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(Folder::reserve(&file, "chat").is_err());
+}
+
+#[test]
+fn a_folder_whose_run_never_began_says_so_and_ends_in_peace() {
+    let place = tempfile::tempdir().unwrap();
+    let mut folder = Folder::reserve(place.path(), "chat").unwrap();
+    assert!(folder.snapshot(&second(0)).is_err());
+    folder.ended(&fixture::minimal()).unwrap();
+}
+
+#[test]
+fn what_a_sink_wrote_is_read_back_as_the_same_summary() {
+    use sonagi_measure::ledger::Rules;
+    use sonagi_measure::totals::Totals;
+    let place = tempfile::tempdir().unwrap();
+    let mut folder = Folder::reserve(place.path(), "chat").unwrap();
+    let header = Header {
+        name: "chat".into(),
+        shards: 1,
+        started: "2026-11-20T10:00:00Z".into(),
+        ..Header::default()
+    };
+    let mut totals =
+        Totals::new(&header, Rules { deadline_ns: 1_000_000_000, settle_ns: 100_000_000, echo: true });
+    folder.began(&header).unwrap();
+    folder.phase(At(0), "peak").unwrap();
+    folder.snapshot(&totals.absorb(Vec::new(), At(1_000_000_000), Default::default())).unwrap();
+    folder.draining(At(1_000_000_000)).unwrap();
+    folder.snapshot(&totals.close(At(2_000_000_000))).unwrap();
+    let summary = totals.summary();
+    folder.ended(&summary).unwrap();
+    let read = sonagi_measure::folder::read(&place.path().join("chat")).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), serde_json::to_value(summary).unwrap());
+}
