@@ -1,0 +1,109 @@
+//! Connections shared by a shard's users: a bounded number per origin, handed out first come, first served.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::connection::{Http1, Http2};
+use crate::net::Origin;
+
+/// The shared connections of one shard.
+pub struct Pool {
+    limit: usize,
+    origins: RefCell<HashMap<Origin, Rc<Shared>>>,
+}
+
+impl Pool {
+    /// At most `limit` connections per origin, at least one.
+    pub fn new(limit: usize) -> Pool {
+        Pool { limit: limit.clamp(1, Semaphore::MAX_PERMITS), origins: RefCell::default() }
+    }
+
+    pub(super) fn of(&self, origin: &Origin) -> Rc<Shared> {
+        if let Some(shared) = self.origins.borrow().get(origin) {
+            return shared.clone();
+        }
+        let shared = Rc::new(Shared {
+            limit: self.limit,
+            turns: Arc::new(Semaphore::new(self.limit)),
+            state: RefCell::default(),
+        });
+        self.origins.borrow_mut().insert(origin.clone(), shared.clone());
+        shared
+    }
+}
+
+/// One origin's connections. Whoever holds a turn has, or may open, one connection: so HTTP/1.1 connections never
+/// outnumber the turns. HTTP/2 connections need no turn once they are open.
+pub(super) struct Shared {
+    limit: usize,
+    turns: Arc<Semaphore>,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Http1>,
+    multiplexed: Vec<Http2>,
+    next: usize,
+}
+
+/// What a user got.
+pub(super) enum Lease {
+    /// An idle connection and the turn to use it.
+    Idle(Http1, OwnedSemaphorePermit),
+    /// A turn to open a connection.
+    Open(OwnedSemaphorePermit),
+    Multiplexed(Http2),
+}
+
+impl Shared {
+    /// Waits for a turn when all connections are busy. Cancel safe.
+    pub(super) async fn lease(&self) -> Lease {
+        if let Some(connection) = self.multiplexed(self.limit) {
+            return Lease::Multiplexed(connection);
+        }
+        let turn = match self.turns.clone().try_acquire_owned() {
+            Ok(turn) => turn,
+            Err(_) => {
+                if let Some(connection) = self.multiplexed(1) {
+                    return Lease::Multiplexed(connection);
+                }
+                match self.turns.clone().acquire_owned().await {
+                    Ok(turn) => turn,
+                    Err(_) => unreachable!("the pool never closes its semaphore"),
+                }
+            }
+        };
+        // The turn may have come because another user's dial ended in HTTP/2.
+        if let Some(connection) = self.multiplexed(self.limit) {
+            return Lease::Multiplexed(connection);
+        }
+        match self.state.borrow_mut().idle.pop() {
+            Some(connection) => Lease::Idle(connection, turn),
+            None => Lease::Open(turn),
+        }
+    }
+
+    pub(super) fn put_back(&self, connection: Http1) {
+        self.state.borrow_mut().idle.push(connection);
+    }
+
+    pub(super) fn share(&self, connection: Http2) {
+        self.state.borrow_mut().multiplexed.push(connection);
+    }
+
+    /// The next HTTP/2 connection in turn, when at least `least` are open.
+    fn multiplexed(&self, least: usize) -> Option<Http2> {
+        let mut state = self.state.borrow_mut();
+        state.multiplexed.retain(|connection| !connection.is_closed());
+        if state.multiplexed.len() < least {
+            return None;
+        }
+        state.next = (state.next + 1) % state.multiplexed.len();
+        Some(state.multiplexed[state.next].clone())
+    }
+}

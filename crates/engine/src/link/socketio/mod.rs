@@ -1,0 +1,291 @@
+//! A Socket.IO session (Engine.IO 4, Socket.IO 5) over WebSocket, over polling, or moving from the one to the other.
+//!
+//! Namespaces, acknowledgements and their time limits are the caller's: a link knows nothing it does not need to move
+//! packets. Reconnection is the caller's too.
+//!
+//! | transport | frames go | ends when |
+//! |---|---|---|
+//! | polling | one GET waits, one POST carries what is queued | a request fails, the server closes, we close |
+//! | polling, upgrading | as before, while a WebSocket is opened and probed beside it | as before; a failed probe stays on polling |
+//! | WebSocket | in frames | the WebSocket ends |
+
+mod polling;
+mod session;
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+use sonagi_wire::engineio::{self, Handshake};
+use sonagi_wire::socketio::{self, Kind, Packet};
+use sonagi_wire::websocket::Opcode;
+
+use super::channel::{Channel, Message, Outbox};
+use super::handshake::{self, ConnectRequest};
+use super::{Ended, Env, Incoming};
+use crate::net::{Failed, Net, Origin, push_query};
+use crate::plan::SocketioTransport;
+use polling::{Drive, Polling};
+use session::{Session, opening, protocol};
+
+/// How a Socket.IO session is opened.
+#[derive(Clone, Debug)]
+pub struct SocketioRequest {
+    /// Where to.
+    pub origin: Origin,
+    /// The server's path, usually `/socket.io/`.
+    pub path: String,
+    /// Added to every request's query.
+    pub query: Vec<(String, String)>,
+    /// Added to every request.
+    pub headers: Vec<(String, String)>,
+    /// What carries the session.
+    pub transport: SocketioTransport,
+    /// Largest message accepted, in bytes.
+    pub max_message: usize,
+}
+
+impl SocketioRequest {
+    /// The path for one transport; `sid` once there is a session.
+    fn path(&self, transport: &str, sid: Option<&str>) -> String {
+        let mut path = self.path.clone();
+        for (name, value) in &self.query {
+            push_query(&mut path, name, value);
+        }
+        push_query(&mut path, "EIO", "4");
+        push_query(&mut path, "transport", transport);
+        if let Some(sid) = sid {
+            push_query(&mut path, "sid", sid);
+        }
+        path
+    }
+
+    fn websocket(&self, sid: Option<&str>) -> ConnectRequest {
+        ConnectRequest {
+            origin: self.origin.clone(),
+            path: self.path("websocket", sid),
+            headers: self.headers.clone(),
+            subprotocols: Vec::new(),
+            max_message: self.max_message,
+        }
+    }
+}
+
+/// A Socket.IO session.
+pub struct SocketioLink {
+    session: Session,
+    transport: Transport,
+    /// Bytes of a transport that was left behind.
+    bytes: (u64, u64),
+}
+
+enum Transport {
+    Websocket(Channel),
+    Polling(Box<Polling>),
+    Ended(Box<Ended>),
+}
+
+impl SocketioLink {
+    /// Opens the Engine.IO session; namespaces are joined by [`SocketioLink::connect`]. With
+    /// [`SocketioTransport::Upgrade`] the session is ready over polling, and moves to WebSocket while it is driven when the server
+    /// offers that. Cancel safe; without a time limit of its own.
+    ///
+    /// # Errors
+    /// As [`Net::dial`]; `HandshakeRefused` for a status other than 101 (WebSocket) or 200 (polling), with the server's
+    /// message; `Protocol`, `ClosedEarly`, `Reset`; `Template` for what cannot be sent.
+    pub async fn open(net: &Rc<Net>, request: SocketioRequest) -> Result<SocketioLink, Failed> {
+        if request.transport == SocketioTransport::Websocket {
+            let (mut channel, _) = handshake::connect(net, &request.websocket(None)).await?;
+            let session = open_websocket(&mut channel).await?;
+            return Ok(SocketioLink { session, transport: Transport::Websocket(channel), bytes: (0, 0) });
+        }
+        let (polling, session) = Polling::open(net, request).await?;
+        Ok(SocketioLink { session, transport: Transport::Polling(Box::new(polling)), bytes: (0, 0) })
+    }
+
+    /// Asks for a namespace; `Connected` or `Refused` answers. `auth_json` is an object.
+    pub fn connect(&mut self, namespace: &str, auth_json: Option<&str>) {
+        self.send(&Packet::connect(namespace, auth_json.unwrap_or_default()), &[]);
+    }
+
+    /// Leaves a namespace; there is no answer.
+    pub fn disconnect(&mut self, namespace: &str) {
+        self.send(&Packet::disconnect(namespace), &[]);
+    }
+
+    /// Sends an event. `array_json` is the JSON array of name and arguments, with `{"_placeholder":true,"num":i}` where
+    /// attachment i belongs. With an id the server is asked to acknowledge.
+    pub fn emit(&mut self, namespace: &str, ack: Option<u64>, array_json: &str, attachments: &[Vec<u8>]) {
+        self.send_array(Kind::Event, namespace, ack, array_json, attachments);
+    }
+
+    /// Acknowledges an event that carried an id. `array_json` is the JSON array of arguments.
+    pub fn acknowledge(&mut self, namespace: &str, id: u64, array_json: &str, attachments: &[Vec<u8>]) {
+        self.send_array(Kind::Ack, namespace, Some(id), array_json, attachments);
+    }
+
+    /// Whether frames travel by WebSocket now.
+    pub fn is_websocket(&self) -> bool {
+        matches!(self.transport, Transport::Websocket(_))
+    }
+
+    fn send_array(
+        &mut self,
+        kind: Kind,
+        namespace: &str,
+        ack: Option<u64>,
+        json: &str,
+        attachments: &[Vec<u8>],
+    ) {
+        let packet = Packet { kind, namespace: namespace.into(), ack, attachments: 0, data: json.into() };
+        self.send(&packet.with_attachments(attachments.len()), attachments);
+    }
+
+    fn send(&mut self, packet: &Packet<'_>, attachments: &[Vec<u8>]) {
+        let mut text = String::with_capacity(packet.data.len() + packet.namespace.len() + 24);
+        text.push('4');
+        socketio::encode(packet, &mut text);
+        match &mut self.transport {
+            Transport::Websocket(channel) => {
+                channel.send(Opcode::Text, text.as_bytes());
+                for attachment in attachments {
+                    channel.send(Opcode::Binary, attachment);
+                }
+            }
+            Transport::Polling(polling) => polling.send(text, attachments),
+            Transport::Ended(_) => {}
+        }
+    }
+
+    pub(super) fn poll_drive(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Poll<Ended> {
+        let Err(ended) = self.advance(cx, env, on) else { return Poll::Pending };
+        let (sent, received) = self.take_bytes();
+        self.bytes = (sent, received);
+        self.transport = Transport::Ended(Box::new(ended.clone()));
+        Poll::Ready(ended)
+    }
+
+    fn advance(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<(), Ended> {
+        if let Transport::Polling(polling) = &mut self.transport
+            && let Drive::Upgraded(channel) = polling.drive(cx, env, &mut self.session, on)?
+        {
+            let (sent, received) = polling.take_bytes();
+            self.bytes = (self.bytes.0 + sent, self.bytes.1 + received);
+            self.transport = Transport::Websocket(*channel);
+        }
+        match &mut self.transport {
+            Transport::Ended(ended) => return Err(ended.as_ref().clone()),
+            Transport::Polling(_) => {}
+            Transport::Websocket(channel) => {
+                let session = &mut self.session;
+                let driven = channel.poll_drive(cx, env.scratch, &mut |message, outbox| {
+                    receive(session, message, outbox, on)
+                });
+                if let Poll::Ready(ended) = driven {
+                    return Err(ended);
+                }
+            }
+        }
+        self.session.settle(env.now)
+    }
+
+    pub(super) fn has_unsent(&self) -> bool {
+        match &self.transport {
+            Transport::Websocket(channel) => !channel.outbox.is_empty(),
+            Transport::Polling(polling) => polling.has_unsent(),
+            Transport::Ended(_) => false,
+        }
+    }
+
+    pub(super) fn expires(&self) -> Option<At> {
+        self.session.expires()
+    }
+
+    pub(super) fn take_bytes(&mut self) -> (u64, u64) {
+        let (sent, received) = match &mut self.transport {
+            Transport::Websocket(channel) => channel.take_bytes(),
+            Transport::Polling(polling) => polling.take_bytes(),
+            Transport::Ended(_) => (0, 0),
+        };
+        let before = std::mem::take(&mut self.bytes);
+        (before.0 + sent, before.1 + received)
+    }
+
+    pub(super) fn begin_close(&mut self) {
+        match &mut self.transport {
+            Transport::Websocket(channel) => channel.begin_close(),
+            Transport::Polling(polling) => polling.begin_close(),
+            Transport::Ended(_) => {}
+        }
+    }
+}
+
+/// Hands one WebSocket message to the session and its answer to the outbox.
+fn receive(
+    session: &mut Session,
+    message: Message<'_>,
+    outbox: &mut Outbox,
+    on: &mut dyn FnMut(Incoming<'_>),
+) -> Result<(), Ended> {
+    let packet = match message {
+        Message::Text(text) => engineio::decode(text).map_err(protocol)?,
+        Message::Binary(bytes) => engineio::Packet::Binary(bytes.into()),
+    };
+    if let Some(answer) = session.packet(packet, on)? {
+        let mut text = String::new();
+        engineio::encode(&answer, &mut text);
+        outbox.answer(Opcode::Text, text.as_bytes());
+    }
+    Ok(())
+}
+
+/// Waits for the open packet. What follows it in the same read may only be heartbeats: nothing was asked for yet.
+async fn open_websocket(channel: &mut Channel) -> Result<Session, Failed> {
+    let mut scratch = vec![0; 4096];
+    let mut session: Option<Session> = None;
+    poll_fn(|cx| {
+        let driven = channel.poll_drive(cx, &mut scratch, &mut |message, outbox| match &mut session {
+            Some(session) => {
+                let mut early = false;
+                receive(session, message, outbox, &mut |_| early = true)?;
+                if early { Err(too_early()) } else { Ok(()) }
+            }
+            None => {
+                let Message::Text(text) = message else {
+                    return Err(protocol("engine.io session must begin with an open packet, got binary"));
+                };
+                let handshake: Handshake = opening(&engineio::decode(text).map_err(protocol)?)?;
+                session = Some(Session::new(&handshake));
+                Ok(())
+            }
+        });
+        match driven {
+            Poll::Ready(ended) => Poll::Ready(Err(into_failed(ended))),
+            Poll::Pending if session.is_some() => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await?;
+    session.ok_or_else(|| into_failed(too_early()))
+}
+
+fn too_early() -> Ended {
+    protocol("socket.io packets must follow the client's CONNECT, got one before it")
+}
+
+/// An end while opening is a failure to open.
+fn into_failed(ended: Ended) -> Failed {
+    Failed::new(ended.failure.unwrap_or(Failure::ClosedEarly), ended.detail)
+}

@@ -1,0 +1,124 @@
+//! What went wrong on the way to a target or back, classified for the metrics and described for the first example.
+
+use std::io;
+
+use rustix::io::Errno;
+use sonagi_measure::outcome::Failure;
+
+/// A failure with its class. The class comes from error kinds and numbers, never from a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct Failed {
+    /// The class, counted.
+    pub failure: Failure,
+    /// What happened, shown for the first example of its class. Of unbounded origin but bounded length (1 KiB).
+    pub detail: String,
+}
+
+const MAX_DETAIL: usize = 1024;
+
+impl Failed {
+    /// A failure with its description; the description is cut at 1 KiB.
+    pub fn new(failure: Failure, detail: impl Into<String>) -> Failed {
+        let mut detail = detail.into();
+        detail.truncate(detail.floor_char_boundary(MAX_DETAIL));
+        Failed { failure, detail }
+    }
+
+    /// The bytes are not of the protocol spoken.
+    pub fn protocol(detail: impl Into<String>) -> Failed {
+        Failed::new(Failure::Protocol, detail)
+    }
+
+    /// An error while connecting to `what`.
+    pub(crate) fn connecting(error: &io::Error, what: impl std::fmt::Display) -> Failed {
+        let failure = match classify(error) {
+            // Before a connection exists there is nothing to reset or to end early.
+            Some(Failure::Reset | Failure::ClosedEarly) | None => Failure::ConnectFailed,
+            Some(failure) => failure,
+        };
+        Failed::new(failure, format!("connect to {what}: {error}"))
+    }
+
+    /// An error on an established connection.
+    pub(crate) fn established(error: &io::Error) -> Failed {
+        let failure = match classify(error) {
+            // The kernel gave up on a peer that no longer acknowledges, or lost the route to it.
+            Some(Failure::ConnectTimeout | Failure::ConnectFailed | Failure::ConnectRefused) | None => {
+                Failure::Reset
+            }
+            Some(failure) => failure,
+        };
+        Failed::new(failure, format!("connection lost: {error}"))
+    }
+}
+
+/// None: neither the kind nor the number says anything about a peer.
+fn classify(error: &io::Error) -> Option<Failure> {
+    if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
+        return Some(Failure::TlsFailed);
+    }
+    if let Some(errno) = Errno::from_io_error(error) {
+        return Some(match errno {
+            Errno::MFILE
+            | Errno::NFILE
+            | Errno::ADDRNOTAVAIL
+            | Errno::ADDRINUSE
+            | Errno::NOBUFS
+            | Errno::NOMEM => Failure::GeneratorExhausted,
+            Errno::CONNREFUSED => Failure::ConnectRefused,
+            Errno::TIMEDOUT => Failure::ConnectTimeout,
+            Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Failure::Reset,
+            _ => return None,
+        });
+    }
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Some(Failure::ClosedEarly),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
+            Some(Failure::Reset)
+        }
+        io::ErrorKind::ConnectionRefused => Some(Failure::ConnectRefused),
+        io::ErrorKind::TimedOut => Some(Failure::ConnectTimeout),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errno(errno: Errno) -> io::Error {
+        io::Error::from_raw_os_error(errno.raw_os_error())
+    }
+
+    #[test]
+    fn a_lack_of_ports_or_descriptors_counts_against_the_generator() {
+        for number in [Errno::MFILE, Errno::NFILE, Errno::ADDRNOTAVAIL] {
+            assert_eq!(
+                Failed::connecting(&errno(number), "x").failure,
+                Failure::GeneratorExhausted,
+                "{number}"
+            );
+        }
+    }
+
+    #[test]
+    fn errors_are_classified_by_number_and_by_when_they_happen() {
+        for (number, connecting, established) in [
+            (Errno::CONNREFUSED, Failure::ConnectRefused, Failure::Reset),
+            (Errno::TIMEDOUT, Failure::ConnectTimeout, Failure::Reset),
+            (Errno::HOSTUNREACH, Failure::ConnectFailed, Failure::Reset),
+            (Errno::CONNRESET, Failure::ConnectFailed, Failure::Reset),
+            (Errno::PIPE, Failure::ConnectFailed, Failure::Reset),
+        ] {
+            assert_eq!(Failed::connecting(&errno(number), "x").failure, connecting, "{number}");
+            assert_eq!(Failed::established(&errno(number)).failure, established, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_detail_is_cut_at_a_characters_boundary() {
+        let failed = Failed::protocol("é".repeat(1000));
+        assert_eq!(failed.detail.len(), 1024);
+    }
+}
