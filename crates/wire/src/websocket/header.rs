@@ -117,8 +117,8 @@ fn within_limit(length: u64, opcode: Opcode, expect: Expect) -> Result<usize, Vi
     }
 }
 
-/// Whether `code` may appear in a close frame (§7.4): 1000–1003, 1007–1011 and 3000–4999. The rest is reserved,
-/// or names a condition that only a library reports to its own side (1005, 1006, 1015).
+/// Whether `code` may appear in a close frame (§7.4 and the IANA registry, which added 1012–1014): 1000–1003, 1007–1014
+/// and 3000–4999. The rest is reserved, or names a condition that only a library reports to its own side (1005, 1006, 1015).
 pub fn is_valid_close_code(code: u16) -> bool {
-    matches!(code, 1000..=1003 | 1007..=1011 | 3000..=4999)
+    matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }

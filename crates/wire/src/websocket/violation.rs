@@ -52,7 +52,7 @@ pub enum Violation {
     #[error("websocket close payload must be empty or at least 2 bytes, got 1")]
     TruncatedCloseCode,
     /// §7.4: a close code that must not appear on the wire.
-    #[error("websocket close code must be 1000-1003, 1007-1011 or 3000-4999, got {code}")]
+    #[error("websocket close code must be 1000-1003, 1007-1014 or 3000-4999, got {code}")]
     InvalidCloseCode {
         /// The code as received.
         code: u16,
