@@ -1,39 +1,175 @@
 //! The run folder: `run.json`, `latency.hlog`, `series.csv`, `events.jsonl`; written as the run goes, readable after a
 //! crash up to its last second.
+//!
+//! A second is committed by its last row in `series.csv` (`snapshot.at_ns`), written after everything else of that
+//! second. The reader ignores what no such row vouches for, so a run cut off anywhere reads as a shorter run, never as a
+//! wrong one. Nothing is recomputed from `run.json`'s summary: figures come from the series, and a finished run's come
+//! out equal to what was printed (a test holds this).
 
+mod hlog;
+mod lines;
+mod read;
+mod redact;
+mod series;
+
+pub use read::{ReadError, header, read, snapshots};
+pub use redact::redact;
+
+use crate::At;
+use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::Summary;
 use crate::totals::{Header, Snapshot};
-use std::io;
-use std::path::Path;
+use lines::Lines;
+use serde_json::json;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
-/// Writes a run folder, one call a second. Each call leaves complete lines on disk.
-pub struct Writer {/* files */}
+pub(crate) const RUN: &str = "run.json";
+pub(crate) const LATENCY: &str = "latency.hlog";
+pub(crate) const SERIES: &str = "series.csv";
+pub(crate) const EVENTS: &str = "events.jsonl";
+
+/// Writes a run folder, one call a second. Each call leaves complete lines in the kernel's hands: a killed process loses
+/// nothing that was written, a killed machine at most what it had not flushed.
+///
+/// When the disk is full, the call says so once per attempt, torn lines are cut off again, and what could not be written
+/// is kept (up to 16 MiB a file) and written first next time: the run goes on, and its record is complete again as soon as
+/// there is room.
+pub struct Writer {
+    path: PathBuf,
+    header: Header,
+    tags: hlog::Tags,
+    latency: Lines,
+    series: Lines,
+    events: Lines,
+    /// Failures as the events tell them.
+    told: Vec<FailureCount>,
+}
+
 impl Writer {
-    /// Creates the folder and writes `run.json` with the header (no summary yet).
+    /// Creates the folder (which may exist) and writes `run.json` with the header (no summary yet). The header's plan is
+    /// written with its secrets masked ([`redact`]).
+    ///
+    /// # Errors
+    /// The folder cannot be written.
     pub fn create(path: &Path, header: &Header) -> io::Result<Writer> {
-        let _ = (path, header);
-        todo!()
+        fs::create_dir_all(path)?;
+        let mut header = header.clone();
+        redact(&mut header.plan);
+        redact(&mut header.environment);
+        replace(path, &json!({ "header": header, "summary": null }))?;
+        let mut latency = Lines::create(&path.join(LATENCY))?;
+        let mut series = Lines::create(&path.join(SERIES))?;
+        let mut events = Lines::create(&path.join(EVENTS))?;
+        latency.push(&hlog::preamble(&header.started));
+        latency.flush()?;
+        series.push(b"second,series,value\n");
+        series.flush()?;
+        events.flush()?;
+        let tags = hlog::Tags::new(&header);
+        Ok(Writer { path: path.to_owned(), header, tags, latency, series, events, told: Vec::new() })
     }
+
+    /// Writes one second.
+    ///
+    /// # Errors
+    /// The disk is full or the like; what was not written is written with the next call.
     pub fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        let _ = snapshot;
-        todo!()
+        for failure in &snapshot.failures {
+            self.tell(failure, snapshot.second);
+        }
+        self.latency.push(&hlog::lines(snapshot, &self.tags));
+        self.series.push(&series::rows(snapshot, &self.header));
+        self.latency.flush()?;
+        self.events.flush()?;
+        // Last: its last row commits the second.
+        self.series.flush()
     }
+
     /// A phase began, an annotation, …
-    pub fn event(&mut self, at: crate::At, kind: &str, detail: serde_json::Value) -> io::Result<()> {
-        let _ = (at, kind, detail);
-        todo!()
+    ///
+    /// # Errors
+    /// As [`Writer::snapshot`].
+    pub fn event(&mut self, at: At, kind: &str, mut detail: serde_json::Value) -> io::Result<()> {
+        redact(&mut detail);
+        self.push_event(&json!({ "at_ns": at.0, "kind": kind, "detail": detail }));
+        self.events.flush()
     }
+
     /// Replaces `run.json` atomically, now with the summary.
-    pub fn finish(self, summary: &Summary) -> io::Result<()> {
-        let _ = summary;
-        todo!()
+    ///
+    /// # Errors
+    /// Something could not be written even now; the folder reads as a run cut off at its last complete second.
+    pub fn finish(mut self, summary: &Summary) -> io::Result<()> {
+        let end = (summary.duration_s * 1e9) as i64;
+        self.push_event(
+            &json!({ "at_ns": end, "kind": "end", "detail": { "interrupted": summary.interrupted } }),
+        );
+        self.latency.flush()?;
+        self.events.flush()?;
+        self.series.flush()?;
+        replace(&self.path, &json!({ "header": self.header, "summary": summary }))
+    }
+
+    /// A failure's first time and example go to the events; again only if a later second knows of an earlier one.
+    fn tell(&mut self, failure: &FailureCount, second: u64) {
+        let known = |told: &[FailureCount]| {
+            let known =
+                told.iter().find(|f| f.operation == failure.operation && f.failure == failure.failure);
+            known.map(|f| (f.first_at, f.example.clone()))
+        };
+        let before = known(&self.told);
+        merge_failure(&mut self.told, failure);
+        if known(&self.told) == before {
+            return;
+        }
+        let operation = failure.operation.and_then(|id| self.header.operations.get(usize::from(id.0)));
+        self.push_event(&json!({
+            "at_ns": failure.first_at.0,
+            "kind": "error",
+            "second": second,
+            "code": failure.failure.code(),
+            "operation": operation.map(|operation| &operation.name),
+            "example": failure.example,
+            "example_at_ns": failure.example_at.0,
+        }));
+    }
+
+    fn push_event(&mut self, event: &serde_json::Value) {
+        let mut line = event.to_string().into_bytes();
+        line.push(b'\n');
+        self.events.push(&line);
     }
 }
-/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`).
-pub fn read(path: &Path) -> Result<Summary, ReadError> {
-    let _ = path;
-    todo!()
+
+/// Writes `run.json` beside itself and moves it into place: there is always a whole one.
+fn replace(folder: &Path, document: &serde_json::Value) -> io::Result<()> {
+    let new = folder.join("run.json.new");
+    let mut file = File::create(&new)?;
+    serde_json::to_writer_pretty(&mut file, document)?;
+    file.write_all(b"\n")?;
+    file.sync_data()?;
+    fs::rename(&new, folder.join(RUN))
 }
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ReadError(pub String);
+
+/// A folder's name from a run's start (RFC 3339) and name: `20260830-101500-chat`. Only letters, digits, `-`, `_` and `.`
+/// of the name survive, at most 60 bytes of it.
+pub fn name(started: &str, name: &str) -> String {
+    let digits: String = started.chars().take(19).filter(char::is_ascii_digit).collect();
+    let (day, time) = digits.split_at(digits.len().min(8));
+    let mut slug = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '_' || (c == '.' && !slug.is_empty()) {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if slug.len() == 60 {
+            break;
+        }
+    }
+    let parts = [day, time, slug.trim_end_matches(['-', '.'])];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("-")
+}

@@ -179,8 +179,11 @@ pub struct Arrival {
     pub replayed: bool,
 }
 
-/// A receipt whose message nobody has reported sending is kept this long past its maturity (ns), then it is foreign.
+/// A receipt whose message nobody has reported sending yet holds its receiver's later ones back this long past its own
+/// maturity (ns), so that order is judged right. After that it waits alone, for [`Ledger::close`] to call it foreign.
 const PATIENCE_NS: i64 = 2_000_000_000;
+/// Receipts that may wait; beyond, those without a message are foreign at once.
+const HELD_MAX: usize = 1 << 22;
 
 /// The ledger of a run.
 pub struct Ledger {
@@ -342,7 +345,7 @@ impl Ledger {
     }
 
     fn judge(&mut self, copy: Received, ripe: At, arrived: &mut impl FnMut(Arrival)) -> Result<(), NotYet> {
-        let Ledger { rules, rooms, seats, counts, pass, .. } = self;
+        let Ledger { rules, rooms, seats, counts, pass, held, .. } = self;
         let seats = seats.get_mut(copy.member as usize);
         let seat = seats.and_then(|seats| find_seat(seats, copy.room).ok().map(|i| &mut seats[i]));
         if copy.at > ripe || seat.as_ref().is_some_and(|seat| seat.blocked == *pass) {
@@ -351,11 +354,11 @@ impl Ledger {
         let room = rooms.get_mut(copy.room as usize);
         let Some((room, message)) = room.and_then(|room| room.ripe(copy.number, ripe).map(|m| (room, m)))
         else {
-            if copy.at.plus(PATIENCE_NS) < ripe {
+            if held.len() >= HELD_MAX {
                 counts.foreign += 1;
                 return Ok(());
             }
-            if let Some(seat) = seat {
+            if let Some(seat) = seat.filter(|_| copy.at.plus(PATIENCE_NS) >= ripe) {
                 seat.blocked = *pass;
             }
             return Err(NotYet);

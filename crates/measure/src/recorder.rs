@@ -147,21 +147,36 @@ pub struct FailureCount {
     pub first_at: At,
     /// What it looked like the first time it came with an example (≤ 200 bytes), or empty.
     pub example: String,
+    /// When that was; meaningless without an example.
+    pub example_at: At,
 }
 
 /// Longest example kept, in bytes.
 pub const EXAMPLE_BYTES: usize = 200;
 
 impl FailureCount {
-    /// Adds `other`, which is about the same operation and failure. The earlier example stays, whatever the order of
+    /// None yet.
+    pub fn none(operation: Option<OperationId>, failure: Failure) -> FailureCount {
+        FailureCount {
+            operation,
+            failure,
+            count: 0,
+            first_at: UNKNOWN,
+            example: String::new(),
+            example_at: UNKNOWN,
+        }
+    }
+
+    /// Adds `other`, which is about the same operation and failure. The earliest example stays, whatever the order of
     /// merging.
     pub fn merge(&mut self, other: &FailureCount) {
         self.count += other.count;
-        let key = |f: &FailureCount| (f.example.is_empty(), f.first_at);
+        self.first_at = self.first_at.min(other.first_at);
+        let key = |f: &FailureCount| (f.example.is_empty(), f.example_at);
         if (key(other), &other.example) < (key(self), &self.example) {
             self.example.clone_from(&other.example);
+            self.example_at = other.example_at;
         }
-        self.first_at = self.first_at.min(other.first_at);
     }
 }
 
@@ -218,7 +233,7 @@ pub struct Recorder {
     /// How large last interval's histograms had become, by operation.
     sizes: Vec<u64>,
     /// The failed operation recorded last, until its example has come.
-    just_failed: Option<(OperationId, Failure)>,
+    just_failed: Option<(OperationId, Failure, At)>,
 }
 
 impl Recorder {
@@ -247,7 +262,7 @@ impl Recorder {
             Outcome::Failed(failure) => {
                 timings.failed += 1;
                 self.failed(Some(operation), failure, timing.ended).count += 1;
-                self.just_failed = Some((operation, failure));
+                self.just_failed = Some((operation, failure, timing.ended));
             }
         }
     }
@@ -271,20 +286,21 @@ impl Recorder {
         at: Option<At>,
         example: impl FnOnce() -> String,
     ) {
-        let counted =
-            operation.is_some_and(|operation| self.just_failed.take() == Some((operation, failure)));
-        let entry = self.failed(operation, failure, at.unwrap_or(UNKNOWN));
-        entry.count += u64::from(!counted);
+        let just_failed =
+            self.just_failed.take().filter(|&(id, same, _)| (Some(id), same) == (operation, failure));
+        let at = just_failed.map(|(.., at)| at).or(at).unwrap_or(UNKNOWN);
+        let entry = self.failed(operation, failure, at);
+        entry.count += u64::from(just_failed.is_none());
         if entry.example.is_empty() {
             entry.example = shortened(example());
+            entry.example_at = at;
         }
     }
 
     fn failed(&mut self, operation: Option<OperationId>, failure: Failure, at: At) -> &mut FailureCount {
         let known = self.now.failures.iter().position(|f| f.operation == operation && f.failure == failure);
         let index = known.unwrap_or_else(|| {
-            let example = String::new();
-            self.now.failures.push(FailureCount { operation, failure, count: 0, first_at: at, example });
+            self.now.failures.push(FailureCount::none(operation, failure));
             self.now.failures.len() - 1
         });
         let entry = &mut self.now.failures[index];

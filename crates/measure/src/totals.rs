@@ -9,7 +9,7 @@ use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::outcome::{Failure, Operation, OperationKind};
-use crate::recorder::{Counter, Counters, FailureCount, Gauges, Record, Timings, UNKNOWN, merge_failure};
+use crate::recorder::{Counter, Counters, FailureCount, Gauges, Record, Timings, merge_failure};
 use crate::summary::{
     Conclusion, Delivery, ErrorSummary, OperationSummary, Summary, Traffic, Users, Verdict,
 };
@@ -217,9 +217,8 @@ impl Snapshot {
         }
         for failure in &record.failures {
             let mut failure = failure.clone();
-            if failure.first_at == UNKNOWN {
-                failure.first_at = end;
-            }
+            failure.first_at = failure.first_at.min(end);
+            failure.example_at = failure.example_at.min(end);
             merge_failure(&mut self.failures, &failure);
         }
         add_each(&mut self.scenarios, &record.scenarios);
@@ -344,7 +343,7 @@ impl Tally {
             errors: self.errors(),
             thresholds: Vec::new(),
             generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
-            scenarios: header.scenarios.iter().cloned().zip(self.scenarios.iter().copied()).collect(),
+            scenarios: self.scenarios(),
             run_folder: self.run_folder.clone(),
         };
         if !header.thresholds.is_empty() {
@@ -353,6 +352,14 @@ impl Tally {
         }
         summary.verdict = verdict::judge(&summary);
         summary
+    }
+
+    fn scenarios(&self) -> BTreeMap<String, u64> {
+        let mut created = BTreeMap::new();
+        for (name, count) in self.header.scenarios.iter().zip(&self.scenarios) {
+            *created.entry(name.clone()).or_default() += count;
+        }
+        created
     }
 
     fn arrivals(&self) -> Arrivals {

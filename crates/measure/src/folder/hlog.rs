@@ -1,0 +1,162 @@
+//! `latency.hlog`: an HdrHistogram interval log (V2, compressed), one line per series and second that has data.
+//!
+//! Values are microseconds, as is the third column (the interval's highest value). Timestamps are seconds since the run's
+//! start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per operation
+//! `response.<name>`, `service.<name>`, `first_byte.<name>`; the format allows no space, comma or line end in a tag, so
+//! these and `%` are written as `%20` and so on.
+
+use crate::histogram::Histogram;
+use crate::totals::{Header, Snapshot};
+use base64::Engine as _;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, SystemTime};
+
+/// Where a tag's histogram belongs.
+#[derive(Clone, Copy)]
+enum Series {
+    Delivery,
+    Replay,
+    Session,
+    Lag,
+    Hiccup,
+    Response(usize),
+    Service(usize),
+    FirstByte(usize),
+}
+
+/// The tags of a run, in the order they are written.
+pub(super) struct Tags(Vec<(String, Series)>);
+
+impl Tags {
+    pub(super) fn new(header: &Header) -> Tags {
+        let mut tags: Vec<(String, Series)> = vec![
+            ("delivery".to_owned(), Series::Delivery),
+            ("replay".to_owned(), Series::Replay),
+            ("session".to_owned(), Series::Session),
+            ("lag".to_owned(), Series::Lag),
+            ("hiccup".to_owned(), Series::Hiccup),
+        ];
+        for (id, operation) in header.operations.iter().enumerate() {
+            let name = tag_safe(&operation.name);
+            tags.push((format!("response.{name}"), Series::Response(id)));
+            tags.push((format!("service.{name}"), Series::Service(id)));
+            tags.push((format!("first_byte.{name}"), Series::FirstByte(id)));
+        }
+        Tags(tags)
+    }
+}
+
+fn tag_safe(name: &str) -> String {
+    let mut safe = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            ' ' | ',' | '\r' | '\n' | '%' => safe.push_str(&format!("%{:02X}", c as u32)),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// The head of the file.
+pub(super) fn preamble(started: &str) -> Vec<u8> {
+    let base = SystemTime::UNIX_EPOCH + Duration::from_millis(unix_ms(started).unwrap_or(0));
+    let mut head = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
+    // Writing to memory cannot fail.
+    let _ = IntervalLogWriterBuilder::new()
+        .add_comment("[Histogram log format version 1.3]")
+        .add_comment("Sonagi latencies in microseconds, one line per series and second")
+        .with_start_time(base)
+        .with_base_time(base)
+        .begin_log_with(&mut head, &mut serializer);
+    head.extend_from_slice(
+        b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+    );
+    head
+}
+
+/// The lines of one second.
+pub(super) fn lines(snapshot: &Snapshot, tags: &Tags) -> Vec<u8> {
+    let mut lines = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
+    let start = Duration::from_secs(snapshot.second);
+    let length = Duration::from_nanos(snapshot.interval_ns.max(0) as u64);
+    let Ok(mut log) = IntervalLogWriterBuilder::new().begin_log_with(&mut lines, &mut serializer) else {
+        return Vec::new();
+    };
+    for (tag, series) in &tags.0 {
+        if let Some(histogram) = histogram(snapshot, *series).filter(|histogram| !histogram.is_empty()) {
+            // Memory again; and every histogram of ours can be serialised.
+            let _ = log.write_histogram(histogram.raw(), start, length, Tag::new(tag));
+        }
+    }
+    lines
+}
+
+fn histogram(snapshot: &Snapshot, series: Series) -> Option<&Histogram> {
+    let timings = |id: usize| snapshot.operations.get(id);
+    match series {
+        Series::Delivery => Some(&snapshot.delivery),
+        Series::Replay => Some(&snapshot.replays),
+        Series::Session => Some(&snapshot.sessions),
+        Series::Lag => Some(&snapshot.lag),
+        Series::Hiccup => Some(&snapshot.hiccups),
+        Series::Response(id) => timings(id)?.response.as_deref(),
+        Series::Service(id) => timings(id)?.service.as_deref(),
+        Series::FirstByte(id) => timings(id)?.first_byte.as_deref(),
+    }
+}
+
+/// Enters every histogram of the log into its snapshot. A torn last line, seconds that have no snapshot and series that
+/// are not ours are left out.
+pub(super) fn enter(log: &[u8], tags: &Tags, snapshots: &mut BTreeMap<u64, Snapshot>) {
+    let whole = log.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let series: HashMap<&str, Series> = tags.0.iter().map(|(tag, series)| (tag.as_str(), *series)).collect();
+    let mut deserializer = Deserializer::new();
+    for entry in IntervalLogIterator::new(&log[..whole]).map_while(Result::ok) {
+        let LogEntry::Interval(interval) = entry else { continue };
+        let series = interval.tag().and_then(|tag| series.get(tag.as_str()));
+        let snapshot = snapshots.get_mut(&interval.start_timestamp().as_secs());
+        let (Some(&series), Some(snapshot)) = (series, snapshot) else { continue };
+        if let Some(histogram) = decode(&interval, &mut deserializer) {
+            slot(snapshot, series).merge(&histogram);
+        }
+    }
+}
+
+fn decode(interval: &IntervalLogHistogram<'_>, deserializer: &mut Deserializer) -> Option<Histogram> {
+    let bytes = base64::engine::general_purpose::STANDARD.decode(interval.encoded_histogram()).ok()?;
+    deserializer.deserialize(&mut bytes.as_slice()).ok().map(Histogram::from_raw)
+}
+
+fn slot(snapshot: &mut Snapshot, series: Series) -> &mut Histogram {
+    match series {
+        Series::Delivery => &mut snapshot.delivery,
+        Series::Replay => &mut snapshot.replays,
+        Series::Session => &mut snapshot.sessions,
+        Series::Lag => &mut snapshot.lag,
+        Series::Hiccup => &mut snapshot.hiccups,
+        Series::Response(id) => snapshot.operations[id].response.get_or_insert_default(),
+        Series::Service(id) => snapshot.operations[id].service.get_or_insert_default(),
+        Series::FirstByte(id) => snapshot.operations[id].first_byte.get_or_insert_default(),
+    }
+}
+
+/// Milliseconds since 1970 of an RFC 3339 instant in UTC (`2026-08-30T10:15:00.250Z`).
+fn unix_ms(text: &str) -> Option<u64> {
+    let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
+    let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);
+    let fraction = text.get(19..)?.strip_prefix('.').unwrap_or_default();
+    let digits: String =
+        fraction.chars().take_while(char::is_ascii_digit).chain("000".chars()).take(3).collect();
+    // Days of the civil calendar, with years beginning in March so that leap days come last.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468;
+    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
+    u64::try_from(seconds * 1000 + digits.parse::<i64>().ok()?).ok()
+}

@@ -1,0 +1,124 @@
+//! Reading a run folder back.
+
+use super::hlog::Tags;
+use super::series::{COMMIT, Reader};
+use super::{EVENTS, LATENCY, RUN, SERIES, hlog};
+use crate::At;
+use crate::outcome::Failure;
+use crate::recorder::{FailureCount, merge_failure};
+use crate::summary::Summary;
+use crate::totals::{Header, Snapshot, Tally};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The folder cannot be read as a run.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ReadError(pub String);
+
+/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`).
+///
+/// # Errors
+/// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
+pub fn read(path: &Path) -> Result<Summary, ReadError> {
+    let run = document(path)?;
+    let mut tally = Tally::new(header_of(&run, path)?);
+    for snapshot in snapshots_of(path, &tally.header) {
+        tally.absorb(&snapshot);
+    }
+    let end = run.get("summary").filter(|summary| !summary.is_null());
+    let said = |name: &str| end.and_then(|end| end.get(name)).and_then(Value::as_bool).unwrap_or(false);
+    tally.complete = said("complete");
+    tally.interrupted = said("interrupted");
+    tally.run_folder = Some(path.display().to_string());
+    Ok(tally.summary())
+}
+
+/// The run's header.
+///
+/// # Errors
+/// As [`read`].
+pub fn header(path: &Path) -> Result<Header, ReadError> {
+    header_of(&document(path)?, path)
+}
+
+/// Every complete second of the run, in order.
+///
+/// # Errors
+/// As [`read`].
+pub fn snapshots(path: &Path) -> Result<Vec<Snapshot>, ReadError> {
+    let header = header(path)?;
+    Ok(snapshots_of(path, &header))
+}
+
+fn document(path: &Path) -> Result<Value, ReadError> {
+    let file = path.join(RUN);
+    let text = std::fs::read_to_string(&file).map_err(|error| {
+        let file = file.display();
+        ReadError(format!(
+            "a run folder holds a readable {RUN}, got {error} for {file}\nhint: name the folder of one run"
+        ))
+    })?;
+    serde_json::from_str(&text).map_err(|error| ReadError(format!("{} is not JSON: {error}", file.display())))
+}
+
+fn header_of(run: &Value, path: &Path) -> Result<Header, ReadError> {
+    let header = run.get("header").cloned().unwrap_or_default();
+    serde_json::from_value(header).map_err(|error| {
+        ReadError(format!("{} has no header this version knows: {error}", path.join(RUN).display()))
+    })
+}
+
+fn snapshots_of(path: &Path, header: &Header) -> Vec<Snapshot> {
+    let bytes = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
+    let reader = Reader::new(header);
+    let mut snapshots = committed(&bytes(SERIES), &reader);
+    enter_errors(&bytes(EVENTS), &reader, &mut snapshots);
+    hlog::enter(&bytes(LATENCY), &Tags::new(header), &mut snapshots);
+    snapshots.into_values().collect()
+}
+
+/// The seconds whose last row is there.
+fn committed(series: &[u8], reader: &Reader<'_>) -> BTreeMap<u64, Snapshot> {
+    let whole = series.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(&series[..whole]);
+    let (mut done, mut current) = (BTreeMap::new(), None::<Snapshot>);
+    for row in csv.records().map_while(Result::ok) {
+        let (Some(second), Some(series), Some(value)) = (row.get(0), row.get(1), row.get(2)) else {
+            continue;
+        };
+        let Ok(second) = second.parse() else { continue };
+        if current.as_ref().is_none_or(|snapshot| snapshot.second != second) {
+            current = Some(reader.blank(second));
+        }
+        if let Some(snapshot) = &mut current {
+            reader.enter(snapshot, series, value);
+        }
+        if series == COMMIT {
+            done.extend(current.take().map(|snapshot| (second, snapshot)));
+        }
+    }
+    done
+}
+
+/// First times and examples of failures, from the events.
+fn enter_errors(events: &[u8], reader: &Reader<'_>, snapshots: &mut BTreeMap<u64, Snapshot>) {
+    for line in events.split(|&byte| byte == b'\n') {
+        let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
+        let text = |name: &str| event.get(name).and_then(Value::as_str);
+        let (Some("error"), Some(code)) = (text("kind"), text("code")) else { continue };
+        let snapshot =
+            event.get("second").and_then(Value::as_u64).and_then(|second| snapshots.get_mut(&second));
+        let (Some(snapshot), Some(failure)) = (snapshot, Failure::from_code(code)) else { continue };
+        let instant = |name: &str| At(event.get(name).and_then(Value::as_i64).unwrap_or(i64::MAX));
+        let operation = text("operation").and_then(|name| reader.operation(name));
+        let told = FailureCount {
+            first_at: instant("at_ns"),
+            example: text("example").unwrap_or_default().to_owned(),
+            example_at: instant("example_at_ns"),
+            ..FailureCount::none(operation, failure)
+        };
+        merge_failure(&mut snapshot.failures, &told);
+    }
+}
