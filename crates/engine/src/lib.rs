@@ -1,7 +1,24 @@
 //! Starts virtual users when the schedule says, moves frames, records.
 //!
 //! The engine sees neither a script language nor a sink nor stdout: it is handed a [`plan::Plan`] and speaks through
-//! typed [`Happening`]s.
+//! typed [`Happening`]s. Thread per core: each shard is one OS thread with its own runtime, users are local tasks, and
+//! nothing on the hot path is shared, locked, or boxed per message.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod clock;
+mod control;
+mod health;
+pub mod http;
+pub mod link;
+pub mod net;
 pub mod plan;
+mod rooms;
+mod run;
 pub mod schedule;
+mod shard;
+mod thread;
+mod user;
+
+pub use control::Control;
+pub use run::{Error, Happening, Options, run};

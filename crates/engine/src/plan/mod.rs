@@ -56,6 +56,31 @@ pub struct Plan {
     pub source: Value,
 }
 
+impl Plan {
+    /// A plan that does nothing; front ends and tests fill in what they know.
+    pub fn empty() -> Plan {
+        Plan {
+            name: String::new(),
+            target: String::new(),
+            load: Load::Open { phases: Vec::new(), spacing: crate::schedule::Spacing::Even },
+            scenarios: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+            variables: Vec::new(),
+            payloads: Vec::new(),
+            http: HttpOptions::default(),
+            websocket: WebsocketOptions::default(),
+            socketio: SocketioOptions::default(),
+            verify_certificates: true,
+            delivery: None,
+            drain: Duration::from_secs(5),
+            thresholds: Vec::new(),
+            operations: Vec::new(),
+            source: Value::Null,
+        }
+    }
+}
+
 /// What one kind of user does.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -74,6 +99,15 @@ pub struct Payload {
     pub order: RowOrder,
     /// `loadAll`: the user gets all rows as one array of objects under this name instead of one row.
     pub all_as: Option<String>,
+}
+
+impl Payload {
+    /// All rows as one array of objects.
+    pub fn all(&self) -> Value {
+        let object =
+            |row: &Vec<Value>| self.fields.iter().cloned().zip(row.iter().cloned()).collect::<Value>();
+        self.rows.iter().map(object).collect()
+    }
 }
 
 /// Which row a user gets.

@@ -13,7 +13,10 @@ pub enum Step {
     Think(Think),
     Log(Template),
     /// Sets a variable.
-    Set { name: String, value: Expression },
+    Set {
+        name: String,
+        value: Expression,
+    },
     Loop(Loop),
     Http(Box<HttpStep>),
     WebsocketConnect(Box<WebsocketConnect>),
@@ -30,7 +33,11 @@ pub enum Step {
     /// Closes the user's real-time connection.
     Disconnect,
     /// Runs `steps` only when the expression is truthy (`ifTrue`), with the given probability (0 to 1).
-    When { condition: Option<Expression>, probability: f64, steps: Vec<Step> },
+    When {
+        condition: Option<Expression>,
+        probability: f64,
+        steps: Vec<Step>,
+    },
 }
 
 /// A pause; the length may come from a variable, in seconds.
@@ -42,7 +49,13 @@ pub struct Think {
 
 /// Uniform spread around a think time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Jitter { None, /** ± milliseconds */ Millis(f64), /** ± share of the think time, 0 to 1 */ Share(f64) }
+pub enum Jitter {
+    None,
+    /** ± milliseconds */
+    Millis(f64),
+    /** ± share of the think time, 0 to 1 */
+    Share(f64),
+}
 
 #[derive(Clone, Debug)]
 pub struct Loop {
@@ -56,7 +69,10 @@ pub struct Loop {
 pub enum Repeat {
     Forever,
     /// The inclusive range is drawn from once per entry of the loop (`"9-12"`); equal ends: a fixed count.
-    Count { least: u64, most: u64 },
+    Count {
+        least: u64,
+        most: u64,
+    },
     /// A count from a variable.
     CountOf(Expression),
     /// Once per element of the list; `$loopElement` is the element.
@@ -85,7 +101,13 @@ pub struct HttpStep {
 }
 
 #[derive(Clone, Debug)]
-pub enum Body { Empty, Text(Template), Json(JsonTemplate), /** application/x-www-form-urlencoded */ Form(Vec<(String, Template)>) }
+pub enum Body {
+    Empty,
+    Text(Template),
+    Json(JsonTemplate),
+    /** application/x-www-form-urlencoded */
+    Form(Vec<(String, Template)>),
+}
 
 /// Keeps a value of a response or message.
 #[derive(Clone, Debug)]
@@ -107,7 +129,11 @@ pub enum Source {
 
 /// Demands a value of a response or message.
 #[derive(Clone, Debug)]
-pub struct Match { pub from: Source, pub value: Template, pub strict: bool }
+pub struct Match {
+    pub from: Source,
+    pub value: Template,
+    pub strict: bool,
+}
 
 #[derive(Clone, Debug)]
 pub struct WebsocketConnect {
@@ -129,7 +155,12 @@ pub struct WebsocketSend {
 
 /// What a WebSocket message carries.
 #[derive(Clone, Debug)]
-pub enum Content { Text(Template), Json(JsonTemplate), /** The template's text is base64. */ Binary(Template) }
+pub enum Content {
+    Text(Template),
+    Json(JsonTemplate),
+    /** The template's text is base64. */
+    Binary(Template),
+}
 
 #[derive(Clone, Debug)]
 pub struct SocketioConnect {
@@ -156,7 +187,11 @@ pub struct SocketioEmit {
 
 /// One argument of an emit.
 #[derive(Clone, Debug)]
-pub enum Argument { Json(JsonTemplate), /** Sent as a binary attachment. */ Binary(Vec<u8>) }
+pub enum Argument {
+    Json(JsonTemplate),
+    /** Sent as a binary attachment. */
+    Binary(Vec<u8>),
+}
 
 /// What an awaited answer must be like.
 #[derive(Clone, Debug)]
@@ -220,4 +255,39 @@ pub enum SocketioTransport {
     Polling,
     /// Long polling, then upgraded to WebSocket (the official clients' default).
     Upgrade,
+}
+
+/// Time limit of an operation when the script sets none (Artillery's).
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Default for HttpOptions {
+    fn default() -> HttpOptions {
+        HttpOptions { headers: Vec::new(), timeout: DEFAULT_TIMEOUT, pool: None, http2: true }
+    }
+}
+
+impl Default for WebsocketOptions {
+    fn default() -> WebsocketOptions {
+        let max_message = 16 << 20;
+        WebsocketOptions {
+            headers: Vec::new(),
+            subprotocols: Vec::new(),
+            max_message,
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+}
+
+impl Default for SocketioOptions {
+    fn default() -> SocketioOptions {
+        SocketioOptions {
+            url: None,
+            path: "/socket.io/".to_owned(),
+            query: Vec::new(),
+            headers: Vec::new(),
+            auth: None,
+            transport: SocketioTransport::Upgrade,
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
 }

@@ -9,15 +9,24 @@ use serde_json::Value;
 pub enum Expression {
     Constant(Value),
     /// A variable, then keys and indexes into it (`friends[0].id`).
-    Path { variable: String, keys: Vec<Key> },
-    Call { function: Function, arguments: Vec<Expression> },
+    Path {
+        variable: String,
+        keys: Vec<Key>,
+    },
+    Call {
+        function: Function,
+        arguments: Vec<Expression>,
+    },
     /// A template used as a value: always a string.
     Text(Template),
 }
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Key { Name(String), Index(usize) }
+pub enum Key {
+    Name(String),
+    Index(usize),
+}
 
 /// Built-in functions and per-user values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +51,21 @@ pub enum Function {
 
 /// Text with holes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Template { pub pieces: Vec<Piece> }
+pub struct Template {
+    pub pieces: Vec<Piece>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Piece { Text(String), Hole(Expression) }
+pub enum Piece {
+    Text(String),
+    Hole(Expression),
+}
 
 /// JSON text with holes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct JsonTemplate { pub pieces: Vec<JsonPiece> }
+pub struct JsonTemplate {
+    pub pieces: Vec<JsonPiece>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonPiece {
@@ -75,7 +91,10 @@ impl Template {
 impl JsonTemplate {
     /// Compiles a value whose strings may hold holes: `parse` turns one string into its pieces, and every other value is
     /// copied. A string that is one hole keeps the hole's type. Object keys stay as they are.
-    pub fn compile<E>(value: &Value, parse: &mut dyn FnMut(&str) -> Result<Template, E>) -> Result<JsonTemplate, E> {
+    pub fn compile<E>(
+        value: &Value,
+        parse: &mut dyn FnMut(&str) -> Result<Template, E>,
+    ) -> Result<JsonTemplate, E> {
         let mut compiled = JsonTemplate::default();
         compiled.append(value, parse)?;
         Ok(compiled)
@@ -97,7 +116,11 @@ impl JsonTemplate {
         }
     }
 
-    fn append<E>(&mut self, value: &Value, parse: &mut dyn FnMut(&str) -> Result<Template, E>) -> Result<(), E> {
+    fn append<E>(
+        &mut self,
+        value: &Value,
+        parse: &mut dyn FnMut(&str) -> Result<Template, E>,
+    ) -> Result<(), E> {
         match value {
             Value::String(text) => self.append_string(parse(text)?),
             Value::Array(items) => {

@@ -1,0 +1,110 @@
+//! What the generator costs: its threads' CPU, its memory, descriptors and ports. Read here, judged in `measure`.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+use sonagi_measure::totals::ProcessGauges;
+use std::fs;
+
+/// CPU time the current thread has used, in ns.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+}
+
+/// Raises the limit on open files to what the system allows us: one connection is one file.
+pub(crate) fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Refused: the limit stays, and running into it shows as an exhausted generator.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// Levels of this process now. What cannot be read (another system than Linux) is 0.
+pub(crate) fn process() -> ProcessGauges {
+    let (low, high) = port_range();
+    ProcessGauges {
+        resident_bytes: resident_bytes(),
+        open_files: open_files(),
+        open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
+        ports_used: ports_in_use(),
+        ports_available: u64::from(high.saturating_sub(low)) + 1,
+    }
+}
+
+/// The machine, as far as results depend on it.
+pub(crate) fn environment() -> Value {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let cpu = read("/proc/cpuinfo");
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let memory = read("/proc/meminfo");
+    let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap_or_default();
+    let (low, high) = port_range();
+    json!({
+        "os": std::env::consts::OS,
+        "arch": std::env::consts::ARCH,
+        "kernel": read("/proc/sys/kernel/osrelease"),
+        "cpu": model.trim_start_matches([' ', '\t', ':']),
+        "cpus": std::thread::available_parallelism().map_or(0, usize::from),
+        "memory": total.trim(),
+        "open_files_limit": getrlimit(Resource::Nofile).current,
+        "port_range": [low, high],
+        "somaxconn": read("/proc/sys/net/core/somaxconn").parse::<u64>().ok(),
+    })
+}
+
+fn resident_bytes() -> u64 {
+    let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: u64 = statm.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    pages * rustix::param::page_size() as u64
+}
+
+/// Since Linux 6.2 the folder's size is the number of open files; before, they have to be listed.
+fn open_files() -> u64 {
+    match fs::metadata("/proc/self/fd") {
+        Ok(folder) if folder.len() > 0 => folder.len(),
+        Ok(_) => fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64),
+        Err(_) => 0,
+    }
+}
+
+fn port_range() -> (u16, u16) {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let mut bounds = range.split_whitespace().filter_map(|bound| bound.parse().ok());
+    (bounds.next().unwrap_or(0), bounds.next().unwrap_or(0))
+}
+
+/// TCP sockets in use or still in TIME_WAIT, of the whole machine: an upper bound of the ports that are taken.
+fn ports_in_use() -> u64 {
+    let sockets = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
+    let tcp = sockets.lines().find(|line| line.starts_with("TCP:")).unwrap_or_default();
+    let words: Vec<&str> = tcp.split_whitespace().collect();
+    let level = |name: &str| {
+        let value = words.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
+        value.and_then(|value| value.parse::<u64>().ok()).unwrap_or(0)
+    };
+    level("inuse") + level("tw")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_files_grow_with_every_file_opened() {
+        let before = open_files();
+        let files: Vec<_> = (0..50).map(|_| fs::File::open("/dev/null").unwrap()).collect();
+        assert!(open_files() >= before + 40, "{before} then {}", open_files());
+        drop(files);
+    }
+
+    #[test]
+    fn a_busy_thread_uses_cpu_and_the_process_memory() {
+        let before = thread_cpu_ns();
+        let mut sum = 0_u64;
+        while thread_cpu_ns() - before < 1_000_000 {
+            sum = sum.wrapping_add(1);
+        }
+        assert!(sum > 0);
+        assert!(process().resident_bytes > 1_000_000);
+    }
+}

@@ -1,0 +1,226 @@
+//! One thread's share of a run: its clock, its network, its record, and the users that live and die on it.
+//!
+//! Nothing here is shared with other shards but a handful of atomics ([`Shared`]) that are touched when a user arrives or
+//! a stamp is drawn, never when a message comes in.
+
+use sonagi_measure::At;
+use sonagi_measure::recorder::{Counter, Gauges, Recorder};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::health;
+use crate::http::Pool;
+use crate::net::Net;
+use crate::plan::Plan;
+use crate::rooms::Rooms;
+use crate::schedule::Arrival;
+use crate::user::{self, Common, User};
+
+/// Bytes read from a socket at a time; one buffer for all links of a shard.
+const SCRATCH_BYTES: usize = 64 * 1024;
+/// The shard's heartbeat: how late it comes shows when the shard itself was held up.
+const HEARTBEAT_NS: i64 = 1_000_000;
+pub(crate) const SECOND_NS: i64 = 1_000_000_000;
+
+/// What shards have in common.
+pub(crate) struct Shared {
+    pub(crate) control: Control,
+    pub(crate) rooms: Rooms,
+    /// Users so far: the next one's member number.
+    pub(crate) members: AtomicU32,
+    /// Users in their flows now.
+    pub(crate) active: AtomicU64,
+    pub(crate) seed: u64,
+}
+
+/// One shard; all its users hold it by `Rc`.
+pub(crate) struct Shard {
+    pub(crate) clock: Rc<Clock>,
+    pub(crate) net: Rc<Net>,
+    pub(crate) pool: Option<Rc<Pool>>,
+    pub(crate) common: Rc<Common>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) recorder: RefCell<Recorder>,
+    pub(crate) scratch: RefCell<Vec<u8>>,
+    pub(crate) connections: Cell<u64>,
+    /// The clock for those who only read it.
+    pub(crate) clock_reader: Rc<dyn Fn() -> At>,
+    pub(crate) say: Box<dyn Fn(At, u32, String)>,
+    active: Cell<u64>,
+    cpu_ns: Cell<u64>,
+}
+
+impl Shard {
+    /// A shard on the current thread; call within its runtime. `say` takes what `log` steps print.
+    pub(crate) fn new(
+        clock: Rc<Clock>,
+        net: Rc<Net>,
+        common: Common,
+        shared: Arc<Shared>,
+        say: Box<dyn Fn(At, u32, String)>,
+    ) -> Rc<Shard> {
+        let plan = &common.plan;
+        let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
+        let reader = Rc::clone(&clock);
+        let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+        Rc::new(Shard {
+            clock_reader: Rc::new(move || reader.now()),
+            clock,
+            net,
+            pool,
+            shared,
+            recorder: RefCell::new(recorder),
+            scratch: RefCell::new(vec![0; SCRATCH_BYTES]),
+            connections: Cell::new(0),
+            say,
+            active: Cell::new(0),
+            cpu_ns: Cell::new(health::thread_cpu_ns()),
+            common: Rc::new(common),
+        })
+    }
+
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.common.plan
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.shared.control.is_stopping()
+    }
+
+    pub(crate) fn count(&self, counter: Counter, n: u64) {
+        self.recorder.borrow_mut().add(counter, n);
+    }
+
+    /// Levels now, for a record that is being taken.
+    pub(crate) fn gauges(&self) -> Gauges {
+        let cpu = health::thread_cpu_ns();
+        let before = self.cpu_ns.replace(cpu);
+        Gauges {
+            users: self.active.get(),
+            connections: self.connections.get(),
+            cpu_ns: cpu.saturating_sub(before),
+        }
+    }
+
+    /// Starts this shard's arrivals when they are planned and returns when the last of its users has ended.
+    /// `mine` picks the shard's share of the schedule.
+    pub(crate) async fn serve_arrivals(self: &Rc<Self>, mine: impl Fn(u64) -> bool) {
+        let plan = Arc::clone(self.plan());
+        let users = Rc::new(Users::default());
+        for arrival in plan.load.arrivals(self.shared.seed).filter(|arrival| mine(arrival.number)) {
+            self.wait_for(arrival.at).await;
+            if self.is_stopping() {
+                break;
+            }
+            self.count(Counter::ArrivalsPlanned, 1);
+            let late = self.clock.now().since(arrival.at);
+            self.recorder.borrow_mut().send_lag(late);
+            self.admit(arrival, &users);
+        }
+        users.all_ended().await;
+    }
+
+    /// Sleeps until `at` or until the run is asked to stop.
+    async fn wait_for(&self, at: At) {
+        let mut sleep = std::pin::pin!(self.clock.sleep_until(at));
+        std::future::poll_fn(|cx| {
+            if self.is_stopping() {
+                return std::task::Poll::Ready(());
+            }
+            sleep.as_mut().poll(cx)
+        })
+        .await;
+    }
+
+    /// Starts one arrival's user, unless the phase's limit on users is reached.
+    fn admit(self: &Rc<Self>, arrival: Arrival, users: &Rc<Users>) {
+        let limit = self.plan().load.max_users(arrival.phase).unwrap_or(u64::MAX);
+        let claimed = self.shared.active.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |active| {
+            (active < limit).then_some(active + 1)
+        });
+        if claimed.is_err() {
+            return self.count(Counter::UsersSkipped, 1);
+        }
+        self.count(Counter::ArrivalsStarted, 1);
+        let presence = Presence::new(self, users);
+        let shard = Rc::clone(self);
+        tokio::task::spawn_local(async move { user::live(&shard, arrival, presence).await });
+    }
+
+    /// A new user of this shard; `arrival` numbers the payload rows it gets.
+    pub(crate) fn user(self: &Rc<Self>, arrival: u64, due: At) -> User {
+        let member = self.shared.members.fetch_add(1, Ordering::Relaxed);
+        // Seeds of neighbours must not be neighbours: spread them over the whole range (SplitMix64's constant).
+        let seed = self.shared.seed ^ (u64::from(member) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        User::new(Rc::clone(self), member, arrival, due, fastrand::Rng::with_seed(seed))
+    }
+
+    /// Beats once a millisecond: records how late each beat came and passes a stop on to every sleeper, once. Returns when
+    /// the run is aborted.
+    pub(crate) async fn heartbeat(self: Rc<Self>) {
+        let mut due = self.clock.now();
+        let mut has_passed_stop_on = false;
+        while !self.shared.control.is_aborted() {
+            due = due.plus(HEARTBEAT_NS).max(self.clock.now());
+            self.clock.sleep_until(due).await;
+            self.recorder.borrow_mut().hiccup(self.clock.now().since(due));
+            if self.is_stopping() && !has_passed_stop_on {
+                has_passed_stop_on = true;
+                self.clock.wake_all();
+            }
+        }
+    }
+}
+
+/// A user that is counted as active until this is dropped, and whose end the shard awaits until [`Presence`] and all
+/// that it left behind are gone.
+pub(crate) struct Presence {
+    shard: Rc<Shard>,
+    users: Rc<Users>,
+    is_active: bool,
+}
+
+impl Presence {
+    fn new(shard: &Rc<Shard>, users: &Rc<Users>) -> Presence {
+        shard.active.set(shard.active.get() + 1);
+        users.living.set(users.living.get() + 1);
+        Presence { shard: Rc::clone(shard), users: Rc::clone(users), is_active: true }
+    }
+
+    /// The user's flow has ended; it may still drain its connection.
+    pub(crate) fn end_flow(&mut self) {
+        if std::mem::take(&mut self.is_active) {
+            self.shard.active.set(self.shard.active.get() - 1);
+            self.shard.shared.active.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.end_flow();
+        self.users.living.set(self.users.living.get() - 1);
+        if self.users.living.get() == 0 {
+            self.users.gone.notify_waiters();
+        }
+    }
+}
+
+/// The users of a shard that have not ended.
+#[derive(Default)]
+struct Users {
+    living: Cell<u64>,
+    gone: tokio::sync::Notify,
+}
+
+impl Users {
+    async fn all_ended(&self) {
+        while self.living.get() > 0 {
+            self.gone.notified().await;
+        }
+    }
+}

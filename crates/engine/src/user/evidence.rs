@@ -1,0 +1,163 @@
+//! Finding values in what the target answered: captures and matches.
+
+use hyper::HeaderMap;
+use serde_json::Value;
+use std::cell::OnceCell;
+
+use super::values::{Unfilled, Values};
+use crate::plan::{Capture, Match, Source};
+
+/// What an answer consists of; its body is parsed as JSON at most once.
+pub(crate) struct Evidence<'a> {
+    status: Option<u16>,
+    headers: Option<&'a HeaderMap>,
+    body: &'a str,
+    json: OnceCell<Option<Value>>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Of an HTTP response.
+    pub(crate) fn response(status: u16, headers: &'a HeaderMap, body: &'a str) -> Evidence<'a> {
+        Evidence { status: Some(status), headers: Some(headers), body, json: OnceCell::new() }
+    }
+
+    /// Of a message, an event's arguments or an acknowledgement.
+    pub(crate) fn message(body: &'a str) -> Evidence<'a> {
+        Evidence { status: None, headers: None, body, json: OnceCell::new() }
+    }
+
+    /// The body as JSON; None when it is not JSON.
+    pub(crate) fn json(&self) -> Option<&Value> {
+        self.json.get_or_init(|| serde_json::from_str(self.body).ok()).as_ref()
+    }
+
+    /// The value a source points at. Of several JSON matches one is picked at random, as Artillery does.
+    fn find(&self, source: &Source, rng: &mut fastrand::Rng) -> Option<Value> {
+        match source {
+            Source::Status => self.status.map(Value::from),
+            Source::Header(name) => {
+                let value = self.headers?.get(name.as_str())?;
+                Some(Value::from(String::from_utf8_lossy(value.as_bytes())))
+            }
+            Source::Regexp { regex, group } => {
+                let found = regex.captures(self.body)?;
+                Some(Value::from(found.get(*group)?.as_str()))
+            }
+            Source::Json(path) => {
+                let nodes = path.query(self.json()?).all();
+                match nodes.as_slice() {
+                    [] => None,
+                    [only] => Some((*only).clone()),
+                    several => Some(several[rng.usize(..several.len())].clone()),
+                }
+            }
+        }
+    }
+}
+
+/// Keeps what `captures` ask for and checks `matches`; the error says which one failed and what was there instead.
+pub(crate) fn examine(
+    evidence: &Evidence<'_>,
+    captures: &[Capture],
+    matches: &[Match],
+    values: &mut Values,
+) -> Result<(), String> {
+    for capture in captures {
+        match evidence.find(&capture.from, &mut values.rng) {
+            Some(value) => values.set(&capture.name, value),
+            None if capture.strict => {
+                return Err(format!(
+                    "nothing to capture as `{}` in {}",
+                    capture.name,
+                    excerpt(evidence.body)
+                ));
+            }
+            None => {}
+        }
+    }
+    for wanted in matches {
+        let expected = values.text(&wanted.value).map_err(|Unfilled(why)| why)?;
+        let found = evidence.find(&wanted.from, &mut values.rng);
+        let is_equal = found.as_ref().is_some_and(|found| is_written_as(found, &expected));
+        if !is_equal && wanted.strict {
+            let got = found.map_or_else(|| "nothing".to_owned(), |found| excerpt(&found.to_string()));
+            return Err(format!("expected `{expected}`, got {got}"));
+        }
+    }
+    Ok(())
+}
+
+fn is_written_as(value: &Value, text: &str) -> bool {
+    value.as_str().map_or_else(|| value.to_string() == text, |string| string == text)
+}
+
+/// The beginning of a text, for a message.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        None => format!("`{text}`"),
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Plan, Template};
+    use crate::user::values::Common;
+    use serde_json::json;
+    use serde_json_path::JsonPath;
+    use std::rc::Rc;
+    use std::sync::Arc;
+
+    fn values() -> Values {
+        let common = Common { plan: Arc::new(Plan::empty()), before: Vec::new(), run: 0 };
+        Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1))
+    }
+
+    fn find(source: Source, body: &str) -> Option<Value> {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-room", "7".parse().unwrap());
+        Evidence::response(201, &headers, body).find(&source, &mut fastrand::Rng::with_seed(1))
+    }
+
+    #[test]
+    fn a_source_finds_its_value_or_nothing() {
+        let json = |path: &str| Source::Json(JsonPath::parse(path).unwrap());
+        let regexp = |text: &str, group| Source::Regexp { regex: regex::Regex::new(text).unwrap(), group };
+        assert_eq!(find(json("$.a.b"), r#"{"a":{"b":[1]}}"#), Some(json!([1])));
+        assert_eq!(find(json("$.a.c"), r#"{"a":{"b":1}}"#), None);
+        assert_eq!(find(json("$.a"), "not json"), None);
+        assert_eq!(find(regexp("id=(\\d+)", 1), "x id=42;"), Some(json!("42")));
+        assert_eq!(find(regexp("id=(\\d+)", 0), "x id=42;"), Some(json!("id=42")));
+        assert_eq!(find(Source::Header("X-Room".to_lowercase()), ""), Some(json!("7")));
+        assert_eq!(find(Source::Status, ""), Some(json!(201)));
+        let picked = find(json("$[*].id"), r#"[{"id":1},{"id":2},{"id":3}]"#).unwrap();
+        assert!((1..=3).contains(&picked.as_i64().unwrap()));
+    }
+
+    #[test]
+    fn a_strict_capture_that_finds_nothing_fails_and_a_lenient_one_does_not() {
+        let mut values = values();
+        let capture = |strict| {
+            [Capture { from: Source::Json(JsonPath::parse("$.id").unwrap()), name: "id".into(), strict }]
+        };
+        let evidence = Evidence::message(r#"{"name":"x"}"#);
+        let why = examine(&evidence, &capture(true), &[], &mut values).unwrap_err();
+        assert_eq!(why, r#"nothing to capture as `id` in `{"name":"x"}`"#);
+        assert_eq!(examine(&evidence, &capture(false), &[], &mut values), Ok(()));
+    }
+
+    #[test]
+    fn a_match_compares_what_is_written() {
+        let mut values = values();
+        let wanted = |value: &str| {
+            let from = Source::Json(JsonPath::parse("$.ok").unwrap());
+            [Match { from, value: Template::constant(value), strict: true }]
+        };
+        let evidence = Evidence::message(r#"{"ok":true}"#);
+        assert_eq!(examine(&evidence, &[], &wanted("true"), &mut values), Ok(()));
+        let why = examine(&evidence, &[], &wanted("false"), &mut values).unwrap_err();
+        assert_eq!(why, "expected `false`, got `true`");
+    }
+}

@@ -1,0 +1,211 @@
+//! Walking a flow: an explicit stack of frames instead of recursion, so that a waiting user is one small future however
+//! deep its loops are. Heavy steps are boxed while they run.
+
+use serde_json::Value;
+use std::time::Duration;
+
+use super::values::{LoopValues, Unfilled};
+use super::{Halt, User};
+use crate::plan::{Jitter, Loop, Repeat, Step, Think};
+use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+
+/// A list of steps being walked; for a loop's body, with its turns.
+struct Frame<'p> {
+    steps: &'p [Step],
+    next: usize,
+    turns: Option<Turns<'p>>,
+}
+
+/// How far a loop is.
+struct Turns<'p> {
+    of: &'p Loop,
+    /// Iterations begun so far.
+    begun: u64,
+    limit: u64,
+    elements: Vec<Value>,
+    /// When the loop was due: its pace counts from here.
+    origin: At,
+}
+
+impl User {
+    /// Walks a flow to its end, or until something halts it.
+    pub(crate) async fn walk(&mut self, flow: &[Step]) -> Result<(), Halt> {
+        if has_expect(flow) {
+            self.mail.keep_all();
+        }
+        let mut frames = vec![Frame { steps: flow, next: 0, turns: None }];
+        while let Some(frame) = frames.last_mut() {
+            if let Some(step) = frame.steps.get(frame.next) {
+                frame.next += 1;
+                match step {
+                    Step::Loop(of) => frames.extend(self.enter(of).await?),
+                    Step::When { condition, probability, steps } => {
+                        let holds = condition.as_ref().is_none_or(|c| self.values.is_truthy(c));
+                        if holds && self.values.rng.f64() < *probability {
+                            frames.push(Frame { steps, next: 0, turns: None });
+                        }
+                    }
+                    step => self.take(step).await?,
+                }
+                continue;
+            }
+            let is_loop = frame.turns.is_some();
+            if let Some(turns) = &mut frame.turns
+                && self.turn(turns).await?
+            {
+                frame.next = 0;
+                continue;
+            }
+            if is_loop {
+                self.values.loops.pop();
+            }
+            frames.pop();
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self, step: &Step) -> Result<(), Halt> {
+        match step {
+            Step::Think(think) => self.think(think).await,
+            Step::Log(text) => {
+                let text = self.values.text(text);
+                let text = self.filled(text)?;
+                (self.shard.say)(self.now(), self.values.member, text);
+                Ok(())
+            }
+            Step::Set { name, value } => {
+                let value = self.values.value(value);
+                let value = self.filled(value)?;
+                self.values.set(name, value);
+                Ok(())
+            }
+            Step::Http(step) => Box::pin(self.request(step)).await,
+            Step::WebsocketConnect(step) => Box::pin(self.connect_websocket(step)).await,
+            Step::WebsocketSend(step) => Box::pin(self.send_websocket(step)).await,
+            Step::SocketioConnect(step) => Box::pin(self.connect_socketio(step)).await,
+            Step::SocketioEmit(step) => Box::pin(self.emit(step)).await,
+            Step::Expect(step) => Box::pin(self.expect(step)).await,
+            Step::Join(room) => {
+                let name = self.values.text(room);
+                let name = self.filled(name)?;
+                self.join(&name);
+                Ok(())
+            }
+            Step::Leave(room) => {
+                let name = self.values.text(room);
+                let name = self.filled(name)?;
+                self.leave_room(&name);
+                Ok(())
+            }
+            Step::Disconnect => {
+                Box::pin(self.hang_up()).await;
+                self.due = self.now();
+                Ok(())
+            }
+            // `walk` gives these frames of their own.
+            Step::Loop(_) | Step::When { .. } => Ok(()),
+        }
+    }
+
+    async fn think(&mut self, think: &Think) -> Result<(), Halt> {
+        let seconds = self.values.number(&think.seconds);
+        let seconds = self.filled(seconds)?;
+        let spread = match think.jitter {
+            Jitter::None => 0.0,
+            Jitter::Millis(millis) => millis / 1e3,
+            Jitter::Share(share) => share * seconds,
+        };
+        let seconds = (seconds + spread * (2.0 * self.values.rng.f64() - 1.0)).max(0.0);
+        self.pause_until(self.due.plus((seconds * 1e9) as i64)).await
+    }
+
+    /// Waits for `due`, from which the next operation counts; how late we woke is ours to answer for.
+    async fn pause_until(&mut self, due: At) -> Result<(), Halt> {
+        self.due = due;
+        if due > self.now() {
+            self.wait(due, |_, _| None::<()>).await?;
+            self.shard.recorder.borrow_mut().send_lag(self.now().since(due));
+        } else {
+            self.check_stop().await?;
+        }
+        Ok(())
+    }
+
+    /// A flow that never waits still lets others run and sees that the run stops.
+    async fn check_stop(&mut self) -> Result<(), Halt> {
+        tokio::task::yield_now().await;
+        let over = self.cut_at.is_some_and(|cut| self.now() >= cut);
+        if self.shard.is_stopping() || over { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    async fn enter<'p>(&mut self, of: &'p Loop) -> Result<Option<Frame<'p>>, Halt> {
+        let mut elements = Vec::new();
+        let limit = match &of.repeat {
+            Repeat::Forever | Repeat::While(_) => u64::MAX,
+            Repeat::Count { least, most } => self.values.rng.u64(*least..=(*most).max(*least)),
+            Repeat::CountOf(count) => {
+                let count = self.values.number(count);
+                self.filled(count)?.max(0.0) as u64
+            }
+            Repeat::Over(list) => {
+                let list = self.values.value(list);
+                match self.filled(list)? {
+                    Value::Array(items) => elements = items,
+                    other => elements.push(other),
+                }
+                elements.len() as u64
+            }
+        };
+        if limit == 0 {
+            return Ok(None);
+        }
+        let mut turns = Turns { of, begun: 0, limit, elements, origin: self.due };
+        self.values.loops.push(LoopValues { count: 0, element: Value::Null });
+        self.begin_turn(&mut turns).await?;
+        Ok(Some(Frame { steps: &of.body, next: 0, turns: Some(turns) }))
+    }
+
+    /// After an iteration: begins the next one if there is to be one.
+    async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
+        let goes_on = match &turns.of.repeat {
+            Repeat::While(condition) => self.values.is_truthy(condition),
+            _ => turns.begun < turns.limit,
+        };
+        if goes_on {
+            self.begin_turn(turns).await?;
+        }
+        Ok(goes_on)
+    }
+
+    async fn begin_turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
+        let index = turns.begun;
+        turns.begun += 1;
+        if let Some(innermost) = self.values.loops.last_mut() {
+            innermost.count = turns.begun;
+            innermost.element = turns.elements.get(index as usize).cloned().unwrap_or(Value::Null);
+        }
+        match turns.of.pace {
+            Some(pace) => self.pause_until(turns.origin.plus(multiple(pace, index))).await,
+            None => self.check_stop().await,
+        }
+    }
+
+    /// A value for a hole, or the user's end.
+    pub(super) fn filled<T>(&mut self, value: Result<T, Unfilled>) -> Result<T, Halt> {
+        value.map_err(|Unfilled(why)| self.note_failure(None, Failure::Template, why))
+    }
+}
+
+fn multiple(pace: Duration, index: u64) -> i64 {
+    (pace.as_nanos() as i64).saturating_mul(index as i64)
+}
+
+fn has_expect(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Expect(_) => true,
+        Step::Loop(of) => has_expect(&of.body),
+        Step::When { steps, .. } => has_expect(steps),
+        _ => false,
+    })
+}

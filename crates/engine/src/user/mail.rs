@@ -1,0 +1,277 @@
+//! What comes in on a user's connection, and what of it a step is waiting for.
+//!
+//! Every message is counted and searched for stamps; only what a step awaits (or, in a flow with `expect` steps, may
+//! still await) is kept.
+
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Member, Received};
+use sonagi_measure::recorder::{Counter, Recorder};
+use sonagi_measure::stamp;
+use sonagi_wire::socketio;
+use std::collections::VecDeque;
+
+use crate::link::Incoming;
+
+/// Messages kept for later `expect` steps; the oldest are dropped beyond it.
+const KEPT_MESSAGES: usize = 256;
+
+/// A user's post.
+#[derive(Default)]
+pub(crate) struct Mail {
+    awaited: Option<Awaited>,
+    answers: VecDeque<Answer>,
+    keeps_all: bool,
+    kept: VecDeque<Answer>,
+    namespaces: Vec<String>,
+    refusal: Option<String>,
+    acks: u64,
+    has_acknowledgement: bool,
+}
+
+/// What a step waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The acknowledgement with this id.
+    Ack(u64),
+    /// A Socket.IO event of this name.
+    Event(String),
+    /// Any message.
+    Any,
+}
+
+/// A message a step waited for: text, or the JSON array of an event's or acknowledgement's arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) at: At,
+    /// The event's name, for events.
+    event: Option<String>,
+    pub(crate) text: String,
+}
+
+impl Mail {
+    /// Takes one message in. On the hot path: no allocation unless a step wants the message.
+    pub(crate) fn receive(
+        &mut self,
+        incoming: Incoming<'_>,
+        at: At,
+        member: Member,
+        run: u32,
+        recorder: &mut Recorder,
+    ) {
+        match incoming {
+            Incoming::Text(text) => {
+                count(recorder, Counter::WebsocketReceived);
+                track(text.as_bytes(), at, member, run, recorder);
+                self.offer_message(text, at);
+            }
+            Incoming::Binary(bytes) => {
+                count(recorder, Counter::WebsocketReceived);
+                track(bytes, at, member, run, recorder);
+                if self.awaited.is_some() || self.keeps_all {
+                    self.offer_message(&String::from_utf8_lossy(bytes), at);
+                }
+            }
+            Incoming::Event { data, attachments, .. } => {
+                count(recorder, Counter::SocketioReceived);
+                track(data.as_bytes(), at, member, run, recorder);
+                for attachment in attachments {
+                    track(attachment, at, member, run, recorder);
+                }
+                self.offer_event(data, at);
+            }
+            // An acknowledgement may echo the message: it is no delivery, so it is not searched for stamps.
+            Incoming::Ack { id, data, .. } => {
+                count(recorder, Counter::SocketioReceived);
+                if self.awaited == Some(Awaited::Ack(id)) {
+                    self.has_acknowledgement = true;
+                    self.answers.push_back(Answer { at, event: None, text: data.to_owned() });
+                }
+            }
+            Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
+            Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
+            Incoming::Disconnected { namespace } => {
+                self.namespaces.retain(|connected| connected != namespace)
+            }
+        }
+    }
+
+    /// From now on keeps messages nobody waits for yet, for `expect` steps to come.
+    pub(crate) fn keep_all(&mut self) {
+        self.keeps_all = true;
+    }
+
+    /// Starts waiting; what was kept and fits is an answer already.
+    pub(crate) fn await_answer(&mut self, awaited: Awaited) {
+        self.has_acknowledgement = false;
+        let fits = |answer: &Answer| match &awaited {
+            Awaited::Ack(_) => false,
+            Awaited::Event(name) => answer.event.as_deref() == Some(name),
+            Awaited::Any => true,
+        };
+        let (fitting, others): (VecDeque<_>, VecDeque<_>) = self.kept.drain(..).partition(fits);
+        self.kept = others;
+        self.answers = fitting;
+        self.awaited = Some(awaited);
+    }
+
+    /// The next message that fits what is awaited.
+    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
+        self.answers.pop_front()
+    }
+
+    /// Whether the acknowledgement awaited last has come, whatever it said.
+    pub(crate) fn was_acknowledged(&self) -> bool {
+        self.has_acknowledgement
+    }
+
+    /// Stops waiting; in a flow with `expect` steps, what else fitted is kept for them.
+    pub(crate) fn stop_awaiting(&mut self) {
+        let awaited = self.awaited.take();
+        if self.keeps_all && !matches!(awaited, Some(Awaited::Ack(_))) {
+            self.kept.append(&mut self.answers);
+        }
+        self.answers = VecDeque::new();
+    }
+
+    /// A fresh acknowledgement id.
+    pub(crate) fn draw_ack(&mut self) -> u64 {
+        self.acks += 1;
+        self.acks - 1
+    }
+
+    /// Whether a namespace is connected.
+    pub(crate) fn is_connected(&self, namespace: &str) -> bool {
+        self.namespaces.iter().any(|connected| connected == namespace)
+    }
+
+    /// What the server said when it refused a namespace.
+    pub(crate) fn take_refusal(&mut self) -> Option<String> {
+        self.refusal.take()
+    }
+
+    /// The session is gone: its namespaces with it.
+    pub(crate) fn forget_session(&mut self) {
+        self.namespaces = Vec::new();
+        self.refusal = None;
+    }
+
+    fn offer_message(&mut self, text: &str, at: At) {
+        if self.awaited == Some(Awaited::Any) {
+            self.answers.push_back(Answer { at, event: None, text: text.to_owned() });
+        } else if self.keeps_all {
+            self.keep(Answer { at, event: None, text: text.to_owned() });
+        }
+    }
+
+    fn offer_event(&mut self, data: &str, at: At) {
+        if self.awaited.is_none() && !self.keeps_all {
+            return;
+        }
+        let event = socketio::event_name(data).map(std::borrow::Cow::into_owned);
+        let is_awaited = match &self.awaited {
+            Some(Awaited::Event(name)) => event.as_deref() == Some(name),
+            Some(Awaited::Any) => true,
+            Some(Awaited::Ack(_)) | None => false,
+        };
+        let answer = Answer { at, event, text: data.to_owned() };
+        if is_awaited {
+            self.answers.push_back(answer);
+        } else if self.keeps_all {
+            self.keep(answer);
+        }
+    }
+
+    fn keep(&mut self, answer: Answer) {
+        if self.kept.len() == KEPT_MESSAGES {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(answer);
+    }
+}
+
+impl Answer {
+    /// What captures, matches and comparisons look at: a message as it is; of an event or acknowledgement the only
+    /// argument, or all of them as an array.
+    pub(crate) fn subject(&self) -> String {
+        let Ok(serde_json::Value::Array(mut items)) = serde_json::from_str(&self.text) else {
+            return self.text.clone();
+        };
+        if self.event.is_some() && !items.is_empty() {
+            items.remove(0);
+        }
+        match items.as_slice() {
+            [only] => only.to_string(),
+            _ => serde_json::Value::Array(items).to_string(),
+        }
+    }
+}
+
+fn count(recorder: &mut Recorder, vocabulary: Counter) {
+    recorder.add(Counter::MessagesReceived, 1);
+    recorder.add(vocabulary, 1);
+}
+
+fn track(bytes: &[u8], at: At, member: Member, run: u32, recorder: &mut Recorder) {
+    for found in stamp::find(bytes) {
+        let batch = recorder.ledger();
+        if found.run == run {
+            batch.received.push(Received { at, member, room: found.room, number: found.number });
+        } else {
+            batch.foreign += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sonagi_measure::stamp::Stamp;
+
+    fn event(mail: &mut Mail, recorder: &mut Recorder, data: &str) {
+        let incoming = Incoming::Event { namespace: "/", data, attachments: &[], ack: None };
+        mail.receive(incoming, At(5), 9, 1, recorder);
+    }
+
+    #[test]
+    fn every_stamp_of_this_run_is_written_down_and_a_foreign_one_counted() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        let mut text = String::new();
+        Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
+        Stamp { run: 8, room: 2, sender: 3, number: 5 }.write(&mut text);
+        mail.receive(Incoming::Text(&text), At(5), 9, 1, &mut recorder);
+        let batch = recorder.ledger();
+        let seen: Vec<_> = batch.received.iter().map(|r| (r.at, r.member, r.room, r.number)).collect();
+        assert_eq!((seen.as_slice(), batch.foreign), ([(At(5), 9, 2, 4)].as_slice(), 1));
+    }
+
+    #[test]
+    fn an_acknowledgement_that_echoes_the_message_is_no_delivery() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        let mut text = String::new();
+        Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
+        let ack = Incoming::Ack { namespace: "/", id: 0, data: &format!("[\"{text}\"]"), attachments: &[] };
+        mail.receive(ack, At(5), 9, 1, &mut recorder);
+        assert_eq!(recorder.ledger().received.len(), 0);
+    }
+
+    #[test]
+    fn an_awaited_event_is_told_from_others_and_its_argument_is_the_subject() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.await_answer(Awaited::Event("pong".into()));
+        event(&mut mail, &mut recorder, r#"["other",1]"#);
+        event(&mut mail, &mut recorder, r#"["pong",{"a":1}]"#);
+        assert_eq!(mail.take_answer().expect("it came").subject(), r#"{"a":1}"#);
+        assert_eq!(mail.take_answer(), None);
+    }
+
+    #[test]
+    fn a_message_that_came_before_its_expect_step_is_kept_for_it() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        event(&mut mail, &mut recorder, r#"["early",0]"#);
+        mail.keep_all();
+        event(&mut mail, &mut recorder, r#"["early",1,2]"#);
+        mail.await_answer(Awaited::Event("early".into()));
+        assert_eq!(mail.take_answer().expect("kept").subject(), "[1,2]");
+        assert_eq!(mail.take_answer(), None, "without expect steps nothing is kept");
+    }
+}

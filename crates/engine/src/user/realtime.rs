@@ -1,0 +1,330 @@
+//! The steps of WebSocket and Socket.IO users.
+
+use base64::Engine as _;
+use serde_json::Value;
+use sonagi_measure::At;
+use sonagi_measure::outcome::{Failure, Outcome};
+use sonagi_measure::recorder::Counter;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::evidence::{Evidence, examine, excerpt};
+use super::mail::{Answer, Awaited};
+use super::values::Unfilled;
+use super::{Begun, Halt, User, Waited};
+use crate::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
+use crate::net::{Failed, Origin};
+use crate::plan::{
+    self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend,
+};
+
+/// Longest wait for the kernel to take what a step sends.
+const FLUSH_LIMIT: Duration = plan::DEFAULT_TIMEOUT;
+
+impl User {
+    pub(super) async fn connect_websocket(&mut self, step: &WebsocketConnect) -> Result<(), Halt> {
+        self.hang_up().await;
+        let begun = self.begin(step.operation);
+        let request = self.websocket_request(step);
+        let request = self.prepared(begun, request)?;
+        let net = Rc::clone(&self.shard.net);
+        let connecting = WebsocketLink::connect(&net, request);
+        match self.alongside(after(begun.started, step.timeout), connecting).await? {
+            Waited::Done(Ok(link)) => {
+                self.connected(Connection::Websocket(link));
+                self.succeed(begun, None, Outcome::Ok);
+                Ok(())
+            }
+            Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
+            Waited::Elapsed => Err(self.timed_out(begun, step.timeout, Failure::HandshakeTimeout)),
+        }
+    }
+
+    fn websocket_request(&mut self, step: &WebsocketConnect) -> Result<ConnectRequest, Failed> {
+        let plan = std::sync::Arc::clone(self.shard.plan());
+        let url = self.values.text(&step.url).map_err(unfilled)?;
+        let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
+        let mut headers = self.values.pairs(&step.headers).map_err(unfilled)?;
+        let defaults = self.values.pairs(&plan.websocket.headers).map_err(unfilled)?;
+        super::request::add_missing(&mut headers, defaults);
+        let subprotocols = match step.subprotocols.is_empty() {
+            true => plan.websocket.subprotocols.clone(),
+            false => step.subprotocols.clone(),
+        };
+        Ok(ConnectRequest { origin, path, headers, subprotocols, max_message: plan.websocket.max_message })
+    }
+
+    pub(super) async fn send_websocket(&mut self, step: &WebsocketSend) -> Result<(), Halt> {
+        let begun = self.begin(step.operation);
+        let content = match &step.payload {
+            Content::Text(text) => self.values.text(text),
+            Content::Json(json) => self.values.json(json),
+            Content::Binary(base64) => self.values.text(base64),
+        };
+        let content = self.prepared(begun, content.map_err(unfilled))?;
+        let stamp = self.values.take_stamp();
+        if step.response.is_some() {
+            self.mail.await_answer(Awaited::Any);
+        }
+        let sent = self.send_frame(begun, matches!(step.payload, Content::Binary(_)), &content).await;
+        self.note_sent(stamp, begun, Some(sent.is_ok()));
+        sent?;
+        self.count_sent(Counter::WebsocketSent);
+        let Some(awaited) = &step.response else {
+            self.succeed(begun, None, Outcome::Ok);
+            return Ok(());
+        };
+        let answered = self.answer(begun, awaited, Failure::Timeout).await;
+        self.mail.stop_awaiting();
+        answered
+    }
+
+    async fn send_frame(&mut self, begun: Begun, is_binary: bool, content: &str) -> Result<(), Halt> {
+        let binary = if is_binary {
+            let decoded = base64::engine::general_purpose::STANDARD.decode(content);
+            let decoded = decoded.map_err(|why| Failed {
+                failure: Failure::Template,
+                detail: format!("a binary payload is base64: {why}"),
+            });
+            Some(self.prepared(begun, decoded)?)
+        } else {
+            None
+        };
+        let Some(Connection::Websocket(link)) = self.connection.as_deref_mut() else {
+            return Err(self.not_connected(begun, "a WebSocket"));
+        };
+        match binary {
+            Some(bytes) => link.send_binary(&bytes),
+            None => link.send_text(content),
+        }
+        self.flush(begun).await
+    }
+
+    /// Waits until the kernel has taken everything.
+    async fn flush(&mut self, begun: Begun) -> Result<(), Halt> {
+        let until = after(begun.started, FLUSH_LIMIT);
+        let is_flushed = |user: &mut User, _: &mut std::task::Context<'_>| match &user.connection {
+            Some(connection) => (!connection.has_unsent()).then_some(true),
+            None => Some(false),
+        };
+        match self.wait(until, is_flushed).await? {
+            Waited::Done(true) => Ok(()),
+            Waited::Done(false) => Err(self.not_connected(begun, "the connection")),
+            Waited::Elapsed => Err(self.timed_out(begun, FLUSH_LIMIT, Failure::Timeout)),
+        }
+    }
+
+    pub(super) async fn connect_socketio(&mut self, step: &SocketioConnect) -> Result<(), Halt> {
+        let namespace = self.values.text(&step.namespace);
+        let namespace = self.filled(namespace)?;
+        self.ensure_namespace(step, &namespace).await
+    }
+
+    /// Opens the session and the namespace unless they are open.
+    async fn ensure_namespace(&mut self, step: &SocketioConnect, namespace: &str) -> Result<(), Halt> {
+        if self.connection.is_some() && self.mail.is_connected(namespace) {
+            return Ok(());
+        }
+        let begun = self.begin(step.operation);
+        let until = after(begun.started, step.options.timeout);
+        if !matches!(self.connection.as_deref(), Some(Connection::Socketio(_))) {
+            self.hang_up().await;
+            let request = self.socketio_request(step);
+            let request = self.prepared(begun, request)?;
+            let net = Rc::clone(&self.shard.net);
+            match self.alongside(until, SocketioLink::open(&net, request)).await? {
+                Waited::Done(Ok(link)) => self.connected(Connection::Socketio(link)),
+                Waited::Done(Err(failed)) => {
+                    return Err(self.fail(begun, None, failed.failure, failed.detail));
+                }
+                Waited::Elapsed => {
+                    return Err(self.timed_out(begun, step.options.timeout, Failure::HandshakeTimeout));
+                }
+            }
+        }
+        let auth = step.options.auth.as_ref().map(|auth| self.values.json(auth)).transpose();
+        let auth = self.prepared(begun, auth.map_err(unfilled))?;
+        if let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() {
+            link.connect(namespace, auth.as_deref());
+        }
+        self.await_namespace(begun, namespace, step.options.timeout).await
+    }
+
+    async fn await_namespace(&mut self, begun: Begun, namespace: &str, limit: Duration) -> Result<(), Halt> {
+        let settled = |user: &mut User, _: &mut std::task::Context<'_>| match user.mail.take_refusal() {
+            Some(refusal) => Some(Err(refusal)),
+            None if user.mail.is_connected(namespace) => Some(Ok(())),
+            None => None,
+        };
+        match self.wait(after(begun.started, limit), settled).await? {
+            Waited::Done(Ok(())) => {
+                self.succeed(begun, None, Outcome::Ok);
+                Ok(())
+            }
+            Waited::Done(Err(refusal)) => Err(self.fail(begun, None, Failure::NamespaceRefused, refusal)),
+            Waited::Elapsed => Err(self.timed_out(begun, limit, Failure::HandshakeTimeout)),
+        }
+    }
+
+    fn socketio_request(&mut self, step: &SocketioConnect) -> Result<SocketioRequest, Failed> {
+        let plan = std::sync::Arc::clone(self.shard.plan());
+        let options = &step.options;
+        let url = match &options.url {
+            Some(url) => self.values.text(url).map_err(unfilled)?,
+            None => String::new(),
+        };
+        let (origin, _) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
+        let query = self.values.pairs(&options.query).map_err(unfilled)?;
+        let headers = self.values.pairs(&options.headers).map_err(unfilled)?;
+        let max_message = plan.websocket.max_message;
+        let (path, transport) = (options.path.clone(), options.transport);
+        Ok(SocketioRequest { origin, path, query, headers, transport, max_message })
+    }
+
+    pub(super) async fn emit(&mut self, step: &SocketioEmit) -> Result<(), Halt> {
+        let namespace = self.values.text(&step.namespace);
+        let namespace = self.filled(namespace)?;
+        self.ensure_namespace(&step.connect, &namespace).await?;
+        let begun = self.begin(step.operation);
+        let message = self.event_text(step).map_err(unfilled);
+        let (array, attachments) = self.prepared(begun, message)?;
+        let stamp = self.values.take_stamp();
+        let ack = step.acknowledge.as_ref().map(|_| self.mail.draw_ack());
+        if let Some(id) = ack {
+            self.mail.await_answer(Awaited::Ack(id));
+        } else if let Some((event, _)) = &step.response {
+            let event = self.values.text(event);
+            let event = self.prepared(begun, event.map_err(unfilled))?;
+            self.mail.await_answer(Awaited::Event(event));
+        }
+        let sent = match self.connection.as_deref_mut() {
+            Some(Connection::Socketio(link)) => {
+                link.emit(&namespace, ack, &array, &attachments);
+                self.flush(begun).await
+            }
+            _ => Err(self.not_connected(begun, "a Socket.IO session")),
+        };
+        // With an acknowledgement asked for, only its coming says that the server has the message.
+        let acked = if ack.is_some() && sent.is_ok() { None } else { Some(sent.is_ok()) };
+        self.note_sent(stamp, begun, acked);
+        sent?;
+        self.count_sent(Counter::SocketioEmits);
+        let answered = match (&step.acknowledge, &step.response) {
+            (Some(awaited), _) => {
+                let answered = self.answer(begun, awaited, Failure::AckTimeout).await;
+                self.note_settled(stamp, self.mail.was_acknowledged());
+                answered
+            }
+            (None, Some((_, awaited))) => self.answer(begun, awaited, Failure::Timeout).await,
+            (None, None) => {
+                self.succeed(begun, None, Outcome::Ok);
+                return Ok(());
+            }
+        };
+        self.mail.stop_awaiting();
+        answered
+    }
+
+    /// The event as a JSON array, and its binary arguments.
+    fn event_text(&mut self, step: &SocketioEmit) -> Result<(String, Vec<Vec<u8>>), Unfilled> {
+        let event = self.values.text(&step.event)?;
+        let mut array = format!("[{}", Value::from(event));
+        let mut attachments = Vec::new();
+        for argument in &step.arguments {
+            array.push(',');
+            match argument {
+                Argument::Json(json) => self.values.append_json(json, &mut array)?,
+                Argument::Binary(bytes) => {
+                    array.push_str(&format!("{{\"_placeholder\":true,\"num\":{}}}", attachments.len()));
+                    attachments.push(bytes.clone());
+                }
+            }
+        }
+        array.push(']');
+        Ok((array, attachments))
+    }
+
+    pub(super) async fn expect(&mut self, step: &Expect) -> Result<(), Halt> {
+        let begun = self.begin(step.operation);
+        let event = step.event.as_ref().map(|event| self.values.text(event)).transpose();
+        let event = self.prepared(begun, event.map_err(unfilled))?;
+        self.mail.await_answer(event.map_or(Awaited::Any, Awaited::Event));
+        let met = self.answer(begun, &step.awaited, Failure::ExpectationMissed).await;
+        self.mail.stop_awaiting();
+        met
+    }
+
+    /// Waits for an answer that fits, and keeps and checks what the script wants of it. An acknowledgement has one
+    /// chance; of other messages those that do not fit are passed over.
+    async fn answer(&mut self, begun: Begun, awaited: &plan::Awaited, missing: Failure) -> Result<(), Halt> {
+        let wanted = awaited.data.as_ref().map(|data| self.values.json(data)).transpose();
+        let wanted = self.prepared(begun, wanted.map_err(unfilled))?;
+        let wanted: Option<Value> = wanted.and_then(|text| serde_json::from_str(&text).ok());
+        let until = after(begun.started, awaited.timeout);
+        loop {
+            let answer = match self.wait(until, |user, _| user.mail.take_answer()).await? {
+                Waited::Done(answer) => answer,
+                Waited::Elapsed => return Err(self.timed_out(begun, awaited.timeout, missing)),
+            };
+            let subject = answer.subject();
+            if let Some(wanted) = &wanted
+                && !is_equal(wanted, &subject)
+            {
+                if missing == Failure::AckTimeout {
+                    self.succeed(begun, None, Outcome::Ok);
+                    let detail = format!("expected {wanted}, got {}", excerpt(&subject));
+                    return Err(self.object(begun.operation, detail));
+                }
+                continue;
+            }
+            return self.accept(begun, awaited, &answer, &subject);
+        }
+    }
+
+    fn accept(
+        &mut self,
+        begun: Begun,
+        awaited: &plan::Awaited,
+        answer: &Answer,
+        subject: &str,
+    ) -> Result<(), Halt> {
+        self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
+        let evidence = Evidence::message(subject);
+        examine(&evidence, &awaited.captures, &awaited.matches, &mut self.values)
+            .map_err(|why| self.object(begun.operation, why))
+    }
+
+    fn count_sent(&self, vocabulary: Counter) {
+        self.shard.count(Counter::MessagesSent, 1);
+        self.shard.count(vocabulary, 1);
+    }
+
+    fn not_connected(&mut self, begun: Begun, what: &str) -> Halt {
+        self.fail(begun, None, Failure::NotConnected, format!("the step needs {what}, and there is none"))
+    }
+
+    fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
+        self.fail(begun, Some(limit), failure, format!("nothing within {} ms", limit.as_millis()))
+    }
+
+    /// What a step needs before it can begin in earnest, or its failure.
+    pub(super) fn prepared<T>(&mut self, begun: Begun, made: Result<T, Failed>) -> Result<T, Halt> {
+        made.map_err(|failed| self.fail(begun, None, failed.failure, failed.detail))
+    }
+}
+
+/// A hole that could not be filled, as an operation's failure.
+pub(super) fn unfilled(Unfilled(detail): Unfilled) -> Failed {
+    Failed { failure: Failure::Template, detail }
+}
+
+pub(super) fn after(started: At, limit: Duration) -> At {
+    started.plus(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX))
+}
+
+fn is_equal(wanted: &Value, subject: &str) -> bool {
+    match serde_json::from_str::<Value>(subject) {
+        Ok(value) => value == *wanted,
+        Err(_) => wanted.as_str() == Some(subject),
+    }
+}

@@ -1,0 +1,285 @@
+//! What fills the holes of a user's templates: its variables, its row, its loops, and the stamp of the message at hand.
+//!
+//! Values all users have in common stay in the plan; a user holds only what is its own, so that ten thousand idle users
+//! stay small.
+
+use serde_json::Value;
+use sonagi_measure::stamp::Stamp;
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::plan::template::{JsonPiece, Key, Piece};
+use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
+use crate::rooms::Room;
+
+const LETTERS_AND_DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// What all users of a run see.
+pub(crate) struct Common {
+    pub(crate) plan: Arc<Plan>,
+    /// Set by the `before` flow.
+    pub(crate) before: Vec<(String, Value)>,
+    /// The run's tag in stamps.
+    pub(crate) run: u32,
+}
+
+/// One user's own values.
+pub(crate) struct Values {
+    common: Rc<Common>,
+    /// The user's number in the run: its member id in the ledger.
+    pub(crate) member: u32,
+    pub(crate) rng: fastrand::Rng,
+    own: Vec<(String, Value)>,
+    /// The row it has of each payload.
+    rows: Vec<u32>,
+    uuid: Option<String>,
+    pub(crate) loops: Vec<LoopValues>,
+    /// Where its next stamped message goes.
+    pub(crate) room: Option<Arc<Room>>,
+    stamp: Option<Stamp>,
+}
+
+/// What the innermost loop offers to templates.
+pub(crate) struct LoopValues {
+    /// From 1.
+    pub(crate) count: u64,
+    pub(crate) element: Value,
+}
+
+/// A hole that cannot be filled with this user's values; says which and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unfilled(pub(crate) String);
+
+impl Values {
+    /// A user's values at its arrival; `arrival` numbers the rows it gets of payloads in sequence.
+    pub(crate) fn new(common: Rc<Common>, member: u32, arrival: u64, mut rng: fastrand::Rng) -> Values {
+        let plan = Arc::clone(&common.plan);
+        let row = |payload: &crate::plan::Payload, rng: &mut fastrand::Rng| match payload.order {
+            _ if payload.rows.is_empty() => 0,
+            RowOrder::Sequence => (arrival % payload.rows.len() as u64) as u32,
+            RowOrder::Random => rng.usize(..payload.rows.len()) as u32,
+        };
+        let rows = plan.payloads.iter().map(|payload| row(payload, &mut rng)).collect();
+        let own = plan
+            .variables
+            .iter()
+            .filter(|(_, choices)| choices.len() > 1)
+            .map(|(name, choices)| (name.clone(), choices[rng.usize(..choices.len())].clone()))
+            .collect();
+        Values { common, member, rng, own, rows, uuid: None, loops: Vec::new(), room: None, stamp: None }
+    }
+
+    /// Sets one of the user's variables.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        match self.own.iter_mut().find(|(own, _)| own == name) {
+            Some((_, old)) => *old = value,
+            None => self.own.push((name.to_owned(), value)),
+        }
+    }
+
+    /// All the user set itself (what a `before` flow leaves to others).
+    pub(crate) fn into_own(self) -> Vec<(String, Value)> {
+        self.own
+    }
+
+    /// The stamp of the message rendered last, if it had one; the next message draws a new one.
+    pub(crate) fn take_stamp(&mut self) -> Option<Stamp> {
+        self.stamp.take()
+    }
+
+    /// Text with its holes filled.
+    pub(crate) fn text(&mut self, template: &Template) -> Result<String, Unfilled> {
+        let mut out = String::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Hole(hole) => self.append_text(hole, &mut out)?,
+            }
+        }
+        Ok(out)
+    }
+
+    /// JSON text with its holes filled.
+    pub(crate) fn json(&mut self, template: &JsonTemplate) -> Result<String, Unfilled> {
+        let mut out = String::new();
+        self.append_json(template, &mut out)?;
+        Ok(out)
+    }
+
+    /// Appends JSON text with its holes filled.
+    pub(crate) fn append_json(&mut self, template: &JsonTemplate, out: &mut String) -> Result<(), Unfilled> {
+        for piece in &template.pieces {
+            match piece {
+                JsonPiece::Raw(text) => out.push_str(text),
+                JsonPiece::Value(hole) => out.push_str(&self.value(hole)?.to_string()),
+                JsonPiece::InString(hole) => {
+                    let mut text = String::new();
+                    self.append_text(hole, &mut text)?;
+                    let quoted = Value::from(text).to_string();
+                    out.push_str(&quoted[1..quoted.len() - 1]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rendered name-value pairs (headers, query, cookies, form fields).
+    pub(crate) fn pairs(&mut self, pairs: &[(String, Template)]) -> Result<Vec<(String, String)>, Unfilled> {
+        pairs.iter().map(|(name, template)| Ok((name.clone(), self.text(template)?))).collect()
+    }
+
+    /// What an expression is worth.
+    pub(crate) fn value(&mut self, expression: &Expression) -> Result<Value, Unfilled> {
+        match expression {
+            Expression::Constant(value) => Ok(value.clone()),
+            Expression::Path { variable, keys } => self.path(variable, keys),
+            Expression::Call { function, arguments } => self.call(*function, arguments),
+            Expression::Text(template) => self.text(template).map(Value::from),
+        }
+    }
+
+    /// A number, from a number or from text that is one.
+    pub(crate) fn number(&mut self, expression: &Expression) -> Result<f64, Unfilled> {
+        let value = self.value(expression)?;
+        let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        number.ok_or_else(|| Unfilled(format!("a number is wanted, got {value}")))
+    }
+
+    /// Whether a condition holds: JavaScript's idea of truth; a variable that has no value is false.
+    pub(crate) fn is_truthy(&mut self, expression: &Expression) -> bool {
+        match self.value(expression) {
+            Err(_) | Ok(Value::Null | Value::Bool(false)) => false,
+            Ok(Value::Number(number)) => number.as_f64() != Some(0.0),
+            Ok(Value::String(text)) => !text.is_empty(),
+            Ok(_) => true,
+        }
+    }
+
+    fn append_text(&mut self, hole: &Expression, out: &mut String) -> Result<(), Unfilled> {
+        match hole {
+            Expression::Call { function: Function::Stamp, .. } => self.stamp()?.write(out),
+            _ => match self.value(hole)? {
+                Value::String(text) => out.push_str(&text),
+                other => out.push_str(&other.to_string()),
+            },
+        }
+        Ok(())
+    }
+
+    fn path(&self, variable: &str, keys: &[Key]) -> Result<Value, Unfilled> {
+        let mut value = self
+            .find(variable)
+            .ok_or_else(|| Unfilled(format!("the variable `{variable}` has no value for this user")))?;
+        for key in keys {
+            let inner = match key {
+                Key::Name(name) => value.get(name.as_str()),
+                Key::Index(index) => value.get(index),
+            };
+            let inner = inner.cloned();
+            value = Cow::Owned(inner.ok_or_else(|| {
+                Unfilled(format!("the variable `{variable}` has no value at `{}`", spell(keys)))
+            })?);
+        }
+        Ok(value.into_owned())
+    }
+
+    fn find(&self, variable: &str) -> Option<Cow<'_, Value>> {
+        let named = |(name, _): &&(String, Value)| name == variable;
+        if let Some((_, value)) =
+            self.own.iter().find(named).or_else(|| self.common.before.iter().find(named))
+        {
+            return Some(Cow::Borrowed(value));
+        }
+        let plan = &self.common.plan;
+        self.from_payloads(variable).or_else(|| {
+            let (_, choices) = plan.variables.iter().find(|(name, _)| name == variable)?;
+            choices.first().map(Cow::Borrowed)
+        })
+    }
+
+    fn from_payloads(&self, variable: &str) -> Option<Cow<'_, Value>> {
+        self.common.plan.payloads.iter().zip(&self.rows).find_map(|(payload, row)| {
+            if let Some(name) = &payload.all_as {
+                return (name == variable).then(|| Cow::Owned(payload.all()));
+            }
+            let column = payload.fields.iter().position(|field| field == variable)?;
+            payload.rows.get(*row as usize)?.get(column).map(Cow::Borrowed)
+        })
+    }
+
+    fn call(&mut self, function: Function, arguments: &[Expression]) -> Result<Value, Unfilled> {
+        Ok(match function {
+            Function::Stamp => {
+                let mut text = String::with_capacity(Stamp::LEN);
+                self.stamp()?.write(&mut text);
+                Value::from(text)
+            }
+            Function::RandomNumber => {
+                let (a, b) = match arguments {
+                    [a, b, ..] => (self.number(a)? as i64, self.number(b)? as i64),
+                    [a] => (0, self.number(a)? as i64),
+                    [] => (0, 100),
+                };
+                Value::from(self.rng.i64(a.min(b)..=a.max(b)))
+            }
+            Function::RandomString => {
+                let length = arguments.first().map_or(Ok(10.0), |length| self.number(length))?;
+                let letter =
+                    |rng: &mut fastrand::Rng| LETTERS_AND_DIGITS[rng.usize(..LETTERS_AND_DIGITS.len())];
+                let text: String =
+                    (0..length.clamp(0.0, 1e6) as usize).map(|_| char::from(letter(&mut self.rng))).collect();
+                Value::from(text)
+            }
+            Function::Uuid => Value::from(self.uuid()),
+            Function::Now => {
+                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                Value::from(since.as_millis() as u64)
+            }
+            Function::LoopCount => Value::from(self.loops.last().map_or(0, |innermost| innermost.count)),
+            Function::LoopElement => {
+                self.loops.last().map_or(Value::Null, |innermost| innermost.element.clone())
+            }
+            Function::User => Value::from(self.member),
+        })
+    }
+
+    /// The stamp of the message being rendered: drawn at its first mention.
+    fn stamp(&mut self) -> Result<Stamp, Unfilled> {
+        if let Some(stamp) = self.stamp {
+            return Ok(stamp);
+        }
+        let Some(room) = &self.room else {
+            return Err(Unfilled("a stamped message needs a room, and this user has joined none".to_owned()));
+        };
+        let stamp =
+            Stamp { run: self.common.run, room: room.id, sender: self.member, number: room.draw_number() };
+        self.stamp = Some(stamp);
+        Ok(stamp)
+    }
+
+    fn uuid(&mut self) -> String {
+        let rng = &mut self.rng;
+        self.uuid
+            .get_or_insert_with(|| {
+                // Version 4, variant 1 (RFC 9562 §5.4), from the run's seed.
+                let bits = (rng.u128(..) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+                let hex = format!("{bits:032x}");
+                let groups = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+                groups.join("-")
+            })
+            .clone()
+    }
+}
+
+fn spell(keys: &[Key]) -> String {
+    let spelt = keys.iter().map(|key| match key {
+        Key::Name(name) => format!(".{name}"),
+        Key::Index(index) => format!("[{index}]"),
+    });
+    spelt.collect::<String>().trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests;
