@@ -1,0 +1,21 @@
+// Whom the protocol cases are run against: our service, and the reference implementation, which proves the cases right.
+import { serve } from '../support/process.mjs';
+import { startService } from '../support/service.mjs';
+import { CONNECT_MS, INTERVAL_MS, TIMEOUT_MS } from './limits.mjs';
+
+async function ours() {
+  const times = { 'ping-interval': INTERVAL_MS, 'ping-timeout': TIMEOUT_MS, 'connect-timeout': CONNECT_MS };
+  const flags = Object.entries(times).flatMap(([name, ms]) => [`--${name}`, `${ms}ms`]);
+  const service = await startService('--protocol-suite', ...flags);
+  return { origin: service.url, stop: service.stop };
+}
+
+async function reference() {
+  const program = new URL('reference.mjs', import.meta.url).pathname;
+  const { match, stop } = await serve(process.execPath, [program], /listening on (\S+)/);
+  return { origin: match[1], stop };
+}
+
+/** Names and starters; each starter resolves to `{ origin, stop }`. */
+export const OURS = 'our service';
+export const TARGETS = { [OURS]: ours, 'the reference implementation': reference };
