@@ -1,0 +1,205 @@
+//! Users, their friends, their passwords and their access tokens.
+//!
+//! All users are in memory; the store only keeps them over a restart. Tokens live in memory alone and end with the
+//! process. Passwords are verified off the runtime's threads, a few at a time: Argon2 is made to be slow and would
+//! stall every connection of its thread.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use tokio::sync::Semaphore;
+
+use crate::bucket::Buckets;
+use crate::config::{Error, Limits, PasswordCost};
+use crate::lock;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::store::UserRow;
+
+pub(crate) struct User {
+    pub(crate) id: u64,
+    pub(crate) email: String,
+    pub(crate) username: String,
+    password: Arc<str>,
+    pub(crate) friends: Vec<u64>,
+}
+
+impl User {
+    /// What everybody may see of a user, as JSON.
+    pub(crate) fn public(&self) -> serde_json::Value {
+        serde_json::json!({"id": self.id, "email": self.email, "username": self.username})
+    }
+}
+
+pub(crate) struct Accounts {
+    by_id: HashMap<u64, Arc<User>>,
+    by_email: HashMap<String, u64>,
+    tokens: Mutex<HashMap<String, Token>>,
+    secrets: Secrets,
+    verifying: Semaphore,
+    /// Verified when the email is unknown, so that the answer takes as long.
+    decoy: Arc<str>,
+    by_email_rate: Buckets<String>,
+    by_address_rate: Option<Buckets<IpAddr>>,
+    limits: Limits,
+}
+
+struct Token {
+    user: u64,
+    until: Instant,
+}
+
+/// A login that was granted.
+pub(crate) struct Granted {
+    pub(crate) token: String,
+    pub(crate) user: Arc<User>,
+}
+
+impl Accounts {
+    pub(crate) fn new(
+        users: Vec<UserRow>,
+        friends: &[(u64, u64)],
+        decoy: String,
+        limits: &Limits,
+    ) -> Result<Accounts, Error> {
+        let mut friends_of: HashMap<u64, Vec<u64>> = HashMap::new();
+        for (user, friend) in friends {
+            friends_of.entry(*user).or_default().push(*friend);
+        }
+        // Seeded users share one hash: keep its text once.
+        let mut passwords: HashMap<String, Arc<str>> = HashMap::new();
+        let mut by_id = HashMap::with_capacity(users.len());
+        let mut by_email = HashMap::with_capacity(users.len());
+        for UserRow { id, email, username, password } in users {
+            let password = passwords.entry(password).or_insert_with_key(|text| text.as_str().into()).clone();
+            by_email.insert(email.clone(), id);
+            let friends = friends_of.remove(&id).unwrap_or_default();
+            by_id.insert(id, Arc::new(User { id, email, username, password, friends }));
+        }
+        Ok(Accounts {
+            by_id,
+            by_email,
+            tokens: Mutex::new(HashMap::new()),
+            secrets: Secrets::open()?,
+            verifying: Semaphore::new(limits.logins_at_once.max(1)),
+            decoy: decoy.into(),
+            by_email_rate: Buckets::new(limits.login_per_email),
+            by_address_rate: limits.login_per_address.map(Buckets::new),
+            limits: limits.clone(),
+        })
+    }
+
+    pub(crate) fn user(&self, id: u64) -> Option<&Arc<User>> {
+        self.by_id.get(&id)
+    }
+
+    pub(crate) fn by_email(&self, email: &str) -> Option<&Arc<User>> {
+        self.by_id.get(self.by_email.get(email)?)
+    }
+
+    /// Throttles before anything costly, so that hammering costs the hammer and not the service.
+    pub(crate) async fn login(
+        &self,
+        email: &str,
+        password: &str,
+        from: IpAddr,
+        metrics: &Metrics,
+    ) -> Result<Granted, Problem> {
+        let now = Instant::now();
+        let wait = self
+            .by_address_rate
+            .as_ref()
+            .and_then(|rate| rate.take(from, now).err())
+            .or_else(|| self.by_email_rate.take(email.to_owned(), now).err());
+        if let Some(wait) = wait {
+            metrics.limited_logins.add(1);
+            return Err(Problem {
+                retry_after: Some(wait.as_secs() + 1),
+                ..Problem::new(429, "too_many_logins", "too many logins, try again later")
+            });
+        }
+        let user = self.by_email(email).cloned();
+        let hash = user.as_ref().map_or_else(|| self.decoy.clone(), |user| user.password.clone());
+        let right = self.verify(password.to_owned(), hash).await;
+        match user {
+            Some(user) if right => {
+                let token = self.token(user.id)?;
+                metrics.logins.add(1);
+                Ok(Granted { token, user })
+            }
+            _ => {
+                metrics.failed_logins.add(1);
+                Err(Problem::new(401, "wrong_credentials", "the email or the password is wrong"))
+            }
+        }
+    }
+
+    async fn verify(&self, password: String, hash: Arc<str>) -> bool {
+        let Ok(_permit) = self.verifying.acquire().await else { return false };
+        let verified = tokio::task::spawn_blocking(move || {
+            PasswordHash::new(&hash)
+                .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+        });
+        verified.await.unwrap_or(false)
+    }
+
+    /// A new access token of a user.
+    pub(crate) fn token(&self, user: u64) -> Result<String, Problem> {
+        let text = self.secrets.hex(24);
+        let now = Instant::now();
+        let mut tokens = lock(&self.tokens);
+        if tokens.len() >= self.limits.tokens {
+            tokens.retain(|_, token| token.until > now);
+            if tokens.len() >= self.limits.tokens {
+                return Err(Problem::new(503, "too_many_tokens", "too many access tokens are valid"));
+            }
+        }
+        tokens.insert(text.clone(), Token { user, until: now + self.limits.token_lifetime });
+        Ok(text)
+    }
+
+    /// Whose valid token this is.
+    pub(crate) fn who(&self, token: &str) -> Option<u64> {
+        lock(&self.tokens).get(token).filter(|token| token.until > Instant::now()).map(|token| token.user)
+    }
+
+    /// A name nobody can guess, for sessions.
+    pub(crate) fn session_id(&self) -> String {
+        self.secrets.hex(15)
+    }
+}
+
+/// The system's randomness, read in runs.
+struct Secrets(Mutex<BufReader<File>>);
+
+impl Secrets {
+    fn open() -> Result<Secrets, Error> {
+        let file = File::open("/dev/urandom").map_err(|error| Error::Secrets(error.to_string()))?;
+        Ok(Secrets(Mutex::new(BufReader::with_capacity(480, file))))
+    }
+
+    /// `count` random bytes (at most 32) in hexadecimal. A system without randomness cannot be served safely.
+    fn hex(&self, count: usize) -> String {
+        let mut bytes = [0; 32];
+        let bytes = &mut bytes[..count];
+        lock(&self.0).read_exact(bytes).expect("/dev/urandom never ends and never fails once open");
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The Argon2id hash of a password with a fresh salt, as a PHC string.
+pub(crate) fn hash(password: &str, cost: PasswordCost) -> Result<String, Error> {
+    let params = Params::new(cost.memory_kib, cost.passes, 1, None)
+        .map_err(|error| Error::Secrets(error.to_string()))?;
+    let hash = Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password(password.as_bytes())
+        .map_err(|error| Error::Secrets(error.to_string()))?;
+    Ok(hash.to_string())
+}

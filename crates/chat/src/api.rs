@@ -1,0 +1,172 @@
+//! The HTTP API: login, users, friends, rooms and their history, health and metrics.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Request, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::accounts::User;
+use crate::http::{self, Answer, BodyError};
+use crate::hub::Hub;
+use crate::problem::Problem;
+use crate::room::Access;
+use crate::{rooms, store};
+
+pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
+    if !hub.is_serving() {
+        return Err(Problem::draining());
+    }
+    Ok(http::text("ok\n"))
+}
+
+pub(crate) fn metrics(hub: &Hub) -> Answer {
+    let mut answer = http::text(hub.metrics.render());
+    let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    answer
+}
+
+#[derive(Deserialize)]
+struct Login {
+    email: String,
+    password: String,
+}
+
+pub(crate) async fn login(
+    request: Request<Incoming>,
+    from: IpAddr,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Problem> {
+    let Login { email, password } = read(request, hub).await?;
+    let granted = hub.accounts.login(&email, &password, from, &hub.metrics).await?;
+    Ok(ok(&json!({"access_token": granted.token, "user": granted.user.public()})))
+}
+
+/// Open to everybody, as in the service this one stands for: clients ask before they hold a token.
+pub(crate) fn user(email: &str, hub: &Hub) -> Result<Answer, Problem> {
+    let email = http::decode(email, false);
+    let user = hub
+        .accounts
+        .by_email(&email)
+        .ok_or_else(|| Problem::new(404, "no_such_user", format!("there is no user `{email}`")))?;
+    Ok(ok(&user.public()))
+}
+
+pub(crate) fn friends(headers: &HeaderMap, hub: &Hub) -> Result<Answer, Problem> {
+    let user = caller(headers, hub)?;
+    let friends: Vec<Value> =
+        user.friends.iter().filter_map(|id| hub.accounts.user(*id)).map(|friend| friend.public()).collect();
+    Ok(ok(&json!({ "friends": friends })))
+}
+
+/// An id as a number or as the text a script's template makes of it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Number(u64),
+    Text(String),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wanted {
+    friend_id: Option<Id>,
+    name: Option<String>,
+}
+
+pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+    let user = caller(request.headers(), hub)?.clone();
+    let wanted: Wanted = read(request, hub).await?;
+    let (id, access) = match (wanted.friend_id, wanted.name) {
+        (Some(friend), None) => {
+            let friend = match friend {
+                Id::Number(id) => id,
+                Id::Text(text) => text.trim().parse().map_err(|_| {
+                    Problem::bad_request(format!("friendId is a user's number, got `{text}`"))
+                })?,
+            };
+            if !user.friends.contains(&friend) {
+                return Err(Problem::forbidden(format!("user {friend} is not a friend of yours")));
+            }
+            (rooms::direct_id(user.id, friend), Access::Direct(user.id, friend))
+        }
+        (None, Some(name)) => {
+            let id = rooms::group_id(&name)
+                .ok_or_else(|| Problem::bad_request("a room's name has 1 to 64 characters"))?;
+            (id, Access::Group)
+        }
+        _ => return Err(Problem::bad_request("give either a friendId or a name")),
+    };
+    let room = match hub.rooms.find(&id) {
+        Some(room) => room,
+        None => {
+            let name = id.clone();
+            let made = hub.log.with(move |db| store::find_or_create_room(db, &name, access)).await;
+            let key = made.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store())?;
+            hub.rooms.find_or_add(key, &id, access)
+        }
+    };
+    Ok(ok(&json!({"roomId": &*room.id})))
+}
+
+/// A page of history: the messages numbered above `after`, oldest first.
+pub(crate) async fn messages(
+    request: &Request<Incoming>,
+    id: &str,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Problem> {
+    let user = caller(request.headers(), hub)?;
+    let room = hub.room_for(user.id, &http::decode(id, false))?;
+    let most = hub.config.limits.history_page;
+    let after = number(request, "after")?.unwrap_or(0);
+    let limit = number(request, "limit")?.unwrap_or(100).min(most as u64) as usize;
+    let page = hub.page(&room, after, limit).await?;
+    let next = page.last().map_or(after, |(seq, _)| *seq);
+    let messages: Vec<&str> = page.iter().map(|(_, json)| json.as_str()).collect();
+    let body = format!(
+        r#"{{"roomId":"{}","messages":[{}],"next":{next},"last":{}}}"#,
+        room.id,
+        messages.join(","),
+        room.last_stored()
+    );
+    Ok(http::json(StatusCode::OK, body))
+}
+
+fn number(request: &Request<Incoming>, name: &str) -> Result<Option<u64>, Problem> {
+    http::query(request, name)
+        .map(|text| {
+            text.parse::<u64>()
+                .ok()
+                .filter(|number| i64::try_from(*number).is_ok())
+                .ok_or_else(|| Problem::bad_request(format!("{name} is a whole number, got `{text}`")))
+        })
+        .transpose()
+}
+
+/// The user whose token the request carries.
+fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<User>, Problem> {
+    http::bearer(headers)
+        .and_then(|token| hub.accounts.who(token))
+        .and_then(|id| hub.accounts.user(id))
+        .ok_or_else(Problem::unauthorized)
+}
+
+async fn read<T: DeserializeOwned>(request: Request<Incoming>, hub: &Hub) -> Result<T, Problem> {
+    let limit = hub.config.limits.body_bytes;
+    let body = http::body(request.into_body(), limit, hub).await.map_err(|error| match error {
+        BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
+        BodyError::TooSlow => Problem::new(408, "too_slow", "the body did not arrive in time"),
+        BodyError::Broken => Problem::bad_request("the body broke off"),
+    })?;
+    serde_json::from_slice(&body)
+        .map_err(|error| Problem::bad_request(format!("the body is not the JSON wanted: {error}")))
+}
+
+fn ok(value: &Value) -> Answer {
+    http::json(StatusCode::OK, value.to_string())
+}

@@ -1,0 +1,198 @@
+//! What a service is told before it starts, and every limit it keeps.
+//!
+//! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
+//! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::faults::Faults;
+
+/// Where users, rooms and messages are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// An SQLite database in memory: gone when the service stops.
+    Memory,
+    /// An SQLite database in this file (write-ahead log beside it), created when absent.
+    File(PathBuf),
+}
+
+/// All a service is told. `Config::default()` listens on a free port of 127.0.0.1 with an empty memory store.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The address to bind; port 0 picks a free one (see `Service::address`).
+    pub listen: SocketAddr,
+    /// Where users, rooms and messages are kept.
+    pub store: Store,
+    /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
+    /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
+    pub seed_users: usize,
+    /// Misbehaviour planted in the fan-out.
+    pub faults: Faults,
+    /// Every limit.
+    pub limits: Limits,
+    /// Exact values of `Origin` that browsers may connect from. Empty: any. A request without the header is no
+    /// browser's and is let through.
+    pub origins: Vec<String>,
+    /// Threads the caller's runtime should have; the service itself spawns on the runtime it is started in.
+    pub workers: usize,
+    /// Adds what the published Engine.IO and Socket.IO protocol suites expect: an echo at `/engine.io/`, the
+    /// events `message`, `message-with-ack` and `auth` and the namespace `/custom` at `/socket.io/`, where `/`
+    /// then needs no token.
+    pub protocol_suite: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            store: Store::Memory,
+            seed_users: 0,
+            faults: Faults::default(),
+            limits: Limits::default(),
+            origins: Vec::new(),
+            workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            protocol_suite: false,
+        }
+    }
+}
+
+/// A token bucket: `burst` at once, then `per_second`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Tokens a full bucket holds.
+    pub burst: f64,
+    /// Tokens that flow back in a second.
+    pub per_second: f64,
+}
+
+/// What hashing one password costs (Argon2id, one lane).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PasswordCost {
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Passes over it.
+    pub passes: u32,
+}
+
+/// Every limit of the service.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// How often the server pings each connection.
+    pub ping_interval: Duration,
+    /// How long after a ping its answer may take before the connection counts as dead.
+    pub ping_timeout: Duration,
+    /// The largest WebSocket message or polling body taken, in bytes; also announced as `maxPayload`.
+    pub max_payload: usize,
+    /// From opening a socket to the first thing it must do: CONNECT on Socket.IO, a room on `/ws`.
+    pub connect_timeout: Duration,
+    /// From `2probe` to the end of an upgrade.
+    pub upgrade_timeout: Duration,
+    /// For the head of a request to arrive; an idle kept-alive connection is closed after the same time.
+    pub header_timeout: Duration,
+    /// For the body of a request to arrive.
+    pub body_timeout: Duration,
+    /// The largest body of an API request, in bytes.
+    pub body_bytes: usize,
+    /// The largest `content` of one message, in bytes of JSON.
+    pub message_bytes: usize,
+    /// Bytes that may wait for one connection; over it the connection is closed with 4008.
+    pub queue_bytes: usize,
+    /// Connections open at once; more are answered 503 and closed.
+    pub connections: usize,
+    /// Rooms one connection may be in.
+    pub rooms_per_connection: usize,
+    /// Sends accepted but not yet committed; more are answered with the error `overloaded`.
+    pub sends_in_flight: usize,
+    /// Sends committed by one transaction.
+    pub sends_per_commit: usize,
+    /// The longest page of `GET /rooms/:id/messages`.
+    pub history_page: usize,
+    /// Messages kept per room; older ones are deleted.
+    pub history_kept: u64,
+    /// Logins per email address.
+    pub login_per_email: Rate,
+    /// Logins per client address; `None` (the default) does not limit them, because a load test comes from one.
+    pub login_per_address: Option<Rate>,
+    /// Passwords verified at once; further logins wait.
+    pub logins_at_once: usize,
+    /// What a password's hash costs. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a
+    /// load test measures the service and not Argon2; raise it to study login itself.
+    pub password_cost: PasswordCost,
+    /// How long an access token is valid. Tokens live in memory and end with the process.
+    pub token_lifetime: Duration,
+    /// Access tokens valid at once; then logins are answered 503.
+    pub tokens: usize,
+    /// For the peer to take a close frame and answer it before the socket is dropped.
+    pub close_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            ping_interval: Duration::from_secs(25),
+            ping_timeout: Duration::from_secs(20),
+            max_payload: 1_000_000,
+            connect_timeout: Duration::from_secs(45),
+            upgrade_timeout: Duration::from_secs(10),
+            header_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(10),
+            body_bytes: 64 * 1024,
+            message_bytes: 64 * 1024,
+            queue_bytes: 1024 * 1024,
+            connections: 100_000,
+            rooms_per_connection: 64,
+            sends_in_flight: 8192,
+            sends_per_commit: 512,
+            history_page: 500,
+            history_kept: 100_000,
+            login_per_email: Rate { burst: 20.0, per_second: 5.0 },
+            login_per_address: None,
+            logins_at_once: 4,
+            password_cost: PasswordCost { memory_kib: 4096, passes: 1 },
+            token_lifetime: Duration::from_secs(12 * 3600),
+            tokens: 1_000_000,
+            close_grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Why a service did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address could not be bound.
+    #[error("cannot listen on {address}: {source}\nhint: choose another port, or port 0 for any free one")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The database could not be opened, read or written.
+    #[error("cannot {doing} the message store: {reason}")]
+    Store {
+        /// What was being done.
+        doing: &'static str,
+        /// What SQLite said.
+        reason: String,
+    },
+    /// The system's source of randomness or the password hash failed.
+    #[error("cannot create secrets: {0}")]
+    Secrets(String),
+    /// A file of credentials could not be written.
+    #[error("cannot write the credentials to {path}: {source}")]
+    Credentials {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn store(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+        move |error| Error::Store { doing, reason: error.to_string() }
+    }
+}

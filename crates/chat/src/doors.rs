@@ -1,0 +1,269 @@
+//! Where HTTP becomes real-time: the WebSocket upgrade, and Engine.IO's requests with every refusal they can get.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::upgrade::OnUpgrade;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use sonagi_wire::engineio::Refusal;
+use sonagi_wire::websocket;
+use tokio::net::TcpStream;
+
+use crate::engineio::{Session, Socket, Speech};
+use crate::http::{self, Answer, BodyError, Seat};
+use crate::hub::Hub;
+use crate::link::{Attendant, carry};
+use crate::peer::{Form, Newcomer};
+use crate::polling;
+use crate::problem::Problem;
+use crate::raw::{Echo, RawRooms};
+
+/// The largest message and the longest queue of `/ws/echo`: conformance suites send 16 MiB messages.
+const ECHO_MESSAGE: usize = 16 * 1024 * 1024;
+const ECHO_QUEUE: usize = 4 * ECHO_MESSAGE;
+
+/// The subprotocol of `/ws`, chosen when a client offers it.
+const SUBPROTOCOL: &str = "chat.v1";
+
+/// `/ws`: rooms over a plain WebSocket.
+pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+    let handshake = Handshake::check(&request)?;
+    if !hub.is_serving() {
+        hub.metrics.refused_connections.add(1);
+        return Err(Problem::draining());
+    }
+    let token = http::query(&request, "token");
+    let token = token.as_deref().or_else(|| http::bearer(request.headers()));
+    let user = token.and_then(|token| hub.accounts.who(token)).ok_or_else(Problem::unauthorized)?;
+    let room = http::query(&request, "room").map(|room| room.into_owned());
+    if let Some(room) = &room {
+        // Refused while it can still be said with a status.
+        hub.room_for(user, room)?;
+    }
+    let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
+    let chat = offered
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|name| name.trim() == SUBPROTOCOL);
+    let limits = hub.config.limits.clone();
+    let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes: limits.queue_bytes };
+    let hub = hub.clone();
+    let mut answer = handshake.answer();
+    if chat {
+        answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+    }
+    handshake.then(seat, hub.clone(), limits.max_payload, move || {
+        let peer = hub.peers.add(newcomer, hub.now(), &hub.config.limits);
+        peer.belongs_to(user);
+        let attendant = RawRooms { peer, hub };
+        if let Some(room) = room {
+            attendant.join(&room);
+        }
+        attendant
+    });
+    Ok(answer)
+}
+
+/// `/ws/echo`: says everything back; for conformance suites and benchmarks, needs no token.
+pub(crate) fn echo(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+    let handshake = Handshake::check(&request)?;
+    let answer = handshake.answer();
+    let hub = hub.clone();
+    handshake.then(seat, hub.clone(), ECHO_MESSAGE, move || {
+        let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes: ECHO_QUEUE };
+        let peer = hub.peers.add(newcomer, hub.now(), &hub.config.limits);
+        peer.pulse.settled();
+        Echo { peer, hub }
+    });
+    Ok(answer)
+}
+
+/// `/socket.io/`.
+pub(crate) async fn socketio(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Answer {
+    session(request, Speech::SocketIo, seat, hub).await.unwrap_or_else(Refused::answer)
+}
+
+/// `/engine.io/`, in the protocol suite's set-up only.
+pub(crate) async fn engineio(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Answer {
+    session(request, Speech::Echo, seat, hub).await.unwrap_or_else(Refused::answer)
+}
+
+/// Why an Engine.IO request got nothing.
+enum Refused {
+    /// One of the protocol's own refusals.
+    By(Refusal),
+    Status(StatusCode),
+    Problem(Problem),
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Refused {
+        Refused::By(refusal)
+    }
+}
+
+impl Refused {
+    fn answer(self) -> Answer {
+        match self {
+            Refused::By(refusal) => http::json(
+                StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST),
+                refusal.to_json(),
+            ),
+            Refused::Status(status) => http::empty(status),
+            Refused::Problem(problem) => http::refuse(&problem),
+        }
+    }
+}
+
+async fn session(
+    request: Request<Incoming>,
+    speech: Speech,
+    seat: &Arc<Seat>,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Refused> {
+    let websocket = match http::query(&request, "transport").as_deref() {
+        Some("polling") => false,
+        Some("websocket") => true,
+        _ => return Err(Refusal::UnknownTransport.into()),
+    };
+    if http::query(&request, "EIO").as_deref() != Some("4") {
+        return Err(Refusal::UnsupportedVersion.into());
+    }
+    let known = match http::query(&request, "sid") {
+        Some(sid) => Some(hub.sessions.find(&sid).ok_or(Refusal::UnknownSid)?),
+        None => None,
+    };
+    match (known, websocket, request.method().clone()) {
+        (Some(session), false, Method::GET) => Ok(http::text(polling::poll(&session, hub).await?)),
+        (Some(session), false, Method::POST) => {
+            let limit = hub.config.limits.max_payload;
+            let body = async {
+                http::body(request.into_body(), limit, hub).await.map_err(|error| {
+                    session.fail(hub);
+                    match error {
+                        BodyError::TooLarge => Refused::Status(StatusCode::PAYLOAD_TOO_LARGE),
+                        BodyError::TooSlow => Refused::Status(StatusCode::REQUEST_TIMEOUT),
+                        BodyError::Broken => Refused::By(Refusal::BadRequest),
+                    }
+                })
+            };
+            Ok(http::text(polling::post(&session, hub, body).await?))
+        }
+        (Some(_), false, _) => Err(Refusal::BadRequest.into()),
+        (None, false, Method::GET) => {
+            may_open(hub)?;
+            let session = Session::open(hub, speech, true, bearer(request.headers()));
+            Ok(http::text(polling::poll(&session, hub).await?))
+        }
+        (None, _, method) if method != Method::GET => Err(Refusal::BadHandshakeMethod.into()),
+        (known, _, _) => {
+            let handshake = Handshake::check(&request).map_err(|_| Refusal::BadRequest)?;
+            let attendant = match known {
+                Some(session) => session.probe(hub).ok_or(Refusal::BadRequest)?,
+                None => {
+                    may_open(hub)?;
+                    let session = Session::open(hub, speech, false, bearer(request.headers()));
+                    Socket::carrying(session, hub.clone())
+                }
+            };
+            let answer = handshake.answer();
+            handshake.then(seat, hub.clone(), hub.config.limits.max_payload, move || attendant);
+            Ok(answer)
+        }
+    }
+}
+
+fn may_open(hub: &Hub) -> Result<(), Refused> {
+    if hub.is_serving() {
+        return Ok(());
+    }
+    hub.metrics.refused_connections.add(1);
+    Err(Refused::Problem(Problem::draining()))
+}
+
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    http::bearer(headers).map(str::to_owned)
+}
+
+/// A request that may become a WebSocket (RFC 6455 §4.2.1).
+struct Handshake {
+    accept: String,
+    upgrade: OnUpgrade,
+}
+
+impl Handshake {
+    fn check(request: &Request<Incoming>) -> Result<Handshake, Problem> {
+        let headers = request.headers();
+        let lists = |name: header::HeaderName, word: &str| {
+            headers
+                .get_all(name)
+                .iter()
+                .filter_map(|value| value.to_str().ok())
+                .flat_map(|value| value.split(','))
+                .any(|part| part.trim().eq_ignore_ascii_case(word))
+        };
+        if !lists(header::UPGRADE, "websocket") || !lists(header::CONNECTION, "upgrade") {
+            return Err(Problem::new(426, "upgrade_required", "this path takes WebSocket upgrades"));
+        }
+        if headers.get(header::SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
+            return Err(Problem::new(426, "upgrade_required", "Sec-WebSocket-Version is 13"));
+        }
+        let key = headers.get(header::SEC_WEBSOCKET_KEY).and_then(|key| key.to_str().ok());
+        let key = key.filter(|key| key.len() == 24 && key.ends_with("=="));
+        let key = key.ok_or_else(|| Problem::bad_request("Sec-WebSocket-Key is 16 bytes in base64"))?;
+        Ok(Handshake { accept: websocket::accept_key(key), upgrade: OnUpgrade::clone(upgrade_of(request)?) })
+    }
+
+    fn answer(&self) -> Answer {
+        let mut answer = http::empty(StatusCode::SWITCHING_PROTOCOLS);
+        let headers = answer.headers_mut();
+        headers.clear();
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+        if let Ok(accept) = HeaderValue::from_str(&self.accept) {
+            headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+        }
+        answer
+    }
+
+    /// Carries the WebSocket once the answer is out.
+    fn then<A: Attendant + 'static>(
+        self,
+        seat: &Arc<Seat>,
+        hub: Arc<Hub>,
+        max_message: usize,
+        attend: impl FnOnce() -> A + Send + 'static,
+    ) {
+        let seat = seat.clone();
+        tokio::spawn(async move {
+            if let Some((stream, first)) = bare(self.upgrade).await {
+                hub.metrics.websocket.add(1);
+                carry(stream, first, max_message, attend(), hub.clone()).await;
+                hub.metrics.websocket.sub(1);
+            } else {
+                // The client left between request and answer.
+                let mut attendant = attend();
+                attendant.closing();
+                hub.peers.remove(attendant.peer());
+            }
+            drop(seat);
+        });
+    }
+}
+
+fn upgrade_of(request: &Request<Incoming>) -> Result<&OnUpgrade, Problem> {
+    request
+        .extensions()
+        .get::<OnUpgrade>()
+        .ok_or_else(|| Problem::new(426, "upgrade_required", "this connection cannot be upgraded"))
+}
+
+/// The socket without hyper around it, and what was read beyond the request.
+async fn bare(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
+    let parts = upgrade.await.ok()?.downcast::<TokioIo<TcpStream>>().ok()?;
+    Some((parts.io.into_inner(), parts.read_buf))
+}

@@ -1,0 +1,277 @@
+//! The front door: accepting connections, HTTP/1.1 by hyper, which path leads where.
+//!
+//! The router is one `match` over method and path segments. A request that becomes a WebSocket leaves hyper with its
+//! bare socket, so that an idle connection keeps none of hyper's buffers.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::hub::{Hub, Phase};
+use crate::problem::Problem;
+use crate::{api, doors};
+
+pub(crate) type Answer = Response<Full<Bytes>>;
+
+/// A listener with a backlog that a burst of arrivals fits in.
+pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(4096)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// One open socket in the count of all.
+pub(crate) struct Seat(Arc<Hub>);
+
+impl Seat {
+    fn take(hub: &Arc<Hub>) -> Option<Arc<Seat>> {
+        if hub.metrics.sockets.get() >= hub.config.limits.connections as u64 {
+            return None;
+        }
+        hub.metrics.sockets.add(1);
+        Some(Arc::new(Seat(hub.clone())))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.metrics.sockets.sub(1);
+    }
+}
+
+/// Accepts until the service stops.
+pub(crate) async fn accept(listener: TcpListener, hub: Arc<Hub>) {
+    let mut phase = hub.phase.subscribe();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = phase.wait_for(|phase| *phase == Phase::Stopped) => return,
+        };
+        let Ok((stream, from)) = accepted else {
+            // Out of descriptors, most likely: the pause lets some close instead of spinning.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        match Seat::take(&hub) {
+            Some(seat) => {
+                tokio::spawn(serve(stream, from, seat, hub.clone()));
+            }
+            None => turn_away(&stream, &hub),
+        }
+    }
+}
+
+fn turn_away(stream: &TcpStream, hub: &Hub) {
+    hub.metrics.refused_connections.add(1);
+    // A fresh socket takes these bytes at once; if it does not, closing says enough.
+    let _ = stream.try_write(
+        b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+}
+
+async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
+    let mut phase = hub.phase.subscribe();
+    let header_timeout = hub.config.limits.header_timeout;
+    let service = service_fn(move |request| {
+        let (hub, seat) = (hub.clone(), seat.clone());
+        async move { Ok::<_, Infallible>(answer(request, from, &seat, &hub).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(header_timeout)
+        .max_buf_size(32 * 1024)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::select! {
+        // Errors here are the client's: it reset, was too slow or spoke no HTTP.
+        _ = connection => {}
+        _ = phase.wait_for(|phase| *phase == Phase::Stopped) => {}
+    }
+}
+
+async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Answer {
+    hub.metrics.requests.add(1);
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let allowed = origin.as_ref().is_none_or(|origin| allows(hub, origin));
+    let preflight = *request.method() == Method::OPTIONS;
+    let mut answer = if !allowed {
+        refuse(&Problem::forbidden("this origin is not on the service's list"))
+    } else if preflight {
+        empty(StatusCode::NO_CONTENT)
+    } else {
+        route(request, from, seat, hub).await.unwrap_or_else(|problem| refuse(&problem))
+    };
+    if let Some(origin) = origin.filter(|_| allowed) {
+        let headers = answer.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+        if preflight {
+            headers.insert(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                HeaderValue::from_static("authorization, content-type"),
+            );
+            headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+        }
+    }
+    answer
+}
+
+fn allows(hub: &Hub, origin: &HeaderValue) -> bool {
+    let origins = &hub.config.origins;
+    origins.is_empty() || origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes())
+}
+
+async fn route(
+    request: Request<Incoming>,
+    from: SocketAddr,
+    seat: &Arc<Seat>,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Problem> {
+    let path = request.uri().path().to_owned();
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let method = request.method().clone();
+    match (method, segments.as_slice()) {
+        (Method::GET, ["healthz"]) => api::health(hub),
+        (Method::GET, ["metrics"]) => Ok(api::metrics(hub)),
+        (Method::POST, ["auth", "login"]) => api::login(request, from.ip(), hub).await,
+        (Method::GET, ["users", "getUserSecure", email]) => api::user(email, hub),
+        (Method::GET, ["users", "friends"]) => api::friends(request.headers(), hub),
+        (Method::POST, ["rooms", "find-or-create"]) => api::find_or_create(request, hub).await,
+        (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, hub).await,
+        (Method::GET, ["ws"]) => doors::rooms(request, seat, hub),
+        (Method::GET, ["ws", "echo"]) => doors::echo(request, seat, hub),
+        (_, ["socket.io"]) => Ok(doors::socketio(request, seat, hub).await),
+        (_, ["engine.io"]) if hub.config.protocol_suite => Ok(doors::engineio(request, seat, hub).await),
+        (
+            method,
+            ["healthz" | "metrics" | "ws"] | ["ws", "echo"] | ["users", ..] | ["rooms", _, "messages"],
+        ) => Err(wrong_method(&method, "GET")),
+        (method, ["auth", "login"] | ["rooms", "find-or-create"]) => Err(wrong_method(&method, "POST")),
+        _ => Err(Problem::new(404, "not_found", format!("nothing is served at `{path}`"))),
+    }
+}
+
+fn wrong_method(method: &Method, allowed: &str) -> Problem {
+    Problem::new(405, "method_not_allowed", format!("this path takes {allowed}, got {method}"))
+}
+
+/// The token of an `Authorization: Bearer` header.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Why a body could not be read.
+pub(crate) enum BodyError {
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+/// The whole body, within a size and the body timeout.
+pub(crate) async fn body(incoming: Incoming, limit: usize, hub: &Hub) -> Result<Bytes, BodyError> {
+    let collected = Limited::new(incoming, limit).collect();
+    match tokio::time::timeout(hub.config.limits.body_timeout, collected).await {
+        Err(_) => Err(BodyError::TooSlow),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+        Ok(Err(_)) => Err(BodyError::Broken),
+    }
+}
+
+/// A query's parameters, percent-decoded; of a repeated one the first counts.
+pub(crate) fn query<'a>(request: &'a Request<Incoming>, name: &str) -> Option<std::borrow::Cow<'a, str>> {
+    let query = request.uri().query()?;
+    let raw = query.split('&').find_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (key == name).then_some(value)
+    })?;
+    Some(decode(raw, true))
+}
+
+/// Percent-decoding; `plus` also turns `+` into a space, as forms do. What is not valid stays as it is.
+pub(crate) fn decode(text: &str, plus: bool) -> std::borrow::Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return text.into();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        let hex = pair.filter(|pair| pair.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        match (first, hex.and_then(|pair| u8::from_str_radix(pair, 16).ok())) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            (b'+', _) if plus => bytes.push(b' '),
+            (byte, _) => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).map_or_else(|_| text.into(), Into::into)
+}
+
+pub(crate) fn empty(status: StatusCode) -> Answer {
+    with(status, "", Bytes::new())
+}
+
+pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Answer {
+    with(status, "application/json", body.into())
+}
+
+pub(crate) fn text(body: impl Into<Bytes>) -> Answer {
+    with(StatusCode::OK, "text/plain; charset=UTF-8", body.into())
+}
+
+fn with(status: StatusCode, content_type: &'static str, body: Bytes) -> Answer {
+    let mut answer = Response::new(Full::new(body));
+    *answer.status_mut() = status;
+    if !content_type.is_empty() {
+        answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
+    answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+pub(crate) fn refuse(problem: &Problem) -> Answer {
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut answer = json(status, format!(r#"{{"error":{{{}}}}}"#, problem.fields()));
+    if let Some(seconds) = problem.retry_after {
+        answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_encoding_is_decoded_and_nonsense_kept() {
+        assert_eq!(decode("user1%40example.test", false), "user1@example.test");
+        assert_eq!(decode("a+b", true), "a b");
+        assert_eq!(decode("a+b", false), "a+b");
+        assert_eq!(decode("%EB%B0%A9", true), "방");
+        for nonsense in ["%", "%4", "%zz", "%+1", "%ff"] {
+            assert_eq!(decode(nonsense, false), nonsense);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Everything the parts of a running service share, and the three things every transport asks of it: join, leave, say.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, watch};
+
+use crate::accounts::Accounts;
+use crate::config::Config;
+use crate::engineio::Sessions;
+use crate::log::{Log, Send};
+use crate::metrics::Metrics;
+use crate::peer::{NotJoined, Peer, Peers};
+use crate::problem::Problem;
+use crate::receipt::Receipt;
+use crate::room::Room;
+use crate::rooms::Rooms;
+use crate::store;
+
+/// How far the service's life has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(crate) enum Phase {
+    Serving,
+    /// Not ready, no new connections or joins.
+    Draining,
+    Stopped,
+}
+
+pub(crate) struct Hub {
+    pub(crate) config: Config,
+    pub(crate) metrics: Metrics,
+    pub(crate) accounts: Accounts,
+    pub(crate) rooms: Rooms,
+    pub(crate) peers: Peers,
+    pub(crate) sessions: Sessions,
+    pub(crate) log: Log,
+    pub(crate) readers: Readers,
+    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) born: Instant,
+}
+
+impl Hub {
+    /// Milliseconds of the service's own clock, never 0.
+    pub(crate) fn now(&self) -> u64 {
+        self.born.elapsed().as_millis() as u64 + 1
+    }
+
+    pub(crate) fn is_serving(&self) -> bool {
+        *self.phase.borrow() == Phase::Serving
+    }
+
+    /// The room, if this user may be in it.
+    pub(crate) fn room_for(&self, user: u64, id: &str) -> Result<Arc<Room>, Problem> {
+        let room = self.rooms.find(id).ok_or_else(|| Problem::no_room(id))?;
+        if !room.admits(user) {
+            return Err(Problem::forbidden(format!("room `{id}` is between two other users")));
+        }
+        Ok(room)
+    }
+
+    /// Makes the peer a member and returns the number of the last message it will not get.
+    pub(crate) fn join(&self, peer: &Arc<Peer>, id: &str) -> Result<u64, Problem> {
+        if !self.is_serving() {
+            return Err(Problem::draining());
+        }
+        let user = peer.user().ok_or_else(Problem::unauthorized)?;
+        let room = self.room_for(user, id)?;
+        peer.join(&room, &self.config.limits).map_err(|why| match why {
+            NotJoined::Closing => Problem::draining(),
+            NotJoined::TooManyRooms => Problem::new(
+                409,
+                "too_many_rooms",
+                format!("a connection may be in {} rooms", self.config.limits.rooms_per_connection),
+            ),
+        })
+    }
+
+    /// False when the peer was not in the room.
+    pub(crate) fn leave(&self, peer: &Arc<Peer>, id: &str) -> bool {
+        self.rooms.find(id).is_some_and(|room| peer.leave(&room, &self.metrics))
+    }
+
+    /// Has a message stored and published; `receipt` is given once that is done. Without a room the peer must be in
+    /// exactly one.
+    pub(crate) fn say(
+        &self,
+        peer: &Arc<Peer>,
+        room: Option<&str>,
+        content: &serde_json::Value,
+        client_id: Option<String>,
+        receipt: Receipt,
+    ) {
+        if let Err(problem) = self.try_say(peer, room, content, client_id, receipt.clone()) {
+            receipt.refuse(peer, &problem);
+        }
+    }
+
+    fn try_say(
+        &self,
+        peer: &Arc<Peer>,
+        room: Option<&str>,
+        content: &serde_json::Value,
+        client_id: Option<String>,
+        receipt: Receipt,
+    ) -> Result<(), Problem> {
+        let user = peer.user().ok_or_else(Problem::unauthorized)?;
+        let room = match room {
+            Some(id) => self.room_for(user, id)?,
+            None => peer.only_room().ok_or_else(|| {
+                Problem::bad_request("a message needs a room unless the sender is in exactly one")
+            })?,
+        };
+        if content.is_null() {
+            return Err(Problem::bad_request("a message needs a content"));
+        }
+        let content = content.to_string();
+        let limit = self.config.limits.message_bytes;
+        if content.len() > limit || client_id.as_ref().is_some_and(|id| id.len() > 128) {
+            return Err(Problem::new(
+                413,
+                "too_large",
+                format!("a content may have {limit} bytes and an id 128"),
+            ));
+        }
+        if self.log.send(Send { room, sender: peer.clone(), user, client_id, content, receipt }) {
+            Ok(())
+        } else {
+            self.metrics.overloaded.add(1);
+            Err(Problem::overloaded())
+        }
+    }
+}
+
+/// Connections that read history beside the writing one.
+pub(crate) struct Readers {
+    idle: std::sync::Mutex<Vec<Connection>>,
+    turns: Semaphore,
+}
+
+/// Pages of history read at once.
+const READERS: usize = 4;
+
+impl Readers {
+    pub(crate) fn new() -> Readers {
+        Readers { idle: std::sync::Mutex::new(Vec::new()), turns: Semaphore::new(READERS) }
+    }
+}
+
+impl Hub {
+    /// A page of a room's log; a memory store is read on the writing connection because it has no other.
+    pub(crate) async fn page(
+        self: &Arc<Hub>,
+        room: &Room,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, String)>, Problem> {
+        let key = room.key;
+        if self.config.store == crate::config::Store::Memory {
+            let page = self.log.with(move |db| store::page(db, key, after, limit)).await;
+            return page.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store());
+        }
+        let _turn = self.readers.turns.acquire().await.map_err(|_| Problem::store())?;
+        let hub = self.clone();
+        let page = tokio::task::spawn_blocking(move || {
+            let idle = crate::lock(&hub.readers.idle).pop();
+            let db = match idle {
+                Some(db) => db,
+                None => store::open_reader(&hub.config.store)?.ok_or(rusqlite::Error::InvalidQuery)?,
+            };
+            let page = store::page(&db, key, after, limit);
+            crate::lock(&hub.readers.idle).push(db);
+            page
+        });
+        page.await.map_err(|_| Problem::store())?.map_err(|_| Problem::store())
+    }
+}

@@ -1,0 +1,237 @@
+//! One WebSocket connection: reads frames, writes the queue, closes in order.
+//!
+//! One task and one hand-written poll function per connection, because a task that sleeps should own almost nothing:
+//! bytes are read into a buffer shared by all connections of a thread, and a wake writes everything that waits with
+//! one vectored write. There are no timers here; `sweep` hangs up on who does not answer.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::IoSlice;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::hub::Hub;
+use crate::outbox::{Close, Standing};
+use crate::peer::Peer;
+
+/// Bytes of the read buffer each thread shares among its connections.
+const SCRATCH: usize = 64 * 1024;
+/// Frames written by one system call.
+const SLICES: usize = 64;
+
+thread_local! {
+    static SCRATCH_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
+}
+
+/// Who answers what a WebSocket brings. Everything is said by pushing to, or closing, the peer's queue.
+pub(crate) trait Attendant: Send {
+    /// The connection whose queue is written; it changes once, when a session is upgraded to this socket.
+    fn peer(&self) -> &Arc<Peer>;
+    fn text(&mut self, text: &str);
+    fn binary(&mut self, bytes: &[u8]);
+    /// Something was received; called once per read.
+    fn heard(&mut self);
+    /// What to say before the close frame.
+    fn farewell(&self) -> Option<&'static str>;
+    /// The connection is closing or gone: end its memberships. Called at least once, perhaps more often.
+    fn closing(&mut self);
+    /// Bytes that may wait to be written before reading pauses.
+    fn patience(&self) -> usize {
+        usize::MAX
+    }
+}
+
+/// Carries the connection until its socket closes. `first` are bytes read together with the upgrade request.
+pub(crate) async fn carry<A: Attendant>(
+    stream: TcpStream,
+    first: Bytes,
+    max_message: usize,
+    attendant: A,
+    hub: Arc<Hub>,
+) {
+    let mut link = Link {
+        stream,
+        decoder: Decoder::new(Role::Server, max_message),
+        out: VecDeque::new(),
+        stage: Stage::Talking,
+        answered: false,
+        attendant,
+        hub,
+    };
+    if !first.is_empty() {
+        let mut first = first.to_vec();
+        link.feed(&mut first);
+    }
+    poll_fn(|cx| link.poll(cx)).await;
+    link.attendant.closing();
+    link.hub.peers.remove(link.attendant.peer());
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Talking,
+    /// Our close frame is in `out` or written.
+    Parting,
+    /// All is written and our side of the socket is shut.
+    Shut,
+}
+
+struct Link<A> {
+    stream: TcpStream,
+    decoder: Decoder,
+    /// Taken from the queue, not yet written.
+    out: VecDeque<Bytes>,
+    stage: Stage,
+    /// The peer's close frame came, or none will be waited for.
+    answered: bool,
+    attendant: A,
+    hub: Arc<Hub>,
+}
+
+impl<A: Attendant> Link<A> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let standing = self.fill();
+            if standing == Standing::HungUp {
+                return Poll::Ready(());
+            }
+            if self.flush(cx) == Poll::Ready(false) {
+                return Poll::Ready(());
+            }
+            let written = self.out.is_empty();
+            if written && self.answered && self.stage == Stage::Parting {
+                // Only our side: closing with unread input would reset the socket and could lose the close frame.
+                let _ = Pin::new(&mut self.stream).poll_shutdown(cx);
+                self.stage = Stage::Shut;
+            }
+            let talking = self.stage == Stage::Talking;
+            if written && talking && standing != Standing::Open {
+                continue;
+            }
+            let outbox = &self.attendant.peer().outbox;
+            if !(talking && outbox.waiting() > self.attendant.patience()) {
+                match self.read(cx) {
+                    Poll::Ready(true) => continue,
+                    Poll::Ready(false) => return Poll::Ready(()),
+                    Poll::Pending => {}
+                }
+            }
+            if self.attendant.peer().outbox.sleep(cx, standing, written && talking) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Takes what waits once the last batch is written, and begins the parting when it is time.
+    fn fill(&mut self) -> Standing {
+        let outbox = &self.attendant.peer().outbox;
+        if self.stage != Stage::Talking {
+            return outbox.standing();
+        }
+        let all_written = self.out.is_empty();
+        let standing = if all_written { outbox.take(&mut self.out) } else { outbox.standing() };
+        if let Standing::Closing(why) = standing
+            && (all_written || why == Close::Slow)
+        {
+            self.part(why);
+        }
+        standing
+    }
+
+    fn part(&mut self, why: Close) {
+        self.stage = Stage::Parting;
+        self.answered |= matches!(why, Close::Answer(_) | Close::Violation(_));
+        if why == Close::Slow {
+            // What is half written must be finished; the rest was given up with the queue.
+            self.out.truncate(1);
+        }
+        if !matches!(why, Close::Answer(_) | Close::Violation(_))
+            && let Some(text) = self.attendant.farewell()
+        {
+            self.out.push_back(websocket::shared(Opcode::Text, text.as_bytes()));
+        }
+        let payload =
+            why.frame().map_or_else(Vec::new, |(code, reason)| websocket::close_payload(code, reason));
+        self.out.push_back(websocket::shared(Opcode::Close, &payload));
+        self.attendant.closing();
+    }
+
+    /// Writes until the socket is full (pending), all is written (true) or it broke (false).
+    fn flush(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        while !self.out.is_empty() {
+            let mut slices = [IoSlice::new(&[]); SLICES];
+            let count = self.out.len().min(SLICES);
+            for (slice, frame) in slices.iter_mut().zip(&self.out) {
+                *slice = IoSlice::new(frame);
+            }
+            match Pin::new(&mut self.stream).poll_write_vectored(cx, &slices[..count]) {
+                Poll::Ready(Ok(written)) if written > 0 => self.wrote(written),
+                Poll::Ready(_) => return Poll::Ready(false),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        if self.out.capacity() > SLICES {
+            self.out = VecDeque::new();
+        }
+        Poll::Ready(true)
+    }
+
+    fn wrote(&mut self, mut written: usize) {
+        self.attendant.peer().outbox.wrote(written);
+        self.hub.metrics.bytes_out.add(written as u64);
+        while let Some(frame) = self.out.front_mut() {
+            if written < frame.len() {
+                frame.advance(written);
+                return;
+            }
+            written -= frame.len();
+            self.out.pop_front();
+        }
+    }
+
+    /// One read: true when something came, false at the end of the stream.
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        SCRATCH_BUFFER.with_borrow_mut(|buffer| {
+            let mut read = ReadBuf::new(buffer);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Err(_)) => Poll::Ready(false),
+                Poll::Ready(Ok(())) if read.filled().is_empty() => Poll::Ready(false),
+                Poll::Ready(Ok(())) => {
+                    self.feed(read.filled_mut());
+                    Poll::Ready(true)
+                }
+            }
+        })
+    }
+
+    fn feed(&mut self, bytes: &mut [u8]) {
+        self.hub.metrics.bytes_in.add(bytes.len() as u64);
+        self.attendant.heard();
+        let Link { decoder, attendant, answered, .. } = self;
+        let fed = decoder.feed(bytes, |event| match event {
+            Event::Text(text) => attendant.text(text),
+            Event::Binary(bytes) => attendant.binary(bytes),
+            Event::Ping(payload) => {
+                attendant.peer().outbox.push(websocket::shared(Opcode::Pong, payload));
+            }
+            Event::Pong(_) => {}
+            Event::Close { code, .. } => {
+                *answered = true;
+                attendant.peer().outbox.close(Close::Answer(code));
+            }
+        });
+        if let Err(violation) = fed {
+            self.hub.metrics.violations.add(1);
+            self.answered = true;
+            self.attendant.peer().outbox.close(Close::Violation(violation.code()));
+        }
+    }
+}

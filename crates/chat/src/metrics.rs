@@ -1,0 +1,117 @@
+//! What the service counts about itself, and its Prometheus text.
+//!
+//! Counters are relaxed atomics touched once per message or connection, never once per delivered copy: the
+//! fan-out adds a whole room's copies at a time.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One number that goes up, or up and down.
+#[derive(Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    pub(crate) fn add(&self, n: u64) {
+        self.0.fetch_add(n, Relaxed);
+    }
+    pub(crate) fn sub(&self, n: u64) {
+        self.0.fetch_sub(n, Relaxed);
+    }
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Planted {
+    pub(crate) drop: Count,
+    pub(crate) duplicate: Count,
+    pub(crate) delay: Count,
+    pub(crate) reorder: Count,
+    pub(crate) leak: Count,
+}
+
+#[derive(Default)]
+pub(crate) struct Metrics {
+    pub(crate) sockets: Count,
+    pub(crate) websocket: Count,
+    pub(crate) polling: Count,
+    pub(crate) socketio: Count,
+    pub(crate) messages: Count,
+    pub(crate) repeated: Count,
+    pub(crate) deliveries: Count,
+    pub(crate) delivery_bytes: Count,
+    pub(crate) bytes_in: Count,
+    pub(crate) bytes_out: Count,
+    pub(crate) slow_consumers: Count,
+    pub(crate) dead_peers: Count,
+    pub(crate) violations: Count,
+    pub(crate) overloaded: Count,
+    pub(crate) refused_connections: Count,
+    pub(crate) logins: Count,
+    pub(crate) failed_logins: Count,
+    pub(crate) limited_logins: Count,
+    pub(crate) requests: Count,
+    pub(crate) commits: Count,
+    pub(crate) planted: Planted,
+}
+
+impl Metrics {
+    pub(crate) fn render(&self) -> String {
+        let mut out = String::with_capacity(4096);
+        let gauges = [
+            ("chat_sockets_open", "TCP connections open now.", &self.sockets),
+            ("chat_socketio_connected", "Socket.IO namespaces connected now.", &self.socketio),
+        ];
+        for (name, help, count) in gauges {
+            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {}", count.get());
+        }
+        out.push_str(
+            "# HELP chat_connections Real-time connections open now.\n# TYPE chat_connections gauge\n",
+        );
+        for (transport, count) in [("websocket", &self.websocket), ("polling", &self.polling)] {
+            let _ = writeln!(out, "chat_connections{{transport=\"{transport}\"}} {}", count.get());
+        }
+        for (name, help, count) in self.counters() {
+            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}", count.get());
+        }
+        out.push_str("# HELP chat_faults_planted_total Faults that took effect, by kind.\n");
+        out.push_str("# TYPE chat_faults_planted_total counter\n");
+        let planted = &self.planted;
+        for (kind, count) in [
+            ("drop", &planted.drop),
+            ("duplicate", &planted.duplicate),
+            ("delay", &planted.delay),
+            ("reorder", &planted.reorder),
+            ("leak", &planted.leak),
+        ] {
+            let _ = writeln!(out, "chat_faults_planted_total{{kind=\"{kind}\"}} {}", count.get());
+        }
+        out
+    }
+
+    fn counters(&self) -> [(&'static str, &'static str, &Count); 16] {
+        [
+            ("chat_messages_total", "Messages stored and published.", &self.messages),
+            ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
+            ("chat_deliveries_total", "Copies put on a connection's queue.", &self.deliveries),
+            ("chat_delivery_bytes_total", "Bytes of those copies.", &self.delivery_bytes),
+            ("chat_received_bytes_total", "Bytes read from WebSockets and polling bodies.", &self.bytes_in),
+            ("chat_sent_bytes_total", "Bytes written to WebSockets and polling answers.", &self.bytes_out),
+            ("chat_slow_consumers_total", "Connections closed for a full queue.", &self.slow_consumers),
+            ("chat_dead_peers_total", "Connections closed for an unanswered ping.", &self.dead_peers),
+            ("chat_protocol_violations_total", "Connections closed for a protocol error.", &self.violations),
+            ("chat_sends_overloaded_total", "Sends refused because too many waited.", &self.overloaded),
+            (
+                "chat_connections_refused_total",
+                "Connections over the limit or while draining.",
+                &self.refused_connections,
+            ),
+            ("chat_logins_total", "Logins granted.", &self.logins),
+            ("chat_logins_failed_total", "Logins with a wrong email or password.", &self.failed_logins),
+            ("chat_logins_limited_total", "Logins answered 429.", &self.limited_logins),
+            ("chat_requests_total", "HTTP requests.", &self.requests),
+            ("chat_commits_total", "Transactions of the message log.", &self.commits),
+        ]
+    }
+}

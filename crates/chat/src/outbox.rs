@@ -1,0 +1,300 @@
+//! The queue of one connection: frames that wait for its writer, bounded in bytes.
+//!
+//! Frames are whole, unmasked WebSocket frames whatever the transport; a long-polling answer strips their headers
+//! (`packet_text`). So a broadcast is encoded once and an upgrade from polling to WebSocket carries the queue over.
+//! Over the limit the queue closes itself as a slow consumer: nothing is ever skipped silently.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::{Context, Waker};
+
+use bytes::Bytes;
+
+use crate::lock;
+
+/// Why a connection is closed, as its close frame says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Close {
+    /// The peer closed first, with this code.
+    Answer(Option<u16>),
+    Normal,
+    /// The service is draining.
+    Restart,
+    /// Broke the WebSocket protocol; 1002, 1007 or 1009.
+    Violation(u16),
+    /// Broke the Engine.IO or Socket.IO protocol.
+    BadPacket,
+    /// Did not do the first thing in time.
+    Silent,
+    /// Did not answer a ping.
+    Dead,
+    /// Its queue went over the limit.
+    Slow,
+}
+
+impl Close {
+    /// The close frame's code and reason; `None` for an empty close frame.
+    pub(crate) fn frame(self) -> Option<(u16, &'static str)> {
+        Some(match self {
+            Close::Answer(None) => return None,
+            Close::Answer(Some(code)) => (code, ""),
+            Close::Normal => (1000, ""),
+            Close::Restart => (1012, "service restart"),
+            Close::Violation(code) => (code, ""),
+            Close::BadPacket => (1002, "bad packet"),
+            Close::Silent => (4003, "nothing sent in time"),
+            Close::Dead => (4004, "ping unanswered"),
+            Close::Slow => (4008, "slow consumer"),
+        })
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    Queued,
+    /// The limit was passed by this frame: the connection is closing and its queue is discarded.
+    Overflow,
+    /// The connection was closing already.
+    Gone,
+}
+
+/// What the writer finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Open,
+    Closing(Close),
+    /// Drop the socket now.
+    HungUp,
+}
+
+pub(crate) struct Outbox {
+    queue: Mutex<Queue>,
+    /// Bytes queued or taken by the writer but not yet written.
+    waiting: AtomicUsize,
+    limit: usize,
+}
+
+struct Queue {
+    frames: VecDeque<Bytes>,
+    waker: Option<Waker>,
+    /// False while the writer waits for its socket: new frames then need not wake it.
+    wants_frames: bool,
+    /// An upgrade is under way: a poll is answered at once, though nothing waits.
+    hurry: bool,
+    standing: Standing,
+}
+
+impl Outbox {
+    pub(crate) fn new(limit: usize) -> Outbox {
+        let queue = Queue {
+            frames: VecDeque::new(),
+            waker: None,
+            wants_frames: false,
+            hurry: false,
+            standing: Standing::Open,
+        };
+        Outbox { queue: Mutex::new(queue), waiting: AtomicUsize::new(0), limit }
+    }
+
+    pub(crate) fn push(&self, frame: Bytes) -> Pushed {
+        let (waker, pushed) = {
+            let mut queue = lock(&self.queue);
+            if queue.standing != Standing::Open {
+                return Pushed::Gone;
+            }
+            let waiting = self.waiting.fetch_add(frame.len(), Relaxed) + frame.len();
+            if waiting > self.limit {
+                queue.standing = Standing::Closing(Close::Slow);
+                queue.frames = VecDeque::new();
+                (queue.waker.take(), Pushed::Overflow)
+            } else {
+                queue.frames.push_back(frame);
+                let waker = if queue.wants_frames { queue.waker.take() } else { None };
+                (waker, Pushed::Queued)
+            }
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        pushed
+    }
+
+    /// Frames queued so far still go out, nothing further. The first reason stands; true when this was it.
+    pub(crate) fn close(&self, why: Close) -> bool {
+        self.change(|standing| match standing {
+            Standing::Open => Some(Standing::Closing(why)),
+            Standing::Closing(_) | Standing::HungUp => None,
+        })
+    }
+
+    pub(crate) fn hang_up(&self) {
+        self.change(|_| Some(Standing::HungUp));
+    }
+
+    fn change(&self, next: impl FnOnce(Standing) -> Option<Standing>) -> bool {
+        let (waker, changed) = {
+            let mut queue = lock(&self.queue);
+            match next(queue.standing) {
+                Some(standing) => {
+                    queue.standing = standing;
+                    (queue.waker.take(), true)
+                }
+                None => (None, false),
+            }
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        changed
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        lock(&self.queue).standing
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.standing() == Standing::Open
+    }
+
+    /// Moves all queued frames into the empty `into`.
+    pub(crate) fn take(&self, into: &mut VecDeque<Bytes>) -> Standing {
+        debug_assert!(into.is_empty());
+        let mut queue = lock(&self.queue);
+        std::mem::swap(&mut queue.frames, into);
+        queue.standing
+    }
+
+    /// Whether polls are to be answered at once, so that the client's transport can change.
+    pub(crate) fn hurry(&self, hurry: bool) {
+        let waker = {
+            let mut queue = lock(&self.queue);
+            queue.hurry = hurry;
+            queue.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Takes frames for one polling answer: as many as fit `budget` bytes, at least one if there is one. `None`: wait.
+    pub(crate) fn take_some(&self, budget: usize) -> Option<(Vec<Bytes>, Standing)> {
+        let mut queue = lock(&self.queue);
+        let mut taken = Vec::new();
+        let mut bytes = 0;
+        while let Some(frame) = queue.frames.front() {
+            bytes += frame.len();
+            if !taken.is_empty() && bytes > budget {
+                break;
+            }
+            taken.extend(queue.frames.pop_front());
+        }
+        let wait = taken.is_empty() && queue.standing == Standing::Open && !queue.hurry;
+        (!wait).then_some((taken, queue.standing))
+    }
+
+    /// Asks for a wake by a change of the standing from `known` and, if `wants_frames`, by a frame. False when there is
+    /// one already.
+    pub(crate) fn sleep(&self, cx: &mut Context<'_>, known: Standing, wants_frames: bool) -> bool {
+        let mut queue = lock(&self.queue);
+        if queue.standing != known || (wants_frames && (queue.hurry || !queue.frames.is_empty())) {
+            return false;
+        }
+        queue.wants_frames = wants_frames;
+        match &mut queue.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        true
+    }
+
+    /// `bytes` of the frames taken have reached the socket.
+    pub(crate) fn wrote(&self, bytes: usize) {
+        // Saturating: a close frame is written without having been queued.
+        let _ = self.waiting.fetch_update(Relaxed, Relaxed, |waiting| Some(waiting.saturating_sub(bytes)));
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Relaxed)
+    }
+}
+
+/// Where a server frame's payload starts.
+fn payload_at(frame: &[u8]) -> usize {
+    match frame.get(1) {
+        Some(126) => 4,
+        Some(127) => 10,
+        _ => 2,
+    }
+}
+
+/// The Engine.IO packet inside a data frame: text, or the bytes of a binary one. `None` for control frames.
+pub(crate) fn packet_of(frame: &Bytes) -> Option<(bool, Bytes)> {
+    let binary = match frame.first()? & 0x0f {
+        1 => false,
+        2 => true,
+        _ => return None,
+    };
+    Some((binary, frame.slice(payload_at(frame).min(frame.len())..)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_over_its_limit_closes_itself_and_drops_what_waited() {
+        let outbox = Outbox::new(10);
+        assert_eq!(outbox.push(Bytes::from_static(b"12345")), Pushed::Queued);
+        assert_eq!(outbox.push(Bytes::from_static(b"67890")), Pushed::Queued);
+        assert_eq!(outbox.push(Bytes::from_static(b"x")), Pushed::Overflow);
+        assert_eq!(outbox.push(Bytes::from_static(b"y")), Pushed::Gone);
+        let mut frames = VecDeque::new();
+        assert_eq!(outbox.take(&mut frames), Standing::Closing(Close::Slow));
+        assert!(frames.is_empty());
+    }
+
+    #[test]
+    fn taken_frames_count_until_they_are_written() {
+        let outbox = Outbox::new(10);
+        outbox.push(Bytes::from_static(b"12345678"));
+        let mut frames = VecDeque::new();
+        outbox.take(&mut frames);
+        assert_eq!(outbox.waiting(), 8);
+        outbox.wrote(8);
+        assert_eq!(outbox.push(Bytes::from_static(b"1234567890")), Pushed::Queued);
+    }
+
+    #[test]
+    fn the_first_reason_to_close_stands() {
+        let outbox = Outbox::new(10);
+        assert!(outbox.close(Close::Dead));
+        assert!(!outbox.close(Close::Restart));
+        assert_eq!(outbox.standing(), Standing::Closing(Close::Dead));
+    }
+
+    #[test]
+    fn a_polling_answer_takes_what_fits_and_at_least_one_frame() {
+        let outbox = Outbox::new(1000);
+        for _ in 0..3 {
+            outbox.push(Bytes::from_static(b"0123456789"));
+        }
+        assert_eq!(outbox.take_some(5).unwrap().0.len(), 1);
+        assert_eq!(outbox.take_some(25).unwrap().0.len(), 2);
+        assert_eq!(outbox.take_some(25), None);
+        outbox.hurry(true);
+        assert_eq!(outbox.take_some(25), Some((Vec::new(), Standing::Open)));
+    }
+
+    #[test]
+    fn a_packet_is_its_frame_without_the_header() {
+        for size in [0usize, 125, 126, 65_535, 65_536] {
+            let payload = vec![b'a'; size];
+            let frame = sonagi_wire::websocket::shared(sonagi_wire::websocket::Opcode::Text, &payload);
+            assert_eq!(packet_of(&frame), Some((false, Bytes::from(payload))));
+        }
+        let ping = sonagi_wire::websocket::shared(sonagi_wire::websocket::Opcode::Ping, b"");
+        assert_eq!(packet_of(&ping), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! One real-time connection as rooms and timers see it, and the list of all of them.
+//!
+//! A peer outlives a change of transport: the same one is reached by long-polling first and by WebSocket after an
+//! upgrade. Who reads and writes its socket is `link` and `polling`, not this file. There is no timer per peer: one
+//! sweep looks at all of them (`Pulse`).
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::config::Limits;
+use crate::lock;
+use crate::metrics::Metrics;
+use crate::outbox::{Close, Outbox, Standing};
+use crate::room::Room;
+
+/// How a broadcast is written for a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The JSON objects of `/ws`.
+    Raw,
+    /// Socket.IO events.
+    SocketIo,
+}
+
+pub(crate) struct Peer {
+    pub(crate) id: u64,
+    pub(crate) form: Form,
+    pub(crate) outbox: Outbox,
+    pub(crate) pulse: Pulse,
+    pub(crate) born: Instant,
+    /// The Engine.IO session id, when there is one.
+    pub(crate) sid: Option<Box<str>>,
+    /// True while long-polling carries it.
+    pub(crate) polled: AtomicBool,
+    /// True while a Socket.IO namespace is connected.
+    pub(crate) connected: AtomicBool,
+    /// Messages published by this connection.
+    pub(crate) sent: AtomicU64,
+    user: OnceLock<u64>,
+    rooms: Mutex<Vec<Arc<Room>>>,
+    slot: AtomicUsize,
+}
+
+/// Why a peer may not join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotJoined {
+    TooManyRooms,
+    /// The connection is closing; it must not become a member after its memberships were ended.
+    Closing,
+}
+
+impl Peer {
+    pub(crate) fn user(&self) -> Option<u64> {
+        self.user.get().copied()
+    }
+
+    /// Says whose connection this is; the first time stands.
+    pub(crate) fn belongs_to(&self, user: u64) -> bool {
+        *self.user.get_or_init(|| user) == user
+    }
+
+    /// Joins and returns the number of the last message published before.
+    pub(crate) fn join(self: &Arc<Peer>, room: &Arc<Room>, limits: &Limits) -> Result<u64, NotJoined> {
+        let mut rooms = lock(&self.rooms);
+        if !self.outbox.is_open() {
+            return Err(NotJoined::Closing);
+        }
+        if !rooms.iter().any(|joined| Arc::ptr_eq(joined, room)) {
+            if rooms.len() >= limits.rooms_per_connection {
+                return Err(NotJoined::TooManyRooms);
+            }
+            rooms.push(room.clone());
+        }
+        self.pulse.settled();
+        Ok(room.join(self))
+    }
+
+    /// True when the peer was in the room.
+    pub(crate) fn leave(&self, room: &Arc<Room>, metrics: &Metrics) -> bool {
+        let mut rooms = lock(&self.rooms);
+        let Some(at) = rooms.iter().position(|joined| Arc::ptr_eq(joined, room)) else { return false };
+        rooms.swap_remove(at);
+        room.leave(self, metrics);
+        true
+    }
+
+    pub(crate) fn leave_all(&self, metrics: &Metrics) {
+        for room in lock(&self.rooms).drain(..) {
+            room.leave(self, metrics);
+        }
+    }
+
+    /// The room, when it is exactly one.
+    pub(crate) fn only_room(&self) -> Option<Arc<Room>> {
+        match lock(&self.rooms).as_slice() {
+            [room] => Some(room.clone()),
+            _ => None,
+        }
+    }
+
+    fn ping_frame(&self) -> Bytes {
+        match self.sid {
+            Some(_) => Bytes::from_static(b"\x81\x012"),
+            None => Bytes::from_static(b"\x89\x00"),
+        }
+    }
+}
+
+/// The connection's deadlines, in milliseconds of the service's clock; 0 means none.
+pub(crate) struct Pulse {
+    ping_at: AtomicU64,
+    dead_at: AtomicU64,
+    /// When the first thing must have been done.
+    first_by: AtomicU64,
+    /// When a closing connection is dropped.
+    drop_at: AtomicU64,
+}
+
+impl Pulse {
+    pub(crate) fn new(now: u64, limits: &Limits) -> Pulse {
+        Pulse {
+            ping_at: AtomicU64::new(now + limits.ping_interval.as_millis() as u64),
+            dead_at: AtomicU64::new(0),
+            first_by: AtomicU64::new(now + limits.connect_timeout.as_millis() as u64),
+            drop_at: AtomicU64::new(0),
+        }
+    }
+
+    /// The first thing has been done.
+    pub(crate) fn settled(&self) {
+        self.first_by.store(0, Relaxed);
+    }
+
+    /// The first thing must be done by `at`.
+    pub(crate) fn settle_by(&self, at: u64) {
+        self.first_by.store(at, Relaxed);
+    }
+
+    /// The ping has been answered.
+    pub(crate) fn answered(&self, now: u64, limits: &Limits) {
+        self.dead_at.store(0, Relaxed);
+        self.ping_at.store(now + limits.ping_interval.as_millis() as u64, Relaxed);
+    }
+}
+
+/// What the sweep asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Fine,
+    /// Close it for this reason.
+    Over(Close),
+    /// It had its time to close.
+    Drop,
+}
+
+impl Peer {
+    /// Looks at the deadlines; deadlines within `tick` count as reached, so that none is passed by a tick.
+    pub(crate) fn check(&self, now: u64, tick: u64, limits: &Limits) -> Verdict {
+        let soon = now + tick;
+        let reached = |at: &AtomicU64| {
+            let at = at.load(Relaxed);
+            at != 0 && soon >= at
+        };
+        if self.outbox.standing() != Standing::Open {
+            let by = now + limits.close_grace.as_millis() as u64;
+            return match self.pulse.drop_at.compare_exchange(0, by, Relaxed, Relaxed) {
+                Err(at) if now >= at => Verdict::Drop,
+                _ => Verdict::Fine,
+            };
+        }
+        if reached(&self.pulse.dead_at) {
+            return Verdict::Over(Close::Dead);
+        }
+        if reached(&self.pulse.first_by) {
+            return Verdict::Over(Close::Silent);
+        }
+        if self.pulse.dead_at.load(Relaxed) == 0 && reached(&self.pulse.ping_at) {
+            let at = self.pulse.ping_at.load(Relaxed);
+            self.pulse.dead_at.store(at + limits.ping_timeout.as_millis() as u64, Relaxed);
+            self.outbox.push(self.ping_frame());
+        }
+        Verdict::Fine
+    }
+}
+
+/// Every peer alive, in a list that can be swept and drawn from.
+#[derive(Default)]
+pub(crate) struct Peers {
+    list: Mutex<Vec<Arc<Peer>>>,
+    last_id: AtomicU64,
+}
+
+/// What a new peer is.
+pub(crate) struct Newcomer {
+    pub(crate) form: Form,
+    pub(crate) sid: Option<Box<str>>,
+    pub(crate) polled: bool,
+    pub(crate) queue_bytes: usize,
+}
+
+impl Peers {
+    pub(crate) fn add(&self, newcomer: Newcomer, now: u64, limits: &Limits) -> Arc<Peer> {
+        let mut list = lock(&self.list);
+        let peer = Arc::new(Peer {
+            id: self.last_id.fetch_add(1, Relaxed) + 1,
+            form: newcomer.form,
+            outbox: Outbox::new(newcomer.queue_bytes),
+            pulse: Pulse::new(now, limits),
+            born: Instant::now(),
+            sid: newcomer.sid,
+            polled: AtomicBool::new(newcomer.polled),
+            connected: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
+            user: OnceLock::new(),
+            rooms: Mutex::new(Vec::new()),
+            slot: AtomicUsize::new(list.len()),
+        });
+        list.push(peer.clone());
+        peer
+    }
+
+    /// True the first time.
+    pub(crate) fn remove(&self, peer: &Arc<Peer>) -> bool {
+        let mut list = lock(&self.list);
+        let slot = peer.slot.load(Relaxed);
+        if !list.get(slot).is_some_and(|there| Arc::ptr_eq(there, peer)) {
+            return false;
+        }
+        list.swap_remove(slot);
+        if let Some(moved) = list.get(slot) {
+            moved.slot.store(slot, Relaxed);
+        }
+        true
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Peer>> {
+        lock(&self.list).clone()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.list).is_empty()
+    }
+
+    /// Looks at every peer under the list's lock, so `look` must not add or remove any.
+    pub(crate) fn each(&self, mut look: impl FnMut(&Arc<Peer>)) {
+        for peer in lock(&self.list).iter() {
+            look(peer);
+        }
+    }
+
+    /// The first suitable peer from a starting point drawn by `random`, around the whole list.
+    pub(crate) fn pick(&self, random: u64, suits: impl Fn(&Arc<Peer>) -> bool) -> Option<Arc<Peer>> {
+        let list = lock(&self.list);
+        if list.is_empty() {
+            return None;
+        }
+        let start = (random % list.len() as u64) as usize;
+        list[start..].iter().chain(&list[..start]).find(|peer| suits(peer)).cloned()
+    }
+}

@@ -1,0 +1,126 @@
+//! Engine.IO over HTTP long-polling: the GET that waits and the POST that brings packets.
+//!
+//! A second GET or POST while one is being answered ends the session, and so does a client that gives up a GET: its
+//! answer could be lost on the way, and silence would hide that.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
+
+use bytes::Bytes;
+use sonagi_wire::engineio::{self, Packet, Refusal};
+
+use crate::engineio::Session;
+use crate::hub::Hub;
+use crate::outbox::{Close, Standing, packet_of};
+
+/// The poll under way: unless it was answered, its end is the session's.
+struct Pending<'a> {
+    session: &'a Arc<Session>,
+    hub: &'a Arc<Hub>,
+    answered: bool,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.session.polling.store(false, Relaxed);
+        if !self.answered {
+            self.session.end(Close::Normal, self.hub);
+        }
+    }
+}
+
+/// Waits for packets and returns them as the body of an answer.
+pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<String, Refusal> {
+    if !session.is_polled() {
+        return Err(Refusal::BadRequest);
+    }
+    if session.polling.swap(true, Relaxed) {
+        session.fail(hub);
+        return Err(Refusal::BadRequest);
+    }
+    let mut pending = Pending { session, hub, answered: false };
+    let outbox = &session.peer.outbox;
+    let (frames, standing) = poll_fn(|cx| {
+        loop {
+            if let Some(taken) = outbox.take_some(hub.config.limits.max_payload) {
+                return Poll::Ready(taken);
+            }
+            if outbox.sleep(cx, Standing::Open, true) {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await;
+    pending.answered = true;
+    let bytes: usize = frames.iter().map(Bytes::len).sum();
+    outbox.wrote(bytes);
+    hub.metrics.bytes_out.add(bytes as u64);
+    if frames.is_empty() {
+        return Ok(match standing {
+            // An upgrade under way, or the client's own close, release the poll.
+            Standing::Open | Standing::Closing(Close::Answer(_)) => "6".to_owned(),
+            Standing::Closing(_) | Standing::HungUp => {
+                session.end(Close::Normal, hub);
+                "1".to_owned()
+            }
+        });
+    }
+    Ok(payload(&frames, bytes))
+}
+
+/// The frames' packets as one polling body.
+fn payload(frames: &[Bytes], bytes: usize) -> String {
+    let mut body = String::with_capacity(bytes + frames.len());
+    for (binary, packet) in frames.iter().filter_map(packet_of) {
+        if !body.is_empty() {
+            body.push(engineio::SEPARATOR);
+        }
+        match (binary, std::str::from_utf8(&packet)) {
+            (false, Ok(text)) => body.push_str(text),
+            _ => engineio::encode(&Packet::Binary(packet.as_ref().into()), &mut body),
+        }
+    }
+    body
+}
+
+/// The post under way.
+struct Posting<'a>(&'a Session);
+
+impl Drop for Posting<'_> {
+    fn drop(&mut self) {
+        self.0.posting.store(false, Relaxed);
+    }
+}
+
+/// Takes the packets of a body that `body` still has to read.
+pub(crate) async fn post<E: From<Refusal>>(
+    session: &Arc<Session>,
+    hub: &Arc<Hub>,
+    body: impl Future<Output = Result<Bytes, E>>,
+) -> Result<&'static str, E> {
+    if !session.is_polled() {
+        return Err(Refusal::BadRequest.into());
+    }
+    if session.posting.swap(true, Relaxed) {
+        session.fail(hub);
+        return Err(Refusal::BadRequest.into());
+    }
+    let _posting = Posting(session);
+    let body = body.await?;
+    hub.metrics.bytes_in.add(body.len() as u64);
+    let taken = std::str::from_utf8(&body).map_err(drop).and_then(|body| {
+        for packet in engineio::payload(body) {
+            session.receive(&packet.map_err(drop)?, hub).map_err(drop)?;
+        }
+        Ok(())
+    });
+    match taken {
+        Ok(()) => Ok("ok"),
+        Err(()) => {
+            session.fail(hub);
+            Err(Refusal::BadRequest.into())
+        }
+    }
+}

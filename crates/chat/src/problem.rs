@@ -1,0 +1,53 @@
+//! A refusal as every transport words it: HTTP status, a stable code for programs and a sentence for people.
+
+/// Why a request, a join or a send was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) status: u16,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    /// Seconds after which trying again makes sense.
+    pub(crate) retry_after: Option<u64>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Problem {
+        Problem { status, code, message: message.into(), retry_after: None }
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Problem {
+        Problem::new(400, "bad_request", message)
+    }
+
+    pub(crate) fn unauthorized() -> Problem {
+        Problem::new(401, "unauthorized", "a valid access token is needed, as `Authorization: Bearer …`")
+    }
+
+    pub(crate) fn no_room(id: &str) -> Problem {
+        Problem::new(404, "no_such_room", format!("there is no room `{id}`"))
+    }
+
+    pub(crate) fn forbidden(message: impl Into<String>) -> Problem {
+        Problem::new(403, "forbidden", message)
+    }
+
+    pub(crate) fn draining() -> Problem {
+        Problem { retry_after: Some(1), ..Problem::new(503, "draining", "the service is about to stop") }
+    }
+
+    pub(crate) fn overloaded() -> Problem {
+        Problem {
+            retry_after: Some(1),
+            ..Problem::new(503, "overloaded", "too much is waiting to be stored")
+        }
+    }
+
+    pub(crate) fn store() -> Problem {
+        Problem::new(500, "store_failed", "the message store refused")
+    }
+
+    /// `"code":…,"message":…`, the inside of an object.
+    pub(crate) fn fields(&self) -> String {
+        format!(r#""code":"{}","message":{}"#, self.code, serde_json::Value::from(self.message.as_str()))
+    }
+}

@@ -1,0 +1,75 @@
+//! What a sender is told about its message. Never the content: an acknowledgement that carried a tracked message's
+//! stamp would look like a delivery.
+
+use std::sync::Arc;
+
+use sonagi_wire::websocket::{self, Opcode};
+
+use crate::peer::Peer;
+use crate::problem::Problem;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Stored {
+        seq: u64,
+        /// Milliseconds since the Unix epoch.
+        at: u64,
+    },
+    /// The same client id was sent before and got this number.
+    Repeated {
+        seq: u64,
+    },
+    Failed,
+}
+
+/// How the sender wants to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Receipt {
+    /// Socket.IO without an acknowledgement id.
+    Silent,
+    /// `/ws`, with the client's id of the message when it gave one.
+    Raw(Option<String>),
+    /// Socket.IO with this acknowledgement id.
+    SocketIo(u64),
+}
+
+impl Receipt {
+    pub(crate) fn give(&self, sender: &Arc<Peer>, outcome: Outcome) {
+        match outcome {
+            Outcome::Stored { seq, .. } | Outcome::Repeated { seq } => self.accept(sender, seq),
+            Outcome::Failed => self.refuse(sender, &Problem::store()),
+        }
+    }
+
+    fn accept(&self, sender: &Arc<Peer>, seq: u64) {
+        self.tell(
+            sender,
+            match self {
+                Receipt::Silent => return,
+                Receipt::Raw(id) => format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, json(id)),
+                Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":true,"seq":{seq}}}]"#),
+            },
+        );
+    }
+
+    pub(crate) fn refuse(&self, sender: &Arc<Peer>, problem: &Problem) {
+        let fields = problem.fields();
+        self.tell(
+            sender,
+            match self {
+                Receipt::Silent => return,
+                Receipt::Raw(id) => format!(r#"{{"type":"error","id":{},{fields}}}"#, json(id)),
+                Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":false,"error":{{{fields}}}}}]"#),
+            },
+        );
+    }
+
+    fn tell(&self, sender: &Arc<Peer>, text: String) {
+        sender.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
+    }
+}
+
+fn json(id: &Option<String>) -> String {
+    id.as_ref().map_or_else(|| "null".to_owned(), |id| serde_json::Value::from(id.as_str()).to_string())
+}

@@ -1,0 +1,154 @@
+//! A running service: how it starts, what it tells about itself, how it stops.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::accounts::{self, Accounts};
+use crate::config::{Config, Error};
+use crate::credentials::Credential;
+use crate::engineio::Sessions;
+use crate::hub::{Hub, Phase, Readers};
+use crate::metrics::Metrics;
+use crate::outbox::Close;
+use crate::peer::Peers;
+use crate::room::Access;
+use crate::rooms::Rooms;
+use crate::{http, log, store, sweep};
+
+/// The password of every seeded user.
+const SEED_PASSWORD: &str = "password";
+/// The group room that seeding makes.
+const LOBBY: &str = "lobby";
+
+/// A running service. Dropping it stops it at once; `drain` stops it kindly.
+pub struct Service {
+    address: SocketAddr,
+    credentials: Vec<Credential>,
+    hub: Arc<Hub>,
+    tasks: Vec<AbortHandle>,
+    writer: Option<JoinHandle<()>>,
+}
+
+/// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
+pub async fn start(config: Config) -> Result<Service, Error> {
+    let listener = http::listen(config.listen)
+        .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+    let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
+    let mut db = store::open(&config.store)?;
+    let cost = config.limits.password_cost;
+    let decoy = accounts::hash("a password nobody has", cost)?;
+    if config.seed_users > 0 {
+        // Hashed once, not once a user: a thousand salts would cost seconds and prove nothing here.
+        let hash = accounts::hash(SEED_PASSWORD, cost)?;
+        store::seed(&mut db, config.seed_users, &hash)
+            .and_then(|()| store::find_or_create_room(&db, LOBBY, Access::Group))
+            .map_err(Error::store("seed"))?;
+    }
+    let users = store::users(&db).map_err(Error::store("read"))?;
+    let friends = store::friends(&db).map_err(Error::store("read"))?;
+    let rooms = store::rooms(&db).map_err(Error::store("read"))?;
+    let accounts = Accounts::new(users, &friends, decoy, &config.limits)?;
+    let credentials = credentials(&accounts, config.seed_users)?;
+    let (log, inbox) = log::channel(config.limits.sends_in_flight);
+    let hub = Arc::new(Hub {
+        rooms: Rooms::new(rooms, !config.faults.is_none()),
+        config,
+        metrics: Metrics::default(),
+        accounts,
+        peers: Peers::default(),
+        sessions: Sessions::default(),
+        log,
+        readers: Readers::new(),
+        phase: watch::Sender::new(Phase::Serving),
+        born: Instant::now(),
+    });
+    let writer = std::thread::Builder::new().name("chat-log".into()).spawn({
+        let hub = hub.clone();
+        move || log::run(inbox, db, hub)
+    });
+    let writer = writer.map_err(|error| Error::Store { doing: "start", reason: error.to_string() })?;
+    let tasks = vec![
+        tokio::spawn(http::accept(listener, hub.clone())).abort_handle(),
+        tokio::spawn(sweep::run(hub.clone())).abort_handle(),
+    ];
+    Ok(Service { address, credentials, hub, tasks, writer: Some(writer) })
+}
+
+fn credentials(accounts: &Accounts, count: usize) -> Result<Vec<Credential>, Error> {
+    let mut credentials = Vec::with_capacity(count);
+    for n in 1..=count {
+        let email = format!("user{n}@example.test");
+        let Some(user) = accounts.by_email(&email) else { continue };
+        let token = accounts.token(user.id).map_err(|problem| Error::Secrets(problem.message))?;
+        credentials.push(Credential { email, password: SEED_PASSWORD.into(), id: user.id, token });
+    }
+    Ok(credentials)
+}
+
+impl Service {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The text of `/metrics`.
+    pub fn metrics(&self) -> String {
+        self.hub.metrics.render()
+    }
+
+    /// The seeded users, in order.
+    pub fn credentials(&self) -> &[Credential] {
+        &self.credentials
+    }
+
+    /// Stops within `grace`: not ready at once, no new connections or joins; connections are closed with 1012, spread
+    /// over most of the grace so that reconnects do not come in one wave; then what remains is dropped.
+    pub async fn drain(mut self, grace: Duration) {
+        self.hub.phase.send_replace(Phase::Draining);
+        let started = Instant::now();
+        let mut peers = self.hub.peers.all();
+        fastrand::shuffle(&mut peers);
+        let spread = grace.mul_f64(0.8);
+        let steps = peers.len().max(1) as f64;
+        for (n, peer) in peers.into_iter().enumerate() {
+            let due = spread.mul_f64(n as f64 / steps);
+            if let Some(wait) = due.checked_sub(started.elapsed()).filter(|wait| wait.as_millis() > 0) {
+                tokio::time::sleep(wait).await;
+            }
+            peer.outbox.close(Close::Restart);
+            crate::engineio::abandoned(&self.hub, &peer);
+        }
+        while started.elapsed() < grace && !self.hub.peers.is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        self.stop();
+        if let Some(writer) = self.writer.take() {
+            // What was accepted is committed before the thread ends; joining may take a moment.
+            let _ = tokio::task::spawn_blocking(move || writer.join()).await;
+        }
+    }
+
+    fn stop(&mut self) {
+        self.hub.phase.send_replace(Phase::Stopped);
+        for task in self.tasks.drain(..) {
+            task.abort();
+        }
+        for peer in self.hub.peers.all() {
+            peer.outbox.hang_up();
+        }
+        self.hub.log.stop();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if !self.tasks.is_empty() {
+            self.stop();
+        }
+    }
+}

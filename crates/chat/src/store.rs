@@ -1,0 +1,221 @@
+//! The SQLite database: what it holds and how it is asked.
+//!
+//! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms`); only messages are read
+//! later. This file has the statements; which thread runs them is `log`'s business.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::config::{Error, Store};
+use crate::room::Access;
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS users (
+        id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, username TEXT NOT NULL, password TEXT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS friends (
+        user INTEGER NOT NULL, friend INTEGER NOT NULL, PRIMARY KEY (user, friend)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS rooms (
+        key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, a INTEGER, b INTEGER
+    );
+    CREATE TABLE IF NOT EXISTS messages (
+        room INTEGER NOT NULL, seq INTEGER NOT NULL, sender INTEGER NOT NULL, client_id TEXT,
+        content TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (room, seq)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX IF NOT EXISTS sends ON messages (room, sender, client_id)
+        WHERE client_id IS NOT NULL;
+";
+
+/// Opens the database for writing and makes its tables.
+pub(crate) fn open(store: &Store) -> Result<Connection, Error> {
+    let connection = match store {
+        Store::Memory => Connection::open_in_memory(),
+        Store::File(path) => Connection::open(path),
+    }
+    .map_err(Error::store("open"))?;
+    prepare(&connection).map_err(Error::store("open"))?;
+    connection.execute_batch(SCHEMA).map_err(Error::store("create the tables of"))?;
+    Ok(connection)
+}
+
+/// Opens one more connection for reading; `None` for a memory store, which has only one.
+pub(crate) fn open_reader(store: &Store) -> Result<Option<Connection>, rusqlite::Error> {
+    let Store::File(path) = store else { return Ok(None) };
+    let connection = Connection::open(path)?;
+    prepare(&connection)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(Some(connection))
+}
+
+/// NORMAL with a write-ahead log: a commit survives the process, and a power cut may lose the last ones but never
+/// corrupts. FULL would bound the service by the disk's flushes, which is not what is being studied.
+fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(16);
+    Ok(())
+}
+
+pub(crate) struct UserRow {
+    pub(crate) id: u64,
+    pub(crate) email: String,
+    pub(crate) username: String,
+    pub(crate) password: String,
+}
+
+pub(crate) fn users(db: &Connection) -> Result<Vec<UserRow>, rusqlite::Error> {
+    let mut statement = db.prepare("SELECT id, email, username, password FROM users ORDER BY id")?;
+    let rows = statement.query_map([], |row| {
+        Ok(UserRow {
+            id: unsigned(row.get(0)?),
+            email: row.get(1)?,
+            username: row.get(2)?,
+            password: row.get(3)?,
+        })
+    })?;
+    rows.collect()
+}
+
+pub(crate) fn friends(db: &Connection) -> Result<Vec<(u64, u64)>, rusqlite::Error> {
+    let mut statement = db.prepare("SELECT user, friend FROM friends ORDER BY user, friend")?;
+    let rows = statement.query_map([], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
+    rows.collect()
+}
+
+/// Adds users that are not there yet, each with the same password hash, and makes neighbours friends.
+pub(crate) fn seed(db: &mut Connection, count: usize, password: &str) -> Result<(), rusqlite::Error> {
+    let tx = db.transaction()?;
+    {
+        let mut insert =
+            tx.prepare("INSERT OR IGNORE INTO users (email, username, password) VALUES (?1, ?2, ?3)")?;
+        for n in 1..=count {
+            insert.execute(params![format!("user{n}@example.test"), format!("user{n}"), password])?;
+        }
+        let mut find = tx.prepare("SELECT id FROM users WHERE email = ?1")?;
+        let ids: Vec<i64> = (1..=count)
+            .map(|n| find.query_row([format!("user{n}@example.test")], |row| row.get(0)))
+            .collect::<Result<_, _>>()?;
+        let mut befriend = tx.prepare("INSERT OR IGNORE INTO friends (user, friend) VALUES (?1, ?2)")?;
+        for (at, id) in ids.iter().enumerate() {
+            for step in [1, 2] {
+                let other = ids[(at + step) % ids.len()];
+                if other != *id {
+                    befriend.execute([id, &other])?;
+                    befriend.execute([&other, id])?;
+                }
+            }
+        }
+    }
+    tx.commit()
+}
+
+pub(crate) struct RoomRow {
+    pub(crate) key: i64,
+    pub(crate) id: String,
+    pub(crate) access: Access,
+    /// The number of its last message.
+    pub(crate) last: u64,
+}
+
+fn access(a: Option<i64>, b: Option<i64>) -> Access {
+    match (a, b) {
+        (Some(a), Some(b)) => Access::Direct(unsigned(a), unsigned(b)),
+        _ => Access::Group,
+    }
+}
+
+pub(crate) fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
+    let mut statement = db.prepare(
+        "SELECT key, id, a, b, coalesce((SELECT max(seq) FROM messages WHERE room = key), 0) FROM rooms",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok(RoomRow {
+            key: row.get(0)?,
+            id: row.get(1)?,
+            access: access(row.get(2)?, row.get(3)?),
+            last: unsigned(row.get(4)?),
+        })
+    })?;
+    rows.collect()
+}
+
+/// The key of a room, made when it is not there yet.
+pub(crate) fn find_or_create_room(db: &Connection, id: &str, access: Access) -> Result<i64, rusqlite::Error> {
+    let (a, b) = match access {
+        Access::Direct(a, b) => (Some(signed(a)), Some(signed(b))),
+        Access::Group => (None, None),
+    };
+    db.execute("INSERT OR IGNORE INTO rooms (id, a, b) VALUES (?1, ?2, ?3)", params![id, a, b])?;
+    db.query_row("SELECT key FROM rooms WHERE id = ?1", [id], |row| row.get(0))
+}
+
+/// One message to be stored.
+pub(crate) struct MessageRow<'a> {
+    pub(crate) room: i64,
+    pub(crate) seq: u64,
+    pub(crate) sender: u64,
+    pub(crate) client_id: Option<&'a str>,
+    pub(crate) content: &'a str,
+    pub(crate) at: u64,
+}
+
+pub(crate) fn insert_message(db: &Connection, message: &MessageRow<'_>) -> Result<(), rusqlite::Error> {
+    db.prepare_cached(
+        "INSERT INTO messages (room, seq, sender, client_id, content, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        message.room,
+        signed(message.seq),
+        signed(message.sender),
+        message.client_id,
+        message.content,
+        signed(message.at)
+    ])?;
+    Ok(())
+}
+
+/// The number an earlier send of the same id got.
+pub(crate) fn sent_before(
+    db: &Connection,
+    room: i64,
+    sender: u64,
+    client_id: &str,
+) -> Result<Option<u64>, rusqlite::Error> {
+    db.prepare_cached("SELECT seq FROM messages WHERE room = ?1 AND sender = ?2 AND client_id = ?3")?
+        .query_row(params![room, signed(sender), client_id], |row| row.get(0).map(unsigned))
+        .optional()
+}
+
+/// Deletes a room's messages up to and including `seq`.
+pub(crate) fn prune(db: &Connection, room: i64, seq: u64) -> Result<(), rusqlite::Error> {
+    db.prepare_cached("DELETE FROM messages WHERE room = ?1 AND seq <= ?2")?
+        .execute(params![room, signed(seq)])?;
+    Ok(())
+}
+
+/// A page of a room's log as JSON objects, in order.
+pub(crate) fn page(
+    db: &Connection,
+    room: i64,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<(u64, String)>, rusqlite::Error> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![room, signed(after), limit as i64], |row| {
+        let (seq, sender, content, at): (i64, i64, String, i64) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        Ok((unsigned(seq), format!(r#"{{"seq":{seq},"senderId":{sender},"content":{content},"at":{at}}}"#)))
+    })?;
+    rows.collect()
+}
+
+// SQLite's integers are signed; none of ours reaches the sign bit.
+fn signed(value: u64) -> i64 {
+    value as i64
+}
+fn unsigned(value: i64) -> u64 {
+    value as u64
+}

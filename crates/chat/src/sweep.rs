@@ -1,0 +1,55 @@
+//! The one timer of the service: looks at every connection once a tick.
+//!
+//! A timer per connection would cost each of them memory and the runtime a heap; a look costs some nanoseconds. The
+//! tick is a twentieth of the shortest time limit it serves (a second with the defaults), and limits are kept
+//! early by up to a tick rather than late.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::Limits;
+use crate::engineio;
+use crate::hub::Hub;
+use crate::outbox::Close;
+use crate::peer::Verdict;
+
+fn tick(limits: &Limits) -> Duration {
+    let shortest = limits.ping_interval.min(limits.ping_timeout).min(limits.connect_timeout);
+    (shortest / 20).clamp(Duration::from_millis(5), Duration::from_secs(1))
+}
+
+/// Sweeps until the task is aborted.
+pub(crate) async fn run(hub: Arc<Hub>) {
+    let tick = tick(&hub.config.limits);
+    let mut ticks = tokio::time::interval(tick);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        sweep(&hub, tick.as_millis() as u64);
+    }
+}
+
+fn sweep(hub: &Arc<Hub>, tick: u64) {
+    let now = hub.now();
+    let mut over = Vec::new();
+    hub.peers.each(|peer| match peer.check(now, tick, &hub.config.limits) {
+        Verdict::Fine => {}
+        verdict => over.push((peer.clone(), verdict)),
+    });
+    for (peer, verdict) in over {
+        match verdict {
+            Verdict::Fine => {}
+            Verdict::Over(why) => {
+                if why == Close::Dead {
+                    hub.metrics.dead_peers.add(1);
+                }
+                peer.outbox.close(why);
+                engineio::abandoned(hub, &peer);
+            }
+            Verdict::Drop => {
+                peer.outbox.hang_up();
+                engineio::abandoned(hub, &peer);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Login, users, friends, rooms and history over HTTP.
+
+use sonagi_chat::{Config, Limits, Rate};
+
+use crate::client::{Ws, exchange, get, post, request, serve};
+
+#[tokio::test]
+async fn a_login_gives_a_token_that_opens_the_rest() {
+    let service = serve(3).await;
+    let at = service.address();
+    let login = post(at, "/auth/login", "", r#"{"email":"user1@example.test","password":"password"}"#).await;
+    assert_eq!(login.status, 200);
+    let login = login.json();
+    assert_eq!(login["user"]["email"], "user1@example.test");
+    let token = login["access_token"].as_str().unwrap();
+    let friends = get(at, "/users/friends", token).await.json();
+    let ids: Vec<u64> =
+        friends["friends"].as_array().unwrap().iter().map(|friend| friend["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids, [2, 3]);
+    let mine = post(at, "/rooms/find-or-create", token, r#"{"friendId":2}"#).await.json();
+    // A template of a script makes text of the number.
+    let same = post(at, "/rooms/find-or-create", token, r#"{"friendId":"2"}"#).await.json();
+    assert_eq!(mine["roomId"], "dm-1-2");
+    assert_eq!(mine, same);
+    let user = get(at, "/users/getUserSecure/user2%40example.test", "").await.json();
+    assert_eq!(user, serde_json::json!({"id": 2, "email": "user2@example.test", "username": "user2"}));
+}
+
+#[tokio::test]
+async fn what_is_not_allowed_is_refused_with_a_status_and_a_code() {
+    let service = serve(6).await;
+    let token = &service.credentials()[0].token;
+    let wrong = r#"{"email":"user1@example.test","password":"wrong"}"#;
+    let nobody = r#"{"email":"nobody@example.test","password":"password"}"#;
+    let cases = [
+        ("POST", "/auth/login", "", wrong, 401, "wrong_credentials"),
+        ("POST", "/auth/login", "", nobody, 401, "wrong_credentials"),
+        ("POST", "/auth/login", "", "{", 400, "bad_request"),
+        ("GET", "/auth/login", "", "", 405, "method_not_allowed"),
+        ("GET", "/users/friends", "", "", 401, "unauthorized"),
+        ("GET", "/users/friends", "made-up", "", 401, "unauthorized"),
+        ("GET", "/users/getUserSecure/nobody@example.test", "", "", 404, "no_such_user"),
+        ("POST", "/rooms/find-or-create", token, r#"{"friendId":4}"#, 403, "forbidden"),
+        ("POST", "/rooms/find-or-create", token, r#"{"friendId":"x"}"#, 400, "bad_request"),
+        ("POST", "/rooms/find-or-create", token, "{}", 400, "bad_request"),
+        ("POST", "/rooms/find-or-create", token, r#"{"name":""}"#, 400, "bad_request"),
+        ("GET", "/rooms/nowhere/messages", token, "", 404, "no_such_room"),
+        ("GET", "/rooms/lobby/messages?after=x", token, "", 400, "bad_request"),
+        ("DELETE", "/healthz", "", "", 405, "method_not_allowed"),
+        ("GET", "/nothing", "", "", 404, "not_found"),
+        ("GET", "/ws", token, "", 426, "upgrade_required"),
+    ];
+    for (method, path, token, body, status, code) in cases {
+        let reply = request(service.address(), method, path, token, body).await;
+        assert_eq!((reply.status, reply.error_code().as_str()), (status, code), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_hammers_the_login_is_told_when_to_come_back() {
+    let limits = Limits { login_per_email: Rate { burst: 2.0, per_second: 0.5 }, ..Limits::default() };
+    let config = Config { seed_users: 2, limits, ..Config::default() };
+    let service = sonagi_chat::start(config).await.unwrap();
+    let login =
+        |n: usize| async move { format!(r#"{{"email":"user{n}@example.test","password":"password"}}"#) };
+    let at = service.address();
+    for status in [200, 200] {
+        assert_eq!(post(at, "/auth/login", "", &login(1).await).await.status, status);
+    }
+    let limited = post(at, "/auth/login", "", &login(1).await).await;
+    assert_eq!((limited.status, limited.error_code().as_str()), (429, "too_many_logins"));
+    assert_eq!(limited.header("retry-after"), Some("2"));
+    assert_eq!(post(at, "/auth/login", "", &login(2).await).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused() {
+    let service = serve(1).await;
+    let body = "x".repeat(64 * 1024 + 1);
+    assert_eq!(post(service.address(), "/auth/login", "", &body).await.status, 413);
+}
+
+#[tokio::test]
+async fn only_listed_origins_may_come_in() {
+    let origins = vec!["https://chat.example.test".to_owned()];
+    let service = sonagi_chat::start(Config { seed_users: 1, origins, ..Config::default() }).await.unwrap();
+    let ask = |origin: &'static str| {
+        let at = service.address();
+        async move {
+            let text = format!("GET /healthz HTTP/1.1\r\nHost: chat\r\n{origin}Connection: close\r\n\r\n");
+            exchange(at, text.as_bytes()).await
+        }
+    };
+    let listed = ask("Origin: https://chat.example.test\r\n").await;
+    assert_eq!(listed.status, 200);
+    assert_eq!(listed.header("access-control-allow-origin"), Some("https://chat.example.test"));
+    assert_eq!(ask("Origin: https://chat.example.test.evil\r\n").await.status, 403);
+    assert_eq!(ask("").await.status, 200);
+    let token = &service.credentials()[0].token;
+    let path = format!("/ws?room=lobby&token={token}");
+    let refused = Ws::open(service.address(), &path, "Origin: https://evil.test\r\n").await.err().unwrap();
+    assert_eq!(refused.status, 403);
+}
+
+#[tokio::test]
+async fn history_is_paged_by_a_dense_sequence() {
+    let service = serve(1).await;
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    for n in 1..=5 {
+        ws.say(&format!("message {n}"), &n.to_string()).await;
+        assert_eq!(ws.json_of("ack").await["seq"], n);
+    }
+    let page = get(at, "/rooms/lobby/messages?after=2&limit=2", token).await.json();
+    let seqs: Vec<u64> =
+        page["messages"].as_array().unwrap().iter().map(|m| m["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, [3, 4]);
+    assert_eq!((&page["next"], &page["last"]), (&4.into(), &5.into()));
+    assert_eq!(page["messages"][0]["content"], "message 3");
+}
+
+#[tokio::test]
+async fn a_file_keeps_users_rooms_and_messages_over_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sonagi_chat::Store::File(folder.path().join("chat.db"));
+    let config = Config { seed_users: 2, store, ..Config::default() };
+    let service = sonagi_chat::start(config.clone()).await.unwrap();
+    let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
+    ws.say("kept", "a").await;
+    assert_eq!(ws.json_of("ack").await["seq"], 1);
+    drop(ws);
+    service.drain(std::time::Duration::ZERO).await;
+
+    let service = sonagi_chat::start(config).await.unwrap();
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let page = get(at, "/rooms/lobby/messages", token).await.json();
+    assert_eq!(page["messages"][0]["content"], "kept");
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    ws.say("kept", "a").await;
+    assert_eq!(ws.json_of("ack").await["seq"], 1, "the id of the first run is known");
+    ws.say("new", "b").await;
+    assert_eq!(ws.json_of("ack").await["seq"], 2);
+}
