@@ -304,8 +304,8 @@ impl Ledger {
                 }
             } else if joins > 0 {
                 joins -= 1;
-                if seat.join(at) {
-                    room_of(&mut self.rooms, room).joined(at.plus(settle));
+                if let Some(owed_from) = seat.join(at, settle) {
+                    room_of(&mut self.rooms, room).joined(owed_from);
                 }
             } else {
                 goes -= 1;

@@ -94,7 +94,7 @@ fn shown(value: f64) -> String {
     if value.fract() == 0.0 {
         format!("{value:.0}")
     } else {
-        format!("{:.4}", value).trim_end_matches('0').to_owned()
+        format!("{value:.4}").trim_end_matches('0').to_owned()
     }
 }
 

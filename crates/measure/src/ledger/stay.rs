@@ -22,6 +22,8 @@ const OPEN: At = At(i64::MAX);
 /// One membership of one member in one room.
 struct Stay {
     joined: At,
+    /// `joined` + settle, but after the stay before, so that no message is owed twice.
+    owed_from: At,
     /// OPEN while the member is in.
     left: At,
     /// OPEN until the connection is closed.
@@ -32,7 +34,7 @@ impl Stay {
     /// The sending instants that are owed. Empty ones end just before they begin, so that counting begins minus ends
     /// comes to nothing.
     fn owed(&self, settle: i64) -> RangeInclusive<At> {
-        let first = self.joined.plus(settle);
+        let first = self.owed_from;
         let last =
             if self.gone == self.left && self.left != OPEN { self.left.plus(-settle) } else { self.left };
         first..=last.max(first.plus(-1))
@@ -52,7 +54,7 @@ pub(super) struct Seat {
     /// The pass over the receipts in which this seat has to wait.
     pub(super) blocked: u32,
     /// By sender, a received number known to be high: spares long walks when a backlog is replayed. Made on first need.
-    ahead: Option<Box<HashMap<u32, u32>>>,
+    ahead: Option<HashMap<u32, u32>>,
 }
 
 impl Seat {
@@ -66,13 +68,15 @@ impl Seat {
         self.stays.last().is_some_and(|stay| stay.left == OPEN)
     }
 
-    /// The member joined. False when it was in already.
-    pub(super) fn join(&mut self, at: At) -> bool {
-        let new = !self.is_open();
-        if new {
-            self.stays.push(Stay { joined: at, left: OPEN, gone: OPEN });
+    /// The member joined: the first sending instant it is owed. None when it was in already.
+    pub(super) fn join(&mut self, at: At, settle: i64) -> Option<At> {
+        if self.is_open() {
+            return None;
         }
-        new
+        let before = self.stays.last().map_or(At(i64::MIN), |stay| stay.left.plus(1));
+        let owed_from = at.plus(settle).max(before);
+        self.stays.push(Stay { joined: at, owed_from, left: OPEN, gone: OPEN });
+        Some(owed_from)
     }
 
     /// The member left: the stay that ended, if it was in.

@@ -1,0 +1,3 @@
+use sonagi_measure::ledger::Counts;
+#[allow(unused)]
+fn todo(_: Counts) {}

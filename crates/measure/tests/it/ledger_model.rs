@@ -1,0 +1,288 @@
+//! The ledger against a reference that is obviously right: everything known at once, every copy against every stay.
+
+use proptest::prelude::*;
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Arrival, Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled};
+
+const MS: i64 = 1_000_000;
+
+/// One membership as it really was (ms).
+#[derive(Clone, Copy, Debug)]
+struct Stay {
+    member: u32,
+    room: u32,
+    joined: i64,
+    left: Option<i64>,
+    gone: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    room: u32,
+    number: u32,
+    sender: u32,
+    planned: i64,
+    started: i64,
+    /// When the sender's shard wrote it down.
+    told: i64,
+    acked: Option<bool>,
+    settled: Option<(i64, bool)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    at: i64,
+    member: u32,
+    room: u32,
+    number: u32,
+}
+
+#[derive(Clone, Debug)]
+struct History {
+    rules: Rules,
+    stays: Vec<Stay>,
+    /// (member, room, at) of every closed connection.
+    gone: Vec<(u32, u32, i64)>,
+    messages: Vec<Message>,
+    /// In the order each member received them.
+    copies: Vec<Copy>,
+    members: u32,
+}
+
+impl Stay {
+    fn owed(&self, started: i64, settle: i64) -> bool {
+        let first = self.joined + settle;
+        let last = match (self.left, self.gone) {
+            (None, _) => i64::MAX,
+            (Some(left), Some(gone)) if left == gone => left - settle,
+            (Some(left), _) => left,
+        };
+        first <= started && started <= last
+    }
+}
+
+fn reference(h: &History) -> (Counts, Vec<Arrival>) {
+    let (settle, deadline) = (h.rules.settle_ns / MS, h.rules.deadline_ns / MS);
+    let owed = |member: u32, m: &Message| {
+        let own = m.sender == member && !h.rules.echo;
+        let stay = |s: &Stay| s.member == member && s.room == m.room && s.owed(m.started, settle);
+        if own { None } else { h.stays.iter().position(stay) }
+    };
+    let mut c = Counts { messages: h.messages.len() as u64, ..Counts::default() };
+    let mut arrivals = Vec::new();
+    for (i, copy) in h.copies.iter().enumerate() {
+        let same = |m: &&Message| m.room == copy.room && m.number == copy.number;
+        let Some(message) = h.messages.iter().find(same) else {
+            c.foreign += 1;
+            continue;
+        };
+        if message.sender == copy.member && !h.rules.echo {
+            c.settling += 1;
+            continue;
+        }
+        let mine = |s: &&Stay| s.member == copy.member && s.room == copy.room;
+        let Some(stay) = owed(copy.member, message) else {
+            let near =
+                |s: &Stay| s.joined - settle <= copy.at && s.gone.is_none_or(|gone| copy.at <= gone + settle);
+            *if h.stays.iter().filter(mine).any(near) { &mut c.settling } else { &mut c.leaked } += 1;
+            continue;
+        };
+        let before = || h.copies[..i].iter().filter(|b| b.member == copy.member && b.room == copy.room);
+        if before().any(|b| b.number == copy.number) {
+            c.duplicate += 1;
+            continue;
+        }
+        let overtook = |b: &Copy| {
+            let other = h.messages.iter().find(|m| m.room == b.room && m.number == b.number);
+            other.is_some_and(|m| {
+                m.sender == message.sender && m.number > message.number && owed(copy.member, m).is_some()
+            })
+        };
+        c.reordered += u64::from(before().any(overtook));
+        let latency = copy.at - message.planned;
+        let stay = h.stays[stay];
+        let later = h.stays.iter().filter(mine).any(|s| s.joined > stay.joined && copy.at >= s.joined);
+        let replayed = later || stay.gone.is_some_and(|gone| copy.at > gone);
+        let class = if replayed {
+            &mut c.replayed
+        } else if latency > deadline {
+            &mut c.late
+        } else {
+            &mut c.delivered
+        };
+        *class += 1;
+        arrivals.push(Arrival { latency_ns: latency * MS, replayed });
+    }
+    for message in &h.messages {
+        let acked = message.settled.map_or(message.acked, |(_, acked)| Some(acked)) == Some(true);
+        for member in (0..h.members).filter(|&member| owed(member, message).is_some()) {
+            let came = h.copies.iter().any(|copy| {
+                copy.member == member && copy.room == message.room && copy.number == message.number
+            });
+            if came || acked {
+                c.owed += 1;
+            }
+            if !came {
+                *if acked { &mut c.lost } else { &mut c.unknown } += 1;
+            }
+        }
+    }
+    (c, arrivals)
+}
+
+/// Feeds the history to a ledger in batches cut at `cuts`, members spread over `shards`.
+fn ledger(h: &History, shards: u32, cuts: &[i64]) -> (Counts, Vec<Arrival>) {
+    let mut ledger = Ledger::new(h.rules);
+    let mut arrivals = Vec::new();
+    let mut from = i64::MIN;
+    for &until in cuts.iter().chain([&i64::MAX]) {
+        let now = |at: i64| from < at && at <= until;
+        let mut batches: Vec<Batch> = (0..shards).map(|shard| batch(h, shard, shards, now)).collect();
+        batches.rotate_left((until.unsigned_abs() % u64::from(shards)) as usize);
+        let until_ns = until.saturating_mul(MS);
+        ledger.apply(&mut batches, At(until_ns), |arrival| arrivals.push(arrival));
+        let c = ledger.counts();
+        assert_eq!(c.owed, c.delivered + c.late + c.replayed + c.lost + c.outstanding);
+        from = until;
+    }
+    (ledger.close(At(i64::MAX), |arrival| arrivals.push(arrival)), arrivals)
+}
+
+fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Batch {
+    let here = |member: u32| member % shards == shard;
+    let at = |ms: i64| At(ms * MS);
+    let mut batch = Batch::default();
+    for s in h.stays.iter().filter(|s| here(s.member)) {
+        if now(s.joined) {
+            batch.joined.push(Joined { member: s.member, room: s.room, at: at(s.joined) });
+        }
+        if let Some(left) = s.left.filter(|&left| now(left)) {
+            batch.left.push(Left { member: s.member, room: s.room, at: at(left) });
+        }
+    }
+    for &(member, room, gone) in h.gone.iter().filter(|g| here(g.0) && now(g.2)) {
+        batch.gone.push(Left { member, room, at: at(gone) });
+    }
+    for m in h.messages.iter().filter(|m| here(m.sender)) {
+        if now(m.told) {
+            let Message { room, number, sender, acked, .. } = *m;
+            let (planned, started) = (at(m.planned), at(m.started));
+            batch.sent.push(Sent { room, number, sender, planned, started, acked });
+        }
+        if let Some((_, acked)) = m.settled.filter(|&(when, _)| now(when)) {
+            batch.settled.push(Settled { room: m.room, number: m.number, acked });
+        }
+    }
+    for c in h.copies.iter().filter(|c| here(c.member) && now(c.at)) {
+        batch.received.push(Received { at: at(c.at), member: c.member, room: c.room, number: c.number });
+    }
+    batch
+}
+
+/// A random history from one seed: small numbers of everything, so that instants coincide and borders are hit.
+fn history(seed: u64, rules: Rules) -> History {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let (members, rooms) = (rng.u32(1..6), rng.u32(1..3));
+    let mut h = History {
+        rules,
+        stays: vec![],
+        gone: vec![],
+        messages: vec![],
+        copies: vec![],
+        members: members + 1,
+    };
+    for (member, room) in (0..members).flat_map(|m| (0..rooms).map(move |r| (m, r))) {
+        connections(&mut h, &mut rng, member, room);
+    }
+    for room in 0..rooms {
+        messages(&mut h, &mut rng, room);
+    }
+    for message in h.messages.clone() {
+        for member in 0..h.members {
+            for _ in 0..[0, 1, 1, 1, 1, 2, 3][rng.usize(0..7)] {
+                let at = message.started + [rng.i64(0..3), rng.i64(0..40), rng.i64(0..250)][rng.usize(0..3)];
+                h.copies.push(Copy { at, member, room: message.room, number: message.number });
+            }
+        }
+    }
+    for _ in 0..rng.usize(0..4) {
+        let (at, member) = (rng.i64(0..400), rng.u32(0..h.members));
+        h.copies.push(Copy { at, member, room: rng.u32(0..9), number: rng.u32(1000..2000) });
+    }
+    rng.shuffle(&mut h.copies);
+    h.copies.sort_by_key(|copy| copy.at);
+    h
+}
+
+fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32) {
+    let mut now = rng.i64(0..100);
+    for _ in 0..rng.usize(0..4) {
+        let first = h.stays.len();
+        for _ in 0..rng.usize(1..3) {
+            let joined = now;
+            now += rng.i64(1..120);
+            h.stays.push(Stay { member, room, joined, left: Some(now), gone: None });
+            now += [0, rng.i64(0..40)][rng.usize(0..2)];
+        }
+        let last = h.stays.last_mut().unwrap();
+        match rng.usize(0..4) {
+            // Still in at the end, or left without ever closing: no further connection.
+            0 => return last.left = None,
+            1 => return,
+            // Cut, or drained and closed.
+            n => now = if n == 2 { last.left.unwrap() } else { now },
+        }
+        h.gone.push((member, room, now));
+        h.stays[first..].iter_mut().for_each(|stay| stay.gone = Some(now));
+        now += [0, rng.i64(0..60)][rng.usize(0..2)];
+    }
+}
+
+fn messages(h: &mut History, rng: &mut fastrand::Rng, room: u32) {
+    let mut starts: Vec<i64> = (0..rng.usize(0..25)).map(|_| rng.i64(0..350)).collect();
+    starts.sort_unstable();
+    // Numbers are drawn before sending: neighbours may overtake each other; some are drawn and never sent.
+    for _ in 0..rng.usize(0..4) {
+        if starts.len() > 1 {
+            let i = rng.usize(1..starts.len());
+            starts.swap(i - 1, i);
+        }
+    }
+    for (number, started) in (0u32..).zip(starts) {
+        if rng.u8(0..10) == 0 {
+            continue;
+        }
+        let told = started + [0, rng.i64(0..200)][rng.usize(0..2)];
+        let acked = [None, Some(true), Some(true), Some(false)][rng.usize(0..4)];
+        let settled = (acked.is_none() && rng.bool()).then(|| (told + rng.i64(0..100), rng.bool()));
+        let (sender, planned) = (rng.u32(0..h.members), started - rng.i64(0..60));
+        h.messages.push(Message { room, number, sender, planned, started, told, acked, settled });
+    }
+}
+
+fn sorted(mut arrivals: Vec<Arrival>) -> Vec<(i64, bool)> {
+    arrivals.sort_by_key(|a| (a.latency_ns, a.replayed));
+    arrivals.iter().map(|a| (a.latency_ns, a.replayed)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_ledger_counts_as_the_reference_does_however_the_run_is_cut_into_batches(
+        seed: u64,
+        settle in 0i64..15,
+        deadline in 0i64..80,
+        echo: bool,
+        shards in 1u32..4,
+        mut cuts in proptest::collection::vec(-5i64..700, 0..12),
+    ) {
+        let rules = Rules { deadline_ns: deadline * MS, settle_ns: settle * MS, echo };
+        let h = history(seed, rules);
+        cuts.sort_unstable();
+        let (expected, arrivals) = reference(&h);
+        let (counted, judged) = ledger(&h, shards, &cuts);
+        prop_assert_eq!(counted, expected, "{:#?}", h);
+        prop_assert_eq!(sorted(judged), sorted(arrivals));
+    }
+}

@@ -1,0 +1,10 @@
+//! What `measure` promises, held against naive models and real files.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod docs;
+mod folder;
+mod ledger;
+mod ledger_model;
+mod merging;
+mod recording;
+mod verdicts;
