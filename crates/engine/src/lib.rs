@@ -17,6 +17,8 @@ mod rooms;
 mod run;
 pub mod schedule;
 mod shard;
+#[cfg(test)]
+mod simulation;
 mod thread;
 mod user;
 

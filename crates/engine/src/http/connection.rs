@@ -58,11 +58,6 @@ impl Http1 {
         Http1 { io: TokioIo::new(tap), traffic, used: false }
     }
 
-    /// Whether a request went over it before.
-    pub(super) fn is_used(&self) -> bool {
-        self.used
-    }
-
     /// Sends the request and reads the whole response. The connection comes back when it can be used again.
     pub(super) async fn exchange(
         self,

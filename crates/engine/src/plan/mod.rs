@@ -84,9 +84,11 @@ impl Plan {
 /// What one kind of user does.
 #[derive(Clone, Debug)]
 pub struct Scenario {
+    /// As the script calls it; counted in the summary.
     pub name: String,
     /// Relative share of users, > 0.
     pub weight: f64,
+    /// Walked once per user, or again and again in a closed run.
     pub flow: Vec<Step>,
 }
 
@@ -95,7 +97,9 @@ pub struct Scenario {
 pub struct Payload {
     /// Variable names, one per column.
     pub fields: Vec<String>,
+    /// Each as long as `fields`.
     pub rows: Vec<Vec<Value>>,
+    /// Which row a user gets.
     pub order: RowOrder,
     /// `loadAll`: the user gets all rows as one array of objects under this name instead of one row.
     pub all_as: Option<String>,
@@ -115,5 +119,6 @@ impl Payload {
 pub enum RowOrder {
     /// User n gets row n modulo the number of rows, counted over all shards: no row repeats before all were used.
     Sequence,
+    /// Any row, drawn for each user.
     Random,
 }

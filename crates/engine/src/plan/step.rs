@@ -10,19 +10,28 @@ use super::template::{Expression, JsonTemplate, Template};
 /// One thing a virtual user does.
 #[derive(Clone, Debug)]
 pub enum Step {
+    /// Pauses.
     Think(Think),
+    /// Says a line; the engine's caller prints it.
     Log(Template),
     /// Sets a variable.
     Set {
+        /// Which.
         name: String,
+        /// To what.
         value: Expression,
     },
+    /// Walks its body several times.
     Loop(Loop),
+    /// Sends a request and reads the response.
     Http(Box<HttpStep>),
+    /// Opens the user's WebSocket.
     WebsocketConnect(Box<WebsocketConnect>),
+    /// Sends a message on it.
     WebsocketSend(Box<WebsocketSend>),
     /// Opens the Socket.IO session (and the default namespace) now; other Socket.IO steps open it when it is not open yet.
     SocketioConnect(Box<SocketioConnect>),
+    /// Sends an event, opening session and namespace where needed.
     SocketioEmit(Box<SocketioEmit>),
     /// Waits for a message without sending one.
     Expect(Box<Expect>),
@@ -34,8 +43,11 @@ pub enum Step {
     Disconnect,
     /// Runs `steps` only when the expression is truthy (`ifTrue`), with the given probability (0 to 1).
     When {
+        /// None: always.
         condition: Option<Expression>,
+        /// 0 to 1.
         probability: f64,
+        /// What is conditional.
         steps: Vec<Step>,
     },
 }
@@ -43,13 +55,16 @@ pub enum Step {
 /// A pause; the length may come from a variable, in seconds.
 #[derive(Clone, Debug)]
 pub struct Think {
+    /// Length in seconds, from the end of the step before.
     pub seconds: Expression,
+    /// Spread around it.
     pub jitter: Jitter,
 }
 
 /// Uniform spread around a think time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jitter {
+    /// Exactly the think time.
     None,
     /** ± milliseconds */
     Millis(f64),
@@ -57,20 +72,27 @@ pub enum Jitter {
     Share(f64),
 }
 
+/// Steps that are repeated.
 #[derive(Clone, Debug)]
 pub struct Loop {
+    /// What an iteration does.
     pub body: Vec<Step>,
+    /// How often.
     pub repeat: Repeat,
     /// Iteration n is *planned* at the loop's start + n × pace: the n-th send is due then, however late the previous one ended.
     pub pace: Option<Duration>,
 }
 
+/// How often a loop's body is walked.
 #[derive(Clone, Debug)]
 pub enum Repeat {
+    /// Until the run or the user's time is over.
     Forever,
     /// The inclusive range is drawn from once per entry of the loop (`"9-12"`); equal ends: a fixed count.
     Count {
+        /// Fewest iterations.
         least: u64,
+        /// Most iterations.
         most: u64,
     },
     /// A count from a variable.
@@ -81,29 +103,45 @@ pub enum Repeat {
     While(Expression),
 }
 
+/// An HTTP request and what is wanted of its response.
 #[derive(Clone, Debug)]
 pub struct HttpStep {
+    /// What it is counted and timed as.
     pub operation: OperationId,
+    /// In capitals, as it goes on the wire.
     pub method: String,
     /// Absolute, or relative to the target.
     pub url: Template,
+    /// Names and values; a step's own win over defaults.
     pub headers: Vec<(String, Template)>,
+    /// Added to the URL's own, percent-encoded.
     pub query: Vec<(String, Template)>,
+    /// Sent beside those the target set; these win.
     pub cookies: Vec<(String, Template)>,
+    /// What is sent.
     pub body: Body,
+    /// User and password (RFC 7617).
     pub basic_auth: Option<(Template, Template)>,
+    /// Whether 3xx responses with a Location are followed.
     pub follow_redirects: bool,
+    /// Longest wait before it counts as failed.
     pub timeout: Duration,
+    /// Values kept for later steps.
     pub captures: Vec<Capture>,
+    /// Values demanded.
     pub matches: Vec<Match>,
     /// Statuses that pass (`expect: statusCode`); empty: any.
     pub expect_status: Vec<u16>,
 }
 
+/// A request's body.
 #[derive(Clone, Debug)]
 pub enum Body {
+    /// Nothing.
     Empty,
+    /// Text as rendered.
     Text(Template),
+    /// JSON.
     Json(JsonTemplate),
     /** application/x-www-form-urlencoded */
     Form(Vec<(String, Template)>),
@@ -112,7 +150,9 @@ pub enum Body {
 /// Keeps a value of a response or message.
 #[derive(Clone, Debug)]
 pub struct Capture {
+    /// Where it is.
     pub from: Source,
+    /// The variable that gets it.
     pub name: String,
     /// A strict capture that finds nothing fails the user.
     pub strict: bool,
@@ -121,33 +161,53 @@ pub struct Capture {
 /// Where a captured or matched value is.
 #[derive(Clone, Debug)]
 pub enum Source {
+    /// The node, or one of the nodes, a JSONPath selects (RFC 9535).
     Json(JsonPath),
-    Regexp { regex: Regex, group: usize },
+    /// What a group of a regular expression matches; group 0 is the whole match.
+    Regexp {
+        /// The expression.
+        regex: Regex,
+        /// The group.
+        group: usize,
+    },
+    /// A response header, lower case.
     Header(String),
+    /// The status code.
     Status,
 }
 
 /// Demands a value of a response or message.
 #[derive(Clone, Debug)]
 pub struct Match {
+    /// Where it is.
     pub from: Source,
+    /// What it must be, as text.
     pub value: Template,
+    /// A strict mismatch fails the user.
     pub strict: bool,
 }
 
+/// Opening a WebSocket.
 #[derive(Clone, Debug)]
 pub struct WebsocketConnect {
+    /// What it is counted and timed as.
     pub operation: OperationId,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
+    /// Names and values; a step's own win over defaults.
     pub headers: Vec<(String, Template)>,
+    /// Offered in this order.
     pub subprotocols: Vec<String>,
+    /// Longest wait before it counts as failed.
     pub timeout: Duration,
 }
 
+/// Sending a WebSocket message.
 #[derive(Clone, Debug)]
 pub struct WebsocketSend {
+    /// What it is counted and timed as.
     pub operation: OperationId,
+    /// What is sent.
     pub payload: Content,
     /// Waits for an answer: the operation then ends when it arrives.
     pub response: Option<Awaited>,
@@ -156,22 +216,31 @@ pub struct WebsocketSend {
 /// What a WebSocket message carries.
 #[derive(Clone, Debug)]
 pub enum Content {
+    /// Text as rendered.
     Text(Template),
+    /// JSON.
     Json(JsonTemplate),
     /** The template's text is base64. */
     Binary(Template),
 }
 
+/// Opening a Socket.IO session and namespace.
 #[derive(Clone, Debug)]
 pub struct SocketioConnect {
+    /// What it is counted and timed as.
     pub operation: OperationId,
+    /// Where and how.
     pub options: SocketioOptions,
+    /// `/` is the default one.
     pub namespace: Template,
 }
 
+/// Sending a Socket.IO event.
 #[derive(Clone, Debug)]
 pub struct SocketioEmit {
+    /// What it is counted and timed as.
     pub operation: OperationId,
+    /// `/` is the default one.
     pub namespace: Template,
     /// How the session is opened when it is not open yet, and its operation.
     pub connect: std::sync::Arc<SocketioConnect>,
@@ -188,6 +257,7 @@ pub struct SocketioEmit {
 /// One argument of an emit.
 #[derive(Clone, Debug)]
 pub enum Argument {
+    /// JSON.
     Json(JsonTemplate),
     /** Sent as a binary attachment. */
     Binary(Vec<u8>),
@@ -196,25 +266,33 @@ pub enum Argument {
 /// What an awaited answer must be like.
 #[derive(Clone, Debug)]
 pub struct Awaited {
+    /// Longest wait before it counts as failed.
     pub timeout: Duration,
     /// Equality with the (first) argument or the whole arguments; None: anything.
     pub data: Option<JsonTemplate>,
+    /// Values kept for later steps.
     pub captures: Vec<Capture>,
+    /// Values demanded.
     pub matches: Vec<Match>,
 }
 
 /// Waiting for a message: a Socket.IO event by name, or any WebSocket message, that fits.
 #[derive(Clone, Debug)]
 pub struct Expect {
+    /// What it is counted and timed as.
     pub operation: OperationId,
+    /// The event's name; None: any message.
     pub event: Option<Template>,
+    /// What it must be like, and by when.
     pub awaited: Awaited,
 }
 
 /// Defaults of the HTTP client.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
+    /// Names and values; a step's own win over defaults.
     pub headers: Vec<(String, Template)>,
+    /// Longest wait before it counts as failed.
     pub timeout: Duration,
     /// Connections per origin and shard shared by its users; None: one keep-alive connection per user.
     pub pool: Option<usize>,
@@ -225,10 +303,13 @@ pub struct HttpOptions {
 /// Defaults of WebSocket connections.
 #[derive(Clone, Debug)]
 pub struct WebsocketOptions {
+    /// Names and values; a step's own win over defaults.
     pub headers: Vec<(String, Template)>,
+    /// Offered in this order.
     pub subprotocols: Vec<String>,
     /// Largest message accepted, in bytes.
     pub max_message: usize,
+    /// Longest wait before it counts as failed.
     pub timeout: Duration,
 }
 
@@ -239,14 +320,19 @@ pub struct SocketioOptions {
     pub url: Option<Template>,
     /// `/socket.io/` by default.
     pub path: String,
+    /// Added to the URL's own, percent-encoded.
     pub query: Vec<(String, Template)>,
+    /// Names and values; a step's own win over defaults.
     pub headers: Vec<(String, Template)>,
     /// The CONNECT packet's payload.
     pub auth: Option<JsonTemplate>,
+    /// How the session is carried.
     pub transport: SocketioTransport,
+    /// Longest wait before it counts as failed.
     pub timeout: Duration,
 }
 
+/// How a Socket.IO session is carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketioTransport {
     /// WebSocket from the start.

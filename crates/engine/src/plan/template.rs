@@ -7,14 +7,19 @@ use serde_json::Value;
 /// What stands in a hole.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
+    /// Always the same.
     Constant(Value),
     /// A variable, then keys and indexes into it (`friends[0].id`).
     Path {
+        /// Its name.
         variable: String,
+        /// The way into its value.
         keys: Vec<Key>,
     },
     Call {
+        /// Which.
         function: Function,
+        /// In order.
         arguments: Vec<Expression>,
     },
     /// A template used as a value: always a string.
@@ -24,7 +29,9 @@ pub enum Expression {
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Key {
+    /// A member of an object.
     Name(String),
+    /// An element of a list, from 0.
     Index(usize),
 }
 
@@ -52,21 +59,27 @@ pub enum Function {
 /// Text with holes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Template {
+    /// In order.
     pub pieces: Vec<Piece>,
 }
 
+/// A part of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
+    /// Copied as it is.
     Text(String),
+    /// Filled with a user's value.
     Hole(Expression),
 }
 
 /// JSON text with holes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonTemplate {
+    /// In order; together they are JSON.
     pub pieces: Vec<JsonPiece>,
 }
 
+/// A part of a JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonPiece {
     /// JSON text, copied as it is.
