@@ -94,7 +94,7 @@ impl Clock {
 
     /// Wakes sleepers when they are due, for ever. One task per shard runs it.
     pub(crate) async fn drive(self: Rc<Self>) {
-        std::future::poll_fn(|cx| self.poll_drive(cx)).await
+        std::future::poll_fn(|cx| self.poll_drive(cx)).await;
     }
 
     fn poll_drive(&self, cx: &mut Context<'_>) -> Poll<()> {
@@ -107,18 +107,18 @@ impl Clock {
                 timers.earliest()
             };
             let Some(next) = next else { return Poll::Pending };
-            ready!(self.alarm.borrow_mut().poll_ring(cx, next, self.now(), self.epoch));
+            // A zero interval would disarm the kernel's timer instead of ringing it at once.
+            let wait = Duration::from_nanos(next.since(self.now()).max(1) as u64);
+            ready!(self.alarm.borrow_mut().poll_ring(cx, wait));
         }
     }
 }
 
 impl Alarm {
-    /// Sets the alarm to `at` and is ready once it has rung.
-    fn poll_ring(&mut self, cx: &mut Context<'_>, at: At, now: At, epoch: Instant) -> Poll<()> {
+    /// Sets the alarm to ring after `wait` and is ready once it has rung.
+    fn poll_ring(&mut self, cx: &mut Context<'_>, wait: Duration) -> Poll<()> {
         match self {
             Alarm::Kernel(timer) => {
-                // A zero interval would disarm the timer instead of ringing at once.
-                let wait = Duration::from_nanos(at.since(now).max(1) as u64);
                 let value =
                     Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) };
                 let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
@@ -133,7 +133,7 @@ impl Alarm {
             }
             #[cfg(test)]
             Alarm::Simulated(sleep) => {
-                sleep.as_mut().reset(epoch + Duration::from_nanos(at.0.max(0) as u64));
+                sleep.as_mut().reset(Instant::now() + wait);
                 sleep.as_mut().poll(cx)
             }
         }

@@ -16,6 +16,7 @@ pub enum Expression {
         /// The way into its value.
         keys: Vec<Key>,
     },
+    /// What a built-in function gives.
     Call {
         /// Which.
         function: Function,

@@ -88,7 +88,10 @@ pub(crate) fn examine(
 }
 
 fn is_written_as(value: &Value, text: &str) -> bool {
-    value.as_str().map_or_else(|| value.to_string() == text, |string| string == text)
+    match value {
+        Value::String(string) => string == text,
+        other => *text == *other.to_string(),
+    }
 }
 
 /// The beginning of a text, for a message.

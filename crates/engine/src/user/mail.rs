@@ -90,7 +90,7 @@ impl Mail {
             Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
             Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
             Incoming::Disconnected { namespace } => {
-                self.namespaces.retain(|connected| connected != namespace)
+                self.namespaces.retain(|connected| connected != namespace);
             }
         }
     }

@@ -193,13 +193,13 @@ impl Values {
             return Some(Cow::Borrowed(value));
         }
         let plan = &self.common.plan;
-        self.from_payloads(variable).or_else(|| {
+        self.in_payloads(variable).or_else(|| {
             let (_, choices) = plan.variables.iter().find(|(name, _)| name == variable)?;
             choices.first().map(Cow::Borrowed)
         })
     }
 
-    fn from_payloads(&self, variable: &str) -> Option<Cow<'_, Value>> {
+    fn in_payloads(&self, variable: &str) -> Option<Cow<'_, Value>> {
         self.common.plan.payloads.iter().zip(&self.rows).find_map(|(payload, row)| {
             if let Some(name) = &payload.all_as {
                 return (name == variable).then(|| Cow::Owned(payload.all()));
