@@ -1,1 +1,179 @@
-//! placeholder
+//! Turns an Artillery script into a plan, or into all of its problems, each with line, column and what to do about it.
+//!
+//! Nothing here runs, connects or prints. Processors (JavaScript) are refused by name. Where Artillery itself has a known
+//! defect, the plan does what the author meant and a [`Notice`] says so.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod awaited;
+mod config;
+mod ensure;
+mod flow;
+mod http;
+mod merge;
+mod names;
+mod operations;
+mod options;
+mod payload;
+mod phases;
+mod problem;
+mod reader;
+mod scenario;
+mod schema;
+mod socketio;
+mod template;
+mod websocket;
+mod yaml;
+
+pub use problem::{Notice, Problem, Problems};
+
+use serde_json::Value;
+use sonagi_engine::plan::Plan;
+use sonagi_engine::schedule::{Load, Spacing};
+use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
+
+use reader::Reader;
+use template::Constants;
+use yaml::Kind;
+
+/// What the command line says over the script.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `-e`: the environment laid over `config`.
+    pub environment: Option<String>,
+    /// `-t`: instead of `config.target`.
+    pub target: Option<String>,
+    /// `-v`: laid over `config.variables`; a list is picked from.
+    pub variables: Vec<(String, Value)>,
+    /// `--overrides`: laid over the whole script; lists are replaced.
+    pub overrides: Option<Value>,
+    /// `-k`: accept any certificate.
+    pub insecure: bool,
+    /// Name of the run; the script's file stem by default.
+    pub name: Option<String>,
+}
+
+/// A script that can run.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What it says.
+    pub plan: Plan,
+    /// What its author should know.
+    pub notices: Vec<Notice>,
+}
+
+/// Reads a script and everything it names (payload files, environment variables).
+///
+/// # Errors
+/// All problems of the script at once, in the order of its lines.
+pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Problems> {
+    let text = std::fs::read(path).map_err(|error| {
+        let what = format!("cannot read the script: {error}");
+        Problems(vec![Problem { file: path.to_owned(), line: 0, column: 0, what, hint: None }])
+    })?;
+    let text = String::from_utf8(text).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let what = "a script is UTF-8 text; this line holds other bytes".to_owned();
+        Problems(vec![Problem { file: path.to_owned(), line, column: 1, what, hint: None }])
+    })?;
+    read(path, &text, overrides)
+}
+
+/// The table of every key, as Markdown: the reference part of `docs/scripts.md`.
+pub fn reference() -> String {
+    schema::reference()
+}
+
+fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
+    let mut reader = Reader::new(path, constants(path, overrides));
+    let mut faults = Vec::new();
+    let root = yaml::parse(text, &mut faults);
+    for fault in faults {
+        reader.problem(fault.place, fault.what, fault.hint);
+    }
+    let plan = root.and_then(|mut root| {
+        config::overlay(&mut reader, &mut root, overrides);
+        plan(&mut reader, path, &root, overrides)
+    });
+    let Reader { mut problems, mut notices, .. } = reader;
+    match plan {
+        Some(plan) if problems.is_empty() => {
+            notices.sort_by_key(|notice| (notice.line, notice.column));
+            Ok(Loaded { plan, notices })
+        }
+        _ => {
+            problems.sort_by(|a, b| (a.line, a.column, &a.what).cmp(&(b.line, b.column, &b.what)));
+            Err(Problems(problems))
+        }
+    }
+}
+
+fn constants(path: &Path, overrides: &Overrides) -> Constants {
+    let folder = folder(path);
+    let absolute = std::path::absolute(&folder).unwrap_or(folder);
+    Constants {
+        environment: overrides.environment.clone(),
+        target: None,
+        test_id: test_id(),
+        dirname: absolute.display().to_string(),
+        env: |name| std::env::var(name).ok(),
+    }
+}
+
+fn folder(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// A name for this run, different each time: the hasher's keys are random.
+fn test_id() -> String {
+    format!("t{:016x}", std::hash::RandomState::new().build_hasher().finish())
+}
+
+/// Reads the parts in the order in which they need each other: variables, then what may use them.
+fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrides) -> Option<Plan> {
+    if root.is_null() {
+        let hint = "a script has `config:` and `scenarios:`".to_owned();
+        reader.problem(root.place, "the script is empty", Some(hint));
+        return None;
+    }
+    let script = reader.fields(root, &schema::SCRIPT)?;
+    let nothing = yaml::Node { place: root.place, kind: Kind::Map(Vec::new()) };
+    let config = reader.fields(script.get("config").unwrap_or(&nothing), &schema::CONFIG)?;
+    let variables = config::variables(reader, &config, overrides);
+    let target = config::target(reader, &config, overrides);
+    let payloads = payload::payloads(reader, &config, &folder(path));
+    let load = phases::load(reader, &config);
+    let plugins = reader.section(&config, "plugins", &schema::PLUGINS);
+    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref());
+    let settings = options::settings(reader, &config);
+    let (rules, drain) = config::delivery(reader, &config);
+    let config_uses = reader.names.take_uses();
+    let before = scenario::fixed_flow(reader, &script, "before", &settings);
+    let (scenarios, stamped) = scenario::scenarios(reader, &script, &settings);
+    let after = scenario::fixed_flow(reader, &script, "after", &settings);
+    for unset in reader.names.unset_anywhere(config_uses) {
+        reader.problem(unset.place, unset.what, unset.hint);
+    }
+    let stem = path.file_stem().map_or_else(|| "script".into(), |stem| stem.to_string_lossy().into_owned());
+    Some(Plan {
+        name: overrides.name.clone().unwrap_or(stem),
+        target,
+        load: load.unwrap_or(Load::Open { phases: Vec::new(), spacing: Spacing::Even }),
+        scenarios,
+        before,
+        after,
+        variables,
+        payloads,
+        http: settings.http,
+        websocket: settings.websocket,
+        socketio: settings.socketio,
+        verify_certificates: settings.verify_certificates && !overrides.insecure,
+        delivery: stamped.then_some(rules),
+        drain,
+        thresholds,
+        operations: std::mem::take(&mut reader.operations).into_all(),
+        source: root.to_value(),
+    })
+}

@@ -1,0 +1,206 @@
+//! `config:` as a whole: environments and overrides laid over it, then each part read once.
+
+use serde_json::Value;
+use sonagi_measure::ledger;
+use std::time::Duration;
+
+use crate::Overrides;
+use crate::merge::{Lists, merge};
+use crate::problem::nearest;
+use crate::reader::{Fields, Reader};
+use crate::schema;
+use crate::yaml::{Entry, Kind, Node, Origin, Place};
+
+/// Lays the chosen environment and `--overrides` over the script.
+pub(crate) fn overlay(reader: &mut Reader, root: &mut Node, overrides: &Overrides) {
+    let environments = root.get("config").and_then(|config| config.get("environments")).cloned();
+    if let Some(environments) = &environments {
+        check_environments(reader, environments, overrides.environment.as_deref());
+    }
+    if let Some(name) = &overrides.environment {
+        match environments.as_ref().and_then(|all| all.entries().iter().find(|entry| entry.key == *name)) {
+            Some(chosen) => lay_environment(reader, root, chosen),
+            None => unknown_environment(reader, root, environments.as_ref(), name),
+        }
+    }
+    if let Some(value) = &overrides.overrides {
+        let place = Place { origin: Origin::Overrides, line: 0, column: 0 };
+        merge(root, &Node::from_value(value, place), Lists::Replaced);
+    }
+}
+
+fn lay_environment(reader: &mut Reader, root: &mut Node, chosen: &Entry) {
+    let Kind::Map(entries) = &mut root.kind else { return };
+    let Some(config) = entries.iter_mut().find(|entry| entry.key == "config") else { return };
+    let length = |node: Option<&Node>| match node {
+        Some(Node { kind: Kind::List(items), .. }) => items.len(),
+        _ => 0,
+    };
+    let (base, over) = (length(config.value.get("phases")), length(chosen.value.get("phases")));
+    if over > 0 && over < base {
+        let text = format!(
+            "the environment \"{}\" has {over} of {base} phases: lists merge by index, so the others stay",
+            chosen.key
+        );
+        reader.notice(chosen.place, text);
+    }
+    merge(&mut config.value, &chosen.value, Lists::ByIndex);
+}
+
+/// Mistakes in environments are found whichever one is chosen.
+fn check_environments(reader: &mut Reader, environments: &Node, chosen: Option<&str>) {
+    for entry in environments.entries().iter().filter(|entry| Some(entry.key.as_str()) != chosen) {
+        let Some(fields) = reader.fields(&entry.value, &schema::CONFIG) else { continue };
+        if let Some(Node { kind: Kind::List(phases), .. }) = fields.get("phases") {
+            for phase in phases {
+                reader.fields(phase, &schema::PHASE);
+            }
+        }
+    }
+}
+
+fn unknown_environment(reader: &mut Reader, root: &Node, environments: Option<&Node>, name: &str) {
+    let known: Vec<&str> = environments
+        .map(|all| all.entries().iter().map(|entry| entry.key.as_str()).collect())
+        .unwrap_or_default();
+    let place = environments.or_else(|| root.get("config")).unwrap_or(root).place;
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None if known.is_empty() => "the script has no `environments`".to_owned(),
+        None => format!("its environments: {}", known.join(", ")),
+    };
+    reader.problem(place, format!("the script has no environment \"{name}\""), Some(hint));
+}
+
+/// The target: from the command line, or `config.target`.
+pub(crate) fn target(reader: &mut Reader, config: &Fields<'_>, overrides: &Overrides) -> String {
+    let place = config.place_of("target");
+    let given = match &overrides.target {
+        Some(target) => Some(target.clone()),
+        None => reader.text(config, "target"),
+    };
+    let Some(target) = given else {
+        if config.get("target").is_none() {
+            let environments = config.get("environments").map(Node::entries).unwrap_or_default();
+            let with_target: Vec<&str> = environments
+                .iter()
+                .filter(|entry| entry.value.get("target").is_some())
+                .map(|entry| entry.key.as_str())
+                .collect();
+            let hint = if with_target.is_empty() {
+                "add `target: \"http://127.0.0.1:8080\"` to config, or give one on the command line"
+                    .to_owned()
+            } else {
+                format!("choose an environment that has one with -e: {}", with_target.join(", "))
+            };
+            reader.problem(place, "the script has no target", Some(hint));
+        }
+        return String::new();
+    };
+    let address = target.trim();
+    let rest =
+        ["http://", "https://", "ws://", "wss://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+    if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
+        let place = config.get("target").map_or(place, |node| node.place);
+        let what = format!(
+            "target is an address that begins with http://, https://, ws:// or wss://; got {target:?}"
+        );
+        let hint = (!address.contains("://") && !address.is_empty())
+            .then(|| format!("did you mean \"http://{address}\"?"));
+        reader.problem(place, what, hint);
+    }
+    reader.constants.target = Some(address.to_owned());
+    address.to_owned()
+}
+
+/// `config.variables`, those of the command line over them. Each has the values one is picked from.
+pub(crate) fn variables(
+    reader: &mut Reader,
+    config: &Fields<'_>,
+    overrides: &Overrides,
+) -> Vec<(String, Vec<Value>)> {
+    let mut all: Vec<(String, Vec<Value>)> = Vec::new();
+    if let Some(node) = config.get("variables") {
+        if !matches!(node.kind, Kind::Map(_)) {
+            reader.wrong(config, "variables", node);
+        }
+        for entry in node.entries() {
+            let value = filled(reader, &entry.value);
+            if matches!(&value, Value::Array(items) if items.is_empty()) {
+                let what = format!("the variable \"{}\" has no values to pick from", entry.key);
+                reader.problem(entry.place, what, None);
+            }
+            if entry.key.contains(['.', '[', ' ']) {
+                let what = format!("a variable's name is one word; got {:?}", entry.key);
+                reader.problem(entry.place, what, None);
+            }
+            all.push((entry.key.clone(), choices(value)));
+        }
+    }
+    for (name, value) in &overrides.variables {
+        let given = choices(value.clone());
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some(found) => found.1 = given,
+            None => all.push((name.clone(), given)),
+        }
+    }
+    for (name, values) in &all {
+        reader.names.declare_global(name);
+        if let [only] = values.as_slice() {
+            reader.names.declare_constant(name, only.clone());
+        }
+    }
+    all
+}
+
+fn choices(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        single => vec![single],
+    }
+}
+
+/// A value whose texts are filled with what is known before the run.
+fn filled(reader: &mut Reader, node: &Node) -> Value {
+    match &node.kind {
+        Kind::Text { text, .. } if text.contains("{{") => {
+            reader.constant(node).map_or(Value::Null, Value::from)
+        }
+        Kind::List(items) => items.iter().map(|item| filled(reader, item)).collect(),
+        Kind::Map(entries) => entries
+            .iter()
+            .map(|entry| (entry.key.clone(), filled(reader, &entry.value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        _ => node.to_value(),
+    }
+}
+
+/// `config.delivery`: the ledger's rules, and how long users drain.
+pub(crate) fn delivery(reader: &mut Reader, config: &Fields<'_>) -> (ledger::Rules, Duration) {
+    let mut rules = ledger::Rules { deadline_ns: 1_000_000_000, settle_ns: 100_000_000, echo: true };
+    let mut drain = Duration::from_secs(5);
+    if let Some(fields) = reader.section(config, "delivery", &schema::DELIVERY) {
+        let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        if let Some(deadline) = reader.duration(&fields, "deadline") {
+            if deadline.is_zero() {
+                reader.problem(
+                    fields.place_of("deadline"),
+                    "deadline must be longer than 0 s: every copy would be late",
+                    None,
+                );
+            }
+            rules.deadline_ns = nanos(deadline);
+        }
+        if let Some(settle) = reader.duration(&fields, "settle") {
+            rules.settle_ns = nanos(settle);
+        }
+        if let Some(given) = reader.duration(&fields, "drain") {
+            drain = given;
+        }
+        if let Some(echo) = reader.boolean(&fields, "echo") {
+            rules.echo = echo;
+        }
+    }
+    (rules, drain)
+}

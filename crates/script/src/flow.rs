@@ -1,0 +1,544 @@
+//! Flows: which step it is, and the steps every engine has.
+//!
+//! One verb, one line in [`VERBS`]. A connection the script does not write down is opened before the first step that needs it,
+//! but after the HTTP steps before that, because their token usually goes into the handshake.
+
+use serde_json::Value;
+use sonagi_engine::plan::{
+    Expression, Function, Loop, Repeat, SocketioConnect, SocketioOptions, Step, Think,
+};
+use std::sync::Arc;
+
+use crate::options::Settings;
+use crate::problem::nearest;
+use crate::reader::{Fields, Reader, seconds_of};
+use crate::scenario::{Engine, Joined, Room};
+use crate::schema::{self, Area};
+use crate::yaml::{Kind, Node, Place};
+use crate::{http, socketio, websocket};
+
+/// What steps need to know of the flow around them.
+pub(crate) struct Flow<'s> {
+    pub(crate) engine: Engine,
+    pub(crate) settings: &'s Settings,
+    /// How this scenario opens its Socket.IO sessions.
+    pub(crate) options: SocketioOptions,
+    /// The session that emits open when it is not open yet, once known.
+    pub(crate) session: Option<Arc<SocketioConnect>>,
+    opening: Opening,
+    room: Option<Room>,
+    depth: usize,
+}
+
+/// Where the connection of a flow is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// HTTP only.
+    None,
+    /// By a `connect` step.
+    Explicit,
+    /// Before the step of this index.
+    Before(usize),
+    /// After all steps: HTTP first, then only listening.
+    AtEnd,
+    /// By the first emit, inside a loop after requests in the same loop.
+    Lazy,
+}
+
+impl Opening {
+    pub(crate) fn of(engine: Engine, items: &[Node]) -> Opening {
+        if engine == Engine::Http {
+            return Opening::None;
+        }
+        if walk(items).iter().any(|step| step.entries().iter().any(|entry| entry.key == "connect")) {
+            return Opening::Explicit;
+        }
+        let inner = |step: &Node, test: fn(&Node) -> bool| {
+            walk(std::slice::from_ref(step)).iter().any(|step| test(step))
+        };
+        let first = items.iter().position(|step| inner(step, is_realtime));
+        let http_before = |end: usize| items[..end].iter().rposition(|step| inner(step, is_http));
+        match first {
+            Some(first)
+                if engine.is_socketio()
+                    && items[first].get("loop").is_some()
+                    && inner(&items[first], is_http) =>
+            {
+                Opening::Lazy
+            }
+            Some(first) => Opening::Before(if http_before(first).is_some() { first } else { 0 }),
+            None => match http_before(items.len()) {
+                None => Opening::Before(0),
+                Some(last) if last + 1 < items.len() => Opening::Before(last + 1),
+                Some(_) => Opening::AtEnd,
+            },
+        }
+    }
+}
+
+/// All steps of a flow, those in loops included, in the order they are written.
+pub(crate) fn walk(items: &[Node]) -> Vec<&Node> {
+    let mut all = Vec::new();
+    for item in items {
+        all.push(item);
+        if let Some(Node { kind: Kind::List(body), .. }) = item.get("loop") {
+            all.extend(walk(body));
+        }
+    }
+    all
+}
+
+/// Whether a step itself needs the real-time connection.
+pub(crate) fn is_realtime(step: &Node) -> bool {
+    ["emit", "send", "sendBytes", "wait", "expect", "disconnect"].iter().any(|verb| step.get(verb).is_some())
+}
+
+fn is_http(step: &Node) -> bool {
+    schema::REQUEST_STEP.keys.iter().any(|key| step.get(key.name).is_some())
+}
+
+/// How a step of one verb is read.
+type Read = fn(&mut Reader, &mut Flow<'_>, &Fields<'_>, &'static str) -> Option<Vec<Step>>;
+
+/// A verb: the key that says what a step does.
+struct Verb {
+    name: &'static str,
+    area: &'static Area,
+    /// Which engines know it.
+    engines: fn(Engine) -> bool,
+    read: Read,
+}
+
+const fn verb(name: &'static str, area: &'static Area, engines: fn(Engine) -> bool, read: Read) -> Verb {
+    Verb { name, area, engines, read }
+}
+
+fn any(_: Engine) -> bool {
+    true
+}
+
+fn realtime(engine: Engine) -> bool {
+    engine != Engine::Http
+}
+
+fn only_websocket(engine: Engine) -> bool {
+    engine == Engine::Websocket
+}
+
+fn only_socketio(engine: Engine) -> bool {
+    engine.is_socketio()
+}
+
+const VERBS: &[Verb] = &[
+    verb("get", &schema::REQUEST_STEP, any, http::request),
+    verb("post", &schema::REQUEST_STEP, any, http::request),
+    verb("put", &schema::REQUEST_STEP, any, http::request),
+    verb("patch", &schema::REQUEST_STEP, any, http::request),
+    verb("delete", &schema::REQUEST_STEP, any, http::request),
+    verb("head", &schema::REQUEST_STEP, any, http::request),
+    verb("options", &schema::REQUEST_STEP, any, http::request),
+    verb("think", &schema::THINK, any, think),
+    verb("log", &schema::LOG, any, log),
+    verb("loop", &schema::LOOP, any, repeat),
+    verb("connect", &schema::CONNECT_STEP, realtime, connect),
+    verb("send", &schema::SEND_STEP, only_websocket, websocket::send),
+    verb("sendBytes", &schema::SEND_STEP, only_websocket, websocket::send_bytes),
+    verb("wait", &schema::WAIT_STEP, only_websocket, websocket::wait),
+    verb("emit", &schema::EMIT_STEP, only_socketio, socketio::emit),
+    verb("expect", &schema::EXPECT_STEP, realtime, expect),
+    verb("disconnect", &schema::DISCONNECT_STEP, realtime, disconnect),
+];
+
+/// Verbs of Artillery that this version refuses: why, and what to do instead.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        "function",
+        "this version does not run JavaScript, so there is no function to call",
+        "read responses with `capture`, load values with `payload`, draw them with {{ $randomNumber(1, 9) }}",
+    ),
+    (
+        "parallel",
+        "requests of one user run one after the other in this version",
+        "write the requests as steps of their own",
+    ),
+];
+
+impl<'s> Flow<'s> {
+    pub(crate) fn new(
+        engine: Engine,
+        settings: &'s Settings,
+        options: SocketioOptions,
+        opening: Opening,
+        room: Option<Room>,
+    ) -> Flow<'s> {
+        Flow { engine, settings, options, session: None, opening, room, depth: 0 }
+    }
+
+    /// The connection the script does not write down.
+    fn open(&mut self, reader: &mut Reader, out: &mut Vec<Step>) {
+        let step = match self.engine {
+            Engine::Http => None,
+            Engine::Websocket => websocket::implicit_connect(reader, self),
+            Engine::Socketio | Engine::SocketioV3 => socketio::implicit_connect(reader, self),
+        };
+        out.extend(step);
+        if let Some(room) = &self.room
+            && room.joined == Joined::AfterOpening
+        {
+            out.push(Step::Join(room.name.clone()));
+        }
+    }
+}
+
+/// Compiles a list of steps; `top` says that it is the flow itself and not the body of a loop.
+pub(crate) fn steps(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    items: &[Node],
+    out: &mut Vec<Step>,
+    top: bool,
+) {
+    for (index, item) in items.iter().enumerate() {
+        if top && flow.opening == Opening::Before(index) {
+            flow.open(reader, out);
+        }
+        let before = flow.room.as_ref().and_then(|room| room.left_before);
+        if before == Some(item.place)
+            && let Some(room) = &flow.room
+        {
+            out.push(Step::Leave(room.name.clone()));
+        }
+        out.extend(step(reader, flow, item).unwrap_or_default());
+        if let Some(room) = &flow.room
+            && room.joined == Joined::After(item.place)
+        {
+            out.push(Step::Join(room.name.clone()));
+        }
+    }
+    if top && flow.opening == Opening::AtEnd {
+        flow.open(reader, out);
+    }
+}
+
+fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Option<Vec<Step>> {
+    let Kind::Map(entries) = &item.kind else {
+        let what = format!("a step is a mapping, e.g. `think: 1`; got {}", item.describe());
+        reader.problem(item.place, what, None);
+        return None;
+    };
+    let mut verbs = entries
+        .iter()
+        .filter_map(|entry| VERBS.iter().find(|verb| verb.name == entry.key).map(|verb| (verb, entry)));
+    let Some((verb, entry)) = verbs.next() else {
+        unknown_step(reader, flow, item);
+        return None;
+    };
+    if let Some((other, second)) = verbs.next() {
+        let what = format!("a step does one thing; this one has {} and {}", verb.name, other.name);
+        reader.problem(second.place, what, Some("begin the second with its own `-`".into()));
+        return None;
+    }
+    if !(verb.engines)(flow.engine) {
+        let engines: Vec<&str> = [Engine::Websocket, Engine::Socketio, Engine::SocketioV3]
+            .into_iter()
+            .filter(|engine| (verb.engines)(*engine))
+            .map(Engine::name)
+            .collect();
+        reader.problem(
+            entry.place,
+            format!("the engine {} has no step \"{}\"", flow.engine.name(), verb.name),
+            Some(format!("set `engine: {}` on the scenario", engines.join("` or `engine: "))),
+        );
+        return None;
+    }
+    if entry.value.is_null() && verb.name != "disconnect" {
+        empty_verb(reader, verb, item, entry.place);
+        return None;
+    }
+    let fields = reader.fields(item, verb.area)?;
+    (verb.read)(reader, flow, &fields, verb.name)
+}
+
+/// A verb without value: usually its keys are not indented far enough.
+fn empty_verb(reader: &mut Reader, verb: &Verb, item: &Node, place: Place) {
+    let beside =
+        item.entries().iter().find(|entry| entry.key != verb.name && verb.area.key(&entry.key).is_none());
+    let hint = match beside {
+        Some(entry) => {
+            format!("indent \"{}\" further than \"{}\", so that it belongs to it", entry.key, verb.name)
+        }
+        None => {
+            let example = verb.area.key(verb.name).map_or("", |key| key.example);
+            format!("write `{}: {example}`", verb.name)
+        }
+    };
+    reader.problem(place, format!("{} has no value", verb.name), Some(hint));
+}
+
+fn unknown_step(reader: &mut Reader, flow: &Flow<'_>, item: &Node) {
+    let Some(first) = item.entries().first() else {
+        reader.problem(item.place, "an empty step", None);
+        return;
+    };
+    for entry in item.entries() {
+        if let Some((name, why, instead)) = REFUSED.iter().find(|(name, _, _)| *name == entry.key) {
+            reader.problem(
+                entry.place,
+                format!("the step \"{name}\" is refused: {why}"),
+                Some((*instead).to_owned()),
+            );
+            return;
+        }
+    }
+    let known = || VERBS.iter().filter(|verb| (verb.engines)(flow.engine)).map(|verb| verb.name);
+    let meant =
+        item.entries().iter().find_map(|entry| nearest(&entry.key, known()).map(|meant| (entry, meant)));
+    let (entry, hint) = match meant {
+        Some((entry, meant)) => (entry, format!("did you mean \"{meant}\"?")),
+        None => (
+            first,
+            format!("steps of the engine {}: {}", flow.engine.name(), known().collect::<Vec<_>>().join(", ")),
+        ),
+    };
+    reader.problem(entry.place, format!("unknown step \"{}\"", entry.key), Some(hint));
+}
+
+fn think(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    let node = fields.get(verb)?;
+    let seconds = match &node.kind {
+        Kind::Number(number) => {
+            if number.as_f64().is_some_and(|seconds| seconds.fract() != 0.0) {
+                let text = format!(
+                    "think: {number} means {number} seconds here; Artillery waits about {} ms",
+                    number.as_f64().unwrap_or(0.0).ceil()
+                );
+                reader.notice(node.place, text);
+            }
+            number.as_f64().filter(|seconds| *seconds >= 0.0).map(Expression::from_number)
+        }
+        Kind::Text { text, .. } if text.contains("{{") => {
+            let expression = reader.expression(node)?;
+            match &expression {
+                Expression::Text(_) => None,
+                Expression::Constant(value) => {
+                    value.as_str().and_then(seconds_of).map(Expression::from_number)
+                }
+                _ => Some(expression),
+            }
+        }
+        Kind::Text { text, .. } => seconds_of(text.trim()).map(Expression::from_number),
+        _ => None,
+    };
+    if seconds.is_none() {
+        reader.wrong(fields, verb, node);
+    }
+    let jitter = match fields.get("jitter") {
+        Some(node) => crate::options::jitter(reader, fields, node),
+        None => flow.settings.jitter,
+    };
+    Some(vec![Step::Think(Think { seconds: seconds?, jitter })])
+}
+
+/// Numbers as constants of templates.
+trait FromNumber {
+    fn from_number(number: f64) -> Self;
+}
+
+impl FromNumber for Expression {
+    fn from_number(number: f64) -> Expression {
+        let whole = number.fract() == 0.0 && number.abs() < 9e15;
+        Expression::Constant(if whole { Value::from(number as i64) } else { Value::from(number) })
+    }
+}
+
+fn log(reader: &mut Reader, _: &mut Flow<'_>, fields: &Fields<'_>, verb: &'static str) -> Option<Vec<Step>> {
+    Some(vec![Step::Log(reader.template_of(fields, verb)?)])
+}
+
+fn disconnect(_: &mut Reader, _: &mut Flow<'_>, _: &Fields<'_>, _: &'static str) -> Option<Vec<Step>> {
+    Some(vec![Step::Disconnect])
+}
+
+fn connect(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    match flow.engine {
+        Engine::Websocket => websocket::connect(reader, flow, fields, verb),
+        _ => socketio::connect(reader, flow, fields, verb),
+    }
+}
+
+fn expect(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    crate::awaited::expect(reader, flow, fields, verb).map(|step| vec![step])
+}
+
+fn repeat(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    const DEEPEST: usize = 20;
+    let items = reader.list(fields, verb, false);
+    if flow.depth == DEEPEST {
+        reader.problem(fields.place, format!("loops are nested deeper than {DEEPEST}"), None);
+        return None;
+    }
+    let pace = reader.duration(fields, "pace");
+    let over = fields.get("over");
+    let how = how_often(reader, fields);
+    let mut body = Vec::new();
+    for (key, function) in [("loopValue", Function::LoopCount), ("loopElement", Function::LoopElement)] {
+        let Some(name) = reader.text(fields, key) else { continue };
+        let name = name.trim_start_matches('$').to_owned();
+        reader.names.declare(&name);
+        body.push(Step::Set { name, value: Expression::Call { function, arguments: Vec::new() } });
+    }
+    if over.is_some() {
+        // So that paths reach into the element: `{{ $loopElement.id }}`.
+        let value = Expression::Call { function: Function::LoopElement, arguments: Vec::new() };
+        body.push(Step::Set { name: "$loopElement".into(), value });
+    }
+    flow.depth += 1;
+    reader.names.enter_loop(over.is_some());
+    steps(reader, flow, items, &mut body, false);
+    reader.names.leave_loop();
+    flow.depth -= 1;
+    if items.is_empty() {
+        reader.problem(
+            fields.place_of(verb),
+            "the loop is empty",
+            Some("put a list of steps under `loop:`".into()),
+        );
+    }
+    Some(vec![Step::Loop(Loop { body, repeat: how?, pace })])
+}
+
+fn how_often(reader: &mut Reader, fields: &Fields<'_>) -> Option<Repeat> {
+    let given: Vec<&str> =
+        ["count", "over", "whileTrue"].into_iter().filter(|key| fields.get(key).is_some()).collect();
+    if let [first, second, ..] = given.as_slice() {
+        let what = format!("a loop has one of count, over and whileTrue; this one has {first} and {second}");
+        reader.problem(fields.place_of(second), what, None);
+        return None;
+    }
+    match given.first() {
+        None => Some(Repeat::Forever),
+        Some(&"count") => count(reader, fields, fields.get("count")?),
+        Some(&"over") => {
+            let node = fields.get("over")?;
+            Some(Repeat::Over(match &node.kind {
+                Kind::List(_) => Expression::Constant(node.to_value()),
+                Kind::Text { .. } => variable(reader, node)?,
+                _ => {
+                    reader.wrong(fields, "over", node);
+                    return None;
+                }
+            }))
+        }
+        Some(_) => Some(Repeat::While(condition(reader, fields, "whileTrue")?)),
+    }
+}
+
+fn count(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<Repeat> {
+    let text = match &node.kind {
+        Kind::Text { text, .. } if text.contains("{{") => {
+            return match reader.expression(node)? {
+                Expression::Constant(Value::String(text)) => range(&text),
+                expression => Some(Repeat::CountOf(expression)),
+            };
+        }
+        Kind::Text { text, .. } => text.clone(),
+        Kind::Number(number) => number.to_string(),
+        _ => String::new(),
+    };
+    let found = range(&text);
+    if found.is_none() {
+        reader.wrong(fields, "count", node);
+    }
+    found
+}
+
+/// `10`, `"9-12"`; 0 is for ever.
+fn range(text: &str) -> Option<Repeat> {
+    let (least, most) = text.split_once('-').unwrap_or((text, text));
+    let (least, most): (u64, u64) = (least.trim().parse().ok()?, most.trim().parse().ok()?);
+    match (least, most) {
+        (0, 0) => Some(Repeat::Forever),
+        _ if least <= most => Some(Repeat::Count { least, most }),
+        _ => None,
+    }
+}
+
+/// A condition: one variable, as a name or a template.
+pub(crate) fn condition(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Option<Expression> {
+    let node = fields.get(key)?;
+    match &node.kind {
+        Kind::Bool(value) => Some(Expression::Constant(Value::Bool(*value))),
+        Kind::Text { .. } => variable(reader, node),
+        _ => {
+            reader.wrong(fields, key, node);
+            None
+        }
+    }
+}
+
+/// A variable by its bare name or as a template.
+fn variable(reader: &mut Reader, node: &Node) -> Option<Expression> {
+    let text = node.as_text()?;
+    if text.contains("{{") {
+        return reader.expression(node);
+    }
+    let wrapped = format!("{{{{{text}}}}}");
+    // The two braces stand before the name: places inside shift back by them.
+    let mut uses = Vec::new();
+    match crate::template::parse(&wrapped, &reader.constants, &mut |name, offset| {
+        uses.push((name.to_owned(), offset))
+    }) {
+        Ok(template) => {
+            for (name, offset) in uses {
+                reader.names.used(name, node.place_at(offset.saturating_sub(2)));
+            }
+            match template.pieces.into_iter().next() {
+                Some(sonagi_engine::plan::template::Piece::Hole(hole)) => Some(hole),
+                Some(sonagi_engine::plan::template::Piece::Text(text)) => {
+                    Some(Expression::Constant(Value::from(text)))
+                }
+                None => Some(Expression::Constant(Value::from(""))),
+            }
+        }
+        Err(_) => {
+            let what = format!("`{text}` is no variable; a condition is one variable, and no expression");
+            let hint = "capture or load the value so that it is true or false by itself";
+            reader.problem(node.place, what, Some(hint.into()));
+            None
+        }
+    }
+}
+
+/// Wraps steps that only some users do, or only sometimes.
+pub(crate) fn guarded(reader: &mut Reader, fields: &Fields<'_>, steps: Vec<Step>) -> Vec<Step> {
+    let condition = fields.get("ifTrue").and_then(|_| condition(reader, fields, "ifTrue"));
+    let probability = reader.number(fields, "probability");
+    if let Some(percent) = probability.filter(|percent| *percent > 100.0) {
+        let place = fields.place_of("probability");
+        reader.problem(place, format!("probability is a percentage, 0 to 100; got {percent}"), None);
+    }
+    if condition.is_none() && probability.is_none() {
+        return steps;
+    }
+    vec![Step::When { condition, probability: probability.map_or(1.0, |percent| percent / 100.0), steps }]
+}

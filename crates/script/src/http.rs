@@ -1,0 +1,160 @@
+//! HTTP steps.
+
+use sonagi_engine::plan::{Body, HttpStep, Step, Template};
+use sonagi_measure::outcome::OperationKind;
+
+use crate::awaited::{Answer, captures, matches};
+use crate::flow::{Flow, guarded};
+use crate::options::{lay_over, time_limit};
+use crate::reader::{Fields, Reader, plain_text};
+use crate::schema;
+use crate::yaml::{Kind, Node};
+
+/// A request of any method.
+pub(crate) fn request(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    let node = fields.get(verb)?;
+    if let Some(text) = node.as_text() {
+        let what = format!("{verb} wants a mapping with a url; got {}", node.describe());
+        reader.problem(node.place, what, Some(format!("write `{verb}: {{url: {text:?}}}`")));
+        return None;
+    }
+    let own = reader.section(fields, verb, &schema::REQUEST)?;
+    let method = verb.to_uppercase();
+    let url = url(reader, &own);
+    let name = reader.text(&own, "name").unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
+    let mut cookies = flow.settings.cookies.clone();
+    let own_cookies = reader.templates(&own, "cookie");
+    lay_over(&mut cookies, own_cookies, false);
+    let headers = reader.templates(&own, "headers");
+    let query = reader.templates(&own, "qs");
+    let body = body(reader, &own);
+    let basic_auth = auth(reader, &own);
+    let follow_redirects = reader.boolean(&own, "followRedirect").unwrap_or(true);
+    let timeout = time_limit(reader, &own).unwrap_or(flow.settings.http.timeout);
+    let captures = captures(reader, &own, Answer::Response, flow.settings.strict_capture);
+    let matches = matches(reader, &own, Answer::Response);
+    let expect_status = expected(reader, &own);
+    let operation = reader.operation(own.place, &name, OperationKind::Http)?;
+    let step = HttpStep {
+        operation,
+        method,
+        url: url?,
+        headers,
+        query,
+        cookies,
+        body,
+        basic_auth,
+        follow_redirects,
+        timeout,
+        captures,
+        matches,
+        expect_status,
+    };
+    Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))
+}
+
+fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {
+    match (own.get("url"), own.get("uri")) {
+        (Some(_), Some(_)) => {
+            reader.problem(
+                own.place_of("uri"),
+                "url and uri are the same key; a request has one of them",
+                None,
+            );
+            None
+        }
+        (None, None) => {
+            reader.problem(own.place, "an HTTP request needs a url", Some("add `url: /`".into()));
+            None
+        }
+        (Some(_), None) => reader.template_of(own, "url"),
+        (None, Some(_)) => reader.template_of(own, "uri"),
+    }
+}
+
+/// The path as its author wrote it, templates included and the query left out: requests that differ in values only are one
+/// operation.
+fn path_as_written(own: &Fields<'_>) -> String {
+    let node = own.get("url").or_else(|| own.get("uri"));
+    let text = node.and_then(plain_text).unwrap_or_default();
+    let mut depth = 0_i32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            '?' if depth <= 0 => return text[..at].to_owned(),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn body(reader: &mut Reader, own: &Fields<'_>) -> Body {
+    let given: Vec<&str> =
+        ["json", "body", "form"].into_iter().filter(|key| own.entry(key).is_some()).collect();
+    if let [first, second, ..] = given.as_slice() {
+        let what = format!("a request has one body; this one has {first} and {second}");
+        reader.problem(own.place_of(second), what, None);
+        return Body::Empty;
+    }
+    match given.first() {
+        Some(&"json") => match own.entry("json") {
+            Some(entry) => reader.json(&entry.value).map_or(Body::Empty, Body::Json),
+            None => Body::Empty,
+        },
+        Some(&"body") => body_text(reader, own),
+        Some(_) => Body::Form(reader.templates(own, "form")),
+        None => Body::Empty,
+    }
+}
+
+fn body_text(reader: &mut Reader, own: &Fields<'_>) -> Body {
+    match own.get("body") {
+        None => Body::Empty,
+        Some(Node { kind: Kind::Map(_) | Kind::List(_), place }) => {
+            let hint = "an object or a list is sent with `json:`".to_owned();
+            let got = own.get("body").map(Node::describe).unwrap_or_default();
+            reader.problem(*place, format!("body wants a text; got {got}"), Some(hint));
+            Body::Empty
+        }
+        Some(_) => reader.template_of(own, "body").map_or(Body::Empty, Body::Text),
+    }
+}
+
+fn auth(reader: &mut Reader, own: &Fields<'_>) -> Option<(Template, Template)> {
+    let auth = reader.section(own, "auth", &schema::AUTH)?;
+    let user = reader.template_of(&auth, "user");
+    let pass = reader.template_of(&auth, "pass");
+    for key in ["user", "pass"] {
+        if auth.get(key).is_none() {
+            reader.problem(auth.place, format!("auth needs {key}"), None);
+        }
+    }
+    Some((user?, pass?))
+}
+
+fn expected(reader: &mut Reader, own: &Fields<'_>) -> Vec<u16> {
+    let mut statuses = Vec::new();
+    for item in reader.list(own, "expect", true) {
+        let Some(fields) = reader.fields(item, &schema::EXPECTED) else { continue };
+        for status in reader.list(&fields, "statusCode", true) {
+            let number = plain_text(status).and_then(|text| text.trim().parse::<u16>().ok());
+            match number.filter(|number| (100..600).contains(number)) {
+                Some(number) => statuses.push(number),
+                None => {
+                    let what = format!(
+                        "statusCode wants a status from 100 to 599, e.g. 200; got {}",
+                        status.describe()
+                    );
+                    reader.problem(status.place, what, None);
+                }
+            }
+        }
+    }
+    statuses
+}

@@ -1,0 +1,137 @@
+//! Which variables a script can set, and which it uses.
+//!
+//! A variable is fine when *some* step of the same scenario sets it: an earlier loop iteration may have. That misses a use
+//! before its capture, which the run then reports as a failed template.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+use crate::yaml::Place;
+
+/// Variables of a script while it is read.
+#[derive(Default)]
+pub(crate) struct Names {
+    /// Set for every user: `config.variables`, payload fields, captures of `before`.
+    global: BTreeSet<String>,
+    /// Global ones with a single value, usable in `config` itself.
+    constants: Vec<(String, Value)>,
+    /// Set by the flow being read.
+    local: BTreeSet<String>,
+    /// Set by any flow, for uses in `config`.
+    anywhere: BTreeSet<String>,
+    uses: Vec<Use>,
+    /// Open loops around the step being read; true: over a list.
+    loops: Vec<bool>,
+    /// The texts being read become a message that is sent, which may be stamped.
+    pub(crate) in_message: bool,
+    /// Stamps in messages of the flow being read.
+    stamps: Vec<Place>,
+}
+
+/// A variable used somewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    in_loop: bool,
+    over_list: bool,
+}
+
+impl Names {
+    pub(crate) fn declare_global(&mut self, name: &str) {
+        self.global.insert(name.to_owned());
+    }
+
+    pub(crate) fn declare_constant(&mut self, name: &str, value: Value) {
+        self.constants.push((name.to_owned(), value));
+    }
+
+    pub(crate) fn constant(&self, name: &str) -> Option<&Value> {
+        self.constants.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// A step of the flow being read sets this.
+    pub(crate) fn declare(&mut self, name: &str) {
+        self.local.insert(name.to_owned());
+        self.anywhere.insert(name.to_owned());
+    }
+
+    pub(crate) fn used(&mut self, name: String, place: Place) {
+        let over_list = self.loops.contains(&true);
+        self.uses.push(Use { name, place, in_loop: !self.loops.is_empty(), over_list });
+    }
+
+    pub(crate) fn stamped(&mut self, place: Place) {
+        self.stamps.push(place);
+    }
+
+    /// The stamps of the flow read so far.
+    pub(crate) fn take_stamps(&mut self) -> Vec<Place> {
+        std::mem::take(&mut self.stamps)
+    }
+
+    pub(crate) fn enter_loop(&mut self, over_list: bool) {
+        self.loops.push(over_list);
+    }
+
+    pub(crate) fn leave_loop(&mut self) {
+        self.loops.pop();
+    }
+
+    /// Uses of `config`, kept until all flows are known.
+    pub(crate) fn take_uses(&mut self) -> Vec<Use> {
+        std::mem::take(&mut self.uses)
+    }
+
+    /// Ends a flow: its uses that nothing sets, each with the nearest known name. `keep` makes what it set global (`before`).
+    pub(crate) fn end_flow(&mut self, keep: bool) -> Vec<Unset> {
+        let local = std::mem::take(&mut self.local);
+        let uses = self.take_uses();
+        let unset = unset(uses, &self.global, &local);
+        if keep {
+            self.global.extend(local);
+        }
+        unset
+    }
+
+    /// Uses in `config` that no flow sets.
+    pub(crate) fn unset_anywhere(&self, uses: Vec<Use>) -> Vec<Unset> {
+        unset(uses, &self.global, &self.anywhere)
+    }
+}
+
+/// A use that cannot be.
+pub(crate) struct Unset {
+    pub(crate) place: Place,
+    pub(crate) what: String,
+    pub(crate) hint: Option<String>,
+}
+
+fn unset(uses: Vec<Use>, global: &BTreeSet<String>, local: &BTreeSet<String>) -> Vec<Unset> {
+    uses.into_iter().filter_map(|used| why_unset(used, global, local)).collect()
+}
+
+fn why_unset(used: Use, global: &BTreeSet<String>, local: &BTreeSet<String>) -> Option<Unset> {
+    let place = used.place;
+    match used.name.as_str() {
+        "$loopCount" if !used.in_loop => {
+            Some(Unset { place, what: "$loopCount outside a loop has no value".into(), hint: None })
+        }
+        "$loopElement" if !used.over_list => Some(Unset {
+            place,
+            what: "$loopElement outside a loop over a list has no value".into(),
+            hint: Some("add `over:` beside `loop:`".into()),
+        }),
+        name if name.starts_with('$') || global.contains(name) || local.contains(name) => None,
+        name => {
+            let known = global.iter().chain(local).map(String::as_str).chain(["target"]);
+            let hint = match crate::problem::nearest(name, known) {
+                Some(meant) => format!("did you mean {{{{ {meant} }}}}?"),
+                None => {
+                    "set it in `config.variables`, as a `payload` field, or by a `capture` with `as`".into()
+                }
+            };
+            Some(Unset { place, what: format!("nothing sets the variable \"{name}\""), hint: Some(hint) })
+        }
+    }
+}

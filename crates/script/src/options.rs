@@ -1,0 +1,269 @@
+//! Settings of connections: `http`, `defaults`, `ws`, `socketio`, `engines`, `tls`, and the same options of single scenarios
+//! and connect steps.
+
+use sonagi_engine::plan::{
+    HttpOptions, Jitter, SocketioOptions, SocketioTransport, Template, WebsocketOptions,
+};
+use std::time::Duration;
+
+use crate::reader::{Fields, Reader};
+use crate::schema;
+use crate::yaml::{Kind, Node};
+
+/// What steps take from `config`.
+pub(crate) struct Settings {
+    pub(crate) http: HttpOptions,
+    pub(crate) cookies: Vec<(String, Template)>,
+    pub(crate) strict_capture: bool,
+    pub(crate) jitter: Jitter,
+    pub(crate) websocket: WebsocketOptions,
+    pub(crate) socketio: SocketioOptions,
+    /// Of `engine: socketio-v3`: `socketio` with `engines.socketio-v3` laid over.
+    pub(crate) socketio_v3: SocketioOptions,
+    pub(crate) verify_certificates: bool,
+    /// Of awaited answers.
+    pub(crate) timeout: Duration,
+}
+
+/// Reads all of them from `config`.
+pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
+    let mut settings = Settings {
+        http: HttpOptions::default(),
+        cookies: Vec::new(),
+        strict_capture: true,
+        jitter: Jitter::None,
+        websocket: WebsocketOptions::default(),
+        socketio: SocketioOptions::default(),
+        socketio_v3: SocketioOptions::default(),
+        verify_certificates: true,
+        timeout: sonagi_engine::plan::DEFAULT_TIMEOUT,
+    };
+    if let Some(timeout) = time_limit(reader, config) {
+        settings.http.timeout = timeout;
+        settings.websocket.timeout = timeout;
+        settings.socketio.timeout = timeout;
+        settings.timeout = timeout;
+    }
+    if let Some(tls) = reader.section(config, "tls", &schema::TLS) {
+        verify(reader, &tls, &mut settings);
+    }
+    http(reader, config, &mut settings);
+    if let Some(ws) = reader.section(config, "ws", &schema::WS) {
+        websocket(reader, &ws, &mut settings);
+    }
+    if let Some(fields) = reader.section(config, "socketio", &schema::SOCKETIO) {
+        socketio(reader, &fields, &mut settings.socketio);
+        verify(reader, &fields, &mut settings);
+    }
+    settings.socketio_v3 = settings.socketio.clone();
+    if let Some(engines) = reader.section(config, "engines", &schema::ENGINES)
+        && let Some(fields) = reader.section(&engines, "socketio-v3", &schema::SOCKETIO)
+    {
+        socketio(reader, &fields, &mut settings.socketio_v3);
+        verify(reader, &fields, &mut settings);
+    }
+    settings
+}
+
+fn verify(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
+    if reader.boolean(fields, "rejectUnauthorized") == Some(false) {
+        settings.verify_certificates = false;
+    }
+}
+
+/// A `timeout` above zero.
+pub(crate) fn time_limit(reader: &mut Reader, fields: &Fields<'_>) -> Option<Duration> {
+    let timeout = reader.duration(fields, "timeout")?;
+    if timeout.is_zero() {
+        let place = fields.get("timeout").map_or(fields.place, |node| node.place);
+        reader.problem(place, "timeout must be longer than 0 s", None);
+        return None;
+    }
+    if timeout >= Duration::from_secs(1000) {
+        let place = fields.get("timeout").map_or(fields.place, |node| node.place);
+        let text = format!(
+            "timeout: {} is in seconds; write \"{}ms\" for milliseconds",
+            timeout.as_secs(),
+            timeout.as_secs()
+        );
+        reader.notice(place, text);
+    }
+    Some(timeout)
+}
+
+fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
+    // The older place first, so that `http.defaults` wins.
+    if let Some(fields) = reader.section(config, "defaults", &schema::DEFAULTS) {
+        defaults(reader, &fields, settings);
+    }
+    let Some(fields) = reader.section(config, "http", &schema::HTTP) else { return };
+    if let Some(timeout) = time_limit(reader, &fields) {
+        settings.http.timeout = timeout;
+    }
+    if let Some(pool) = reader.whole(&fields, "pool") {
+        if pool == 0 {
+            reader.problem(
+                fields.place_of("pool"),
+                "pool: 0 leaves no connection",
+                Some("remove it: then each user has its own".into()),
+            );
+        }
+        settings.http.pool = usize::try_from(pool).ok().filter(|pool| *pool > 0);
+    }
+    if let Some(http2) = reader.boolean(&fields, "http2") {
+        settings.http.http2 = http2;
+    }
+    if let Some(fields) = reader.section(&fields, "defaults", &schema::DEFAULTS) {
+        defaults(reader, &fields, settings);
+    }
+}
+
+fn defaults(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
+    let headers = reader.templates(fields, "headers");
+    lay_over(&mut settings.http.headers, headers, true);
+    let cookies = reader.templates(fields, "cookie");
+    lay_over(&mut settings.cookies, cookies, false);
+    if let Some(strict) = reader.boolean(fields, "strictCapture") {
+        settings.strict_capture = strict;
+    }
+    if let Some(think) = reader.section(fields, "think", &schema::DEFAULT_THINK)
+        && let Some(node) = think.get("jitter")
+    {
+        settings.jitter = jitter(reader, &think, node);
+    }
+}
+
+/// Lays named values over others; header names are compared without case.
+pub(crate) fn lay_over(base: &mut Vec<(String, Template)>, over: Vec<(String, Template)>, any_case: bool) {
+    for (name, value) in over {
+        let same = |known: &str| if any_case { known.eq_ignore_ascii_case(&name) } else { known == name };
+        match base.iter_mut().find(|(known, _)| same(known)) {
+            Some(found) => found.1 = value,
+            None => base.push((name, value)),
+        }
+    }
+}
+
+/// Milliseconds, or a percentage.
+pub(crate) fn jitter(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Jitter {
+    let found = match &node.kind {
+        Kind::Number(number) => number.as_f64().map(Jitter::Millis),
+        Kind::Text { .. } => match reader.constant(node) {
+            None => return Jitter::None,
+            Some(text) => match text.trim().strip_suffix('%') {
+                Some(share) => share.trim().parse().ok().map(|share: f64| Jitter::Share(share / 100.0)),
+                None => crate::reader::seconds_of(&plain_millis(text.trim()))
+                    .map(|seconds| Jitter::Millis(seconds * 1000.0)),
+            },
+        },
+        _ => None,
+    };
+    match found {
+        Some(Jitter::Millis(millis)) if millis >= 0.0 => Jitter::Millis(millis),
+        Some(Jitter::Share(share)) if (0.0..=1.0).contains(&share) => Jitter::Share(share),
+        _ => {
+            reader.wrong(fields, "jitter", node);
+            Jitter::None
+        }
+    }
+}
+
+/// A jitter without unit is milliseconds, unlike every other time.
+fn plain_millis(text: &str) -> String {
+    if text.ends_with(|c: char| c.is_ascii_digit()) { format!("{text}ms") } else { text.to_owned() }
+}
+
+fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
+    settings.websocket.headers = reader.templates(fields, "headers");
+    settings.websocket.subprotocols = texts(reader, fields, "subprotocols");
+    if let Some(timeout) = time_limit(reader, fields) {
+        settings.websocket.timeout = timeout;
+    }
+    if let Some(bytes) = reader.whole(fields, "maxMessage") {
+        settings.websocket.max_message = usize::try_from(bytes).unwrap_or(usize::MAX);
+    }
+    verify(reader, fields, settings);
+}
+
+/// A list of plain texts.
+pub(crate) fn texts(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for item in reader.list(fields, key, true) {
+        match crate::reader::plain_text(item) {
+            Some(_) => all.extend(reader.constant(item)),
+            None => reader.wrong(fields, key, item),
+        }
+    }
+    all
+}
+
+/// Lays Socket.IO options over others.
+pub(crate) fn socketio(reader: &mut Reader, fields: &Fields<'_>, options: &mut SocketioOptions) {
+    if let Some(url) = reader.template_of(fields, "url") {
+        options.url = Some(url);
+    }
+    if let Some(path) = reader.text(fields, "path") {
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let end = if path.ends_with('/') { "" } else { "/" };
+        options.path = format!("{slash}{path}{end}");
+    }
+    match fields.get("query") {
+        Some(node) if matches!(node.kind, Kind::Text { .. }) => {
+            let query = query_text(reader, node);
+            lay_over(&mut options.query, query, false);
+        }
+        _ => {
+            let query = reader.templates(fields, "query");
+            lay_over(&mut options.query, query, false);
+        }
+    }
+    let headers = reader.templates(fields, "extraHeaders");
+    lay_over(&mut options.headers, headers, true);
+    if let Some(auth) = fields.get("auth") {
+        if matches!(auth.kind, Kind::Map(_)) {
+            options.auth = reader.json(auth);
+        } else {
+            reader.wrong(fields, "auth", auth);
+        }
+    }
+    if let Some(timeout) = time_limit(reader, fields) {
+        options.timeout = timeout;
+    }
+    if let Some(transport) = transport(reader, fields) {
+        options.transport = transport;
+    }
+}
+
+/// `a=1&b={{ token }}` as pairs.
+fn query_text(reader: &mut Reader, node: &Node) -> Vec<(String, Template)> {
+    let Some(text) = node.as_text() else { return Vec::new() };
+    let mut pairs = Vec::new();
+    for pair in text.trim_start_matches('?').split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = Node { place: node.place, kind: Kind::Text { text: value.to_owned(), inset: None } };
+        if let Some(template) = reader.template(&value) {
+            pairs.push((name.to_owned(), template));
+        }
+    }
+    pairs
+}
+
+fn transport(reader: &mut Reader, fields: &Fields<'_>) -> Option<SocketioTransport> {
+    let node = fields.get("transports");
+    let upgrade = reader.boolean(fields, "upgrade").unwrap_or(true);
+    let Some(node) = node else {
+        return (!upgrade).then_some(SocketioTransport::Polling);
+    };
+    let names = texts(reader, fields, "transports");
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    match names.as_slice() {
+        // The client tries them in order and upgrades from polling only.
+        ["websocket", ..] => Some(SocketioTransport::Websocket),
+        ["polling", "websocket", ..] if upgrade => Some(SocketioTransport::Upgrade),
+        ["polling", ..] => Some(SocketioTransport::Polling),
+        _ => {
+            reader.wrong(fields, "transports", node);
+            None
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! `config.payload`: rows of files handed to users.
+//!
+//! Files are read when the script is loaded, so that a missing column is a problem with a line and not a failed user.
+
+use serde_json::Value;
+use sonagi_engine::plan::{Payload, RowOrder};
+use std::path::Path;
+
+use crate::reader::{Fields, Reader};
+use crate::schema;
+use crate::yaml::{Node, Place};
+
+/// Reads all payloads and declares their variables.
+pub(crate) fn payloads(reader: &mut Reader, config: &Fields<'_>, folder: &Path) -> Vec<Payload> {
+    let mut all = Vec::new();
+    for node in reader.list(config, "payload", true) {
+        all.extend(payload(reader, node, folder));
+    }
+    all
+}
+
+/// What a payload says beside its rows.
+struct Form {
+    fields: Option<Vec<String>>,
+    skip_header: bool,
+    delimiter: u8,
+    cast: bool,
+}
+
+fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
+    let fields = reader.fields(node, &schema::PAYLOAD)?;
+    let order = order(reader, &fields);
+    let form = Form {
+        fields: names(reader, &fields),
+        skip_header: reader.boolean(&fields, "skipHeader").unwrap_or(false),
+        delimiter: delimiter(reader, &fields),
+        cast: reader.boolean(&fields, "cast").unwrap_or(true),
+    };
+    let all_as = all_as(reader, &fields);
+    // Declared even when the file cannot be read: one problem, not one per use.
+    for name in form.fields.iter().flatten() {
+        reader.names.declare_global(name);
+    }
+    if let Some(name) = &all_as {
+        reader.names.declare_global(name);
+    }
+    let Some(path) = fields.get("path") else {
+        reader.problem(
+            fields.place,
+            "a payload needs a path",
+            Some("add `path: users.csv`, relative to the script".into()),
+        );
+        return None;
+    };
+    let file = folder.join(reader.text(&fields, "path")?);
+    let text = match std::fs::read(&file) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) => {
+            let what = format!("cannot read the payload {}: {error}", file.display());
+            reader.problem(path.place, what, Some("the path is relative to the script".into()));
+            return None;
+        }
+    };
+    let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let (names, rows) = if is_json {
+        json_rows(reader, path.place, &text, form.fields)?
+    } else {
+        csv_rows(reader, path.place, &text, form)?
+    };
+    if rows.is_empty() {
+        reader.problem(path.place, format!("the payload {} has no rows", file.display()), None);
+        return None;
+    }
+    if all_as.is_none() {
+        names.iter().for_each(|name| reader.names.declare_global(name));
+    }
+    if order == RowOrder::Sequence {
+        let text = "order: sequence hands each row out once before any repeats, over all cores; Artillery starts over in every worker";
+        reader.notice(fields.place_of("order"), text);
+    }
+    Some(Payload { fields: names, rows, order, all_as })
+}
+
+fn order(reader: &mut Reader, fields: &Fields<'_>) -> RowOrder {
+    let text = reader.text(fields, "order");
+    match (text.as_deref(), fields.get("order")) {
+        (Some("sequence"), _) => RowOrder::Sequence,
+        (Some("random"), _) | (_, None) => RowOrder::Random,
+        (Some(_), Some(node)) => {
+            reader.wrong(fields, "order", node);
+            RowOrder::Random
+        }
+        (None, Some(_)) => RowOrder::Random,
+    }
+}
+
+fn names(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<String>> {
+    fields.get("fields")?;
+    let mut names = Vec::new();
+    for item in reader.list(fields, "fields", true) {
+        match crate::reader::plain_text(item) {
+            Some(name) => names.push(name.trim().to_owned()),
+            None => reader.wrong(fields, "fields", item),
+        }
+    }
+    Some(names)
+}
+
+fn delimiter(reader: &mut Reader, fields: &Fields<'_>) -> u8 {
+    let Some(node) = fields.get("delimiter") else { return b',' };
+    match reader.text(fields, "delimiter").as_deref().map(str::as_bytes) {
+        Some(b"\\t") => b'\t',
+        Some([one]) if one.is_ascii() => *one,
+        Some(_) => {
+            reader.wrong(fields, "delimiter", node);
+            b','
+        }
+        None => b',',
+    }
+}
+
+fn all_as(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
+    let name = reader.text(fields, "name");
+    if !reader.boolean(fields, "loadAll").unwrap_or(false) {
+        return None;
+    }
+    if name.is_none() {
+        reader.problem(
+            fields.place_of("loadAll"),
+            "loadAll needs the name of the list",
+            Some("add `name: rows`".into()),
+        );
+    }
+    name
+}
+
+type Rows = (Vec<String>, Vec<Vec<Value>>);
+
+fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option<Rows> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut csv = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(form.delimiter)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut records = Vec::new();
+    for record in csv.records() {
+        match record {
+            Ok(record) => records.push(record),
+            Err(error) => {
+                reader.problem(place, format!("the payload is not CSV: {error}"), None);
+                return None;
+            }
+        }
+    }
+    let named = form.fields.is_some();
+    let header_line = !named || form.skip_header;
+    let names = match form.fields {
+        Some(names) => names,
+        None => records.first().map(|record| record.iter().map(str::to_owned).collect()).unwrap_or_default(),
+    };
+    if named
+        && !form.skip_header
+        && let Some(first) = records.first()
+        && first.iter().eq(names.iter().map(String::as_str))
+    {
+        reader.notice(place, "the payload's first row is the names of its fields and will be used as values; add `skipHeader: true`");
+    }
+    let mut rows = Vec::new();
+    for record in records.iter().skip(usize::from(header_line)) {
+        if record.len() < names.len() {
+            let line = record.position().map_or(0, |position| position.line());
+            let what = format!(
+                "line {line} of the payload has {} columns; fields names {}",
+                record.len(),
+                names.len()
+            );
+            reader.problem(place, what, Some("add the missing values, or set `delimiter`".into()));
+            return None;
+        }
+        rows.push(record.iter().take(names.len()).map(|cell| value(cell, form.cast)).collect());
+    }
+    Some((names, rows))
+}
+
+/// With `cast`, what looks like a number becomes one, unless writing it back would lose something (`007`, `1.50`).
+fn value(cell: &str, cast: bool) -> Value {
+    if cast
+        && let Ok(number) = cell.parse::<serde_json::Number>()
+        && number.to_string() == cell
+    {
+        return Value::Number(number);
+    }
+    Value::from(cell)
+}
+
+fn json_rows(reader: &mut Reader, place: Place, text: &str, fields: Option<Vec<String>>) -> Option<Rows> {
+    let items = match serde_json::from_str(text) {
+        Ok(Value::Array(items)) => items,
+        Ok(_) => {
+            reader.problem(place, "a JSON payload is a list of objects", None);
+            return None;
+        }
+        Err(error) => {
+            reader.problem(place, format!("the payload is not JSON: {error}"), None);
+            return None;
+        }
+    };
+    let names = fields.unwrap_or_else(|| match items.first() {
+        Some(Value::Object(first)) => first.keys().cloned().collect(),
+        _ => Vec::new(),
+    });
+    let mut rows = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let Value::Object(mut members) = item else {
+            reader.problem(place, format!("item {index} of the JSON payload is no object"), None);
+            return None;
+        };
+        rows.push(names.iter().map(|name| members.remove(name).unwrap_or(Value::Null)).collect());
+    }
+    Some((names, rows))
+}

@@ -1,0 +1,229 @@
+//! `config.phases`: when users arrive.
+//!
+//! Open phases say how many users arrive; a phase with `users` makes the whole run closed: a population repeats its scenario.
+//! The two cannot be mixed, because a user that repeats has no arrival.
+
+use sonagi_engine::schedule::{Load, Phase, Shape, Spacing, Stage};
+use std::time::Duration;
+
+use crate::reader::{Fields, Reader};
+use crate::schema;
+use crate::yaml::{Node, Place};
+
+/// Highest rate accepted: a typing mistake above it would plan more arrivals than a machine has ports for in a second.
+const MAX_RATE: f64 = 1_000_000.0;
+
+/// Reads `phases` and `spacing` of `config`.
+pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
+    let spacing = spacing(reader, config);
+    let Some(node) = config.get("phases") else {
+        let place = config.place_of("phases");
+        reader.problem(
+            place,
+            "the script has no phases: nothing says when users arrive",
+            Some("add `phases: [{duration: 60, arrivalRate: 5}]` to config".into()),
+        );
+        return None;
+    };
+    let items = reader.list(config, "phases", true);
+    if items.is_empty() {
+        if matches!(node.kind, crate::yaml::Kind::List(_)) {
+            reader.problem(node.place, "`phases` is empty: nothing says when users arrive", None);
+        }
+        return None;
+    }
+    if items.iter().any(|item| item.get("users").is_some()) {
+        return closed(reader, items);
+    }
+    let mut phases = Vec::new();
+    for item in items {
+        phases.extend(phase(reader, item));
+    }
+    let arrivals = phases.iter().any(|phase| phase.shape != Shape::Pause);
+    if phases.len() == items.len() && !arrivals {
+        reader.problem(node.place, "all phases are pauses: no user ever arrives", None);
+    }
+    Some(Load::Open { phases, spacing })
+}
+
+fn spacing(reader: &mut Reader, config: &Fields<'_>) -> Spacing {
+    match (reader.text(config, "spacing").as_deref(), config.get("spacing")) {
+        (Some("poisson"), _) => Spacing::Poisson,
+        (Some("even") | None, _) | (_, None) => Spacing::Even,
+        (_, Some(node)) => {
+            reader.wrong(config, "spacing", node);
+            Spacing::Even
+        }
+    }
+}
+
+/// Any phase's length, checked to be above zero.
+fn length(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Duration> {
+    let node = fields.get(key)?;
+    let duration = reader.duration(fields, key)?;
+    if duration.is_zero() {
+        reader.problem(node.place, format!("{key} must be longer than 0 s"), None);
+        return None;
+    }
+    Some(duration)
+}
+
+fn phase(reader: &mut Reader, node: &Node) -> Option<Phase> {
+    let fields = reader.fields(node, &schema::PHASE)?;
+    let name = reader.text(&fields, "name");
+    let max_users = reader.whole(&fields, "maxVusers");
+    if let (Some(0), Some(node)) = (max_users, fields.get("maxVusers")) {
+        reader.problem(
+            node.place,
+            "maxVusers: 0 lets no user start",
+            Some("a phase without arrivals is `pause: 30`".into()),
+        );
+    }
+    if fields.get("pause").is_some() {
+        for other in ["duration", "arrivalRate", "rampTo", "arrivalCount"] {
+            if fields.get(other).is_some() {
+                let hint = "make two phases of it".to_owned();
+                reader.problem(fields.place_of(other), format!("a pause has no {other}"), Some(hint));
+            }
+        }
+        let duration = length(reader, &fields, "pause")?;
+        return Some(Phase { name, duration, shape: Shape::Pause, max_users });
+    }
+    let shape = shape(reader, &fields);
+    let duration = match fields.get("duration") {
+        Some(_) => length(reader, &fields, "duration"),
+        None => {
+            reader.problem(
+                fields.place,
+                "a phase needs a duration",
+                Some("add `duration: 60` (seconds)".into()),
+            );
+            None
+        }
+    };
+    Some(Phase { name, duration: duration?, shape: shape?, max_users })
+}
+
+fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
+    let rate = fields.get("arrivalRate");
+    let ramp = fields.get("rampTo");
+    if let Some(count) = fields.get("arrivalCount") {
+        for other in ["arrivalRate", "rampTo"] {
+            if fields.get(other).is_some() {
+                let what = format!("a phase has arrivalCount or {other}, not both");
+                reader.problem(fields.place_of(other), what, None);
+            }
+        }
+        let number = reader.whole(fields, "arrivalCount")?;
+        if number == 0 {
+            no_arrivals(reader, count.place, fields, "arrivalCount: 0");
+            return None;
+        }
+        return Some(Shape::Count(number));
+    }
+    match (rate, ramp) {
+        (None, None) => {
+            reader.problem(
+                fields.place,
+                "a phase needs arrivalRate, arrivalCount, users or pause",
+                Some("add `arrivalRate: 5` (users per second)".into()),
+            );
+            None
+        }
+        (Some(node), None) => {
+            let from = arrival_rate(reader, fields, "arrivalRate")?;
+            if from == 0.0 {
+                no_arrivals(reader, node.place, fields, "arrivalRate: 0");
+                return None;
+            }
+            if from.fract() != 0.0 {
+                let text = format!(
+                    "arrivalRate: {from} means {from} users per second here; Artillery stops on a fraction"
+                );
+                reader.notice(node.place, text);
+            }
+            Some(Shape::Rate { from, to: from })
+        }
+        (from, Some(node)) => {
+            let from = if from.is_some() { arrival_rate(reader, fields, "arrivalRate") } else { Some(0.0) };
+            let to = arrival_rate(reader, fields, "rampTo");
+            let (from, to) = (from?, to?);
+            if from == 0.0 && to == 0.0 {
+                no_arrivals(reader, node.place, fields, "a ramp from 0 to 0");
+                return None;
+            }
+            Some(Shape::Rate { from, to })
+        }
+    }
+}
+
+fn arrival_rate(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<f64> {
+    let rate = reader.number(fields, key)?;
+    if rate > MAX_RATE {
+        let place = fields.get(key).map_or(fields.place, |node| node.place);
+        reader.problem(
+            place,
+            format!("{key} is a number of users per second up to {MAX_RATE}; got {rate}"),
+            None,
+        );
+        return None;
+    }
+    Some(rate)
+}
+
+fn no_arrivals(reader: &mut Reader, place: Place, fields: &Fields<'_>, what: &str) {
+    let pause = fields.get("duration").and_then(crate::reader::plain_text).unwrap_or_else(|| "30".into());
+    reader.problem(
+        place,
+        format!("{what}: no user arrives in this phase"),
+        Some(format!("to wait while earlier users go on, write `pause: {pause}`")),
+    );
+}
+
+fn closed(reader: &mut Reader, items: &[Node]) -> Option<Load> {
+    let mut stages = Vec::new();
+    for item in items {
+        stages.extend(stage(reader, item));
+    }
+    if stages.len() == items.len()
+        && stages.iter().all(|stage| stage.users == 0 && stage.from.unwrap_or(0) == 0)
+    {
+        reader.problem(items[0].place, "the population is 0 in all phases: nothing runs", None);
+    }
+    Some(Load::Closed { stages })
+}
+
+fn stage(reader: &mut Reader, node: &Node) -> Option<Stage> {
+    let fields = reader.fields(node, &schema::PHASE)?;
+    let name = reader.text(&fields, "name");
+    for open in ["arrivalRate", "arrivalCount", "maxVusers"] {
+        if fields.get(open).is_some() {
+            reader.problem(
+                fields.place_of(open),
+                format!("{open} and users do not mix: with users a population repeats its scenario, and nobody arrives"),
+                Some("write users in all phases, or in none".into()),
+            );
+        }
+    }
+    if fields.get("pause").is_some() {
+        let duration = length(reader, &fields, "pause")?;
+        return Some(Stage { name, duration, from: Some(0), users: 0 });
+    }
+    let users = reader.whole(&fields, "users");
+    let ramp = reader.whole(&fields, "rampTo");
+    if fields.get("duration").is_none() {
+        reader.problem(fields.place, "a phase needs a duration", Some("add `duration: 60` (seconds)".into()));
+    }
+    let duration = length(reader, &fields, "duration")?;
+    match (users, ramp) {
+        (Some(users), None) => Some(Stage { name, duration, from: Some(users), users }),
+        (from, Some(users)) => Some(Stage { name, duration, from, users }),
+        (None, None) => {
+            if fields.get("users").is_none() && fields.get("rampTo").is_none() {
+                let hint = "write `users: 100`, or `rampTo: 100` to move there from the phase before";
+                reader.problem(fields.place, "a closed phase needs users or rampTo", Some(hint.into()));
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Reads typed values out of the tree, writing down every problem and going on.
+//!
+//! Each `Option` means "absent, or wrong and already reported": callers put their default in its place and never report
+//! twice. Wording comes from the key tables ([`crate::schema`]).
+
+use serde_json::Value;
+use sonagi_engine::plan::template::Piece;
+use sonagi_engine::plan::{Expression, JsonTemplate, Template};
+use sonagi_measure::outcome::{OperationId, OperationKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::names::Names;
+use crate::operations::Operations;
+use crate::problem::{Notice, Problem, nearest};
+use crate::schema::{self, Area, Support};
+use crate::template::{self, Constants};
+use crate::yaml::{Entry, Kind, Node, Origin, Place};
+
+/// Longest time a script may name: a year keeps all sums far from overflow.
+const MAX_SECONDS: f64 = 366.0 * 86_400.0;
+
+/// What reading a script gathers beside its values.
+pub(crate) struct Reader {
+    file: PathBuf,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) constants: Constants,
+    pub(crate) names: Names,
+    pub(crate) operations: Operations,
+}
+
+/// A mapping whose keys were checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'n> {
+    pub(crate) area: &'static Area,
+    pub(crate) place: Place,
+    entries: &'n [Entry],
+}
+
+impl<'n> Fields<'n> {
+    /// A value that is there and not empty.
+    pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
+        debug_assert!(self.area.key(key).is_some(), "{key} is no key of {}", self.area.name);
+        self.entry(key).map(|entry| &entry.value).filter(|node| !node.is_null())
+    }
+
+    pub(crate) fn entry(&self, key: &str) -> Option<&'n Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    /// The place of a key, or of the mapping when it is missing.
+    pub(crate) fn place_of(&self, key: &str) -> Place {
+        self.entry(key).map_or(self.place, |entry| entry.place)
+    }
+}
+
+impl Reader {
+    pub(crate) fn new(file: &Path, constants: Constants) -> Reader {
+        Reader {
+            file: file.to_owned(),
+            problems: Vec::new(),
+            notices: Vec::new(),
+            constants,
+            names: Names::default(),
+            operations: Operations::default(),
+        }
+    }
+
+    pub(crate) fn problem(&mut self, place: Place, what: impl Into<String>, hint: Option<String>) {
+        let file = match place.origin {
+            Origin::Script => self.file.clone(),
+            Origin::Overrides => PathBuf::from("--overrides"),
+        };
+        let problem = Problem { file, line: place.line, column: place.column, what: what.into(), hint };
+        // An alias brings the same mistake to several places of the tree.
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The same sentence is said once.
+    pub(crate) fn notice(&mut self, place: Place, text: impl Into<String>) {
+        let text = text.into();
+        if self.notices.iter().all(|notice| notice.text != text) {
+            self.notices.push(Notice {
+                file: self.file.clone(),
+                line: place.line,
+                column: place.column,
+                text,
+            });
+        }
+    }
+
+    /// Looks at a mapping by the keys of its place: reports a value that is none and every key that is unknown or refused.
+    pub(crate) fn fields<'n>(&mut self, node: &'n Node, area: &'static Area) -> Option<Fields<'n>> {
+        match &node.kind {
+            Kind::Map(entries) => {
+                self.check_keys(entries, area);
+                Some(Fields { area, place: node.place, entries })
+            }
+            Kind::Null => Some(Fields { area, place: node.place, entries: &[] }),
+            _ => {
+                let first = area.keys.first().map(|key| format!(", e.g. `{}: {}`", key.name, key.example));
+                let what = format!(
+                    "{} is a mapping{}; got {}",
+                    area.name,
+                    first.unwrap_or_default(),
+                    node.describe()
+                );
+                self.problem(node.place, what, None);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn check_keys(&mut self, entries: &[Entry], area: &'static Area) {
+        for entry in entries {
+            match area.key(&entry.key) {
+                Some(key) => match key.support {
+                    Support::Honoured => {}
+                    Support::Refused => {
+                        let what = format!("\"{}\" in {} is refused: {}", key.name, area.name, key.wants);
+                        self.problem(entry.place, what, Some(key.example.to_owned()));
+                    }
+                    Support::Ignored if key.wants.is_empty() => {}
+                    Support::Ignored => {
+                        self.notice(entry.place, format!("{}: no effect; {}", key.name, key.wants))
+                    }
+                },
+                None if area.path == "(top level)" && entry.key.starts_with("x-") => {}
+                None => self.unknown_key(entry, area),
+            }
+        }
+    }
+
+    fn unknown_key(&mut self, entry: &Entry, area: &'static Area) {
+        let known = area.keys.iter().filter(|key| key.support == Support::Honoured).map(|key| key.name);
+        let hint = match nearest(&entry.key, known.clone()) {
+            Some(meant) => format!("did you mean \"{meant}\"?"),
+            None => match schema::home_of(&entry.key, area) {
+                Some(home) => format!("\"{}\" belongs in {} ({})", entry.key, home.name, home.path),
+                None => format!("known keys: {}", known.collect::<Vec<_>>().join(", ")),
+            },
+        };
+        self.problem(entry.place, format!("unknown key \"{}\" in {}", entry.key, area.name), Some(hint));
+    }
+
+    /// Reports that a key's value is not what the tables say it wants.
+    pub(crate) fn wrong(&mut self, fields: &Fields<'_>, key: &str, node: &Node) {
+        let what = match fields.area.key(key) {
+            Some(key) => format!(
+                "{} wants {}, e.g. `{}: {}`; got {}",
+                key.name,
+                key.wants,
+                key.name,
+                key.example,
+                node.describe()
+            ),
+            None => format!("{key} cannot be {}", node.describe()),
+        };
+        self.problem(node.place, what, None);
+    }
+
+    /// A mapping under a key, checked against its own table.
+    pub(crate) fn section<'n>(
+        &mut self,
+        fields: &Fields<'n>,
+        key: &str,
+        area: &'static Area,
+    ) -> Option<Fields<'n>> {
+        let node = fields.get(key)?;
+        if matches!(node.kind, Kind::Map(_)) {
+            return self.fields(node, area);
+        }
+        self.wrong(fields, key, node);
+        None
+    }
+
+    /// The id of an operation.
+    pub(crate) fn operation(&mut self, place: Place, name: &str, kind: OperationKind) -> Option<OperationId> {
+        let id = self.operations.intern(name, kind);
+        if id.is_none() {
+            self.problem(place, "a script has at most 65,535 differently named steps", None);
+        }
+        id
+    }
+
+    /// The items of a list; a single value counts as a list of one when `single` is true.
+    pub(crate) fn list<'n>(&mut self, fields: &Fields<'n>, key: &str, single: bool) -> &'n [Node] {
+        match fields.get(key) {
+            None => &[],
+            Some(Node { kind: Kind::List(items), .. }) => items,
+            Some(node) if single => std::slice::from_ref(node),
+            Some(node) => {
+                self.wrong(fields, key, node);
+                &[]
+            }
+        }
+    }
+
+    pub(crate) fn boolean(&mut self, fields: &Fields<'_>, key: &str) -> Option<bool> {
+        let node = fields.get(key)?;
+        let value = match &node.kind {
+            Kind::Bool(value) => Some(*value),
+            Kind::Text { .. } => match self.constant(node)?.as_str() {
+                "true" => Some(true),
+                "false" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        };
+        if value.is_none() {
+            self.wrong(fields, key, node);
+        }
+        value
+    }
+
+    /// A finite number ≥ 0.
+    pub(crate) fn number(&mut self, fields: &Fields<'_>, key: &str) -> Option<f64> {
+        let node = fields.get(key)?;
+        let value = match &node.kind {
+            Kind::Number(number) => number.as_f64(),
+            Kind::Text { .. } => self.constant(node)?.trim().parse().ok(),
+            _ => None,
+        };
+        let value = value.filter(|value: &f64| value.is_finite() && *value >= 0.0);
+        if value.is_none() {
+            self.wrong(fields, key, node);
+        }
+        value
+    }
+
+    /// A whole number ≥ 0.
+    pub(crate) fn whole(&mut self, fields: &Fields<'_>, key: &str) -> Option<u64> {
+        let value = self.number(fields, key)?;
+        if value.fract() == 0.0 && value <= 9_007_199_254_740_992.0 {
+            return Some(value as u64);
+        }
+        if let Some(node) = fields.get(key) {
+            self.wrong(fields, key, node);
+        }
+        None
+    }
+
+    /// A time: seconds, or a text with a unit.
+    pub(crate) fn duration(&mut self, fields: &Fields<'_>, key: &str) -> Option<Duration> {
+        let node = fields.get(key)?;
+        let seconds = match &node.kind {
+            Kind::Number(number) => number.as_f64(),
+            Kind::Text { .. } => seconds_of(self.constant(node)?.trim()),
+            _ => None,
+        };
+        match seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds)) {
+            Some(seconds) => Some(Duration::from_secs_f64(seconds)),
+            None => {
+                self.wrong(fields, key, node);
+                None
+            }
+        }
+    }
+
+    /// A text that is known before the run.
+    pub(crate) fn text(&mut self, fields: &Fields<'_>, key: &str) -> Option<String> {
+        let node = fields.get(key)?;
+        match plain_text(node) {
+            Some(_) => self.constant(node),
+            None => {
+                self.wrong(fields, key, node);
+                None
+            }
+        }
+    }
+
+    /// A text whose holes must all be known before the run: `$env.X`, `$environment`, a constant of `config.variables`.
+    pub(crate) fn constant(&mut self, node: &Node) -> Option<String> {
+        let text = plain_text(node)?;
+        let template = self.quiet_template(node, &text)?;
+        let mut filled = String::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Hole(Expression::Constant(value)) => filled.push_str(&shown(value)),
+                Piece::Hole(Expression::Path { variable, keys })
+                    if keys.is_empty() && self.names.constant(variable).is_some() =>
+                {
+                    filled.push_str(&self.names.constant(variable).map(shown).unwrap_or_default());
+                }
+                Piece::Hole(_) => {
+                    let what =
+                        format!("`{text}` must be known before the run starts, and users' values are not");
+                    let hint = "here only {{ $env.NAME }}, {{ $environment }} and variables with one value can stand";
+                    self.problem(node.place, what, Some(hint.into()));
+                    return None;
+                }
+            }
+        }
+        Some(filled)
+    }
+
+    /// A text with holes that each user fills in; numbers and booleans count as their text.
+    pub(crate) fn template(&mut self, node: &Node) -> Option<Template> {
+        let text = plain_text(node)?;
+        let mut uses = Vec::new();
+        match template::parse(&text, &self.constants, &mut |name, offset| {
+            uses.push((name.to_owned(), offset))
+        }) {
+            Ok(template) => {
+                for (name, offset) in uses {
+                    self.used(name, node.place_at(offset));
+                }
+                Some(template)
+            }
+            Err(fault) => {
+                self.problem(node.place_at(fault.offset), fault.what, fault.hint);
+                None
+            }
+        }
+    }
+
+    fn used(&mut self, name: String, place: Place) {
+        if name != "$stamp" {
+            self.names.used(name, place);
+        } else if self.names.in_message {
+            self.names.stamped(place);
+        } else {
+            let hint = "put it into the payload of a `send` or `emit` step";
+            self.problem(place, "$stamp marks a message that is sent; this text is none", Some(hint.into()));
+        }
+    }
+
+    /// A template under a key.
+    pub(crate) fn template_of(&mut self, fields: &Fields<'_>, key: &str) -> Option<Template> {
+        let node = fields.get(key)?;
+        if plain_text(node).is_none() {
+            self.wrong(fields, key, node);
+        }
+        self.template(node)
+    }
+
+    /// A whole value that each user computes: a constant, or a text that is one hole.
+    pub(crate) fn expression(&mut self, node: &Node) -> Option<Expression> {
+        let Kind::Text { .. } = node.kind else {
+            return Some(Expression::Constant(node.to_value()));
+        };
+        let template = self.template(node)?;
+        Some(match <[Piece; 1]>::try_from(template.pieces) {
+            Ok([Piece::Hole(hole)]) => hole,
+            Ok([Piece::Text(text)]) => Expression::Constant(Value::String(text)),
+            Err(pieces) if pieces.is_empty() => Expression::Constant(Value::from("")),
+            Err(pieces) => Expression::Text(Template { pieces }),
+        })
+    }
+
+    /// Names to templates, e.g. headers.
+    pub(crate) fn templates(&mut self, fields: &Fields<'_>, key: &str) -> Vec<(String, Template)> {
+        let Some(node) = fields.get(key) else { return Vec::new() };
+        if !matches!(node.kind, Kind::Map(_)) {
+            self.wrong(fields, key, node);
+        }
+        let mut all = Vec::new();
+        for entry in node.entries() {
+            if entry.value.is_null() {
+                all.push((entry.key.clone(), Template::default()));
+            } else if plain_text(&entry.value).is_none() {
+                let what = format!("{} in {key} wants a text; got {}", entry.key, entry.value.describe());
+                self.problem(entry.value.place, what, None);
+            } else if let Some(template) = self.template(&entry.value) {
+                all.push((entry.key.clone(), template));
+            }
+        }
+        all
+    }
+
+    /// Any value whose texts may have holes.
+    pub(crate) fn json(&mut self, node: &Node) -> Option<JsonTemplate> {
+        if !self.check_texts(node) {
+            return None;
+        }
+        let constants = &self.constants;
+        JsonTemplate::compile(&node.to_value(), &mut |text| template::parse(text, constants, &mut |_, _| {}))
+            .ok()
+    }
+
+    fn check_texts(&mut self, node: &Node) -> bool {
+        match &node.kind {
+            Kind::Text { .. } => self.template(node).is_some(),
+            Kind::List(items) => items.iter().fold(true, |fine, item| self.check_texts(item) && fine),
+            Kind::Map(entries) => entries.iter().fold(true, |fine, entry| {
+                if entry.key.contains("{{") {
+                    let what = format!("a template cannot be a key: `{}`", entry.key);
+                    self.problem(entry.place, what, Some("only values have templates".into()));
+                }
+                self.check_texts(&entry.value) && fine
+            }),
+            _ => true,
+        }
+    }
+
+    fn quiet_template(&mut self, node: &Node, text: &str) -> Option<Template> {
+        match template::parse(text, &self.constants, &mut |_, _| {}) {
+            Ok(template) => Some(template),
+            Err(fault) => {
+                self.problem(node.place_at(fault.offset), fault.what, fault.hint);
+                None
+            }
+        }
+    }
+}
+
+/// A scalar as the author wrote it.
+pub(crate) fn plain_text(node: &Node) -> Option<String> {
+    match &node.kind {
+        Kind::Text { text, .. } => Some(text.clone()),
+        Kind::Number(number) => Some(number.to_string()),
+        Kind::Bool(value) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// "500ms", "30s", "5m", "1h", "1d", or plain seconds.
+pub(crate) fn seconds_of(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number: f64 = number.parse().ok()?;
+    let factor = match unit.trim() {
+        "ms" | "millis" | "milliseconds" => 0.001,
+        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    };
+    Some(number * factor)
+}

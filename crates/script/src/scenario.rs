@@ -1,0 +1,300 @@
+//! Scenarios: engine, weight, room and flow; and the `before` and `after` flows.
+
+use sonagi_engine::plan::{Scenario, SocketioOptions, Step, Template};
+
+use crate::flow::{Flow, Opening, steps};
+use crate::options::Settings;
+use crate::problem::nearest;
+use crate::reader::{Fields, Reader};
+use crate::schema;
+use crate::yaml::{Kind, Node, Place};
+
+/// What a scenario speaks beside HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Http,
+    Websocket,
+    Socketio,
+    SocketioV3,
+}
+
+impl Engine {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Engine::Http => "http",
+            Engine::Websocket => "ws",
+            Engine::Socketio => "socketio",
+            Engine::SocketioV3 => "socketio-v3",
+        }
+    }
+
+    pub(crate) fn is_socketio(self) -> bool {
+        matches!(self, Engine::Socketio | Engine::SocketioV3)
+    }
+}
+
+/// Names an `engine:` may have.
+const ENGINES: &[(&str, Engine)] = &[
+    ("http", Engine::Http),
+    ("https", Engine::Http),
+    ("ws", Engine::Websocket),
+    ("websocket", Engine::Websocket),
+    ("socketio", Engine::Socketio),
+    ("socket.io", Engine::Socketio),
+    ("socketio-v3", Engine::SocketioV3),
+];
+
+/// Reads all scenarios. Whether any message is stamped comes with them.
+pub(crate) fn scenarios(
+    reader: &mut Reader,
+    script: &Fields<'_>,
+    settings: &Settings,
+) -> (Vec<Scenario>, bool) {
+    let Some(node) = script.get("scenarios") else {
+        let hint = "add `scenarios: [{flow: [{get: {url: /}}]}]`".to_owned();
+        reader.problem(
+            script.place_of("scenarios"),
+            "the script has no scenarios: users have nothing to do",
+            Some(hint),
+        );
+        return (Vec::new(), false);
+    };
+    let items = reader.list(script, "scenarios", false);
+    let mut all = Vec::new();
+    let mut stamped = false;
+    let mut weightless = 0;
+    for (index, item) in items.iter().enumerate() {
+        let Some(read) = scenario(reader, item, index, settings) else { continue };
+        stamped |= read.stamped;
+        if read.scenario.weight > 0.0 {
+            all.push(read.scenario);
+        } else {
+            weightless += 1;
+        }
+    }
+    if matches!(node.kind, Kind::List(_)) && (items.is_empty() || weightless == items.len()) {
+        let what = if items.is_empty() { "`scenarios` is empty" } else { "all scenarios have weight 0" };
+        reader.problem(node.place, format!("{what}: users have nothing to do"), None);
+    }
+    (all, stamped)
+}
+
+struct Read {
+    scenario: Scenario,
+    stamped: bool,
+}
+
+fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings) -> Option<Read> {
+    let fields = reader.fields(node, &schema::SCENARIO)?;
+    let name = reader.text(&fields, "name").unwrap_or_else(|| format!("scenario {}", index + 1));
+    let weight = reader.number(&fields, "weight").unwrap_or(1.0);
+    if weight == 0.0 {
+        reader.notice(
+            fields.place_of("weight"),
+            format!("the scenario \"{name}\" has weight 0 and is left out"),
+        );
+    }
+    let engine = engine(reader, &fields)?;
+    let options = socketio_options(reader, &fields, engine, settings);
+    let Some(flow_node) = fields.get("flow") else {
+        reader.problem(
+            fields.place,
+            "a scenario needs a flow",
+            Some("add `flow:` with a list of steps".into()),
+        );
+        return None;
+    };
+    let items = reader.list(&fields, "flow", false);
+    if items.is_empty() && matches!(flow_node.kind, Kind::List(_)) {
+        reader.problem(flow_node.place, "the flow is empty: users have nothing to do", None);
+    }
+    let opening = Opening::of(engine, items);
+    let room = room(reader, &fields, items, opening);
+    let mut flow = Flow::new(engine, settings, options, opening, room);
+    let mut compiled = Vec::new();
+    steps(reader, &mut flow, items, &mut compiled, true);
+    let stamps = reader.names.take_stamps();
+    if let (Some(first), false) = (stamps.first(), fields.get("room").is_some()) {
+        reader.problem(
+            *first,
+            "a stamped message needs a room: who is owed a copy of it?",
+            Some("add `room: \"{{ roomId }}\"` to the scenario".into()),
+        );
+    }
+    for unset in reader.names.end_flow(false) {
+        reader.problem(unset.place, unset.what, unset.hint);
+    }
+    let stamped = !stamps.is_empty();
+    Some(Read { scenario: Scenario { name, weight, flow: compiled }, stamped })
+}
+
+fn engine(reader: &mut Reader, fields: &Fields<'_>) -> Option<Engine> {
+    let Some(node) = fields.get("engine") else { return Some(Engine::Http) };
+    let name = reader.text(fields, "engine")?;
+    if let Some((_, engine)) = ENGINES.iter().find(|(known, _)| *known == name) {
+        return Some(*engine);
+    }
+    let hint = match nearest(&name, ENGINES.iter().map(|(name, _)| *name)) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None => "engines of this version: http, ws, socketio, socketio-v3".to_owned(),
+    };
+    reader.problem(node.place, format!("unknown engine \"{name}\""), Some(hint));
+    None
+}
+
+fn socketio_options(
+    reader: &mut Reader,
+    fields: &Fields<'_>,
+    engine: Engine,
+    settings: &Settings,
+) -> SocketioOptions {
+    let mut options = match engine {
+        Engine::SocketioV3 => settings.socketio_v3.clone(),
+        _ => settings.socketio.clone(),
+    };
+    if let Some(own) = reader.section(fields, "socketio", &schema::SOCKETIO) {
+        crate::options::socketio(reader, &own, &mut options);
+        let text = "a scenario's socketio options are its own here; in Artillery they leak into the scenarios after it";
+        reader.notice(fields.place_of("socketio"), text);
+    }
+    options
+}
+
+/// Where a user of the scenario becomes a member of its room, and where it stops being one.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    pub(crate) name: Template,
+    pub(crate) joined: Joined,
+    /// The step before which the membership ends.
+    pub(crate) left_before: Option<Place>,
+}
+
+/// The step that confirms the subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joined {
+    After(Place),
+    /// After the connection that the flow does not write down.
+    AfterOpening,
+}
+
+fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Opening) -> Option<Room> {
+    let node = fields.get("room")?;
+    let (name, joined, left_before) = if matches!(node.kind, Kind::Map(_)) {
+        let own = reader.fields(node, &schema::ROOM)?;
+        let key = if own.get("name").is_some() { "name" } else { "id" };
+        if own.get(key).is_none() {
+            reader.problem(own.place, "a room needs a name", Some("add `name: \"{{ roomId }}\"`".into()));
+        }
+        let name = reader.template_of(&own, key);
+        let joined = match own.get("joinedAfter") {
+            Some(_) => marked(reader, &own, "joinedAfter", items, opening)?,
+            None => default_join(reader, own.place, items, opening)?,
+        };
+        let left = own.get("leftBefore").and_then(|_| marked(reader, &own, "leftBefore", items, opening));
+        let left = left.and_then(|mark| if let Joined::After(place) = mark { Some(place) } else { None });
+        (name, joined, left)
+    } else {
+        let name = reader.template_of(fields, "room");
+        (name, default_join(reader, node.place, items, opening)?, None)
+    };
+    Some(Room { name: name?, joined, left_before })
+}
+
+/// Without `joinedAfter`: the first acknowledged emit that sounds like joining, else connecting.
+fn default_join(reader: &mut Reader, place: Place, items: &[Node], opening: Opening) -> Option<Joined> {
+    let all = crate::flow::walk(items);
+    let joins = |step: &&Node| {
+        let acknowledged =
+            step.get("acknowledge").or_else(|| step.get("emit").and_then(|emit| emit.get("acknowledge")));
+        acknowledged.is_some() && channel(step).is_some_and(|channel| channel.to_lowercase().contains("join"))
+    };
+    if let Some(step) = all.iter().copied().find(|step| joins(step)) {
+        return Some(Joined::After(step.place));
+    }
+    if let Some(step) = all.iter().find(|step| step.get("connect").is_some()) {
+        return Some(Joined::After(step.place));
+    }
+    match opening {
+        Opening::Before(_) | Opening::AtEnd => Some(Joined::AfterOpening),
+        Opening::Lazy => {
+            all.iter().find(|step| crate::flow::is_realtime(step)).map(|step| Joined::After(step.place))
+        }
+        Opening::Explicit | Opening::None => {
+            let what = "this scenario has a room but no connection through which copies could arrive";
+            reader.problem(place, what, Some("set `engine: ws` or `engine: socketio`".into()));
+            None
+        }
+    }
+}
+
+/// The step a room names.
+fn marked(
+    reader: &mut Reader,
+    own: &Fields<'_>,
+    key: &'static str,
+    items: &[Node],
+    opening: Opening,
+) -> Option<Joined> {
+    let wanted = reader.text(own, key)?;
+    let all = crate::flow::walk(items);
+    let fits = |step: &&Node| {
+        step_name(step) == Some(wanted.as_str())
+            || channel(step) == Some(wanted.as_str())
+            || (wanted == "connect" && step.get("connect").is_some())
+    };
+    if let Some(step) = all.iter().copied().find(|step| fits(step)) {
+        return Some(Joined::After(step.place));
+    }
+    if wanted == "connect" && key == "joinedAfter" && matches!(opening, Opening::Before(_) | Opening::AtEnd) {
+        return Some(Joined::AfterOpening);
+    }
+    let known: Vec<&str> = all.iter().flat_map(|step| [step_name(step), channel(step)]).flatten().collect();
+    let hint = match nearest(&wanted, known.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None if known.is_empty() => "give the step a `name`".to_owned(),
+        None => format!("steps with a name or channel: {}", known.join(", ")),
+    };
+    let place = own.get(key).map_or(own.place, |node| node.place);
+    reader.problem(place, format!("{key}: no step of this flow is called \"{wanted}\""), Some(hint));
+    None
+}
+
+/// The name a step was given, beside its verb or inside its request.
+fn step_name(step: &Node) -> Option<&str> {
+    let own = step.get("name").and_then(Node::as_text);
+    own.or_else(|| step.entries().iter().find_map(|entry| entry.value.get("name").and_then(Node::as_text)))
+}
+
+/// The channel of an emit.
+fn channel(step: &Node) -> Option<&str> {
+    let emit = step.get("emit")?;
+    match &emit.kind {
+        Kind::List(items) => items.first().and_then(Node::as_text),
+        _ => emit.get("channel").and_then(Node::as_text),
+    }
+}
+
+/// A `before` or `after` flow.
+pub(crate) fn fixed_flow(
+    reader: &mut Reader,
+    script: &Fields<'_>,
+    key: &'static str,
+    settings: &Settings,
+) -> Vec<Step> {
+    let Some(fields) = reader.section(script, key, &schema::FIXED_FLOW) else { return Vec::new() };
+    let items = reader.list(&fields, "flow", false);
+    let mut flow = Flow::new(Engine::Http, settings, settings.socketio.clone(), Opening::None, None);
+    let mut compiled = Vec::new();
+    steps(reader, &mut flow, items, &mut compiled, true);
+    for place in reader.names.take_stamps() {
+        reader.problem(
+            place,
+            format!("`{key}` runs once and joins no room: nothing in it can be stamped"),
+            None,
+        );
+    }
+    for unset in reader.names.end_flow(key == "before") {
+        reader.problem(unset.place, unset.what, unset.hint);
+    }
+    compiled
+}

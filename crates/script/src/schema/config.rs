@@ -1,0 +1,440 @@
+//! The keys of `config:` and of what stands in it.
+
+use super::{Area, ignored, key, refused};
+
+const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
+const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
+
+pub(crate) const SCRIPT: Area = Area {
+    name: "a script",
+    path: "(top level)",
+    keys: &[
+        key(
+            "config",
+            "a mapping",
+            "{target: \"http://127.0.0.1:8080\"}",
+            "How the load is made, and defaults.",
+        ),
+        key(
+            "scenarios",
+            "a list of scenarios",
+            "[{flow: […]}]",
+            "What users do; each user runs one, picked by weight.",
+        ),
+        key(
+            "before",
+            "a mapping with a flow",
+            "{flow: […]}",
+            "Run once before the first user; what it captures all users see.",
+        ),
+        key("after", "a mapping with a flow", "{flow: […]}", "Run once after the last user."),
+    ],
+};
+
+pub(crate) const CONFIG: Area = Area {
+    name: "config",
+    path: "config",
+    keys: &[
+        key(
+            "target",
+            "the address of the service",
+            "\"http://127.0.0.1:8080\"",
+            "Base of relative URLs: http, https, ws or wss.",
+        ),
+        key(
+            "phases",
+            "a list of phases",
+            "[{duration: 60, arrivalRate: 5}]",
+            "When users arrive, one phase after the other.",
+        ),
+        key(
+            "spacing",
+            "`even` or `poisson`",
+            "poisson",
+            "How arrivals are spread within a phase; even by default. (Sonagi's own.)",
+        ),
+        key(
+            "environments",
+            "a mapping of named settings",
+            "{staging: {target: \"https://staging.example\"}}",
+            "`-e name` lays one over config; lists merge by index.",
+        ),
+        key(
+            "variables",
+            "a mapping of names to values",
+            "{color: [red, blue]}",
+            "Each user gets a value, of a list one at random.",
+        ),
+        key(
+            "payload",
+            "a payload or a list of them",
+            "{path: users.csv, fields: [email, password]}",
+            "Rows of files handed to users.",
+        ),
+        key("http", "a mapping", "{timeout: 5}", "Settings of HTTP requests."),
+        key(
+            "defaults",
+            "a mapping",
+            "{headers: {accept: application/json}}",
+            "Older name of `http.defaults`.",
+        ),
+        key("ws", "a mapping", "{subprotocols: [chat.v1]}", "Settings of WebSocket connections."),
+        key("socketio", "a mapping", "{transports: [websocket]}", "Settings of Socket.IO sessions."),
+        key(
+            "engines",
+            "a mapping",
+            "{socketio-v3: {}}",
+            "Settings of `engine: socketio-v3`; the same keys as `socketio`.",
+        ),
+        key("tls", "a mapping", "{rejectUnauthorized: false}", "Whether certificates are checked."),
+        key(
+            "timeout",
+            SECONDS,
+            "10",
+            "Time limit of every answer that has none of its own; 10 s by default.",
+        ),
+        key(
+            "ensure",
+            "a mapping",
+            "{thresholds: [{\"http.response_time.p95\": 250}]}",
+            "What the run must fulfil to pass.",
+        ),
+        key("delivery", "a mapping", "{deadline: 1}", "Rules of the delivery ledger. (Sonagi's own.)"),
+        key(
+            "plugins",
+            "a mapping",
+            "{ensure: {}}",
+            "`ensure` and `expect` are built in; others have no effect or are refused.",
+        ),
+        ignored("apdex", "the Apdex score is not computed in this version; use an `ensure` threshold"),
+        ignored("statsInterval", "figures are kept per second"),
+        refused(
+            "processor",
+            NO_JAVASCRIPT,
+            "capture values with `capture`, draw them with {{ $randomNumber(1, 9) }}, load them with `payload`",
+        ),
+        refused("includeFiles", "nothing is bundled", "remove it"),
+        refused("bundling", NO_JAVASCRIPT, "remove it"),
+    ],
+};
+
+pub(crate) const PHASE: Area = Area {
+    name: "a phase",
+    path: "config.phases[]",
+    keys: &[
+        key("duration", "a time: seconds, or a text like \"30s\", \"5m\"", "60", "How long the phase lasts."),
+        key("arrivalRate", "a number of users per second", "5", "New users per second; fractions are fine."),
+        key(
+            "rampTo",
+            "a number of users per second",
+            "20",
+            "The rate at the end of the phase. In a closed phase: the population at its end.",
+        ),
+        key("arrivalCount", "a whole number of users", "100", "This many users, spread over the phase."),
+        key(
+            "maxVusers",
+            "a whole number of users",
+            "50",
+            "At most this many users at once; arrivals over it are skipped and counted.",
+        ),
+        key("pause", "a time: seconds, or a text like \"30s\", \"5m\"", "30", "No arrivals for this long."),
+        key(
+            "users",
+            "a whole number of users",
+            "100",
+            "Closed model: this many users repeat their scenario. (Sonagi's own.)",
+        ),
+        key("name", "a text", "warm up", "Shown in the report."),
+    ],
+};
+
+pub(crate) const PAYLOAD: Area = Area {
+    name: "a payload",
+    path: "config.payload",
+    keys: &[
+        key(
+            "path",
+            "a file name",
+            "users.csv",
+            "CSV, or a JSON list of objects (`.json`), relative to the script.",
+        ),
+        key(
+            "fields",
+            "a list of variable names",
+            "[email, password]",
+            "A variable per column; without it the first row names them.",
+        ),
+        key(
+            "order",
+            "`random` or `sequence`",
+            "sequence",
+            "Which row a user gets; random by default. In sequence no row repeats before all were used.",
+        ),
+        key("skipHeader", "true or false", "true", "Whether the first row is a heading; false by default."),
+        key("delimiter", "one character", "\";\"", "Between columns; a comma by default."),
+        key("cast", "true or false", "false", "Whether numbers in the file become numbers; true by default."),
+        key(
+            "loadAll",
+            "true or false",
+            "true",
+            "Every user gets all rows, as a list of objects called `name`.",
+        ),
+        key("name", "a variable name", "rows", "Name of the list with `loadAll`."),
+        ignored("skipEmptyLines", ""),
+    ],
+};
+
+pub(crate) const DEFAULTS: Area = Area {
+    name: "http.defaults",
+    path: "config.http.defaults (and config.defaults)",
+    keys: &[
+        key(
+            "headers",
+            "a mapping of names to texts",
+            "{accept: application/json}",
+            "Sent with every HTTP request.",
+        ),
+        key("cookie", "a mapping of names to texts", "{session: abc}", "Sent with every HTTP request."),
+        key(
+            "strictCapture",
+            "true or false",
+            "false",
+            "Whether a capture that finds nothing fails the user; true by default.",
+        ),
+        key("think", "a mapping", "{jitter: \"20%\"}", "Spread of all think times."),
+    ],
+};
+
+pub(crate) const DEFAULT_THINK: Area = Area {
+    name: "defaults.think",
+    path: "config.http.defaults.think",
+    keys: &[key(
+        "jitter",
+        "milliseconds, or a percentage",
+        "\"20%\"",
+        "Each think time is spread evenly by ± this.",
+    )],
+};
+
+pub(crate) const HTTP: Area = Area {
+    name: "config.http",
+    path: "config.http",
+    keys: &[
+        key("timeout", SECONDS, "10", "Time limit of a request; 10 s by default."),
+        key(
+            "pool",
+            "a whole number of connections",
+            "10",
+            "Connections per address and core, shared by users; without it each user has its own.",
+        ),
+        key("defaults", "a mapping", "{headers: {accept: application/json}}", "What every request has."),
+        key(
+            "http2",
+            "true or false",
+            "true",
+            "Whether HTTP/2 is offered over TLS; false by default. (Sonagi's own.)",
+        ),
+        ignored("extendedMetrics", "connect and first-byte times are always kept"),
+        ignored("maxSockets", "use `pool`"),
+    ],
+};
+
+pub(crate) const WS: Area = Area {
+    name: "config.ws",
+    path: "config.ws",
+    keys: &[
+        key("subprotocols", "a list of texts", "[chat.v1]", "Offered in the handshake."),
+        key(
+            "headers",
+            "a mapping of names to texts",
+            "{authorization: \"Bearer {{ token }}\"}",
+            "Sent with the handshake.",
+        ),
+        key("timeout", SECONDS, "10", "Time limit of the handshake and of awaited answers."),
+        key(
+            "maxMessage",
+            "a whole number of bytes",
+            "1048576",
+            "Largest message accepted; 16 MiB by default. (Sonagi's own.)",
+        ),
+        key("rejectUnauthorized", "true or false", "false", "As `tls.rejectUnauthorized`."),
+        refused(
+            "proxy",
+            "proxies are not supported in this version",
+            "set `target` to the address to connect to",
+        ),
+    ],
+};
+
+pub(crate) const SOCKETIO: Area = Area {
+    name: "the Socket.IO options",
+    path: "config.socketio (and config.engines.socketio-v3, and a scenario's socketio)",
+    keys: &[
+        key(
+            "url",
+            "an address",
+            "\"http://127.0.0.1:8080\"",
+            "Where sessions are opened; the target by default.",
+        ),
+        key("path", "a path", "/socket.io/", "Path of the handshake; `/socket.io/` by default."),
+        key(
+            "query",
+            "a mapping of names to texts, or a text",
+            "{token: \"{{ token }}\"}",
+            "Added to the handshake's address.",
+        ),
+        key(
+            "extraHeaders",
+            "a mapping of names to texts",
+            "{authorization: \"Bearer {{ token }}\"}",
+            "Sent with the handshake.",
+        ),
+        key("auth", "a mapping", "{token: \"{{ token }}\"}", "Sent when joining the namespace."),
+        key(
+            "transports",
+            "a list of `websocket` and `polling`",
+            "[websocket]",
+            "`[websocket]`: at once; `[polling]`: only long polling; both (the default): polling, then upgraded.",
+        ),
+        key("timeout", SECONDS, "10", "Time limit of opening a session."),
+        key("rejectUnauthorized", "true or false", "false", "As `tls.rejectUnauthorized`."),
+        key("upgrade", "true or false", "false", "false: stay on the first transport."),
+        ignored("verbose", ""),
+        ignored("forceNew", ""),
+        ignored("multiplex", ""),
+        ignored("autoConnect", ""),
+        ignored("secure", "the address's scheme decides"),
+        ignored("withCredentials", ""),
+        ignored("reconnection", "a lost session is counted, not reopened"),
+        ignored("reconnectionAttempts", "a lost session is counted, not reopened"),
+        ignored("reconnectionDelay", "a lost session is counted, not reopened"),
+        ignored("reconnectionDelayMax", "a lost session is counted, not reopened"),
+        ignored("rememberUpgrade", ""),
+        refused("parser", "only the standard packet encoding is spoken", "remove it"),
+    ],
+};
+
+pub(crate) const TLS: Area = Area {
+    name: "config.tls",
+    path: "config.tls",
+    keys: &[key(
+        "rejectUnauthorized",
+        "true or false",
+        "false",
+        "false: accept any certificate. true by default.",
+    )],
+};
+
+pub(crate) const ENGINES: Area = Area {
+    name: "config.engines",
+    path: "config.engines",
+    keys: &[
+        key(
+            "socketio-v3",
+            "a mapping",
+            "{transports: [websocket]}",
+            "Laid over `socketio` for scenarios with `engine: socketio-v3`.",
+        ),
+        key("http", "a mapping", "{}", "Nothing to set here."),
+        key("ws", "a mapping", "{}", "Nothing to set here."),
+        key("socketio", "a mapping", "{}", "Nothing to set here."),
+    ],
+};
+
+pub(crate) const PLUGINS: Area = Area {
+    name: "config.plugins",
+    path: "config.plugins",
+    keys: &[
+        key("ensure", "a mapping", "{}", "Built in; the same keys as `config.ensure`."),
+        key("expect", "a mapping", "{}", "Built in."),
+        ignored("metrics-by-endpoint", ""),
+        ignored("apdex", "the Apdex score is not computed in this version"),
+        ignored("publish-metrics", "metrics are not published by this plugin here"),
+        ignored("slack", "nothing is posted"),
+        ignored("memory-inspector", "the target's memory is not read"),
+        ignored("http-metrics-by-endpoint", ""),
+        ignored("statsd", "metrics are not published by this plugin here"),
+        refused(
+            "fake-data",
+            "its template functions are not built in",
+            "use {{ $randomString(8) }}, {{ $randomNumber(1, 100) }}, {{ $uuid }} or a `payload`",
+        ),
+        refused(
+            "fuzzer",
+            "it is JavaScript, which this version does not run",
+            "list the values in a `payload`",
+        ),
+        refused("hls", "it is JavaScript, which this version does not run", "remove it"),
+    ],
+};
+
+pub(crate) const ENSURE: Area = Area {
+    name: "ensure",
+    path: "config.ensure (and config.plugins.ensure)",
+    keys: &[
+        key(
+            "thresholds",
+            "a list of metric: limit",
+            "[{\"http.response_time.p95\": 250}]",
+            "Each metric must stay below its limit.",
+        ),
+        key(
+            "conditions",
+            "a list of conditions",
+            "[{expression: \"vusers.failed == 0\"}]",
+            "Each expression must hold at the end.",
+        ),
+        key("min", "milliseconds", "100", "Older form: limit of the fastest response."),
+        key("max", "milliseconds", "1000", "Older form: limit of the slowest response."),
+        key("median", "milliseconds", "100", "Older form: limit of the median response time."),
+        key("p50", "milliseconds", "100", "Older form: limit of the median response time."),
+        key("p95", "milliseconds", "250", "Older form: limit of the 95th percentile."),
+        key("p99", "milliseconds", "500", "Older form: limit of the 99th percentile."),
+        key("maxErrorRate", "a percentage, 0 to 100", "1", "Older form: share of users that may fail."),
+    ],
+};
+
+pub(crate) const CONDITION: Area = Area {
+    name: "a condition",
+    path: "config.ensure.conditions[]",
+    keys: &[
+        key(
+            "expression",
+            "an expression over metrics",
+            "\"http.response_time.p99 < 500 and vusers.failed == 0\"",
+            "What must hold.",
+        ),
+        key(
+            "strict",
+            "true or false",
+            "false",
+            "false: reported, but does not fail the run. true by default.",
+        ),
+    ],
+};
+
+pub(crate) const DELIVERY: Area = Area {
+    name: "delivery",
+    path: "config.delivery",
+    keys: &[
+        key(
+            "deadline",
+            SECONDS,
+            "1",
+            "A copy received later than this after its planned send is late; 1 s by default.",
+        ),
+        key(
+            "settle",
+            SECONDS,
+            "100ms",
+            "Around a join or leave a copy is neither owed nor leaked; 100 ms by default.",
+        ),
+        key(
+            "drain",
+            SECONDS,
+            "5",
+            "How long a finished user stays to receive what is under way; 5 s by default.",
+        ),
+        key("echo", "true or false", "false", "Whether a sender gets its own messages; true by default."),
+    ],
+};

@@ -1,0 +1,448 @@
+//! The keys of scenarios and of the steps in their flows.
+
+use super::{Area, ignored, key, refused};
+
+const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
+const TEXTS: &str = "a mapping of names to texts";
+const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
+const CAPTURES: &str = "a capture or a list of them";
+const MATCHES: &str = "a match or a list of them";
+const IF_TRUE: &str = "the name of a variable";
+const WITH_NAME: &str = "Name of the step in the report.";
+
+pub(crate) const FIXED_FLOW: Area = Area {
+    name: "before/after",
+    path: "before, after",
+    keys: &[
+        key("flow", "a list of steps", "[{post: {url: /login}}]", "HTTP steps, think, log and loop."),
+        key("name", "a text", "set up", "Shown nowhere."),
+        ignored("engine", "before and after speak HTTP"),
+    ],
+};
+
+pub(crate) const SCENARIO: Area = Area {
+    name: "a scenario",
+    path: "scenarios[]",
+    keys: &[
+        key("name", "a text", "chat", "Shown in the report."),
+        key("weight", "a number", "3", "Relative share of users; 1 by default."),
+        key(
+            "engine",
+            "`http`, `ws`, `socketio` or `socketio-v3`",
+            "socketio",
+            "What the steps speak; http by default. HTTP steps work in all of them.",
+        ),
+        key("flow", "a list of steps", "[{get: {url: /}}]", "What a user does."),
+        key(
+            "socketio",
+            "a mapping",
+            "{transports: [polling]}",
+            "Laid over `config.socketio` for this scenario only.",
+        ),
+        key(
+            "room",
+            "a text, or a mapping",
+            "\"{{ roomId }}\"",
+            "The room a user joins, for the delivery ledger. (Sonagi's own.)",
+        ),
+        refused("beforeScenario", NO_JAVASCRIPT, "put the steps at the start of `flow`"),
+        refused("afterScenario", NO_JAVASCRIPT, "put the steps at the end of `flow`"),
+        refused("beforeRequest", NO_JAVASCRIPT, "set headers and bodies with {{ variables }}"),
+        refused("afterResponse", NO_JAVASCRIPT, "read responses with `capture` and `match`"),
+    ],
+};
+
+pub(crate) const ROOM: Area = Area {
+    name: "room",
+    path: "scenarios[].room",
+    keys: &[
+        key("name", "a text", "\"{{ roomId }}\"", "The room's name."),
+        key("id", "a text", "\"{{ roomId }}\"", "The same as `name`."),
+        key(
+            "joinedAfter",
+            "the name of a step, the channel of an emit, or `connect`",
+            "joinRoom",
+            "The step that confirms the subscription. By default the first acknowledged emit with \"join\" in its channel, else connecting.",
+        ),
+        key(
+            "leftBefore",
+            "the name of a step, or the channel of an emit",
+            "leaveRoom",
+            "The step that ends the membership; by default the end of the scenario.",
+        ),
+    ],
+};
+
+pub(crate) const REQUEST_STEP: Area = Area {
+    name: "an HTTP step",
+    path: "flow[]: an HTTP request",
+    keys: &[
+        key("get", "a request", "{url: /}", "Sends a request."),
+        key("post", "a request", "{url: /login, json: {user: ada}}", "Sends a request."),
+        key("put", "a request", "{url: /me}", "Sends a request."),
+        key("patch", "a request", "{url: /me}", "Sends a request."),
+        key("delete", "a request", "{url: /me}", "Sends a request."),
+        key("head", "a request", "{url: /}", "Sends a request."),
+        key("options", "a request", "{url: /}", "Sends a request."),
+    ],
+};
+
+pub(crate) const REQUEST: Area = Area {
+    name: "an HTTP request",
+    path: "flow[].get, post, put, patch, delete, head, options",
+    keys: &[
+        key("url", "an address, absolute or relative to the target", "/rooms/{{ roomId }}", "Where to."),
+        key("uri", "an address, absolute or relative to the target", "/rooms", "The same as `url`."),
+        key("name", "a text", "log in", WITH_NAME),
+        key("headers", TEXTS, "{accept: application/json}", "Laid over the default headers."),
+        key(
+            "cookie",
+            TEXTS,
+            "{session: \"{{ session }}\"}",
+            "Sent with this request; cookies the service sets are kept per user.",
+        ),
+        key("qs", TEXTS, "{page: 2}", "Added to the address, encoded."),
+        key("json", "any value", "{email: \"{{ email }}\"}", "The body, as JSON."),
+        key("body", "a text", "\"a,b\"", "The body, as it is."),
+        key("form", TEXTS, "{user: ada}", "The body, as an HTML form."),
+        key("auth", "a mapping with user and pass", "{user: ada, pass: secret}", "Basic authentication."),
+        key("followRedirect", "true or false", "false", "Whether redirects are followed; true by default."),
+        key("timeout", SECONDS, "5", "Time limit of this request."),
+        key("capture", CAPTURES, "{json: $.token, as: token}", "Keeps values of the response."),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of the response."),
+        key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response."),
+        key("ifTrue", IF_TRUE, "token", "Skips the step unless the variable is truthy."),
+        key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
+        ignored("gzip", "responses are not asked for compressed"),
+        refused("formData", "multipart forms are not supported in this version", "use `form` or `body`"),
+        refused("beforeRequest", NO_JAVASCRIPT, "set headers and bodies with {{ variables }}"),
+        refused("afterResponse", NO_JAVASCRIPT, "read responses with `capture` and `match`"),
+    ],
+};
+
+pub(crate) const AUTH: Area = Area {
+    name: "auth",
+    path: "flow[].get.auth",
+    keys: &[key("user", "a text", "ada", "User name."), key("pass", "a text", "secret", "Password.")],
+};
+
+pub(crate) const EXPECTED: Area = Area {
+    name: "an HTTP step's expect",
+    path: "flow[].get.expect",
+    keys: &[
+        key("statusCode", "a status or a list of them", "200", "Any other status fails the user."),
+        ignored("contentType", "only `statusCode` is checked; demand a header with `match`"),
+        ignored("hasProperty", "only `statusCode` is checked; demand a value with `match`"),
+        ignored("notHasProperty", "only `statusCode` is checked"),
+        ignored("equals", "only `statusCode` is checked; demand a value with `match`"),
+        ignored("notEquals", "only `statusCode` is checked"),
+        ignored("hasHeader", "only `statusCode` is checked; demand a header with `match`"),
+        ignored("headerEquals", "only `statusCode` is checked; demand a header with `match`"),
+        ignored("notStatusCode", "only `statusCode` is checked"),
+        ignored("matchesRegexp", "only `statusCode` is checked; demand a text with `match`"),
+        ignored("cdnHit", "only `statusCode` is checked"),
+    ],
+};
+
+const NO_HTML: &str = "HTML and XML are not parsed in this version";
+
+pub(crate) const CAPTURE: Area = Area {
+    name: "a capture",
+    path: "capture",
+    keys: &[
+        key("json", "a JSONPath", "$.token", "Where the value is in a JSON answer."),
+        key(
+            "regexp",
+            "a regular expression",
+            "\"id=([0-9]+)\"",
+            "Where the value is in the text of an answer.",
+        ),
+        key(
+            "group",
+            "the number or name of a group",
+            "1",
+            "Which group of the expression; 1 by default if there is one, else the whole match.",
+        ),
+        key("flags", "any of the letters i, m, s, g, u", "i", "Of the regular expression."),
+        key("header", "the name of a header", "x-request-id", "A header of the response."),
+        key("as", "a variable name", "token", "The variable that gets the value."),
+        key(
+            "strict",
+            "true or false",
+            "false",
+            "false: finding nothing does not fail the user. true by default.",
+        ),
+        refused("xpath", NO_HTML, "use `regexp` or `json`"),
+        refused("selector", NO_HTML, "use `regexp` or `json`"),
+        refused("attr", NO_HTML, "use `regexp` or `json`"),
+        refused("index", NO_HTML, "use `regexp` or `json`"),
+        refused("transform", NO_JAVASCRIPT, "capture the part you need with `regexp`"),
+    ],
+};
+
+pub(crate) const MATCH: Area = Area {
+    name: "a match",
+    path: "match",
+    keys: &[
+        key("json", "a JSONPath", "$.ok", "Where the value is in a JSON answer."),
+        key(
+            "regexp",
+            "a regular expression",
+            "\"id=([0-9]+)\"",
+            "Where the value is in the text of an answer.",
+        ),
+        key("group", "the number or name of a group", "1", "Which group of the expression."),
+        key("flags", "any of the letters i, m, s, g, u", "i", "Of the regular expression."),
+        key("header", "the name of a header", "content-type", "A header of the response."),
+        key("value", "a plain value", "true", "What the value must be, compared as text."),
+        key("strict", "true or false", "false", "false: a mismatch does not fail the user. true by default."),
+        refused("xpath", NO_HTML, "use `regexp` or `json`"),
+        refused("selector", NO_HTML, "use `regexp` or `json`"),
+    ],
+};
+
+pub(crate) const THINK: Area = Area {
+    name: "a think step",
+    path: "flow[]: think",
+    keys: &[
+        key(
+            "think",
+            "a time: seconds, or a text like \"500ms\", \"2s\"",
+            "1",
+            "Pauses; {{ variables }} are seconds.",
+        ),
+        key("jitter", "milliseconds, or a percentage", "\"20%\"", "Spreads the pause evenly by ± this."),
+        key("name", "a text", "read", "Shown nowhere."),
+    ],
+};
+
+pub(crate) const LOG: Area = Area {
+    name: "a log step",
+    path: "flow[]: log",
+    keys: &[key("log", "a text", "\"got {{ token }}\"", "Prints a line.")],
+};
+
+pub(crate) const LOOP: Area = Area {
+    name: "a loop",
+    path: "flow[]: loop",
+    keys: &[
+        key(
+            "loop",
+            "a list of steps",
+            "[{think: 1}]",
+            "Repeats steps; without count, over or whileTrue for ever.",
+        ),
+        key(
+            "count",
+            "a whole number, or a range",
+            "\"9-12\"",
+            "How often; a range is drawn from. 0: for ever.",
+        ),
+        key(
+            "over",
+            "a list, or the name of a variable that is one",
+            "friends",
+            "Once per element; {{ $loopElement }} is the element.",
+        ),
+        key("whileTrue", IF_TRUE, "more", "Again while the variable is truthy, looked at after each time."),
+        key("loopValue", "a variable name", "n", "Another name of $loopCount."),
+        key("loopElement", "a variable name", "friend", "Another name of $loopElement."),
+        key(
+            "pace",
+            SECONDS,
+            "1",
+            "Iteration n is due n × this after the loop began, however late the one before ended. (Sonagi's own.)",
+        ),
+        key("name", "a text", "talk", "Shown nowhere."),
+    ],
+};
+
+pub(crate) const CONNECT_STEP: Area = Area {
+    name: "a connect step",
+    path: "flow[]: connect",
+    keys: &[
+        key(
+            "connect",
+            "an address, or a mapping of options",
+            "\"{{ target }}/ws?room=1\"",
+            "Opens the WebSocket or Socket.IO session now. Without it, it is opened before the first step that needs it.",
+        ),
+        key("namespace", "a path", "/chat", "Socket.IO: the namespace to join; `/` by default."),
+        key("name", "a text", "enter", WITH_NAME),
+    ],
+};
+
+pub(crate) const WS_CONNECT: Area = Area {
+    name: "a WebSocket connect",
+    path: "flow[].connect (engine: ws)",
+    keys: &[
+        key("target", "an address", "\"{{ target }}/ws\"", "Where to; the target by default."),
+        key(
+            "headers",
+            TEXTS,
+            "{authorization: \"Bearer {{ token }}\"}",
+            "Sent with the handshake, instead of `config.ws.headers`.",
+        ),
+        key(
+            "subprotocols",
+            "a list of texts",
+            "[chat.v1]",
+            "Offered in the handshake, instead of `config.ws.subprotocols`.",
+        ),
+        key("timeout", SECONDS, "5", "Time limit of the handshake."),
+        refused(
+            "url",
+            "a WebSocket connect has no `url` (Artillery ignores it)",
+            "write `target:`, or the address itself: `connect: \"ws://…\"`",
+        ),
+        refused("function", NO_JAVASCRIPT, "build the address with {{ variables }}"),
+        refused(
+            "proxy",
+            "proxies are not supported in this version",
+            "set `target` to the address to connect to",
+        ),
+        ignored("rejectUnauthorized", "use `config.tls.rejectUnauthorized`"),
+    ],
+};
+
+pub(crate) const SEND_STEP: Area = Area {
+    name: "a send step",
+    path: "flow[]: send, sendBytes (engine: ws)",
+    keys: &[
+        key(
+            "send",
+            "a text, or a value sent as JSON",
+            "{type: send, content: \"{{ $stamp }}\"}",
+            "Sends a text message.",
+        ),
+        key("sendBytes", "a text", "hello", "Sends the text's bytes as a binary message."),
+        key("name", "a text", "say", WITH_NAME),
+    ],
+};
+
+pub(crate) const SEND: Area = Area {
+    name: "a send that waits",
+    path: "flow[].send with capture or match",
+    keys: &[
+        key("payload", "a text, or a value sent as JSON", "{type: ping}", "What to send."),
+        key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it."),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Waits for a message and demands values of it."),
+        key("timeout", SECONDS, "5", "How long to wait for it."),
+    ],
+};
+
+pub(crate) const WAIT_STEP: Area = Area {
+    name: "a wait step",
+    path: "flow[]: wait (engine: ws)",
+    keys: &[
+        key(
+            "wait",
+            "a mapping with capture or match",
+            "{match: {json: $.type, value: joined}}",
+            "Waits for a message without sending.",
+        ),
+        key("name", "a text", "welcome", WITH_NAME),
+    ],
+};
+
+pub(crate) const AWAITED: Area = Area {
+    name: "a wait",
+    path: "flow[].wait",
+    keys: &[
+        key("capture", CAPTURES, "{json: $.id, as: id}", "Keeps values of the message."),
+        key("match", MATCHES, "{json: $.type, value: joined}", "Demands values of the message."),
+        key("timeout", SECONDS, "5", "How long to wait."),
+    ],
+};
+
+pub(crate) const EMIT_STEP: Area = Area {
+    name: "an emit step",
+    path: "flow[]: emit (engine: socketio, socketio-v3)",
+    keys: &[
+        key(
+            "emit",
+            "a channel with data, or a list [event, …arguments]",
+            "{channel: sendMessage, data: {text: hi}}",
+            "Sends an event.",
+        ),
+        key("namespace", "a path", "/chat", "The namespace it goes to; `/` by default."),
+        key("response", "a mapping", "{on: newMessage}", "Waits for an event after it."),
+        key("acknowledge", "true, or a mapping", "true", "Asks for an acknowledgement and waits for it."),
+        key("name", "a text", "say", WITH_NAME),
+    ],
+};
+
+pub(crate) const EMIT: Area = Area {
+    name: "an emit",
+    path: "flow[].emit",
+    keys: &[
+        key("channel", "a text", "sendMessage", "The event's name."),
+        key("data", "any value", "{text: hi}", "The event's argument."),
+        key("namespace", "a path", "/chat", "The same as beside `emit`."),
+        key("response", "a mapping", "{on: newMessage}", "The same as beside `emit`."),
+        key("acknowledge", "true, or a mapping", "true", "The same as beside `emit`."),
+    ],
+};
+
+pub(crate) const RESPONSE: Area = Area {
+    name: "a response",
+    path: "flow[].response",
+    keys: &[
+        key("on", "a text", "newMessage", "The event to wait for."),
+        key("channel", "a text", "newMessage", "The same as `on`."),
+        key("data", "any value", "{text: hi}", "What its first argument must be."),
+        key("args", "any value", "{text: hi}", "The same as `data`."),
+        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument."),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of its first argument."),
+        key("timeout", SECONDS, "5", "How long to wait."),
+    ],
+};
+
+pub(crate) const ACKNOWLEDGE: Area = Area {
+    name: "an acknowledge",
+    path: "flow[].acknowledge",
+    keys: &[
+        key("data", "any value", "{ok: true}", "What its first argument must be."),
+        key("args", "any value", "{ok: true}", "The same as `data`."),
+        key(
+            "capture",
+            CAPTURES,
+            "{json: $.0.seq, as: seq}",
+            "Keeps values of it; `$.0` is its first argument, and `$.seq` means `$.0.seq`.",
+        ),
+        key("match", MATCHES, "{json: $.0.ok, value: true}", "Demands values of it."),
+        key("timeout", SECONDS, "5", "How long to wait."),
+    ],
+};
+
+pub(crate) const EXPECT_STEP: Area = Area {
+    name: "an expect step",
+    path: "flow[]: expect",
+    keys: &[
+        key(
+            "expect",
+            "a mapping",
+            "{channel: newMessage, within: 2}",
+            "Waits for a message without sending one. (Sonagi's own.)",
+        ),
+        key("name", "a text", "news", WITH_NAME),
+    ],
+};
+
+pub(crate) const EXPECT: Area = Area {
+    name: "an expect",
+    path: "flow[].expect",
+    keys: &[
+        key("channel", "a text", "newMessage", "Socket.IO: the event's name."),
+        key("within", SECONDS, "2", "How long to wait; 10 s by default."),
+        key("data", "any value", "{text: hi}", "What its first argument must be."),
+        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of it."),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of it."),
+    ],
+};
+
+pub(crate) const DISCONNECT_STEP: Area = Area {
+    name: "a disconnect step",
+    path: "flow[]: disconnect",
+    keys: &[key("disconnect", "true", "true", "Closes the WebSocket or Socket.IO session. (Sonagi's own.)")],
+};

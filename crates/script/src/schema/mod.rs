@@ -1,0 +1,139 @@
+//! Every key a script may hold, by the place it stands in: one table per place.
+//!
+//! The tables drive the check for unknown keys, the wording of "wrong type" problems and the reference in
+//! `docs/scripts.md`. What a key *does* is in the reader of its place.
+
+mod config;
+mod flow;
+
+pub(crate) use config::*;
+pub(crate) use flow::*;
+
+/// A place in a script that has a fixed set of keys.
+#[derive(Debug)]
+pub(crate) struct Area {
+    /// As in "unknown key … in a phase".
+    pub(crate) name: &'static str,
+    /// Where it stands, for the reference: `config.phases[]`.
+    pub(crate) path: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+/// One key of a place.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// As in "arrivalRate wants …".
+    pub(crate) wants: &'static str,
+    /// A value as one would write it.
+    pub(crate) example: &'static str,
+    /// One sentence for the reference: what it does, its unit and default.
+    pub(crate) about: &'static str,
+    pub(crate) support: Support,
+}
+
+/// What is done about a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Support {
+    Honoured,
+    /// A problem; `wants` says why, `example` what to write instead.
+    Refused,
+    /// A notice; `wants` says why it has no effect. No notice when `wants` is empty.
+    Ignored,
+}
+
+const fn key(name: &'static str, wants: &'static str, example: &'static str, about: &'static str) -> Key {
+    Key { name, wants, example, about, support: Support::Honoured }
+}
+
+const fn refused(name: &'static str, why: &'static str, instead: &'static str) -> Key {
+    Key { name, wants: why, example: instead, about: "", support: Support::Refused }
+}
+
+const fn ignored(name: &'static str, why: &'static str) -> Key {
+    Key { name, wants: why, example: "", about: "", support: Support::Ignored }
+}
+
+impl Area {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+/// Every place, in the order of the reference.
+pub(crate) const AREAS: &[&Area] = &[
+    &SCRIPT,
+    &CONFIG,
+    &PHASE,
+    &PAYLOAD,
+    &DEFAULTS,
+    &DEFAULT_THINK,
+    &HTTP,
+    &WS,
+    &SOCKETIO,
+    &TLS,
+    &ENGINES,
+    &PLUGINS,
+    &ENSURE,
+    &CONDITION,
+    &DELIVERY,
+    &FIXED_FLOW,
+    &SCENARIO,
+    &ROOM,
+    &REQUEST_STEP,
+    &REQUEST,
+    &AUTH,
+    &EXPECTED,
+    &CAPTURE,
+    &MATCH,
+    &THINK,
+    &LOG,
+    &LOOP,
+    &CONNECT_STEP,
+    &WS_CONNECT,
+    &SEND_STEP,
+    &SEND,
+    &WAIT_STEP,
+    &AWAITED,
+    &EMIT_STEP,
+    &EMIT,
+    &RESPONSE,
+    &ACKNOWLEDGE,
+    &EXPECT_STEP,
+    &EXPECT,
+    &DISCONNECT_STEP,
+];
+
+/// Where else a key stands, if it is a key of another place.
+pub(crate) fn home_of(name: &str, except: &Area) -> Option<&'static Area> {
+    AREAS.iter().find(|area| !std::ptr::eq(**area, except) && area.key(name).is_some()).copied()
+}
+
+/// The tables as Markdown, one section per place: the body of `docs/scripts.md`'s reference.
+pub(crate) fn reference() -> String {
+    let mut text = String::new();
+    for area in AREAS {
+        text.push_str(&format!(
+            "### {}\n\n| key | value | example | meaning |\n|---|---|---|---|\n",
+            area.path
+        ));
+        for key in area.keys {
+            let row = match key.support {
+                Support::Honoured => {
+                    format!("| `{}` | {} | `{}` | {} |\n", key.name, key.wants, key.example, key.about)
+                }
+                Support::Refused => format!(
+                    "| `{}` | – | – | Refused: {}. Instead: {}. |\n",
+                    key.name, key.wants, key.example
+                ),
+                Support::Ignored if key.wants.is_empty() => {
+                    format!("| `{}` | any | – | Accepted; changes nothing here. |\n", key.name)
+                }
+                Support::Ignored => format!("| `{}` | any | – | No effect: {}. |\n", key.name, key.wants),
+            };
+            text.push_str(&row.replace("||", "\\|\\|"));
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,405 @@
+//! `{{ … }}`: what may stand in a hole, compiled to the engine's templates.
+//!
+//! A hole is a variable with a path into it, or one of the functions below; there are no operators. What is known before the
+//! run (`$env.X`, `target`, …) is filled in here. Whether a variable can ever be set is decided elsewhere ([`crate::names`]),
+//! because captures further down count too.
+
+use serde_json::Value;
+use sonagi_engine::plan::template::{Key, Piece};
+use sonagi_engine::plan::{Expression, Function, Template};
+
+use crate::problem::nearest;
+
+/// What templates know before the run.
+pub(crate) struct Constants {
+    /// The name given by `-e`.
+    pub(crate) environment: Option<String>,
+    pub(crate) target: Option<String>,
+    pub(crate) test_id: String,
+    /// The folder of the script.
+    pub(crate) dirname: String,
+    /// Reads an environment variable.
+    pub(crate) env: fn(&str) -> Option<String>,
+}
+
+/// What is wrong in a text with holes.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Fault {
+    /// In characters from the start of the text.
+    pub(crate) offset: usize,
+    pub(crate) what: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// The built-in functions: one line each. `bare`: works without parentheses.
+struct Builtin {
+    name: &'static str,
+    function: Function,
+    arguments: std::ops::RangeInclusive<usize>,
+    bare: bool,
+    example: &'static str,
+}
+
+const fn builtin(
+    name: &'static str,
+    function: Function,
+    arguments: std::ops::RangeInclusive<usize>,
+    bare: bool,
+    example: &'static str,
+) -> Builtin {
+    Builtin { name, function, arguments, bare, example }
+}
+
+const BUILTINS: &[Builtin] = &[
+    builtin("$randomNumber", Function::RandomNumber, 2..=2, false, "{{ $randomNumber(1, 100) }}"),
+    builtin("$randomString", Function::RandomString, 0..=1, false, "{{ $randomString(10) }}"),
+    builtin("$uuid", Function::Uuid, 0..=0, true, "{{ $uuid }}"),
+    builtin("$loopCount", Function::LoopCount, 0..=0, true, "{{ $loopCount }}"),
+    builtin("$loopElement", Function::LoopElement, 0..=0, true, "{{ $loopElement }}"),
+    builtin("$stamp", Function::Stamp, 0..=0, true, "{{ $stamp }}"),
+    builtin("$now", Function::Now, 0..=0, true, "{{ $now }}"),
+    builtin("$user", Function::User, 0..=0, true, "{{ $user }}"),
+];
+
+/// Names beginning with `$` that are no functions.
+const CONSTANTS: &[&str] = &["$env", "$processEnvironment", "$environment", "$testId", "$dirname"];
+
+/// Names authors expect from elsewhere, and what to write instead.
+const FOREIGN: &[(&str, &str)] = &[
+    ("$randomInt", "{{ $randomNumber(1, 100) }}"),
+    ("$randomInteger", "{{ $randomNumber(1, 100) }}"),
+    ("$random", "{{ $randomNumber(1, 100) }}"),
+    ("$guid", "{{ $uuid }}"),
+    ("$randomUUID", "{{ $uuid }}"),
+    ("$timestamp", "{{ $now }}"),
+    ("$isoTimestamp", "{{ $now }}"),
+    ("$randomAlphaNumeric", "{{ $randomString(10) }}"),
+];
+
+/// Compiles a text. `seen` hears of every variable and loop function with its offset.
+pub(crate) fn parse(
+    text: &str,
+    constants: &Constants,
+    seen: &mut dyn FnMut(&str, usize),
+) -> Result<Template, Fault> {
+    let mut template = Template::default();
+    let mut rest = text;
+    let mut offset = 0;
+    while let Some(open) = rest.find("{{") {
+        push_text(&mut template, &rest[..open]);
+        let start = offset + rest[..open].chars().count();
+        let inner = &rest[open + 2..];
+        let Some(close) = closing(inner) else {
+            return Err(fault(start, "`{{` without `}}`", None));
+        };
+        let hole = Hole { text: &inner[..close], offset: start + 2, constants };
+        match hole.parse(seen)? {
+            Expression::Constant(Value::String(text)) => push_text(&mut template, &text),
+            expression => template.pieces.push(Piece::Hole(expression)),
+        }
+        rest = &inner[close + 2..];
+        offset = start + 2 + inner[..close].chars().count() + 2;
+    }
+    push_text(&mut template, rest);
+    Ok(template)
+}
+
+/// Where the hole ends: the first `}}` outside quotes.
+fn closing(inner: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, c) in inner.char_indices() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None if inner[at..].starts_with("}}") => return Some(at),
+            None => {}
+        }
+    }
+    // A stray apostrophe must not hide the end.
+    quote.and_then(|_| inner.find("}}"))
+}
+
+fn push_text(template: &mut Template, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    match template.pieces.last_mut() {
+        Some(Piece::Text(last)) => last.push_str(text),
+        _ => template.pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+fn fault(offset: usize, what: impl Into<String>, hint: Option<String>) -> Fault {
+    Fault { offset, what: what.into(), hint }
+}
+
+struct Hole<'a> {
+    text: &'a str,
+    offset: usize,
+    constants: &'a Constants,
+}
+
+impl Hole<'_> {
+    fn parse(&self, seen: &mut dyn FnMut(&str, usize)) -> Result<Expression, Fault> {
+        let text = self.text.trim();
+        let offset = self.offset + (self.text.chars().count() - self.text.trim_start().chars().count());
+        if text.is_empty() {
+            return Err(fault(offset, "an empty template: `{{ }}` needs a name", None));
+        }
+        if let Some(operator) = operator(text) {
+            return Err(self.refuse_operator(offset, text, operator));
+        }
+        match text.find('(') {
+            Some(open) if text.ends_with(')') && text[..open].trim().starts_with('$') => {
+                self.call(offset, text[..open].trim(), &text[open + 1..text.len() - 1], seen)
+            }
+            Some(_) => Err(fault(
+                offset,
+                format!(
+                    "`{text}` is no variable: a template holds one name, or a function like $randomNumber(1, 9)"
+                ),
+                None,
+            )),
+            None => self.path(offset, text, seen),
+        }
+    }
+
+    fn refuse_operator(&self, offset: usize, text: &str, operator: &str) -> Fault {
+        if matches!(operator, "||" | "??") {
+            let default = text.split(operator).nth(1).unwrap_or("").trim();
+            let name = text.split(operator).next().unwrap_or("").trim();
+            let hint = match name.strip_prefix("$env.").or_else(|| name.strip_prefix("$processEnvironment."))
+            {
+                Some(variable) => format!(
+                    "set {variable} when you run it, or write {default} in an environment and choose it with -e"
+                ),
+                None => format!("put the default in `config.variables`: `{name}: {default}`"),
+            };
+            return fault(
+                offset,
+                format!("templates have no defaults: `{operator}` in `{text}`"),
+                Some(hint),
+            );
+        }
+        fault(
+            offset,
+            format!("templates have no expressions: `{operator}` in `{text}`"),
+            Some("a template holds one name; capture or load the value in the form you need it".into()),
+        )
+    }
+
+    fn call(
+        &self,
+        offset: usize,
+        name: &str,
+        arguments: &str,
+        seen: &mut dyn FnMut(&str, usize),
+    ) -> Result<Expression, Fault> {
+        let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == name) else {
+            return Err(unknown_function(offset, name));
+        };
+        let mut values = Vec::new();
+        for argument in arguments.split(',').map(str::trim).filter(|argument| !argument.is_empty()) {
+            values.push(self.argument(offset, argument, seen)?);
+        }
+        if !builtin.arguments.contains(&values.len()) {
+            let (least, most) = (builtin.arguments.start(), builtin.arguments.end());
+            let wants = if least == most { least.to_string() } else { format!("{least} or {most}") };
+            return Err(fault(
+                offset,
+                format!("{name} wants {wants} arguments; got {}", values.len()),
+                Some(format!("write {}", builtin.example)),
+            ));
+        }
+        if builtin.function == Function::RandomNumber
+            && let [Expression::Constant(least), Expression::Constant(most)] = values.as_slice()
+            && let (Some(least), Some(most)) = (least.as_f64(), most.as_f64())
+            && least > most
+        {
+            return Err(fault(
+                offset,
+                format!("{name} wants the smaller number first; got {least}, {most}"),
+                None,
+            ));
+        }
+        if builtin.bare {
+            seen(name, offset);
+        }
+        Ok(Expression::Call { function: builtin.function, arguments: values })
+    }
+
+    fn argument(
+        &self,
+        offset: usize,
+        text: &str,
+        seen: &mut dyn FnMut(&str, usize),
+    ) -> Result<Expression, Fault> {
+        if let Some(number) = crate::yaml::number(text) {
+            return Ok(Expression::Constant(Value::Number(number)));
+        }
+        for quote in ['"', '\''] {
+            if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+                let value = crate::yaml::number(inner).map_or_else(|| Value::from(inner), Value::Number);
+                return Ok(Expression::Constant(value));
+            }
+        }
+        self.path(offset, text, seen)
+    }
+
+    fn path(
+        &self,
+        offset: usize,
+        text: &str,
+        seen: &mut dyn FnMut(&str, usize),
+    ) -> Result<Expression, Fault> {
+        let (variable, keys) = split_path(text).map_err(|what| fault(offset, what, None))?;
+        if !variable.starts_with('$') {
+            if variable == "target"
+                && keys.is_empty()
+                && let Some(target) = &self.constants.target
+            {
+                return Ok(Expression::Constant(Value::from(target.as_str())));
+            }
+            seen(&variable, offset);
+            return Ok(Expression::Path { variable, keys });
+        }
+        if let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == variable) {
+            if !builtin.bare {
+                return Err(fault(
+                    offset,
+                    format!("{variable} is a function and needs its parentheses"),
+                    Some(format!("write {}", builtin.example)),
+                ));
+            }
+            if keys.is_empty() {
+                seen(&variable, offset);
+                return Ok(Expression::Call { function: builtin.function, arguments: Vec::new() });
+            }
+            if builtin.function != Function::LoopElement {
+                return Err(fault(offset, format!("{variable} is a plain value: nothing is in it"), None));
+            }
+            // The engine sets the element under this name too, so that paths reach into it.
+            seen(&variable, offset);
+            return Ok(Expression::Path { variable, keys });
+        }
+        self.constant(offset, &variable, &keys)
+    }
+
+    fn constant(&self, offset: usize, variable: &str, keys: &[Key]) -> Result<Expression, Fault> {
+        let value = match (variable, keys) {
+            ("$env" | "$processEnvironment", [Key::Name(name)]) => match (self.constants.env)(name) {
+                Some(value) => Value::from(value),
+                None => {
+                    return Err(fault(
+                        offset,
+                        format!("the environment variable {name} is not set"),
+                        Some(format!("set it when you run the script: {name}=… sonagi run …")),
+                    ));
+                }
+            },
+            ("$env" | "$processEnvironment", _) => {
+                return Err(fault(
+                    offset,
+                    format!("{variable} wants the name of one environment variable"),
+                    Some(format!("write {{{{ {variable}.NAME }}}}")),
+                ));
+            }
+            ("$environment", []) => self.constants.environment.as_deref().map_or(Value::Null, Value::from),
+            ("$testId", []) => Value::from(self.constants.test_id.as_str()),
+            ("$dirname", []) => Value::from(self.constants.dirname.as_str()),
+            (name, []) | (name, _) => return Err(unknown_function(offset, name)),
+        };
+        Ok(Expression::Constant(value))
+    }
+}
+
+fn unknown_function(offset: usize, name: &str) -> Fault {
+    let foreign =
+        FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name)).map(|(_, instead)| *instead);
+    let meant = || {
+        let known = BUILTINS.iter().map(|builtin| builtin.name).chain(CONSTANTS.iter().copied());
+        nearest(name, known).map(|name| match BUILTINS.iter().find(|builtin| builtin.name == name) {
+            Some(builtin) => builtin.example.to_owned(),
+            None => format!("{{{{ {name} }}}}"),
+        })
+    };
+    let hint = match foreign {
+        Some(instead) => Some(format!("write {instead}")),
+        None => meant().map(|meant| format!("did you mean {meant}?")),
+    };
+    fault(offset, format!("there is no template function {name}"), hint)
+}
+
+/// The first operator of an expression, outside quotes, parentheses and brackets.
+fn operator(text: &str) -> Option<&'static str> {
+    const OPERATORS: [&str; 16] =
+        ["||", "??", "&&", "===", "!==", "==", "!=", "<=", ">=", "?", "<", ">", "+", "*", "|", "/"];
+    let mut quote = None;
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[') => depth += 1,
+            (None, ')' | ']') => depth -= 1,
+            (None, _) if depth > 0 => {}
+            (None, '-') if text[..at].ends_with(' ') => return Some("-"),
+            (None, _) => {
+                if let Some(found) = OPERATORS.iter().find(|operator| text[at..].starts_with(**operator)) {
+                    return Some(found);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// `friends[0].user["first name"]` into its variable and keys.
+fn split_path(text: &str) -> Result<(String, Vec<Key>), String> {
+    let plain = |c: char| {
+        !c.is_whitespace() && !matches!(c, '.' | '[' | ']' | '(' | ')' | '{' | '}' | '"' | '\'' | ',' | ';')
+    };
+    let bad = || format!("`{text}` is no variable: a path looks like `friends[0].id`");
+    let end = text.find(|c| !plain(c)).unwrap_or(text.len());
+    let (variable, mut rest) = text.split_at(end);
+    if variable.is_empty() || variable.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let mut keys = Vec::new();
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('.') {
+            let end = after.find(|c| !plain(c)).unwrap_or(after.len());
+            if end == 0 {
+                return Err(bad());
+            }
+            keys.push(key(&after[..end]));
+            rest = &after[end..];
+        } else if let Some(after) = rest.strip_prefix('[') {
+            let close = after.find(']').ok_or_else(bad)?;
+            let inside = after[..close].trim();
+            let quoted = ['"', '\''].iter().find_map(|q| inside.strip_prefix(*q)?.strip_suffix(*q));
+            keys.push(match quoted {
+                Some(name) => Key::Name(name.to_owned()),
+                None if !inside.is_empty() && inside.bytes().all(|b| b.is_ascii_digit()) => key(inside),
+                None => {
+                    return Err(format!(
+                        "`[{inside}]` in `{text}`: an index is a number, or a name in quotes"
+                    ));
+                }
+            });
+            rest = &after[close + 1..];
+        } else {
+            return Err(bad());
+        }
+    }
+    Ok((variable.to_owned(), keys))
+}
+
+fn key(text: &str) -> Key {
+    match text.parse::<usize>() {
+        Ok(index) => Key::Index(index),
+        Err(_) => Key::Name(text.to_owned()),
+    }
+}

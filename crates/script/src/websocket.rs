@@ -1,0 +1,142 @@
+//! Steps of `engine: ws`.
+
+use base64::Engine as _;
+use sonagi_engine::plan::{Content, Expect, Step, Template, WebsocketConnect, WebsocketSend};
+use sonagi_measure::outcome::OperationKind;
+
+use crate::awaited::{Answer, awaited};
+use crate::flow::Flow;
+use crate::options::{texts, time_limit};
+use crate::reader::{Fields, Reader, plain_text};
+use crate::schema;
+use crate::yaml::{Kind, Node, Origin, Place};
+
+/// The connection to the target that the script does not write down.
+pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
+    let nowhere = Place { origin: Origin::Script, line: 1, column: 1 };
+    let operation = reader.operation(nowhere, "connect", OperationKind::WebsocketConnect)?;
+    let url = target(reader);
+    let timeout = flow.settings.websocket.timeout;
+    let connect = WebsocketConnect { operation, url, headers: Vec::new(), subprotocols: Vec::new(), timeout };
+    Some(Step::WebsocketConnect(Box::new(connect)))
+}
+
+fn target(reader: &Reader) -> Template {
+    Template::constant(reader.constants.target.clone().unwrap_or_default())
+}
+
+pub(crate) fn connect(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    if let Some(node) = fields.get("namespace") {
+        reader.problem(node.place, "namespaces belong to Socket.IO; this is a WebSocket", None);
+    }
+    let node = fields.get(verb)?;
+    let mut timeout = flow.settings.websocket.timeout;
+    let (mut headers, mut subprotocols) = (Vec::new(), Vec::new());
+    let url = match &node.kind {
+        Kind::Text { .. } => reader.template(node),
+        Kind::Map(_) => {
+            let own = reader.fields(node, &schema::WS_CONNECT)?;
+            headers = reader.templates(&own, "headers");
+            subprotocols = texts(reader, &own, "subprotocols");
+            timeout = time_limit(reader, &own).unwrap_or(timeout);
+            match own.get("target") {
+                Some(_) => reader.template_of(&own, "target"),
+                None => Some(target(reader)),
+            }
+        }
+        Kind::Bool(true) => Some(target(reader)),
+        _ => {
+            reader.wrong(fields, verb, node);
+            None
+        }
+    };
+    let name = reader.text(fields, "name").unwrap_or_else(|| "connect".into());
+    let operation = reader.operation(fields.place, &name, OperationKind::WebsocketConnect)?;
+    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout };
+    Some(vec![Step::WebsocketConnect(Box::new(step))])
+}
+
+pub(crate) fn send(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    let node = fields.get(verb)?;
+    let mut response = None;
+    let mut payload = node;
+    if node.get("capture").is_some() || node.get("match").is_some() {
+        let own = reader.fields(node, &schema::SEND)?;
+        response = Some(awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout));
+        match own.get("payload") {
+            Some(inner) => payload = inner,
+            None => {
+                let hint = "add `payload:`, or wait without sending: `wait:`".to_owned();
+                reader.problem(own.place, "a send with capture or match needs a payload", Some(hint));
+                return None;
+            }
+        }
+    } else if let ([only], Some(inner)) = (node.entries(), node.get("payload")) {
+        let text =
+            "send: {payload: …} sends what is in payload; Artillery sends an object with the key \"payload\"";
+        reader.notice(only.place, text);
+        payload = inner;
+    }
+    let content = content(reader, payload);
+    let name = reader.text(fields, "name").unwrap_or_else(|| "send".into());
+    let operation = reader.operation(fields.place, &name, OperationKind::WebsocketSend)?;
+    Some(vec![Step::WebsocketSend(Box::new(WebsocketSend { operation, payload: content?, response }))])
+}
+
+fn content(reader: &mut Reader, node: &Node) -> Option<Content> {
+    reader.names.in_message = true;
+    let content = match plain_text(node) {
+        Some(_) => reader.template(node).map(Content::Text),
+        None => reader.json(node).map(Content::Json),
+    };
+    reader.names.in_message = false;
+    content
+}
+
+pub(crate) fn send_bytes(
+    reader: &mut Reader,
+    _: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    let node = fields.get(verb)?;
+    let text = reader.text(fields, verb);
+    if node.as_text().is_some_and(|text| text.contains("$stamp")) {
+        let hint = "stamp text messages: `send:`".to_owned();
+        reader.problem(node.place, "a binary message cannot be stamped", Some(hint));
+    }
+    let name = reader.text(fields, "name").unwrap_or_else(|| "send".into());
+    let operation = reader.operation(fields.place, &name, OperationKind::WebsocketSend)?;
+    let payload =
+        Content::Binary(Template::constant(base64::engine::general_purpose::STANDARD.encode(text?)));
+    Some(vec![Step::WebsocketSend(Box::new(WebsocketSend { operation, payload, response: None }))])
+}
+
+/// Waits for a message that fits.
+pub(crate) fn wait(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    if let Some(number) = fields.get(verb).filter(|node| matches!(node.kind, Kind::Number(_))) {
+        let what = format!("wait waits for a message, not for a time; got {}", number.describe());
+        reader.problem(number.place, what, Some(format!("write `think: {}`", number.describe())));
+        return None;
+    }
+    let own = reader.section(fields, verb, &schema::AWAITED)?;
+    let awaited = awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout);
+    let name = reader.text(fields, "name").unwrap_or_else(|| "wait".into());
+    let operation = reader.operation(fields.place, &name, OperationKind::Expect)?;
+    Some(vec![Step::Expect(Box::new(Expect { operation, event: None, awaited }))])
+}

@@ -1,0 +1,5 @@
+//! The front end as its callers see it: scripts in, plans or problems out.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod compat;
+mod support;

@@ -1,0 +1,52 @@
+//! Loading scripts from text.
+
+use sonagi_script::{Loaded, Overrides, Problems, load};
+use std::path::{Path, PathBuf};
+
+/// Loads a text as `s.yml` in an empty folder.
+pub fn load_text(text: &str) -> Result<Loaded, Problems> {
+    load_with(text, &Overrides::default())
+}
+
+pub fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.yml");
+    std::fs::write(&path, text).unwrap();
+    load(&path, overrides)
+}
+
+/// The problems of a text, one per line, without the file's name: `2:3: what | hint`.
+pub fn problems(text: &str) -> Vec<String> {
+    match load_text(text) {
+        Ok(_) => Vec::new(),
+        Err(Problems(all)) => all
+            .into_iter()
+            .map(|problem| {
+                let hint = problem.hint.map(|hint| format!(" | {hint}")).unwrap_or_default();
+                format!("{}:{}: {}{hint}", problem.line, problem.column, problem.what)
+            })
+            .collect(),
+    }
+}
+
+pub fn notices(loaded: &Loaded) -> Vec<String> {
+    loaded
+        .notices
+        .iter()
+        .map(|notice| format!("{}:{}: {}", notice.line, notice.column, notice.text))
+        .collect()
+}
+
+/// A script of this folder.
+pub fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/scripts").join(name)
+}
+
+/// A file of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+pub fn loaded(path: &Path, overrides: &Overrides) -> Loaded {
+    load(path, overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
