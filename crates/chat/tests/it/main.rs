@@ -1,7 +1,10 @@
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 mod client;
+mod endings;
+mod engineio;
 mod faults;
 mod http_api;
 mod rooms;
+mod socketio;
 mod socketio_client;

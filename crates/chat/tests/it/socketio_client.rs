@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde_json::Value;
 
-use crate::client::{Got, Ws};
+use crate::client::Ws;
 
 pub const PATH: &str = "/socket.io/?EIO=4&transport=websocket";
 
@@ -65,17 +65,6 @@ impl Sio {
             };
             if let Some(message) = new_message(&text) {
                 return message;
-            }
-        }
-    }
-
-    /// Everything up to the end of the stream.
-    pub async fn rest(&mut self) -> Vec<Got> {
-        let mut rest = Vec::new();
-        loop {
-            match self.ws.next().await {
-                Got::End => return rest,
-                got => rest.push(got),
             }
         }
     }

@@ -1,0 +1,147 @@
+//! How connections end: slow consumers, dead peers, a service that drains, limits at the door.
+
+use std::time::Duration;
+
+use sonagi_chat::{Config, Limits};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::client::{Got, Ws, get, metric, read_reply, serve, within};
+use crate::socketio_client::{PATH, Sio};
+
+#[tokio::test]
+async fn a_slow_consumer_is_closed_with_4008_and_nobody_else_notices() {
+    let limits = Limits { queue_bytes: 256 * 1024, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
+    let (at, users) = (service.address(), service.credentials());
+    let mut slow = Ws::in_room(at, "lobby", &users[0].token).await;
+    let mut quick = Ws::in_room(at, "lobby", &users[1].token).await;
+    let content = "x".repeat(60_000);
+    let mut sent = 0;
+    // The kernel's buffers fill first; how much they take is not ours to know, so it is bounded generously.
+    while metric(&service.metrics(), "chat_slow_consumers_total") == 0 {
+        assert!(sent < 2000, "no slow consumer after {sent} messages");
+        quick.say(&content, "").await;
+        assert_eq!(quick.json_of("message").await["seq"], sent + 1);
+        sent += 1;
+    }
+    quick.say("after", "").await;
+    assert_eq!(quick.json_of("message").await["seq"], sent + 1);
+    let mut last = 0;
+    loop {
+        match slow.next().await {
+            Got::Text(text) => {
+                let message: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let seq = message["seq"].as_u64().unwrap();
+                assert_eq!(seq, last + 1, "what did arrive has no gap");
+                last = seq;
+            }
+            Got::Close(code) => {
+                assert_eq!(code, Some(4008));
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(last < sent);
+    assert_eq!(metric(&service.metrics(), "chat_slow_consumers_total"), 1);
+}
+
+#[tokio::test]
+async fn a_websocket_that_does_not_answer_a_ping_is_closed() {
+    let limits = Limits {
+        ping_interval: Duration::from_millis(100),
+        ping_timeout: Duration::from_millis(100),
+        ..Limits::default()
+    };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let token = &service.credentials()[0].token;
+    let mut alive = Ws::in_room(service.address(), "lobby", token).await;
+    let mut dead = Ws::in_room(service.address(), "lobby", token).await;
+    for _ in 0..4 {
+        assert_eq!(alive.next().await, Got::Ping);
+        alive.frame(sonagi_wire::websocket::Opcode::Pong, b"").await;
+    }
+    assert_eq!(dead.closed().await, Some(4004));
+    alive.say("still in", "").await;
+    assert_eq!(alive_message(&mut alive).await, "still in");
+}
+
+async fn alive_message(ws: &mut Ws) -> String {
+    loop {
+        if let Got::Text(text) = ws.next().await
+            && let Ok(json) = serde_json::from_str::<serde_json::Value>(&text)
+            && json["type"] == "message"
+        {
+            return json["content"].as_str().unwrap().to_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_drains_is_not_ready_refuses_newcomers_and_closes_with_1012() {
+    let service = serve(2).await;
+    let at = service.address();
+    let tokens: Vec<String> = service.credentials().iter().map(|user| user.token.clone()).collect();
+    let mut raw = Ws::in_room(at, "lobby", &tokens[0]).await;
+    let mut sio = Sio::in_room(at, "lobby", &tokens[1]).await;
+    // Closes are spread over the grace: this one's keeps the drain open until the test has asked its questions.
+    let mut last = Ws::in_room(at, "lobby", &tokens[0]).await;
+    assert_eq!(get(at, "/healthz", "").await.status, 200);
+    let draining = tokio::spawn(service.drain(Duration::from_secs(6)));
+    within("the end of readiness", async { while get(at, "/healthz", "").await.status != 503 {} }).await;
+    let refused = Ws::open(at, &format!("/ws?room=lobby&token={}", tokens[0]), "").await.err().unwrap();
+    assert_eq!((refused.status, refused.error_code().as_str()), (503, "draining"));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(Ws::open(at, PATH, "").await.err().unwrap().status, 503);
+    assert_eq!(raw.closed().await, Some(1012));
+    assert_eq!(sio.ws.next().await, Got::Text("41".into()));
+    assert_eq!(sio.ws.closed().await, Some(1012));
+    assert_eq!(last.closed().await, Some(1012));
+    drop((raw, sio, last));
+    draining.await.unwrap();
+    assert!(TcpStream::connect(at).await.is_err());
+}
+
+#[tokio::test]
+async fn a_head_or_body_that_does_not_come_is_not_waited_for() {
+    let limits = Limits {
+        header_timeout: Duration::from_millis(100),
+        body_timeout: Duration::from_millis(100),
+        ..Limits::default()
+    };
+    let service = sonagi_chat::start(Config { limits, ..Config::default() }).await.unwrap();
+    let at = service.address();
+    for begun in ["", "GET / HTTP/1.1\r\nHo"] {
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        assert!(within("the end", read_reply(&mut stream)).await.is_none_or(|reply| reply.status == 408));
+    }
+    let mut stream = TcpStream::connect(at).await.unwrap();
+    stream.write_all(b"POST /auth/login HTTP/1.1\r\nHost: c\r\nContent-Length: 9\r\n\r\n{").await.unwrap();
+    assert_eq!(within("an answer", read_reply(&mut stream)).await.unwrap().status, 408);
+}
+
+#[tokio::test]
+async fn a_connection_over_the_limit_is_turned_away() {
+    let limits = Limits { connections: 1, ..Limits::default() };
+    let service = sonagi_chat::start(Config { limits, ..Config::default() }).await.unwrap();
+    let at = service.address();
+    let mut first = Ws::open(at, "/ws/echo", "").await.ok().unwrap();
+    let mut second = TcpStream::connect(at).await.unwrap();
+    assert_eq!(within("an answer", read_reply(&mut second)).await.unwrap().status, 503);
+    first.text("still served").await;
+    assert_eq!(first.next().await, Got::Text("still served".into()));
+    assert_eq!(metric(&service.metrics(), "chat_connections_refused_total"), 1);
+}
+
+#[tokio::test]
+async fn a_client_may_be_in_so_many_rooms_and_no_more() {
+    let limits = Limits { rooms_per_connection: 1, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    crate::client::post(at, "/rooms/find-or-create", token, r#"{"name":"second"}"#).await;
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    ws.text(r#"{"type":"join","room":"second"}"#).await;
+    assert_eq!(ws.json().await["code"], "too_many_rooms");
+}
