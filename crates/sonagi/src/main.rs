@@ -1,1 +1,39 @@
-fn main(){}
+//! Sonagi, the load tester for real-time services: argv, environment, files, signals, terminal and exit codes.
+//!
+//! The only crate that prints and exits. Each command is one file in `commands` and one line in its table.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod cli;
+mod commands;
+#[cfg(test)]
+mod docs;
+mod environment;
+mod error;
+mod exit;
+mod limits;
+mod load;
+mod output;
+mod runs;
+mod service;
+mod signals;
+mod terminal;
+mod values;
+
+use std::process::ExitCode;
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let terminal = Terminal::from_environment();
+    let matches = match cli::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(help_or_error) => return cli::answer(&help_or_error, &terminal).into(),
+    };
+    let exit = match commands::run(&matches, &terminal) {
+        Ok(exit) => exit,
+        Err(error) => {
+            terminal.say(&error.to_string());
+            error.exit()
+        }
+    };
+    exit.into()
+}

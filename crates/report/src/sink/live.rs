@@ -8,7 +8,8 @@ use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::Snapshot;
 use std::io::{self, Write};
 
-/// A line that is not redrawn is written this often, in seconds: a log of an hour's run stays readable.
+/// A line that is not redrawn is written after the first second and then this often, in seconds: a log of an hour's
+/// run stays readable.
 const PLAIN_EVERY: u64 = 5;
 const PLAIN_WIDTH: usize = 110;
 
@@ -66,7 +67,8 @@ impl<W: Write> Sink for Live<W> {
     }
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         let line = Line { draining: self.draining, ..Line::of(snapshot) };
-        if self.redrawn.is_none() && !line.second.is_multiple_of(PLAIN_EVERY) {
+        let due = line.second == 1 || line.second.is_multiple_of(PLAIN_EVERY);
+        if self.redrawn.is_none() && !due {
             return Ok(());
         }
         self.draw(&line)

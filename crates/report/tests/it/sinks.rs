@@ -65,7 +65,7 @@ struct Flaky(Rc<RefCell<u32>>);
 impl Sink for Flaky {
     fn snapshot(&mut self, _: &Snapshot) -> io::Result<()> {
         *self.0.borrow_mut() += 1;
-        if *self.0.borrow() % 2 == 0 { Err(io::Error::other("disk full")) } else { Ok(()) }
+        if self.0.borrow().is_multiple_of(2) { Err(io::Error::other("disk full")) } else { Ok(()) }
     }
 }
 

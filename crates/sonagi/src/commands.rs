@@ -1,0 +1,40 @@
+//! The commands: one file each, one line each in the table.
+
+mod check;
+mod completions;
+mod demo;
+mod man;
+mod report;
+mod run;
+mod serve;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+use clap::{ArgMatches, Command};
+
+/// A command: its definition, and what it does.
+pub(crate) struct Entry {
+    name: &'static str,
+    pub(crate) define: fn() -> Command,
+    run: fn(&ArgMatches, &Terminal) -> Result<Exit, Error>,
+}
+
+/// All commands, in the order of `--help`.
+pub(crate) const COMMANDS: &[Entry] = &[
+    Entry { name: run::NAME, define: run::define, run: run::run },
+    Entry { name: check::NAME, define: check::define, run: check::run },
+    Entry { name: serve::NAME, define: serve::define, run: serve::run },
+    Entry { name: demo::NAME, define: demo::define, run: demo::run },
+    Entry { name: report::NAME, define: report::define, run: report::run },
+    Entry { name: completions::NAME, define: completions::define, run: completions::run },
+    Entry { name: man::NAME, define: man::define, run: man::run },
+];
+
+/// Does what the command line asks.
+pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let (name, matches) = matches.subcommand().expect("clap refuses a command line without a command");
+    let entry =
+        COMMANDS.iter().find(|entry| entry.name == name).expect("clap knows only the table's commands");
+    (entry.run)(matches, terminal)
+}

@@ -1,0 +1,74 @@
+//! `sonagi demo`: the reference service and two scripts against it, out of this one binary.
+
+use super::serve;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::load;
+use crate::runs::{self, Options};
+use crate::service::Service;
+use crate::terminal::Terminal;
+use clap::{ArgMatches, Command};
+use sonagi_script::Overrides;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(super) const NAME: &str = "demo";
+
+/// The scripts, as they stand in `examples/demo`.
+const SCRIPTS: [(&str, &str); 2] = [
+    ("chat.yml", include_str!("../../../../examples/demo/chat.yml")),
+    ("room.yml", include_str!("../../../../examples/demo/room.yml")),
+];
+/// The file of users the scripts load.
+const CREDENTIALS: &str = "credentials.csv";
+/// More than either script has arrivals, so that no account is used twice.
+const USERS: u32 = 200;
+
+pub(super) fn define() -> Command {
+    Command::new(NAME)
+        .about("Start the reference service, load it with two scenarios, print both verdicts")
+        .long_about(
+            "Start the reference chat service on a free port, load it with two scenarios and print both verdicts: \
+             45 users that log in and talk in pairs, then one room of 100 users that each send once a second. \
+             It takes under a minute. The scripts are those of examples/demo.",
+        )
+        .args(runs::arguments())
+}
+
+pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let stage = Stage::set()?;
+    let service = Service::start(&serve::seeded(USERS, &stage.path(CREDENTIALS)))?;
+    let overrides = Overrides { target: Some(service.url()), ..Overrides::default() };
+    let scripts: Vec<_> = SCRIPTS.iter().map(|(name, _)| stage.path(name)).collect();
+    let plans = load::all(&scripts, &overrides, terminal)?;
+    let exit = runs::all(plans, &Options::of(matches), terminal)?;
+    service.stop()?;
+    Ok(exit)
+}
+
+/// A folder of our own with the scripts in it, removed when the demo is over.
+struct Stage(PathBuf);
+
+impl Stage {
+    fn set() -> Result<Stage, Error> {
+        let path = std::env::temp_dir().join(format!("sonagi-demo-{}", std::process::id()));
+        fs::create_dir(&path).map_err(|error| Error::file("create", &path, error))?;
+        let stage = Stage(path);
+        for (name, text) in SCRIPTS {
+            let path = stage.path(name);
+            fs::write(&path, text).map_err(|error| Error::file("write", &path, error))?;
+        }
+        Ok(stage)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Nothing to be done when it fails: it is the system's folder for such things.
+        let _ = fs::remove_dir_all(Path::new(&self.0));
+    }
+}

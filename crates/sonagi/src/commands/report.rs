@@ -1,0 +1,49 @@
+//! `sonagi report`: a finished run's summary again, from its folder.
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{self, Vocabulary};
+use crate::terminal::Terminal;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use std::path::PathBuf;
+
+pub(super) const NAME: &str = "report";
+
+pub(super) fn define() -> Command {
+    Command::new(NAME)
+        .about("Print a run's summary again, from its folder")
+        .long_about(
+            "Print a run's summary again, from its folder. A run that was cut off is read up to its last second on \
+             disk. The exit code is 0 whatever the verdict was; 4 when the folder cannot be read.",
+        )
+        .arg(
+            Arg::new("folder")
+                .value_name("RUNFOLDER")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("A folder that `sonagi run` wrote"),
+        )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("summary")
+                .help("Print the summary as one JSON document"),
+        )
+        .arg(output::vocabulary_argument())
+}
+
+pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let folder = matches.get_one::<PathBuf>("folder").expect("clap requires it");
+    let mut summary = sonagi_measure::folder::read(folder).map_err(|error| {
+        Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
+    })?;
+    summary.run_folder = Some(folder.display().to_string());
+    let text = if matches.get_flag("json") {
+        sonagi_report::json::summary(&summary)
+    } else {
+        Vocabulary::of(matches).render(&summary, terminal)
+    };
+    terminal.print(&text)?;
+    Ok(Exit::Pass)
+}

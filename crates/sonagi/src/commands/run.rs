@@ -1,0 +1,55 @@
+//! `sonagi run`: scripts against a target, each to its verdict.
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::load;
+use crate::runs::{self, Options};
+use crate::terminal::Terminal;
+use crate::values;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_script::Overrides;
+use std::net::IpAddr;
+
+pub(super) const NAME: &str = "run";
+
+pub(super) fn define() -> Command {
+    Command::new(NAME)
+        .about("Run scripts against a target and say whether every message arrived")
+        .long_about(
+            "Run scripts against a target and say whether every message arrived. Several scripts are several runs, \
+             one after another, each with its verdict; all are checked before the first one starts.\n\n\
+             Progress goes to standard error, the summary to standard output. The first Ctrl-C or SIGTERM ends the \
+             run gracefully, the second at once; what was recorded is in the run folder either way.",
+        )
+        .args(load::arguments())
+        .args(runs::arguments())
+        .arg(Arg::new("name").long("name").value_name("NAME").help("Name of the run; default: the script's"))
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .help("Seed of everything random in the run; default: a new one, kept in run.json"),
+        )
+        .arg(
+            Arg::new("source-address")
+                .long("source-address")
+                .value_name("IP")
+                .action(ArgAction::Append)
+                .value_parser(values::addresses)
+                .help("Connect from this address, or a range like 127.0.0.2-127.0.0.9; repeatable, used in turn"),
+        )
+}
+
+pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let name = matches.get_one::<String>("name").cloned();
+    let overrides = Overrides { name, ..load::overrides(matches)? };
+    let plans = load::all(&load::scripts(matches), &overrides, terminal)?;
+    let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
+    let options = Options {
+        seed: matches.get_one::<u64>("seed").copied(),
+        source_addresses: ranges.flatten().copied().collect(),
+        ..Options::of(matches)
+    };
+    runs::all(plans, &options, terminal)
+}

@@ -1,0 +1,181 @@
+//! `sonagi serve`: the reference chat service on its own, with faults on request.
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::service::LISTENING;
+use crate::terminal::Terminal;
+use crate::{limits, signals, values};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_chat::{Config, Faults, Store};
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+pub(super) const NAME: &str = "serve";
+
+/// The arguments of a child on a free port with `users` seeded accounts, written to `credentials`.
+pub(super) fn seeded(users: u32, credentials: &Path) -> Vec<String> {
+    let flags = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof", "--grace", "0s"];
+    let mut arguments: Vec<_> = flags.map(String::from).to_vec();
+    arguments.push(format!("--seed-users={users}"));
+    arguments.push(format!("--credentials={}", credentials.display()));
+    arguments
+}
+
+pub(super) fn define() -> Command {
+    Command::new(NAME)
+        .about("Run the reference chat service: logins, rooms, history over WebSocket and Socket.IO")
+        .long_about(
+            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket and \
+             Socket.IO (docs/service.md). The first line on standard output is `listening on http://HOST:PORT`, \
+             once it does. The first Ctrl-C or SIGTERM drains it, the second stops it at once.",
+        )
+        .arg(
+            flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
+                .default_value("127.0.0.1:8080")
+                .value_parser(value_parser!(SocketAddr)),
+        )
+        .arg(
+            flag("store", "memory|FILE", "Where users and messages are kept: in memory, or in an SQLite file")
+                .default_value("memory"),
+        )
+        .arg(
+            flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
+                .default_value("0")
+                .value_parser(value_parser!(u32).range(0..=1_000_000)),
+        )
+        .arg(
+            flag("credentials", "FILE", "Write the seeded users' emails and passwords here (.csv or .json)")
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            flag("fault", "SPEC", "Misbehave on purpose, e.g. drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7")
+                .value_parser(|text: &str| text.parse::<Faults>().map_err(|error| error.to_string())),
+        )
+        .arg(
+            flag("origin", "ORIGIN", "Accept browsers of this exact origin only; repeatable")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            flag("workers", "N", "Threads; default: one per core")
+                .value_parser(value_parser!(u16).range(1..=1024)),
+        )
+        .args(limit_flags())
+        .arg(time("grace", "How long the service drains before it stops").default_value("2s"))
+        .arg(
+            Arg::new("protocol-suite")
+                .long("protocol-suite")
+                .action(ArgAction::SetTrue)
+                .help("Offer what the published Engine.IO and Socket.IO protocol suites expect"),
+        )
+        .arg(
+            Arg::new("stop-on-eof")
+                .long("stop-on-eof")
+                .action(ArgAction::SetTrue)
+                .help("Drain and stop when standard input ends: a child never outlives who started it"),
+        )
+}
+
+/// Limits of the service worth turning from outside; the others are in docs/service.md.
+fn limit_flags() -> [Arg; 6] {
+    let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
+    [
+        count("connections", "N", "Most connections open at once"),
+        count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
+        count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
+        time("ping-interval", "How often each connection is pinged"),
+        time("ping-timeout", "How long the answer to a ping may take"),
+        time("connect-timeout", "How long a new connection may take to join or CONNECT"),
+    ]
+}
+
+fn flag(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+fn time(name: &'static str, help: &'static str) -> Arg {
+    flag(name, "TIME", help).value_parser(values::duration)
+}
+
+pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let config = config(matches);
+    let credentials = matches.get_one::<PathBuf>("credentials");
+    let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
+    limits::raise_open_files();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(config.workers)
+        .enable_all()
+        .build()
+        .map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
+    // Signals are listened for before anything can be connected to: who has seen the first line may send one.
+    let (stop, stop_at_once) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (first, second, says) = (stop.clone(), stop_at_once.clone(), *terminal);
+    let draining = move || {
+        says.say(&format!("draining for {} s; Ctrl-C again stops at once", grace.as_secs_f64()));
+        first.notify_one();
+    };
+    signals::listen(*terminal, draining, move || second.notify_one())?;
+    if matches.get_flag("stop-on-eof") {
+        stop_on_eof(stop.clone());
+    }
+    runtime.block_on(async {
+        let service = sonagi_chat::start(config).await.map_err(Error::could_not)?;
+        if let Some(path) = credentials {
+            sonagi_chat::write_credentials(path, service.credentials()).map_err(Error::could_not)?;
+        }
+        terminal.print(&format!("{LISTENING}{}\n", service.address()))?;
+        stop.notified().await;
+        tokio::select! {
+            () = service.drain(grace) => Ok(Exit::Pass),
+            () = stop_at_once.notified() => Ok(Exit::Interrupted),
+        }
+    })
+}
+
+fn stop_on_eof(stop: Arc<Notify>) {
+    std::thread::spawn(move || {
+        let mut ignored = [0; 256];
+        let mut input = std::io::stdin().lock();
+        while matches!(input.read(&mut ignored), Ok(n) if n > 0) {}
+        stop.notify_one();
+    });
+}
+
+fn config(matches: &ArgMatches) -> Config {
+    let mut config = Config {
+        listen: *matches.get_one("listen").expect("it has a default"),
+        store: match matches.get_one::<String>("store").map_or("memory", String::as_str) {
+            "memory" => Store::Memory,
+            file => Store::File(PathBuf::from(file)),
+        },
+        seed_users: *matches.get_one::<u32>("seed-users").expect("it has a default") as usize,
+        faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
+        origins: matches.get_many::<String>("origin").into_iter().flatten().cloned().collect(),
+        protocol_suite: matches.get_flag("protocol-suite"),
+        ..Config::default()
+    };
+    if let Some(workers) = matches.get_one::<u16>("workers") {
+        config.workers = usize::from(*workers);
+    }
+    let limits = &mut config.limits;
+    let count = |name: &str, limit: &mut usize| {
+        if let Some(n) = matches.get_one::<u32>(name) {
+            *limit = *n as usize;
+        }
+    };
+    count("connections", &mut limits.connections);
+    count("queue-bytes", &mut limits.queue_bytes);
+    count("max-payload", &mut limits.max_payload);
+    let time = |name: &str, limit: &mut Duration| {
+        if let Some(time) = matches.get_one::<Duration>(name) {
+            *limit = *time;
+        }
+    };
+    time("ping-interval", &mut limits.ping_interval);
+    time("ping-timeout", &mut limits.ping_timeout);
+    time("connect-timeout", &mut limits.connect_timeout);
+    config
+}

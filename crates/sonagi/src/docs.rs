@@ -1,0 +1,121 @@
+//! `docs/cli.md` and `docs/exit-codes.md`: made from the command line's definition, held by tests.
+//!
+//! After a change of flags: `SONAGI_WRITE_DOCS=1 cargo test -p sonagi docs`.
+
+use crate::{cli, environment, exit};
+use clap::{Arg, Command};
+use std::fs;
+use std::path::Path;
+
+/// `docs/cli.md`: every command with its usage, arguments and flags.
+fn command_line() -> String {
+    let mut whole = cli::command();
+    whole.build();
+    let about = whole.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut text = format!(
+        "# The command line\n\n<!-- Made from the definition in crates/sonagi; do not edit. -->\n\n{about}. \
+         `sonagi help COMMAND` prints the same. Exit codes are in [exit-codes.md](exit-codes.md).\n"
+    );
+    for command in whole.get_subcommands().filter(|command| command.get_name() != "help") {
+        text.push_str(&section(command));
+    }
+    text.push_str("\n## Environment\n\n| variable | effect |\n|---|---|\n");
+    for variable in environment::VARIABLES {
+        text.push_str(&format!("| `{}` | {} |\n", variable.name, variable.effect));
+    }
+    text
+}
+
+fn section(command: &Command) -> String {
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let mut text = format!("\n## `sonagi {}`\n\n{about}\n\n```\n{usage}\n```\n", command.get_name());
+    let shown = |argument: &&Arg| !argument.is_hide_set() && argument.get_id() != "help";
+    let arguments: Vec<&Arg> = command.get_arguments().filter(shown).collect();
+    if !arguments.is_empty() {
+        text.push_str("\n| | |\n|---|---|\n");
+    }
+    for argument in arguments {
+        text.push_str(&format!("| {} | {} |\n", name(argument), help(argument)));
+    }
+    text
+}
+
+fn name(argument: &Arg) -> String {
+    let value = argument.get_value_names().and_then(|names| names.first());
+    let value = value.filter(|_| argument.get_action().takes_values());
+    if argument.is_positional() {
+        return format!("`{}`", value.map_or_else(|| argument.get_id().to_string(), ToString::to_string));
+    }
+    let mut names = Vec::new();
+    names.extend(argument.get_short().map(|short| format!("-{short}")));
+    names.extend(argument.get_long().map(|long| format!("--{long}")));
+    let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+    format!("`{}{value}`", names.join(", ")).replace('|', "\\|")
+}
+
+fn help(argument: &Arg) -> String {
+    let mut text = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let values: Vec<_> = argument
+        .get_possible_values()
+        .iter()
+        .map(|value| match value.get_help() {
+            Some(help) => format!("`{}` ({help})", value.get_name()),
+            None => format!("`{}`", value.get_name()),
+        })
+        .collect();
+    if argument.get_action().takes_values() && !values.is_empty() {
+        text.push_str(&format!(": {}", values.join(", ")));
+    }
+    let defaults: Vec<_> =
+        argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if argument.get_action().takes_values() && !defaults.is_empty() {
+        text.push_str(&format!(". Default: `{}`", defaults.join(" ")));
+    }
+    text.replace('|', "\\|")
+}
+
+/// `docs/exit-codes.md`.
+fn exit_codes() -> String {
+    let mut text = String::from(
+        "# Exit codes\n\n<!-- Made from the table in crates/sonagi; do not edit. -->\n\n\
+         Of several scripts on one command line, the highest code wins: no trouble hides behind a later success.\n\n\
+         | code | meaning |\n|---|---|\n",
+    );
+    for row in &exit::CODES {
+        text.push_str(&format!("| {} | {} |\n", row.code, row.meaning));
+    }
+    text.push_str(
+        "\nA first Ctrl-C or SIGTERM ends a run gracefully: users leave their flows, copies under way are waited for, \
+         and the verdict is about what ran until then. A second one stops at once with 130; what was recorded is in \
+         the run folder, and `sonagi report` reads it.\n\n\
+         `sonagi report` and `sonagi serve` have no verdict: 0 when they did their work. Artillery's own codes are kept \
+         where they exist: a failed `ensure` is 1 in both.\n",
+    );
+    text
+}
+
+/// Holds a file of `docs/` to its text, or writes it when `SONAGI_WRITE_DOCS` is set.
+fn hold(name: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    if std::env::var_os("SONAGI_WRITE_DOCS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, expected).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == expected,
+        "docs/{name} is not what the code says\nhint: SONAGI_WRITE_DOCS=1 cargo test -p sonagi docs"
+    );
+}
+
+#[test]
+fn the_command_lines_page_is_what_the_definition_says() {
+    hold("cli.md", &command_line());
+}
+
+#[test]
+fn the_exit_codes_page_is_what_the_table_says() {
+    hold("exit-codes.md", &exit_codes());
+}

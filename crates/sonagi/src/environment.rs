@@ -1,0 +1,39 @@
+//! Every environment variable that Sonagi itself reads, in one table: `--help` and `docs/cli.md` are made of it.
+//!
+//! Variables a *script* asks for (`$env.NAME`) are the script's; they are not listed here.
+
+/// A variable and what it does.
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
+    pub(crate) effect: &'static str,
+}
+
+pub(crate) const NO_COLOR: Variable =
+    Variable { name: "NO_COLOR", effect: "When set and not empty, the output has no colour." };
+pub(crate) const TERM: Variable = Variable {
+    name: "TERM",
+    effect: "`dumb`: no colour, and progress as plain lines instead of one live line.",
+};
+pub(crate) const COLUMNS: Variable = Variable {
+    name: "COLUMNS",
+    effect: "Width of the summary when it does not go to a terminal (default 80).",
+};
+
+/// All of them.
+pub(crate) const VARIABLES: [&Variable; 3] = [&NO_COLOR, &TERM, &COLUMNS];
+
+impl Variable {
+    /// Its value, when it is set and not empty.
+    pub(crate) fn get(&self) -> Option<String> {
+        std::env::var(self.name).ok().filter(|value| !value.is_empty())
+    }
+}
+
+/// The table as help text.
+pub(crate) fn help() -> String {
+    let mut text = String::from("Environment:\n");
+    for variable in VARIABLES {
+        text.push_str(&format!("  {:<9} {}\n", variable.name, variable.effect));
+    }
+    text
+}

@@ -1,0 +1,40 @@
+//! Why a command could not do its work. What a *target* does is never one of these: that is data.
+
+use crate::exit::Exit;
+use std::io;
+use std::path::Path;
+
+/// A command's failure, with the exit code it stands for. The text is complete: place, rule, hint.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The user's script or flags, all problems listed.
+    #[error("{0}")]
+    Problems(String),
+    /// Something around the run.
+    #[error("{0}")]
+    CouldNotRun(String),
+}
+
+impl Error {
+    /// One problem of a flag.
+    pub(crate) fn flag(flag: &str, what: impl std::fmt::Display) -> Error {
+        Error::Problems(format!("error: {flag}: {what}"))
+    }
+
+    /// A file or folder did not let us.
+    pub(crate) fn file(doing: &str, path: &Path, cause: io::Error) -> Error {
+        Error::CouldNotRun(format!("error: cannot {doing} {}: {cause}", path.display()))
+    }
+
+    /// Anything else around the run.
+    pub(crate) fn could_not(what: impl std::fmt::Display) -> Error {
+        Error::CouldNotRun(format!("error: {what}"))
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Error::Problems(_) => Exit::Problems,
+            Error::CouldNotRun(_) => Exit::CouldNotRun,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Exit codes: a public contract, one table that `--help`, the man page and `docs/exit-codes.md` are made of.
+
+use sonagi_measure::summary::Conclusion;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Pass,
+    Fail,
+    Problems,
+    Invalid,
+    CouldNotRun,
+    Interrupted,
+}
+
+/// One row of the table.
+pub(crate) struct Meaning {
+    pub(crate) exit: Exit,
+    pub(crate) code: u8,
+    pub(crate) meaning: &'static str,
+}
+
+/// All exit codes, in ascending order.
+pub(crate) const CODES: [Meaning; 6] = [
+    Meaning { exit: Exit::Pass, code: 0, meaning: "Every run passed; or the command did what it was asked." },
+    Meaning {
+        exit: Exit::Fail,
+        code: 1,
+        meaning: "A run failed: a strict threshold, a delivery, or a user. As Artillery's failed `ensure`.",
+    },
+    Meaning {
+        exit: Exit::Problems,
+        code: 2,
+        meaning: "The script or the flags have problems; nothing was run.",
+    },
+    Meaning {
+        exit: Exit::Invalid,
+        code: 3,
+        meaning: "The generator itself fell behind: the figures say nothing of the target.",
+    },
+    Meaning {
+        exit: Exit::CouldNotRun,
+        code: 4,
+        meaning: "Something around the run failed: a file, a folder, an address, a process.",
+    },
+    Meaning {
+        exit: Exit::Interrupted,
+        code: 130,
+        meaning: "Stopped at once by a second signal, or stopped before every script had run.",
+    },
+];
+
+impl Exit {
+    /// What a verdict ends with.
+    pub(crate) fn of(conclusion: Conclusion) -> Exit {
+        match conclusion {
+            Conclusion::Pass => Exit::Pass,
+            Conclusion::Fail => Exit::Fail,
+            Conclusion::Invalid => Exit::Invalid,
+        }
+    }
+
+    /// What several runs end with: the highest code, so that no trouble hides behind a later success.
+    pub(crate) fn worst(self, other: Exit) -> Exit {
+        if other.code() > self.code() { other } else { self }
+    }
+
+    pub(crate) fn code(self) -> u8 {
+        let row = CODES.iter().find(|row| row.exit == self);
+        row.expect("every exit has a row in the table").code
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// The table as help text.
+pub(crate) fn help() -> String {
+    let mut text = String::from("Exit codes:\n");
+    for row in &CODES {
+        text.push_str(&format!("  {:>3}  {}\n", row.code, row.meaning));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_ascending_and_the_worst_of_several_runs_wins() {
+        assert!(CODES.windows(2).all(|pair| pair[0].code < pair[1].code));
+        assert_eq!(Exit::Fail.worst(Exit::Pass), Exit::Fail);
+        assert_eq!(Exit::Fail.worst(Exit::Invalid), Exit::Invalid);
+    }
+}

@@ -1,0 +1,69 @@
+use crate::support::Place;
+
+const CLEAN: &str = r#"
+config:
+  target: "http://127.0.0.1:9"
+  phases: [{ duration: 1, arrivalRate: 1 }]
+scenarios:
+  - flow:
+      - get: { url: / }
+"#;
+
+const TROUBLED: &str = r#"
+config:
+  target: "http://127.0.0.1:9"
+  phases:
+    - duration: 1
+      arivalRate: 1
+scenarios:
+  - flow:
+      - get: { ulr: / }
+"#;
+
+#[test]
+fn a_clean_script_has_no_problems() {
+    let place = Place::new();
+    place.write("clean.yml", CLEAN);
+    let answer = place.sonagi(&["check", "clean.yml"]);
+    assert_eq!((answer.code, answer.out.as_str()), (Some(0), "clean.yml: no problems\n"));
+}
+
+#[test]
+fn all_problems_of_all_scripts_are_named_at_once_with_line_and_hint() {
+    let place = Place::new();
+    place.write("one.yml", TROUBLED);
+    place.write("two.yml", TROUBLED);
+    let answer = place.sonagi(&["check", "one.yml", "two.yml", "absent.yml"]);
+    assert_eq!(answer.code, Some(2));
+    for place in ["one.yml:6:7:", "one.yml:9:", "two.yml:6:7:", "absent.yml:"] {
+        assert!(answer.out.contains(place), "{place}: {}", answer.out);
+    }
+    assert!(answer.out.contains("arrivalRate"), "{}", answer.out);
+}
+
+#[test]
+fn problems_can_be_had_as_one_json_document() {
+    let place = Place::new();
+    place.write("clean.yml", CLEAN);
+    place.write("troubled.yml", TROUBLED);
+    let answer = place.sonagi(&["check", "--json", "clean.yml", "troubled.yml"]);
+    assert_eq!(answer.code, Some(2));
+    let scripts = &answer.json()["scripts"];
+    assert_eq!(scripts[0]["problems"].as_array().unwrap().len(), 0);
+    let problems = scripts[1]["problems"].as_array().unwrap();
+    let misspelt = problems.iter().find(|problem| problem["line"] == 6).unwrap();
+    assert_eq!((&misspelt["file"], &misspelt["column"]), (&"troubled.yml".into(), &7.into()));
+    assert!(misspelt["what"].as_str().unwrap().contains("arivalRate"), "{misspelt}");
+    assert!(misspelt["hint"].as_str().unwrap().contains("arrivalRate"), "{misspelt}");
+}
+
+#[test]
+fn a_troubled_script_is_not_run() {
+    let place = Place::new();
+    place.write("clean.yml", CLEAN);
+    place.write("troubled.yml", TROUBLED);
+    let answer = place.sonagi(&["run", "clean.yml", "troubled.yml"]);
+    assert_eq!((answer.code, answer.out.as_str()), (Some(2), ""));
+    assert!(answer.err.contains("troubled.yml:6:7:"), "{}", answer.err);
+    assert_eq!(place.folders().len(), 0);
+}

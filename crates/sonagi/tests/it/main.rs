@@ -1,0 +1,9 @@
+//! The real binary, as a user meets it.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod check;
+mod command_line;
+mod run;
+mod serve;
+mod signals;
+mod support;
