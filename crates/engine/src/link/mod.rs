@@ -156,6 +156,6 @@ impl Connection {
 
     /// Starts the closing handshake: drive on until the connection has ended, for as long as patience lasts.
     pub fn begin_close(&mut self) {
-        each!(self, link => link.begin_close())
+        each!(self, link => link.begin_close());
     }
 }

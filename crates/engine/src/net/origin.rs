@@ -105,7 +105,7 @@ pub(crate) fn wire_path(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             0..=b' ' | 0x7f.. | b'"' | b'<' | b'>' | b'`' | b'{' | b'}' | b'\\' | b'^' | b'|' => {
-                push_encoded(byte, &mut out)
+                push_encoded(byte, &mut out);
             }
             plain => out.push(char::from(plain)),
         }

@@ -2,6 +2,7 @@
 
 use hyper::HeaderMap;
 use serde_json::Value;
+use serde_json_path::JsonPath;
 use std::cell::OnceCell;
 
 use super::values::{Unfilled, Values};
@@ -13,17 +14,30 @@ pub(crate) struct Evidence<'a> {
     headers: Option<&'a HeaderMap>,
     body: &'a str,
     json: OnceCell<Option<Value>>,
+    /// All arguments of an event or acknowledgement, where `body` is the only one: scripts write `$.ok` or `$[0].ok`.
+    arguments: Option<&'a str>,
 }
 
 impl<'a> Evidence<'a> {
     /// Of an HTTP response.
     pub(crate) fn response(status: u16, headers: &'a HeaderMap, body: &'a str) -> Evidence<'a> {
-        Evidence { status: Some(status), headers: Some(headers), body, json: OnceCell::new() }
+        Evidence {
+            status: Some(status),
+            headers: Some(headers),
+            body,
+            json: OnceCell::new(),
+            arguments: None,
+        }
     }
 
-    /// Of a message, an event's arguments or an acknowledgement.
+    /// Of a message.
     pub(crate) fn message(body: &'a str) -> Evidence<'a> {
-        Evidence { status: None, headers: None, body, json: OnceCell::new() }
+        Evidence { status: None, headers: None, body, json: OnceCell::new(), arguments: None }
+    }
+
+    /// Of an event or acknowledgement: `body` is its only argument or all of them, `arguments` all of them.
+    pub(crate) fn arguments(body: &'a str, arguments: &'a str) -> Evidence<'a> {
+        Evidence { arguments: Some(arguments), ..Evidence::message(body) }
     }
 
     /// The body as JSON; None when it is not JSON.
@@ -44,14 +58,21 @@ impl<'a> Evidence<'a> {
                 Some(Value::from(found.get(*group)?.as_str()))
             }
             Source::Json(path) => {
-                let nodes = path.query(self.json()?).all();
-                match nodes.as_slice() {
-                    [] => None,
-                    [only] => Some((*only).clone()),
-                    several => Some(several[rng.usize(..several.len())].clone()),
-                }
+                let found = self.json().and_then(|json| pick(path, json, rng));
+                found.or_else(|| {
+                    let all: Value = serde_json::from_str(self.arguments?).ok()?;
+                    pick(path, &all, rng)
+                })
             }
         }
+    }
+}
+
+fn pick(path: &JsonPath, json: &Value, rng: &mut fastrand::Rng) -> Option<Value> {
+    match path.query(json).all().as_slice() {
+        [] => None,
+        [only] => Some((*only).clone()),
+        several => Some(several[rng.usize(..several.len())].clone()),
     }
 }
 
@@ -109,7 +130,6 @@ mod tests {
     use crate::plan::{Plan, Template};
     use crate::user::values::Common;
     use serde_json::json;
-    use serde_json_path::JsonPath;
     use std::rc::Rc;
     use std::sync::Arc;
 
@@ -137,6 +157,15 @@ mod tests {
         assert_eq!(find(Source::Status, ""), Some(json!(201)));
         let picked = find(json("$[*].id"), r#"[{"id":1},{"id":2},{"id":3}]"#).unwrap();
         assert!((1..=3).contains(&picked.as_i64().unwrap()));
+    }
+
+    #[test]
+    fn an_only_argument_is_found_with_and_without_its_index() {
+        let evidence = Evidence::arguments(r#"{"ok":true}"#, r#"[{"ok":true}]"#);
+        for path in ["$.ok", "$[0].ok"] {
+            let source = Source::Json(JsonPath::parse(path).unwrap());
+            assert_eq!(evidence.find(&source, &mut fastrand::Rng::new()), Some(json!(true)), "{path}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Every message is counted and searched for stamps; only what a step awaits (or, in a flow with `expect` steps, may
 //! still await) is kept.
 
+use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Member, Received};
 use sonagi_measure::recorder::{Counter, Recorder};
@@ -43,9 +44,16 @@ pub(crate) enum Awaited {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) at: At,
-    /// The event's name, for events.
-    event: Option<String>,
+    kind: AnswerKind,
     pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum AnswerKind {
+    Message,
+    /// With its name.
+    Event(Option<String>),
+    Acknowledgement,
 }
 
 impl Mail {
@@ -84,7 +92,11 @@ impl Mail {
                 count(recorder, Counter::SocketioReceived);
                 if self.awaited == Some(Awaited::Ack(id)) {
                     self.has_acknowledgement = true;
-                    self.answers.push_back(Answer { at, event: None, text: data.to_owned() });
+                    self.answers.push_back(Answer {
+                        at,
+                        kind: AnswerKind::Acknowledgement,
+                        text: data.to_owned(),
+                    });
                 }
             }
             Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
@@ -105,7 +117,7 @@ impl Mail {
         self.has_acknowledgement = false;
         let fits = |answer: &Answer| match &awaited {
             Awaited::Ack(_) => false,
-            Awaited::Event(name) => answer.event.as_deref() == Some(name),
+            Awaited::Event(name) => answer.kind == AnswerKind::Event(Some(name.clone())),
             Awaited::Any => true,
         };
         let (fitting, others): (VecDeque<_>, VecDeque<_>) = self.kept.drain(..).partition(fits);
@@ -157,9 +169,9 @@ impl Mail {
 
     fn offer_message(&mut self, text: &str, at: At) {
         if self.awaited == Some(Awaited::Any) {
-            self.answers.push_back(Answer { at, event: None, text: text.to_owned() });
+            self.answers.push_back(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
         } else if self.keeps_all {
-            self.keep(Answer { at, event: None, text: text.to_owned() });
+            self.keep(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
         }
     }
 
@@ -173,7 +185,7 @@ impl Mail {
             Some(Awaited::Any) => true,
             Some(Awaited::Ack(_)) | None => false,
         };
-        let answer = Answer { at, event, text: data.to_owned() };
+        let answer = Answer { at, kind: AnswerKind::Event(event), text: data.to_owned() };
         if is_awaited {
             self.answers.push_back(answer);
         } else if self.keeps_all {
@@ -191,18 +203,20 @@ impl Mail {
 
 impl Answer {
     /// What captures, matches and comparisons look at: a message as it is; of an event or acknowledgement the only
-    /// argument, or all of them as an array.
-    pub(crate) fn subject(&self) -> String {
-        let Ok(serde_json::Value::Array(mut items)) = serde_json::from_str(&self.text) else {
-            return self.text.clone();
+    /// argument, or all of them as an array. The second value is all of them, for events and acknowledgements.
+    pub(crate) fn subject(&self) -> (String, Option<String>) {
+        if self.kind == AnswerKind::Message {
+            return (self.text.clone(), None);
+        }
+        let Ok(Value::Array(mut items)) = serde_json::from_str(&self.text) else {
+            return (self.text.clone(), None);
         };
-        if self.event.is_some() && !items.is_empty() {
+        if matches!(self.kind, AnswerKind::Event(_)) && !items.is_empty() {
             items.remove(0);
         }
-        match items.as_slice() {
-            [only] => only.to_string(),
-            _ => serde_json::Value::Array(items).to_string(),
-        }
+        let only = if let [only] = items.as_slice() { Some(only.to_string()) } else { None };
+        let all = Value::Array(items).to_string();
+        (only.unwrap_or_else(|| all.clone()), Some(all))
     }
 }
 
@@ -260,7 +274,7 @@ mod tests {
         mail.await_answer(Awaited::Event("pong".into()));
         event(&mut mail, &mut recorder, r#"["other",1]"#);
         event(&mut mail, &mut recorder, r#"["pong",{"a":1}]"#);
-        assert_eq!(mail.take_answer().expect("it came").subject(), r#"{"a":1}"#);
+        assert_eq!(mail.take_answer().expect("it came").subject().0, r#"{"a":1}"#);
         assert_eq!(mail.take_answer(), None);
     }
 
@@ -271,7 +285,7 @@ mod tests {
         mail.keep_all();
         event(&mut mail, &mut recorder, r#"["early",1,2]"#);
         mail.await_answer(Awaited::Event("early".into()));
-        assert_eq!(mail.take_answer().expect("kept").subject(), "[1,2]");
+        assert_eq!(mail.take_answer().expect("kept").subject().0, "[1,2]");
         assert_eq!(mail.take_answer(), None, "without expect steps nothing is kept");
     }
 }

@@ -266,9 +266,10 @@ impl User {
                 Waited::Done(answer) => answer,
                 Waited::Elapsed => return Err(self.timed_out(begun, awaited.timeout, missing)),
             };
-            let subject = answer.subject();
+            let (subject, arguments) = answer.subject();
             if let Some(wanted) = &wanted
                 && !is_equal(wanted, &subject)
+                && !arguments.as_deref().is_some_and(|all| is_equal(wanted, all))
             {
                 if missing == Failure::AckTimeout {
                     self.succeed(begun, None, Outcome::Ok);
@@ -277,7 +278,7 @@ impl User {
                 }
                 continue;
             }
-            return self.accept(begun, awaited, &answer, &subject);
+            return self.accept(begun, awaited, &answer, (&subject, arguments.as_deref()));
         }
     }
 
@@ -286,10 +287,13 @@ impl User {
         begun: Begun,
         awaited: &plan::Awaited,
         answer: &Answer,
-        subject: &str,
+        (subject, arguments): (&str, Option<&str>),
     ) -> Result<(), Halt> {
         self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
-        let evidence = Evidence::message(subject);
+        let evidence = match arguments {
+            Some(arguments) => Evidence::arguments(subject, arguments),
+            None => Evidence::message(subject),
+        };
         examine(&evidence, &awaited.captures, &awaited.matches, &mut self.values)
             .map_err(|why| self.object(begun.operation, why))
     }

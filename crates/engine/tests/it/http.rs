@@ -1,0 +1,455 @@
+//! Requests and responses, and every way they fail.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use sonagi_engine::http::{Client, MAX_BODY, Pool, Request, Response};
+use sonagi_engine::net::{Failed, Origin};
+use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::net::acceptor;
+use crate::net_servers::{answering, header, local, net, read_head, reset, serve};
+
+fn client() -> Client {
+    Client::new(net(), None, Rc::new(|| At(7)))
+}
+
+fn get(path: &str) -> Request {
+    Request { method: "GET".into(), path: path.into(), ..Request::default() }
+}
+
+async fn fetch(bytes: &'static [u8]) -> Result<Response, Failed> {
+    let origin = answering(bytes).await;
+    client().request(&origin, get("/")).await
+}
+
+async fn failure(origin: &Origin) -> Failure {
+    client().request(origin, get("/")).await.unwrap_err().failure
+}
+
+/// Answers every request on every connection with its connection's number, and notes the heads.
+async fn numbered(heads: Rc<RefCell<Vec<String>>>) -> Origin {
+    serve(move |number, mut stream| {
+        let heads = heads.clone();
+        async move {
+            loop {
+                let head = read_head(&mut stream).await;
+                if head.is_empty() {
+                    return;
+                }
+                let length = header(&head, "content-length").map_or(0, |length| length.parse().unwrap());
+                stream.read_exact(&mut vec![0; length]).await.unwrap();
+                heads.borrow_mut().push(head);
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{number}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+    })
+    .await
+}
+
+#[test]
+fn a_request_carries_nothing_but_what_the_script_says_and_who_we_are() {
+    local(async {
+        let heads = Rc::<RefCell<Vec<String>>>::default();
+        let origin = numbered(heads.clone()).await;
+        let mut client = client();
+        client.request(&origin, get("/a?b=c")).await.unwrap();
+        let post = Request {
+            method: "POST".into(),
+            path: "/".into(),
+            headers: vec![("X-One".into(), "1".into()), ("user-agent".into(), "mine".into())],
+            body: Bytes::from_static(b"hello"),
+        };
+        client.request(&origin, post).await.unwrap();
+        let port = origin.port;
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            *heads.borrow(),
+            [
+                format!(
+                    "GET /a?b=c HTTP/1.1\r\nuser-agent: Sonagi/{version}\r\nhost: 127.0.0.1:{port}\r\n\r\n"
+                ),
+                format!(
+                    "POST / HTTP/1.1\r\nx-one: 1\r\nuser-agent: mine\r\nhost: 127.0.0.1:{port}\r\n\
+                     content-length: 5\r\n\r\n"
+                ),
+            ]
+        );
+    });
+}
+
+#[test]
+fn a_connection_is_kept_for_the_users_next_request() {
+    local(async {
+        let origin = numbered(Rc::default()).await;
+        let mut client = client();
+        let first = client.request(&origin, get("/")).await.unwrap();
+        let second = client.request(&origin, get("/")).await.unwrap();
+        assert_eq!((&first.body[..], first.reused), (&b"0"[..], false));
+        assert_eq!((&second.body[..], second.reused), (&b"0"[..], true));
+        assert_eq!(second.first_byte, At(7));
+        assert_eq!(second.received, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0".len() as u64);
+        client.close();
+        let third = client.request(&origin, get("/")).await.unwrap();
+        assert_eq!((&third.body[..], third.reused), (&b"1"[..], false));
+    });
+}
+
+#[test]
+fn a_body_ends_where_its_framing_says() {
+    local(async {
+        for (answer, body) in [
+            (&b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"[..], "hi"),
+            (
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n1\r\ni\r\n0\r\nx: y\r\n\r\n",
+                "hi",
+            ),
+            (b"HTTP/1.0 200 OK\r\n\r\nto the end", "to the end"),
+            (b"HTTP/1.1 204 No Content\r\n\r\n", ""),
+            (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "hi"),
+        ] {
+            let response = fetch(answer).await.unwrap();
+            assert_eq!(response.body, body);
+            assert_eq!(response.body_bytes, body.len() as u64);
+        }
+    });
+}
+
+#[test]
+fn a_connection_the_server_will_close_is_not_kept() {
+    local(async {
+        let origin = serve(|number, mut stream| async move {
+            read_head(&mut stream).await;
+            let answer = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n{number}");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            let _ = stream.read_u8().await;
+        })
+        .await;
+        let mut client = client();
+        for number in ["0", "1"] {
+            let response = client.request(&origin, get("/")).await.unwrap();
+            assert_eq!((&response.body[..], response.reused), (number.as_bytes(), false));
+        }
+    });
+}
+
+#[test]
+fn a_server_that_closes_early_is_told_from_one_that_resets_and_one_that_babbles() {
+    local(async {
+        for (answer, expected) in [
+            (&b""[..], Failure::ClosedEarly),
+            (b"HTTP/1.1 200 O", Failure::ClosedEarly),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", Failure::ClosedEarly),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha", Failure::ClosedEarly),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n", Failure::Protocol),
+            (b"220 mail.example ESMTP\r\n", Failure::Protocol),
+            (b"\x15\x03\x01\x00\x02\x02\x0a", Failure::Protocol),
+        ] {
+            let failed = fetch(answer).await.unwrap_err();
+            assert_eq!(failed.failure, expected, "{:?}: {failed}", String::from_utf8_lossy(answer));
+        }
+        let origin = serve(|_, mut stream| async move {
+            read_head(&mut stream).await;
+            reset(stream);
+        })
+        .await;
+        assert_eq!(failure(&origin).await, Failure::Reset);
+    });
+}
+
+#[test]
+fn a_server_that_speaks_first_is_not_http() {
+    local(async {
+        let origin = serve(|_, mut stream| async move {
+            stream.write_all(b"SSH-2.0-x\r\n").await.unwrap();
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        })
+        .await;
+        assert_eq!(failure(&origin).await, Failure::Protocol);
+    });
+}
+
+#[test]
+fn plain_http_to_a_tls_port_is_not_http() {
+    local(async {
+        let tls = acceptor(&[]);
+        let origin = serve(move |_, stream| {
+            let tls = tls.clone();
+            async move {
+                if let Err((_, mut stream)) = tls.accept(stream).into_fallible().await {
+                    let _ = stream.read_to_end(&mut Vec::new()).await;
+                }
+            }
+        })
+        .await;
+        assert_eq!(failure(&origin).await, Failure::Protocol);
+    });
+}
+
+#[test]
+fn a_request_that_crosses_the_close_of_a_kept_connection_is_sent_once_more() {
+    local(async {
+        let requests = Rc::new(Cell::new(0));
+        let counted = requests.clone();
+        let origin = serve(move |number, mut stream| {
+            let requests = counted.clone();
+            async move {
+                read_head(&mut stream).await;
+                requests.set(requests.get() + 1);
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                if number == 0 {
+                    // Reads the next request and ends, as an idle limit that strikes at that moment looks from outside.
+                    read_head(&mut stream).await;
+                    requests.set(requests.get() + 1);
+                } else {
+                    let _ = stream.read_u8().await;
+                }
+            }
+        })
+        .await;
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap();
+        let second = client.request(&origin, get("/")).await.unwrap();
+        assert!(!second.reused);
+        assert_eq!(requests.get(), 3);
+    });
+}
+
+#[test]
+fn a_connection_closed_while_idle_is_replaced() {
+    local(async {
+        let (closed, wait) = tokio::sync::oneshot::channel();
+        let closed = RefCell::new(Some(closed));
+        let origin = serve(move |_, mut stream| {
+            let closed = closed.borrow_mut().take();
+            async move {
+                read_head(&mut stream).await;
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                if let Some(closed) = closed {
+                    drop(stream);
+                    closed.send(()).unwrap();
+                }
+            }
+        })
+        .await;
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap();
+        wait.await.unwrap();
+        let second = client.request(&origin, get("/")).await.unwrap();
+        assert_eq!((second.status, second.reused), (200, false));
+    });
+}
+
+#[test]
+fn a_request_that_was_partly_answered_is_never_repeated() {
+    local(async {
+        let connections = Rc::new(Cell::new(0));
+        let counted = connections.clone();
+        let origin = serve(move |_, mut stream| {
+            counted.set(counted.get() + 1);
+            async move {
+                read_head(&mut stream).await;
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                read_head(&mut stream).await;
+                stream.write_all(b"HTTP/1.1 2").await.unwrap();
+            }
+        })
+        .await;
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap();
+        let failed = client.request(&origin, get("/")).await.unwrap_err();
+        assert_eq!((failed.failure, connections.get()), (Failure::ClosedEarly, 1));
+    });
+}
+
+#[test]
+fn a_dropped_request_closes_its_connection_and_the_next_one_opens_another() {
+    local(async {
+        let (seen, mut dropped) = tokio::sync::mpsc::unbounded_channel();
+        let origin = serve(move |number, mut stream| {
+            let seen = seen.clone();
+            async move {
+                read_head(&mut stream).await;
+                if number == 0 {
+                    seen.send("asked").unwrap();
+                    let _ = stream.read_u8().await;
+                    seen.send("closed").unwrap();
+                } else {
+                    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                }
+            }
+        })
+        .await;
+        let mut client = client();
+        {
+            let stalled = client.request(&origin, get("/"));
+            tokio::select! {
+                _ = stalled => unreachable!("it is never answered"),
+                asked = dropped.recv() => assert_eq!(asked, Some("asked")),
+            }
+        }
+        assert_eq!(dropped.recv().await, Some("closed"));
+        assert_eq!(client.request(&origin, get("/")).await.unwrap().status, 200);
+    });
+}
+
+#[test]
+fn what_cannot_be_sent_is_the_scripts_failure() {
+    local(async {
+        let origin = Origin { host: "127.0.0.1".into(), port: 1, tls: false };
+        let header =
+            |name: &str, value: &str| Request { headers: vec![(name.into(), value.into())], ..get("/") };
+        for request in [
+            header("x", "1\r\ninjected: 2"),
+            header("a b", "1"),
+            Request { method: "G ET".into(), ..get("/") },
+            get("/a b"),
+        ] {
+            let failed = client().request(&origin, request.clone()).await.unwrap_err();
+            assert_eq!(failed.failure, Failure::Template, "{request:?}");
+        }
+    });
+}
+
+#[test]
+fn a_body_over_the_limit_is_counted_but_not_kept() {
+    local(async {
+        let size = MAX_BODY + 100_000;
+        let origin = serve(move |_, mut stream| async move {
+            read_head(&mut stream).await;
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(&vec![b'x'; size]).await.unwrap();
+            let _ = stream.read_u8().await;
+        })
+        .await;
+        let response = client().request(&origin, get("/")).await.unwrap();
+        assert_eq!((response.body.len(), response.body_bytes), (MAX_BODY, size as u64));
+    });
+}
+
+#[test]
+fn a_pool_opens_no_more_connections_than_its_limit() {
+    local(async {
+        let connections = Rc::new(Cell::new(0));
+        let counted = connections.clone();
+        let origin = serve(move |_, mut stream| {
+            counted.set(counted.get() + 1);
+            async move {
+                while !read_head(&mut stream).await.is_empty() {
+                    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                }
+            }
+        })
+        .await;
+        let (net, pool) = (net(), Rc::new(Pool::new(2)));
+        let mut users = tokio::task::JoinSet::new();
+        for _ in 0..10 {
+            let mut client = Client::new(net.clone(), Some(pool.clone()), Rc::new(At::default));
+            let origin = origin.clone();
+            users.spawn_local(async move {
+                for _ in 0..5 {
+                    assert_eq!(client.request(&origin, get("/")).await.unwrap().status, 200);
+                }
+            });
+        }
+        users.join_all().await;
+        assert_eq!(connections.get(), 2);
+    });
+}
+
+#[test]
+fn a_dropped_request_gives_its_turn_in_the_pool_back() {
+    local(async {
+        let (seen, mut asked) = tokio::sync::mpsc::unbounded_channel();
+        let origin = serve(move |number, mut stream| {
+            let seen = seen.clone();
+            async move {
+                read_head(&mut stream).await;
+                seen.send(()).unwrap();
+                if number == 0 {
+                    let _ = stream.read_u8().await;
+                } else {
+                    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                }
+            }
+        })
+        .await;
+        let mut client = Client::new(net(), Some(Rc::new(Pool::new(1))), Rc::new(At::default));
+        tokio::select! {
+            _ = client.request(&origin, get("/")) => unreachable!("it is never answered"),
+            _ = asked.recv() => {}
+        }
+        assert_eq!(client.request(&origin, get("/")).await.unwrap().status, 200);
+    });
+}
+
+/// An HTTP/2 server over TLS that answers with its connection's number and the request as it saw it.
+async fn http2_server(connections: Rc<Cell<usize>>) -> Origin {
+    let tls = acceptor(&["h2"]);
+    let origin = serve(move |number, stream| {
+        let tls = tls.clone();
+        connections.set(connections.get() + 1);
+        async move {
+            let stream = tls.accept(stream).await.unwrap();
+            let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| async move {
+                let body = format!("{number} {} {}", request.method(), request.uri());
+                Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::new(Bytes::from(body))))
+            });
+            let _ = hyper::server::conn::http2::Builder::new(LocalExecutor)
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
+        }
+    })
+    .await;
+    Origin { tls: true, ..origin }
+}
+
+#[derive(Clone)]
+struct LocalExecutor;
+
+impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for LocalExecutor {
+    fn execute(&self, future: F) {
+        tokio::task::spawn_local(future);
+    }
+}
+
+#[test]
+fn http2_is_spoken_when_alpn_chose_it() {
+    local(async {
+        let connections = Rc::<Cell<usize>>::default();
+        let origin = http2_server(connections.clone()).await;
+        let mut client = client();
+        for reused in [false, true] {
+            let response = client.request(&origin, get("/a?b")).await.unwrap();
+            assert_eq!(response.body, format!("0 GET https://127.0.0.1:{}/a?b", origin.port));
+            assert_eq!(response.reused, reused);
+            assert!(response.sent > 0 && response.received > 0);
+        }
+        assert_eq!(connections.get(), 1);
+    });
+}
+
+#[test]
+fn pooled_users_share_an_http2_connection_at_the_same_time() {
+    local(async {
+        let connections = Rc::<Cell<usize>>::default();
+        let origin = http2_server(connections.clone()).await;
+        let (net, pool) = (net(), Rc::new(Pool::new(1)));
+        let mut users = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            let mut client = Client::new(net.clone(), Some(pool.clone()), Rc::new(At::default));
+            let origin = origin.clone();
+            users.spawn_local(async move { client.request(&origin, get("/")).await.unwrap().status });
+        }
+        assert_eq!(users.join_all().await, [200; 20]);
+        assert_eq!(connections.get(), 1);
+    });
+}

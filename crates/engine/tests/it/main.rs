@@ -1,0 +1,8 @@
+//! The engine from outside: real sockets and scripted peers.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod http;
+mod link;
+mod link_socketio;
+mod net;
+mod net_servers;
