@@ -47,8 +47,7 @@ case_list() { printf '"%s",' "${cases[@]}" | sed 's/,$//'; }
 
 test_server() {
     rm -rf "$reports/server"
-    # Cases 9 go up to 16 MiB a message, in and out.
-    "$sonagi" serve --listen 127.0.0.1:0 --max-payload 33554432 --queue-bytes 67108864 >"$work/serve.log" 2>&1 &
+    "$sonagi" serve --listen 127.0.0.1:0 >"$work/serve.log" 2>&1 &
     started+=($!)
     await "the service's address" grep -qo 'http://127\.0\.0\.1:[0-9]*' "$work/serve.log"
     local address

@@ -86,15 +86,29 @@ for (const [way, transports] of Object.entries(WAYS)) {
       assert.equal(error.message, 'Invalid namespace');
     });
 
-    test('who has left a room hears nothing of it, and may not send into it', async () => {
+    test('who has left a room hears nothing of it', async () => {
       const roomId = await newRoom('left');
       const [stays, leaves] = await Promise.all([7, 8].map((n) => member(transports, n, roomId)));
       assert.equal((await leaves.timeout(5000).emitWithAck('leaveRoom', { roomId })).ok, true);
       assert.equal((await stays.timeout(5000).emitWithAck('sendMessage', { roomId, content: 'still here' })).ok, true);
-      assert.equal((await leaves.timeout(5000).emitWithAck('sendMessage', { roomId, content: 'gone' })).ok, false);
       await stays.heard.first(1);
+      // An answer that must come after anything still under way.
+      await leaves.timeout(5000).emitWithAck('joinRoom', { roomId });
       assert.deepEqual(leaves.heard.items, []);
       assert.deepEqual(stays.heard.items.map((message) => message.content), ['still here']);
+    });
+
+    test('a room of two others admits neither joining nor sending', async () => {
+      const token = await service.login(1);
+      const { roomId, friend } = await service.privateRoom(token);
+      const outsider = Array.from({ length: 20 }, (_, n) => n + 1).find((n) => n > 1 && friend.email !== `user${n}@example.test`);
+      const inside = await member(transports, 1, roomId, token);
+      const outside = await member(transports, outsider, await newRoom('outside'));
+      assert.equal((await outside.timeout(5000).emitWithAck('joinRoom', { roomId })).ok, false);
+      assert.equal((await outside.timeout(5000).emitWithAck('sendMessage', { roomId, content: 'let me in' })).ok, false);
+      assert.equal((await inside.timeout(5000).emitWithAck('sendMessage', { roomId, content: 'ours' })).ok, true);
+      assert.deepEqual((await inside.heard.first(1)).map((message) => message.content), ['ours']);
+      assert.deepEqual(outside.heard.items, []);
     });
 
     test('an event with binary arguments does not disturb the session', async () => {

@@ -113,10 +113,10 @@ test('a close is answered with the same code', async () => {
 test('a message over the limit is answered with close code 1009', async () => {
   const small = await startService('--max-payload', '1000');
   try {
-    const client = new WebSocket(`${small.websocketUrl}/ws/echo`);
+    const client = new WebSocket(`${small.websocketUrl}/ws?room=lobby&token=${await small.login(1)}`);
     open.push(client);
     client.on('error', () => {});
-    await event(client, 'open');
+    await event(client, 'message');
     client.send('x'.repeat(1001));
     assert.equal((await event(client, 'close'))[0], 1009);
   } finally {

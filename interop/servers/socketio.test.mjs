@@ -41,6 +41,12 @@ for (const [way, transports] of Object.entries(WAYS)) {
       assert.ok(operation(summary, 'emit slowly').response_ms.min >= 119, 'as long as the server took');
     });
 
+    test('events and acknowledgements with binary attachments are understood', async () => {
+      const summary = await run('binary.yml', server.url, by);
+      assertClean(summary, 4);
+      assert.deepEqual(server.seen.events, { draw: 12 });
+    });
+
     test('an acknowledgement that never comes is counted at its time limit', async () => {
       const summary = await run('never.yml', server.url, by);
       assert.deepEqual(errorCounts(summary), { ack_timeout: 4 });

@@ -11,7 +11,7 @@ export const TOKEN = 'let me in';
 export async function startSocketio(options = {}) {
   const http = createServer();
   const io = new Server(http, options);
-  const seen = { transports: {}, events: {}, upgrades: 0, binary: [] };
+  const seen = { transports: {}, events: {}, upgrades: 0 };
   const count = (counts, name) => (counts[name] = (counts[name] ?? 0) + 1);
 
   io.engine.on('connection', (session) => {
@@ -26,7 +26,7 @@ export async function startSocketio(options = {}) {
     });
     namespace.on('connection', (socket) => {
       socket.onAny((name) => count(seen.events, name));
-      converse(namespace, socket, seen);
+      converse(namespace, socket);
     });
   }
 
@@ -35,7 +35,7 @@ export async function startSocketio(options = {}) {
   return { url: `http://127.0.0.1:${http.address().port}`, io, seen, close };
 }
 
-function converse(namespace, socket, seen) {
+function converse(namespace, socket) {
   socket.on('joinRoom', async ({ roomId }, acknowledge) => {
     await socket.join(roomId);
     acknowledge({ ok: true, room: roomId });
@@ -48,10 +48,9 @@ function converse(namespace, socket, seen) {
   socket.on('slowly', (ms, acknowledge) => setTimeout(acknowledge, ms, 'at last'));
   socket.on('never', () => {});
   socket.on('ask', (question) => socket.emit('answer', { question, answer: 42 }));
-  socket.on('upload', (label, bytes, acknowledge) => {
-    seen.binary.push([label, Buffer.isBuffer(bytes) ? bytes.toString('hex') : typeof bytes]);
+  socket.on('draw', (label, acknowledge) => {
     socket.emit('picture', { label, bytes: Buffer.from([255, 0, 1]), more: [Buffer.from('소나기')] });
-    acknowledge(Buffer.from(bytes));
+    acknowledge({ label, bytes: Buffer.alloc(70_000, 7) });
   });
   socket.on('kick me', () => socket.disconnect(true));
   socket.on('leave this namespace', () => socket.disconnect(false));

@@ -30,13 +30,15 @@ class Service {
     return (await this.#request('POST', '/rooms/find-or-create', { name }, token)).roomId;
   }
 
-  async metrics() {
-    return (await fetch(`${this.url}/metrics`)).text();
+  /** The id of the room that the owner of this token shares with its first friend. */
+  async privateRoom(token) {
+    const { friends } = await this.#request('GET', '/users/friends', undefined, token);
+    return { roomId: (await this.#request('POST', '/rooms/find-or-create', { friendId: friends[0].id }, token)).roomId, friend: friends[0] };
   }
 
   async #request(method, path, body, token) {
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-    const response = await fetch(this.url + path, { method, headers, body: JSON.stringify(body) });
+    const response = await fetch(this.url + path, { method, headers, body: body && JSON.stringify(body) });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response.json();
   }
