@@ -9,6 +9,8 @@ export async function startService(...flags) {
 }
 
 class Service {
+  #tokens = {};
+
   constructor(url, stop) {
     this.url = url;
     this.stop = stop;
@@ -19,10 +21,10 @@ class Service {
     return this.url.replace('http', 'ws');
   }
 
-  /** An access token of the n-th seeded user, from 1. */
+  /** An access token of the n-th seeded user, from 1. Asked for once: the service limits how often an account logs in. */
   async login(n) {
-    const body = { email: `user${n}@example.test`, password: 'password' };
-    return (await this.#request('POST', '/auth/login', body)).access_token;
+    this.#tokens[n] ??= this.#request('POST', '/auth/login', { email: `user${n}@example.test`, password: 'password' });
+    return (await this.#tokens[n]).access_token;
   }
 
   /** The id of the group room of this name. */
