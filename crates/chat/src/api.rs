@@ -105,6 +105,10 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
     let room = match hub.rooms.find(&id) {
         Some(room) => room,
         None => {
+            let most = hub.config.limits.rooms;
+            if hub.rooms.count() >= most {
+                return Err(Problem::new(409, "too_many_rooms", format!("there may be {most} rooms")));
+            }
             let name = id.clone();
             let made = hub.log.with(move |db| store::find_or_create_room(db, &name, access)).await;
             let key = made.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store())?;

@@ -99,8 +99,10 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Bytes that may wait for one connection; over it the connection is closed with 4008.
     pub queue_bytes: usize,
-    /// Connections open at once; more are answered 503 and closed.
+    /// TCP connections open at once, and polled sessions; more are answered 503.
     pub connections: usize,
+    /// Rooms there may be; then making one is answered 409.
+    pub rooms: usize,
     /// Rooms one connection may be in.
     pub rooms_per_connection: usize,
     /// Sends accepted but not yet committed; more are answered with the error `overloaded`.
@@ -142,6 +144,7 @@ impl Default for Limits {
             message_bytes: 64 * 1024,
             queue_bytes: 1024 * 1024,
             connections: 100_000,
+            rooms: 100_000,
             rooms_per_connection: 64,
             sends_in_flight: 8192,
             sends_per_commit: 512,

@@ -177,12 +177,15 @@ async fn session(
     }
 }
 
+/// Polled sessions are counted here because no socket stands for them.
 fn may_open(hub: &Hub) -> Result<(), Refused> {
-    if hub.is_serving() {
-        return Ok(());
-    }
+    let problem = match hub.metrics.polling.get() < hub.config.limits.connections as u64 {
+        true if hub.is_serving() => return Ok(()),
+        true => Problem::draining(),
+        false => Problem::new(503, "too_many_connections", "too many sessions are open"),
+    };
     hub.metrics.refused_connections.add(1);
-    Err(Refused::Problem(Problem::draining()))
+    Err(Refused::Problem(problem))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {

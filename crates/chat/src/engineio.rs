@@ -19,7 +19,7 @@ use sonagi_wire::websocket::{self, Opcode};
 use crate::hub::Hub;
 use crate::link::Attendant;
 use crate::lock;
-use crate::outbox::Close;
+use crate::outbox::{Close, Standing};
 use crate::peer::{Form, Newcomer, Peer};
 use crate::socketio::Conversation;
 
@@ -68,7 +68,7 @@ impl Session {
             form: Form::SocketIo,
             sid: Some(sid.as_str().into()),
             polled,
-            queue_bytes: limits.queue_bytes.max(limits.max_payload),
+            queue_bytes: limits.queue_bytes,
         };
         let peer = hub.peers.add(newcomer, hub.now(), limits);
         if polled {
@@ -148,6 +148,9 @@ impl Session {
             probe.outbox.close(Close::Normal);
         }
         if self.peer.polled.swap(false, Relaxed) {
+            if self.peer.outbox.standing() == Standing::Closing(Close::Slow) {
+                hub.metrics.slow_consumers.add(1);
+            }
             hub.metrics.polling.sub(1);
             hub.peers.remove(&self.peer);
         }

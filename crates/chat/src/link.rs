@@ -149,6 +149,7 @@ impl<A: Attendant> Link<A> {
         self.stage = Stage::Parting;
         self.answered |= matches!(why, Close::Answer(_) | Close::Violation(_));
         if why == Close::Slow {
+            self.hub.metrics.slow_consumers.add(1);
             // What is half written must be finished; the rest was given up with the queue.
             self.out.truncate(1);
         }

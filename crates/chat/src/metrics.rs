@@ -115,3 +115,17 @@ impl Metrics {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_in_the_service_s_manual() {
+        let manual = include_str!("../../../docs/service.md");
+        for line in Metrics::default().render().lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split([' ', '{']).next().unwrap();
+            assert!(manual.contains(name), "docs/service.md does not name {name}");
+        }
+    }
+}

@@ -101,6 +101,15 @@ impl Peer {
         }
     }
 
+    /// True when a broadcast would reach an application: open, and past its greeting.
+    pub(crate) fn listens(&self) -> bool {
+        let greeted = match self.form {
+            Form::Raw => self.user().is_some(),
+            Form::SocketIo => self.connected.load(Relaxed),
+        };
+        greeted && self.outbox.is_open()
+    }
+
     fn ping_frame(&self) -> Bytes {
         match self.sid {
             Some(_) => Bytes::from_static(b"\x81\x012"),

@@ -67,32 +67,22 @@ pub(crate) struct Message {
 pub(crate) struct Delivered {
     pub(crate) copies: u64,
     pub(crate) bytes: u64,
-    pub(crate) slow: u64,
 }
 
 impl Delivered {
     /// Queues one copy and says whether it is on a live queue.
     pub(crate) fn push(&mut self, peer: &Peer, frame: &Bytes) -> bool {
-        match peer.outbox.push(frame.clone()) {
-            Pushed::Queued => {
-                self.copies += 1;
-                self.bytes += frame.len() as u64;
-                true
-            }
-            Pushed::Overflow => {
-                self.slow += 1;
-                false
-            }
-            Pushed::Gone => false,
+        let queued = peer.outbox.push(frame.clone()) == Pushed::Queued;
+        if queued {
+            self.copies += 1;
+            self.bytes += frame.len() as u64;
         }
+        queued
     }
 
     pub(crate) fn record(self, metrics: &Metrics) {
         metrics.deliveries.add(self.copies);
         metrics.delivery_bytes.add(self.bytes);
-        if self.slow > 0 {
-            metrics.slow_consumers.add(self.slow);
-        }
     }
 }
 

@@ -27,6 +27,10 @@ impl Rooms {
         Rooms { by_id: RwLock::new(by_id), spoiling }
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.by_id.read().unwrap_or_else(std::sync::PoisonError::into_inner).len()
+    }
+
     pub(crate) fn find(&self, id: &str) -> Option<Arc<Room>> {
         self.by_id.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(id).cloned()
     }

@@ -7,7 +7,7 @@
 //! publishing thread, which wakes for the earliest.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -165,17 +165,21 @@ impl Spoiler {
                 leaks.push((member.peer.form, copy));
             }
         }
+        if leaks.is_empty() {
+            return pass.delivered.record(metrics);
+        }
+        let inside: HashSet<u64> = state.members.iter().map(|member| member.peer.id).collect();
+        // A message leaks to one stranger once: twice would be a duplicate as well.
         let mut told = Vec::new();
         for (form, copy) in leaks {
             let settle = pass.spoiler.plan.settle;
             let random = mix(copy.number ^ mix(copy.sender ^ mix(copy.receiver)));
             let stranger = peers.pick(random, |peer| {
                 peer.form == form
-                    && peer.user().is_some()
-                    && peer.outbox.is_open()
+                    && peer.listens()
                     && now.saturating_duration_since(peer.born) >= settle
                     && !told.contains(&peer.id)
-                    && !state.members.iter().any(|member| member.peer.id == peer.id)
+                    && !inside.contains(&peer.id)
                     && !spoilt.left.iter().any(|(id, _)| *id == peer.id)
             });
             if let Some(stranger) = stranger
