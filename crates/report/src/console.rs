@@ -3,7 +3,7 @@
 //! Sections that have nothing to say are absent. The one decision a reader would question: counts that ought to be
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
 
-use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share};
+use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
 use crate::page::{Page, Tone, cut, items, tame};
 use sonagi_measure::summary::{Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Summary};
 
@@ -66,7 +66,8 @@ fn verdict(page: &mut Page, run: &Summary) {
     for reason in &run.verdict.reasons {
         page.more(reason);
     }
-    for hint in &run.verdict.hints {
+    // A finding about the generator stands in its own section; once is enough.
+    for hint in run.verdict.hints.iter().filter(|hint| !run.generator.findings.contains(hint)) {
         page.entry("      hint:", Tone::Faint, hint);
     }
 }
@@ -196,7 +197,8 @@ const QUANTILES: [Column; 6] = [
     ("max", |q| q.max),
 ];
 const COUNT_COLUMN: usize = 10;
-const QUANTILE_COLUMN: usize = 8;
+const QUANTILE_COLUMN: usize = 7;
+const LATENCY_TITLE: &str = "latency (ms)";
 
 fn latency(page: &mut Page, run: &Summary) {
     let delivered = run
@@ -207,22 +209,24 @@ fn latency(page: &mut Page, run: &Summary) {
         })
         .filter(|(_, quantiles)| quantiles.count > 0);
     let operations = run.operations.iter().filter(|o| o.count > 0).map(|o| (o.name.as_str(), &o.response_ms));
-    let rows: Vec<_> = delivered.chain(operations).collect();
+    let rows: Vec<_> = delivered.chain(operations).map(|(name, quantiles)| (tame(name), quantiles)).collect();
     if rows.is_empty() {
         return;
     }
     page.blank();
-    let name_column = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
-    let mut head = format!("{:<name_column$}{:>COUNT_COLUMN$}", "latency (ms)", "count");
+    let room = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
+    let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let name_column = longest.max(LATENCY_TITLE.len()).min(room);
+    let mut head = format!("{LATENCY_TITLE:<name_column$}{:>COUNT_COLUMN$}", "count");
     for (title, _) in QUANTILES {
         head.push_str(&format!("{title:>QUANTILE_COLUMN$}"));
     }
     page.line(&head, Tone::Faint);
     for (name, quantiles) in rows.iter().take(OPERATIONS_SHOWN) {
-        let name = cut(&tame(name), name_column - 1);
-        let mut row = format!("{name:<name_column$}{:>COUNT_COLUMN$}", count(quantiles.count));
+        let mut row =
+            format!("{:<name_column$}{:>COUNT_COLUMN$}", cut(name, name_column), count(quantiles.count));
         for (_, of) in QUANTILES {
-            row.push_str(&format!("{:>QUANTILE_COLUMN$}", figure(of(quantiles))));
+            row.push_str(&format!("{:>QUANTILE_COLUMN$}", cell(of(quantiles))));
         }
         page.line(&row, Tone::Plain);
     }
@@ -232,6 +236,11 @@ fn latency(page: &mut Page, run: &Summary) {
             Tone::Faint,
         );
     }
+}
+
+/// A figure of at most six characters: from 100 s on, thousands of milliseconds.
+fn cell(ms: f64) -> String {
+    if ms < 99_999.5 { figure(ms) } else { short(ms as u64) }
 }
 
 fn thresholds(page: &mut Page, run: &Summary) {

@@ -1,9 +1,9 @@
 //! Scripts into plans: the flags that change a script, and all problems of all scripts at once.
 
 use crate::error::Error;
-use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
+use sonagi_report::figures::counted;
 use sonagi_script::{Loaded, Overrides, Problems};
 use std::path::{Path, PathBuf};
 
@@ -80,25 +80,21 @@ fn one(path: &Path, overrides: &Overrides) -> Result<Loaded, Problems> {
     sonagi_script::load(path, overrides)
 }
 
-/// All plans, or all problems of all scripts. Notices go to `terminal`.
-pub(crate) fn all(
-    paths: &[PathBuf],
-    overrides: &Overrides,
-    terminal: &Terminal,
-) -> Result<Vec<Loaded>, Error> {
+/// All plans, or all problems of all scripts.
+pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides) -> Result<Vec<Loaded>, Error> {
     let mut plans = Vec::with_capacity(paths.len());
     let mut problems = Vec::new();
     for (_, loaded) in each(paths, overrides) {
         match loaded {
             Ok(loaded) => plans.push(loaded),
-            Err(found) => problems.push(found.to_string()),
+            Err(found) => problems.push(found),
         }
     }
-    if !problems.is_empty() {
-        return Err(Error::Problems(problems.join("\n")));
+    if problems.is_empty() {
+        return Ok(plans);
     }
-    for notice in plans.iter().flat_map(|loaded| &loaded.notices) {
-        terminal.say(&format!("notice: {notice}"));
-    }
-    Ok(plans)
+    let count: usize = problems.iter().map(|found| found.0.len()).sum();
+    let mut text: String = problems.iter().map(|found| format!("{found}\n")).collect();
+    text.push_str(&format!("error: {}; nothing was run", counted(count as u64, "problem")));
+    Err(Error::Problems(text))
 }

@@ -93,7 +93,10 @@ impl Sink for Folder {
     }
     fn ended(&mut self, summary: &Summary) -> io::Result<()> {
         match self.writer.take() {
-            Some(writer) => writer.finish(summary),
+            Some(writer) => {
+                let run_folder = Some(self.path.display().to_string());
+                writer.finish(&Summary { run_folder, ..summary.clone() })
+            }
             None => Ok(()),
         }
     }

@@ -38,11 +38,11 @@ fn a_passed_run_says_so_first_and_then_what_was_delivered() {
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
     http        300 requests (11.9/s) · 200: 300 · 96.0 kB in
 
-    latency (ms)               count     p50     p90     p95     p99   p99.9     max
-    end to end (delivery)    200,000    1.20    2.40    3.00    4.80    9.60    14.4
-    POST /auth/login             100    42.0    84.0     105     168     336     504
-    socket.io connect            100    3.00    6.00    7.50    12.0    24.0    36.0
-    sendMessage                2,000    0.80    1.60    2.00    3.20    6.40    9.60
+    latency (ms)              count    p50    p90    p95    p99  p99.9    max
+    end to end (delivery)   200,000   1.20   2.40   3.00   4.80   9.60   14.4
+    POST /auth/login            100   42.0   84.0    105    168    336    504
+    socket.io connect           100   3.00   6.00   7.50   12.0   24.0   36.0
+    sendMessage               2,000   0.80   1.60   2.00   3.20   6.40   9.60
 
     generator   ok · send lag p99 0.20 ms · busiest core 43.0 % · 9.40 s CPU ·
                 38.2 MB · 112 of 1,048,576 files · 1 shard
@@ -76,13 +76,13 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
     http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
 
-    latency (ms)               count     p50     p90     p95     p99   p99.9     max
-    end to end (delivery)    196,961    1.20    2.40    3.00    4.80    9.60    14.4
-    end to end (replayed)         20     400     800   1,000   1,600   3,200   4,800
-    POST /auth/login             100    42.0    84.0     105     168     336     504
-    socket.io connect            100    3.00    6.00    7.50    12.0    24.0    36.0
-    sendMessage                2,000    0.80    1.60    2.00    3.20    6.40    9.60
-    a step whose author …         12   1,500   3,000   3,750   6,000  12,000  18,000
+    latency (ms)                     count    p50    p90    p95    p99  p99.9    max
+    end to end (delivery)          196,961   1.20   2.40   3.00   4.80   9.60   14.4
+    end to end (replayed)               20    400    800  1,000  1,600  3,200  4,800
+    POST /auth/login                   100   42.0   84.0    105    168    336    504
+    socket.io connect                  100   3.00   6.00   7.50   12.0   24.0   36.0
+    sendMessage                      2,000   0.80   1.60   2.00   3.20   6.40   9.60
+    a step whose author gave it…        12  1,500  3,000  3,750  6,000 12,000 18,000
 
     thresholds  1 of 3 held
         held    http.response_time.p99 < 250 (http.response_time.p99 = 168)

@@ -40,7 +40,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let service = Service::start(&serve::seeded(USERS, &stage.path(CREDENTIALS)))?;
     let overrides = Overrides { target: Some(service.url()), ..Overrides::default() };
     let scripts: Vec<_> = SCRIPTS.iter().map(|(name, _)| stage.path(name)).collect();
-    let plans = load::all(&scripts, &overrides, terminal)?;
+    let plans = load::all(&scripts, &overrides)?;
     let exit = runs::all(plans, &Options::of(matches), terminal)?;
     service.stop()?;
     Ok(exit)

@@ -35,10 +35,9 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let folder = matches.get_one::<PathBuf>("folder").expect("clap requires it");
-    let mut summary = sonagi_measure::folder::read(folder).map_err(|error| {
+    let summary = sonagi_measure::folder::read(folder).map_err(|error| {
         Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
     })?;
-    summary.run_folder = Some(folder.display().to_string());
     let text = if matches.get_flag("json") {
         sonagi_report::json::summary(&summary)
     } else {

@@ -44,12 +44,17 @@ pub(super) fn define() -> Command {
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let name = matches.get_one::<String>("name").cloned();
     let overrides = Overrides { name, ..load::overrides(matches)? };
-    let plans = load::all(&load::scripts(matches), &overrides, terminal)?;
+    let plans = load::all(&load::scripts(matches), &overrides)?;
     let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
     let options = Options {
         seed: matches.get_one::<u64>("seed").copied(),
         source_addresses: ranges.flatten().copied().collect(),
         ..Options::of(matches)
     };
+    if !options.quiet {
+        for notice in plans.iter().flat_map(|loaded| &loaded.notices) {
+            terminal.say(&format!("notice: {notice}"));
+        }
+    }
     runs::all(plans, &options, terminal)
 }
