@@ -24,6 +24,10 @@ use crate::user::{self, Common, User};
 const SCRATCH_BYTES: usize = 64 * 1024;
 /// The shard's heartbeat: how late it comes shows when the shard itself was held up.
 const HEARTBEAT_NS: i64 = 1_000_000;
+/// An arrival this late is not started any more: the generator cannot keep the plan, and says so.
+const MISSED_AFTER_NS: i64 = SECOND_NS;
+/// Lines of `log` steps passed on per shard and second; more are only counted.
+const LOG_LINES: u32 = 200;
 pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 
 /// What shards have in common.
@@ -49,7 +53,9 @@ pub(crate) struct Shard {
     pub(crate) connections: Cell<u64>,
     /// The clock for those who only read it.
     pub(crate) clock_reader: Rc<dyn Fn() -> At>,
-    pub(crate) say: Box<dyn Fn(At, u32, String)>,
+    say: Box<dyn Fn(At, u32, String)>,
+    /// Lines said and left unsaid in this second.
+    lines: Cell<u32>,
     active: Cell<u64>,
     cpu_ns: Cell<u64>,
 }
@@ -77,6 +83,7 @@ impl Shard {
             scratch: RefCell::new(vec![0; SCRATCH_BYTES]),
             connections: Cell::new(0),
             say,
+            lines: Cell::new(0),
             active: Cell::new(0),
             cpu_ns: Cell::new(health::thread_cpu_ns()),
             common: Rc::new(common),
@@ -95,10 +102,25 @@ impl Shard {
         self.recorder.borrow_mut().add(counter, n);
     }
 
-    /// Levels now, for a record that is being taken.
+    /// Passes on what a `log` step says, within the limit.
+    pub(crate) fn say(&self, user: u32, text: String) {
+        self.lines.set(self.lines.get() + 1);
+        if self.lines.get() <= LOG_LINES {
+            (self.say)(self.clock.now(), user, text);
+        } else if self.lines.get() == LOG_LINES + 1 {
+            (self.say)(
+                self.clock.now(),
+                user,
+                format!("(more than {LOG_LINES} lines in a second: the rest is left out)"),
+            );
+        }
+    }
+
+    /// Levels now, for a record that is being taken; a new second begins.
     pub(crate) fn gauges(&self) -> Gauges {
         let cpu = health::thread_cpu_ns();
         let before = self.cpu_ns.replace(cpu);
+        self.lines.set(0);
         Gauges {
             users: self.active.get(),
             connections: self.connections.get(),
@@ -119,7 +141,11 @@ impl Shard {
             self.count(Counter::ArrivalsPlanned, 1);
             let late = self.clock.now().since(arrival.at);
             self.recorder.borrow_mut().send_lag(late);
-            self.admit(arrival, &users);
+            if late > MISSED_AFTER_NS {
+                self.count(Counter::ArrivalsMissed, 1);
+            } else {
+                self.admit(arrival, &users);
+            }
         }
         users.all_ended().await;
     }

@@ -3,7 +3,7 @@
 
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{Conclusion, Summary};
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -153,6 +153,23 @@ async fn arrivals_over_the_limit_on_users_are_skipped_not_queued() {
     let users = &summary.users;
     // Five arrive, stay ten seconds each, and five more find room in the second half.
     assert_eq!((users.planned, users.started, users.skipped, users.completed), (20, 10, 10, 10));
+}
+
+/// The generator itself stands still for three seconds (a paused machine, a starved thread). What is up to a second late
+/// starts late and is counted in the lag; what is later is missed, and the run is invalid instead of slow.
+#[tokio::test(start_paused = true)]
+async fn arrivals_a_generator_cannot_start_within_a_second_are_missed_and_invalidate_the_run() {
+    let freeze = async {
+        tokio::time::sleep(Duration::from_millis(4_950)).await;
+        tokio::time::advance(3 * SECOND).await;
+    };
+    let run = simulate(plan(arrivals(200, 20, None), vec![think(0.1)]), Control::new(), |_| {});
+    let (summary, ()) = tokio::join!(run, freeze);
+    let users = &summary.users;
+    assert_eq!((users.planned, users.started + users.missed), (200, 200));
+    // Due from 5.0 s on, found at 7.95 s: 20 of them are more than a second late by then.
+    assert!((19..=21).contains(&users.missed), "{}", users.missed);
+    assert_eq!(summary.verdict.result, Conclusion::Invalid, "{:?}", summary.verdict);
 }
 
 #[tokio::test(start_paused = true)]

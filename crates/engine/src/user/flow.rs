@@ -71,7 +71,7 @@ impl User {
             Step::Log(text) => {
                 let text = self.values.text(text);
                 let text = self.filled(text)?;
-                (self.shard.say)(self.now(), self.values.member, text);
+                self.shard.say(self.values.member, text);
                 Ok(())
             }
             Step::Set { name, value } => {
