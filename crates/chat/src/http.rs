@@ -118,9 +118,14 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
     };
     if let Some(origin) = origin.filter(|_| allowed) {
         let headers = answer.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
-        headers.append(header::VARY, HeaderValue::from_static("origin"));
+        // Credentials are let through only to origins that somebody listed.
+        if hub.config.origins.is_empty() {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        } else {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+            headers.append(header::VARY, HeaderValue::from_static("origin"));
+        }
         if preflight {
             headers.insert(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,

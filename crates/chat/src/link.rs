@@ -218,6 +218,8 @@ impl<A: Attendant> Link<A> {
         self.attendant.heard();
         let Link { decoder, attendant, answered, .. } = self;
         let fed = decoder.feed(bytes, |event| match event {
+            // Whoever is being closed is not listened to: it could not be told what became of a message.
+            Event::Text(_) | Event::Binary(_) if !attendant.peer().outbox.is_open() => {}
             Event::Text(text) => attendant.text(text),
             Event::Binary(bytes) => attendant.binary(bytes),
             Event::Ping(payload) => {

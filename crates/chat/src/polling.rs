@@ -112,6 +112,9 @@ pub(crate) async fn post<E: From<Refusal>>(
     hub.metrics.bytes_in.add(body.len() as u64);
     let taken = std::str::from_utf8(&body).map_err(drop).and_then(|body| {
         for packet in engineio::payload(body) {
+            if !session.peer.outbox.is_open() {
+                break;
+            }
             session.receive(&packet.map_err(drop)?, hub).map_err(drop)?;
         }
         Ok(())

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
@@ -121,9 +121,10 @@ impl<'a> Encoded<'a> {
 }
 
 impl Room {
-    pub(crate) fn new(key: i64, id: Box<str>, access: Access, last: u64, spoiling: bool) -> Room {
-        let state =
-            State { members: Vec::new(), published: last, spoilt: spoiling.then(Box::<Spoilt>::default) };
+    /// A room that can be spoilt when a fault plan's settle time is given.
+    pub(crate) fn new(key: i64, id: Box<str>, access: Access, last: u64, settle: Option<Duration>) -> Room {
+        let spoilt = settle.map(|settle| Box::new(Spoilt::new(settle)));
+        let state = State { members: Vec::new(), published: last, spoilt };
         Room { key, id, access, stored: AtomicU64::new(last), state: Mutex::new(state) }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use crate::faults::mix;
 use crate::room::{Access, Room};
@@ -12,19 +13,20 @@ const NAME: usize = 64;
 
 pub(crate) struct Rooms {
     by_id: RwLock<HashMap<Box<str>, Arc<Room>>>,
-    spoiling: bool,
+    /// The settle time of the fault plan, when there is one.
+    settle: Option<Duration>,
 }
 
 impl Rooms {
-    pub(crate) fn new(rows: Vec<RoomRow>, spoiling: bool) -> Rooms {
+    pub(crate) fn new(rows: Vec<RoomRow>, settle: Option<Duration>) -> Rooms {
         let by_id = rows
             .into_iter()
             .map(|row| {
                 let id: Box<str> = row.id.into();
-                (id.clone(), Arc::new(Room::new(row.key, id, row.access, row.last, spoiling)))
+                (id.clone(), Arc::new(Room::new(row.key, id, row.access, row.last, settle)))
             })
             .collect();
-        Rooms { by_id: RwLock::new(by_id), spoiling }
+        Rooms { by_id: RwLock::new(by_id), settle }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -41,7 +43,7 @@ impl Rooms {
         let id: Box<str> = id.into();
         by_id
             .entry(id.clone())
-            .or_insert_with(|| Arc::new(Room::new(key, id, access, 0, self.spoiling)))
+            .or_insert_with(|| Arc::new(Room::new(key, id, access, 0, self.settle)))
             .clone()
     }
 }

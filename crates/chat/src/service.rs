@@ -56,7 +56,7 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let credentials = credentials(&accounts, config.seed_users)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let hub = Arc::new(Hub {
-        rooms: Rooms::new(rooms, !config.faults.is_none()),
+        rooms: Rooms::new(rooms, (!config.faults.is_none()).then_some(config.faults.settle)),
         config,
         metrics: Metrics::default(),
         accounts,

@@ -23,11 +23,11 @@ use crate::room::{Delivered, Encoded, Message, Room};
 type Pair = (u64, u64);
 
 /// A room's copies in trouble.
-#[derive(Default)]
 pub(crate) struct Spoilt {
     waiting: HashMap<Pair, Trouble>,
-    /// Connections that left, until the plan's settle time has passed.
+    /// Connections that left within the settle time.
     left: VecDeque<(u64, Instant)>,
+    settle: Duration,
 }
 
 struct Trouble {
@@ -62,9 +62,21 @@ impl Trouble {
 }
 
 impl Spoilt {
+    pub(crate) fn new(settle: Duration) -> Spoilt {
+        Spoilt { waiting: HashMap::new(), left: VecDeque::new(), settle }
+    }
+
+    fn forget_leavers(&mut self, now: Instant) {
+        while self.left.front().is_some_and(|(_, at)| now.saturating_duration_since(*at) > self.settle) {
+            self.left.pop_front();
+        }
+    }
+
     /// Flushes what waits for a receiver that leaves.
     pub(crate) fn left(&mut self, peer: &Peer, metrics: &Metrics) {
-        self.left.push_back((peer.id, Instant::now()));
+        let now = Instant::now();
+        self.forget_leavers(now);
+        self.left.push_back((peer.id, now));
         let pairs: Vec<Pair> = self.waiting.keys().filter(|pair| pair.1 == peer.id).copied().collect();
         let mut delivered = Delivered::default();
         for pair in pairs {
@@ -147,14 +159,12 @@ impl Spoiler {
         Room::set_published(state, message.seq);
         let Some(spoilt) = &mut state.spoilt else { return };
         let now = Instant::now();
-        while spoilt.left.front().is_some_and(|(_, at)| now - *at > self.plan.settle) {
-            spoilt.left.pop_front();
-        }
+        spoilt.forget_leavers(now);
         let mut pass = Pass { spoiler: self, room, metrics, now, delivered: Delivered::default() };
         let mut leaks = Vec::new();
         for member in &state.members {
             let frame = encoded.frame(member.peer.form);
-            let settled = now - member.since >= pass.spoiler.plan.settle;
+            let settled = now.saturating_duration_since(member.since) >= pass.spoiler.plan.settle;
             let copy = Copy {
                 room: name_hash(&room.id),
                 sender: message.user,

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use sonagi_chat::{Config, Limits};
+use sonagi_wire::websocket::{self, Opcode};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::client::{Got, Ws, get, metric, read_reply, serve, within};
+use crate::client::{Got, Ws, get, metric, post, read_reply, serve, within};
 use crate::socketio_client::{PATH, Sio};
 
 #[tokio::test]
@@ -48,6 +49,45 @@ async fn a_slow_consumer_is_closed_with_4008_and_nobody_else_notices() {
 }
 
 #[tokio::test]
+async fn a_polled_session_that_does_not_poll_is_a_slow_consumer_too() {
+    let limits = Limits { queue_bytes: 100_000, close_grace: Duration::from_millis(10), ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
+    let (at, users) = (service.address(), service.credentials());
+    let open = get(at, "/socket.io/?EIO=4&transport=polling", "").await.body;
+    let handshake: serde_json::Value = serde_json::from_str(&open[1..]).unwrap();
+    let session = format!("/socket.io/?EIO=4&transport=polling&sid={}", handshake["sid"].as_str().unwrap());
+    post(at, &session, "", &format!(r#"40{{"token":"{}"}}"#, users[0].token)).await;
+    post(at, &session, "", r#"42["joinRoom","lobby"]"#).await;
+    let mut quick = Ws::in_room(at, "lobby", &users[1].token).await;
+    for seq in 1..=2 {
+        quick.say(&"x".repeat(60_000), "").await;
+        assert_eq!(quick.json_of("message").await["seq"], seq);
+    }
+    assert_eq!(get(at, &session, "").await.body, "1", "what was queued has been given up");
+    assert_eq!(get(at, &session, "").await.status, 400);
+    let metrics = service.metrics();
+    assert_eq!(metric(&metrics, "chat_slow_consumers_total"), 1);
+    assert_eq!(metric(&metrics, "chat_connections{transport=\"polling\"}"), 0);
+}
+
+#[tokio::test]
+async fn nothing_is_published_for_a_connection_that_broke_the_protocol() {
+    let service = serve(2).await;
+    let (at, users) = (service.address(), service.credentials());
+    let mut breaks = Sio::in_room(at, "lobby", &users[0].token).await;
+    let mut stays = Ws::in_room(at, "lobby", &users[1].token).await;
+    let mut frames = Vec::new();
+    for text in ["4abc", r#"42["sendMessage",{"roomId":"lobby","content":"too late"}]"#] {
+        websocket::encode(Opcode::Text, text.as_bytes(), Some([0; 4]), &mut frames);
+    }
+    breaks.ws.stream.write_all(&frames).await.unwrap();
+    assert_eq!(breaks.ws.closed().await, Some(1002));
+    stays.say("in time", "").await;
+    let message = stays.json_of("message").await;
+    assert_eq!((&message["seq"], &message["content"]), (&1.into(), &"in time".into()));
+}
+
+#[tokio::test]
 async fn a_websocket_that_does_not_answer_a_ping_is_closed() {
     let limits = Limits {
         ping_interval: Duration::from_millis(100),
@@ -60,7 +100,7 @@ async fn a_websocket_that_does_not_answer_a_ping_is_closed() {
     let mut dead = Ws::in_room(service.address(), "lobby", token).await;
     for _ in 0..4 {
         assert_eq!(alive.next().await, Got::Ping);
-        alive.frame(sonagi_wire::websocket::Opcode::Pong, b"").await;
+        alive.frame(Opcode::Pong, b"").await;
     }
     assert_eq!(dead.closed().await, Some(4004));
     alive.say("still in", "").await;
@@ -140,7 +180,7 @@ async fn a_client_may_be_in_so_many_rooms_and_no_more() {
     let limits = Limits { rooms_per_connection: 1, ..Limits::default() };
     let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
     let (at, token) = (service.address(), &service.credentials()[0].token);
-    crate::client::post(at, "/rooms/find-or-create", token, r#"{"name":"second"}"#).await;
+    post(at, "/rooms/find-or-create", token, r#"{"name":"second"}"#).await;
     let mut ws = Ws::in_room(at, "lobby", token).await;
     ws.text(r#"{"type":"join","room":"second"}"#).await;
     assert_eq!(ws.json().await["code"], "too_many_rooms");

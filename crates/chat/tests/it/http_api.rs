@@ -96,6 +96,11 @@ async fn only_listed_origins_may_come_in() {
     assert_eq!(listed.header("access-control-allow-origin"), Some("https://chat.example.test"));
     assert_eq!(ask("Origin: https://chat.example.test.evil\r\n").await.status, 403);
     assert_eq!(ask("").await.status, 200);
+    let open = serve(0).await;
+    let any = "GET /healthz HTTP/1.1\r\nHost: chat\r\nOrigin: https://any.test\r\nConnection: close\r\n\r\n";
+    let any = exchange(open.address(), any.as_bytes()).await;
+    assert_eq!(any.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(any.header("access-control-allow-credentials"), None);
     let token = &service.credentials()[0].token;
     let path = format!("/ws?room=lobby&token={token}");
     let refused = Ws::open(service.address(), &path, "Origin: https://evil.test\r\n").await.err().unwrap();

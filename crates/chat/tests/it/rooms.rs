@@ -1,6 +1,8 @@
 //! Rooms over a plain WebSocket: who may enter, what members get, in which order.
 
 use serde_json::json;
+use sonagi_wire::websocket::Opcode;
+use tokio::io::AsyncWriteExt;
 
 use crate::client::{Got, Ws, metric, post, serve};
 
@@ -95,10 +97,20 @@ async fn a_message_sent_twice_with_one_id_is_published_once() {
         ws.say(content, "same").await;
         assert_eq!(ws.json_of("ack").await["seq"], 1);
     }
+    // Both in one read, so most likely in one transaction.
+    let mut both = Vec::new();
+    for _ in 0..2 {
+        let send = br#"{"type":"send","content":"once","id":"twin"}"#;
+        sonagi_wire::websocket::encode(Opcode::Text, send, Some([0; 4]), &mut both);
+    }
+    ws.stream.write_all(&both).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(ws.json_of("ack").await["seq"], 2);
+    }
     ws.say("second", "other").await;
     let message = ws.json_of("message").await;
-    assert_eq!((&message["seq"], &message["content"]), (&2.into(), &"second".into()));
-    assert_eq!(metric(&service.metrics(), "chat_messages_repeated_total"), 1);
+    assert_eq!((&message["seq"], &message["content"]), (&3.into(), &"second".into()));
+    assert_eq!(metric(&service.metrics(), "chat_messages_repeated_total"), 2);
 }
 
 #[tokio::test]
@@ -136,7 +148,6 @@ async fn what_cannot_be_understood_is_answered_and_the_connection_goes_on() {
 
 #[tokio::test]
 async fn the_echo_returns_text_binary_and_pings_and_answers_a_close() {
-    use sonagi_wire::websocket::Opcode;
     let service = serve(0).await;
     let mut ws = Ws::open(service.address(), "/ws/echo", "").await.ok().unwrap();
     ws.text("방").await;
@@ -147,7 +158,6 @@ async fn the_echo_returns_text_binary_and_pings_and_answers_a_close() {
         sonagi_wire::websocket::encode(Opcode::Binary, &large, Some([9, 8, 7, 6]), &mut out);
         (out, large)
     };
-    use tokio::io::AsyncWriteExt;
     ws.stream.write_all(&sent).await.unwrap();
     assert!(ws.next().await == Got::Binary(got));
     ws.frame(Opcode::Ping, b"hi").await;
@@ -160,7 +170,6 @@ async fn the_echo_returns_text_binary_and_pings_and_answers_a_close() {
 #[tokio::test]
 async fn a_breach_of_the_websocket_protocol_is_closed_with_its_code() {
     let service = serve(0).await;
-    use tokio::io::AsyncWriteExt;
     // An unmasked frame, a reserved opcode, text that is no UTF-8.
     for (frame, code) in [
         (&b"\x81\x01a"[..], 1002),
