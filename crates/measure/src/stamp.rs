@@ -101,3 +101,75 @@ fn check(body: &[u8]) -> usize {
 pub fn find(bytes: &[u8]) -> impl Iterator<Item = Stamp> + '_ {
     FINDER.find_iter(bytes).filter_map(|at| Stamp::parse(&bytes[at..]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stamp() -> impl Strategy<Value = Stamp> {
+        let id = 0..=Stamp::MAX_ID;
+        (id.clone(), id.clone(), id, 0..=Stamp::MAX_NUMBER).prop_map(|(run, room, sender, number)| Stamp {
+            run,
+            room,
+            sender,
+            number,
+        })
+    }
+
+    fn text(stamp: &Stamp) -> String {
+        let mut text = String::new();
+        stamp.write(&mut text);
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn stamps_are_found_wherever_they_stand(
+            stamps in proptest::collection::vec((stamp(), "[^~]{0,30}"), 0..5), tail in "[^~]{0,30}~?s?n?") {
+            let mut frame = String::new();
+            for (stamp, before) in &stamps {
+                frame.push_str(before);
+                stamp.write(&mut frame);
+            }
+            frame.push_str(&tail);
+            let expected: Vec<Stamp> = stamps.iter().map(|(stamp, _)| *stamp).collect();
+            prop_assert_eq!(find(frame.as_bytes()).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn a_stamp_with_one_digit_changed_is_skipped(stamp in stamp(), at in 4usize..22, to in 0usize..64) {
+            let mut damaged = stamp.text();
+            prop_assume!(damaged[at] != DIGITS[to]);
+            damaged[at] = DIGITS[to];
+            prop_assert_eq!(find(&damaged).next(), None);
+        }
+
+        #[test]
+        fn finding_never_panics(bytes in proptest::collection::vec(
+            prop_oneof![any::<u8>(), proptest::sample::select(b"~sngA_-".to_vec())], 0..200)) {
+            find(&bytes).for_each(drop);
+        }
+
+        #[test]
+        fn a_stamp_needs_no_escape_in_json_or_stomp(stamp in stamp()) {
+            let text = text(&stamp);
+            prop_assert_eq!(text.len(), Stamp::LEN);
+            prop_assert_eq!(serde_json::to_string(&text).unwrap(), format!("\"{text}\""));
+            prop_assert!(text.bytes().all(|b| b.is_ascii_graphic() && !b":\\&+%<>\"'".contains(&b)), "{}", text);
+        }
+    }
+
+    #[test]
+    fn the_text_form_is_fixed() {
+        let stamp = Stamp { run: 1, room: 63, sender: 64, number: Stamp::MAX_NUMBER };
+        assert_eq!(text(&stamp), "~sngAAABAAA_AABA_____8");
+    }
+
+    #[test]
+    fn a_damaged_stamp_does_not_hide_the_next() {
+        let stamp = Stamp { run: 1, room: 2, sender: 3, number: 4 };
+        let frame = format!("~sng~sngAAAA{}", text(&stamp));
+        assert_eq!(find(frame.as_bytes()).collect::<Vec<_>>(), [stamp]);
+    }
+}

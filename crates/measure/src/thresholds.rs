@@ -136,3 +136,140 @@ fn is_latency(name: &str) -> bool {
     let latency = ["response_time", "response_ms", "service_ms", "first_byte_ms", "latency_ms"];
     statistic != "count" && latency.iter().any(|suffix| series.ends_with(suffix))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> BTreeMap<String, f64> {
+        let known = [("http.response_time.p95", 212.4), ("delivery.ratio", 0.9995), ("a", 2.0), ("b", 3.0)];
+        known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    #[track_caller]
+    fn check(expression: &str, held: bool, evidence: &str) {
+        let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names());
+        assert_eq!((judged.held, judged.evidence.as_str()), (held, evidence), "{expression}");
+    }
+
+    #[test]
+    fn a_threshold_holds_when_its_expression_is_true() {
+        let p95 = "http.response_time.p95 = 212.4";
+        check("http.response_time.p95 < 250", true, p95);
+        check("http.response_time.p95 < 212.4", false, p95);
+        check("http.response_time.p95 <= 212.4", true, p95);
+        check("250 > http.response_time.p95", true, p95);
+        check(
+            "delivery.ratio >= 0.999 and http.response_time.p95 < 100",
+            false,
+            &format!("delivery.ratio = 0.9995, {p95}"),
+        );
+        check(
+            "delivery.ratio >= 0.999 or http.response_time.p95 < 100",
+            true,
+            &format!("delivery.ratio = 0.9995, {p95}"),
+        );
+        check("not (a == 2)", false, "a = 2");
+        check("not a == 3", true, "a = 2");
+    }
+
+    #[test]
+    fn arithmetic_binds_as_in_school() {
+        for expression in [
+            "a + b * 2 == 8",
+            "(a + b) * 2 == 10",
+            "b - a - 1 == 0",
+            "12 / b / a == 2",
+            "-a + b == 1",
+            "7 % b == 1",
+            "a < b == 1",
+            "1 or 0 and 0",
+            "2 * -b == -6",
+            "1.5e0 + .5 == a",
+            "a != b && !(a > b) || 0",
+        ] {
+            let names = names();
+            let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names);
+            assert!(judged.held, "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_did_not_happen_is_zero_and_what_was_not_measured_fails() {
+        check("errors.ECONNREFUSED == 0", true, "errors.ECONNREFUSED = 0");
+        check("'errors.Failed capture or match' < 1", true, "errors.Failed capture or match = 0");
+        check("http.codes.500 == 0", true, "http.codes.500 = 0");
+        check("socketio.response_time.p99 < 100", false, "socketio.response_time.p99 was not measured");
+        check("not (socketio.response_time.p99 > 100)", false, "socketio.response_time.p99 was not measured");
+        check("vusers.session_length.p99 < 100", false, "vusers.session_length.p99 was not measured");
+    }
+
+    #[track_caller]
+    fn refuse(expression: &str, offset: usize, what: &str, hint: Option<&str>) {
+        let error = parse(expression).unwrap_err();
+        assert_eq!(
+            (error.what.as_str(), error.offset, error.hint.as_deref()),
+            (what, offset, hint),
+            "{expression}"
+        );
+    }
+
+    #[test]
+    fn a_broken_expression_says_where_and_what() {
+        refuse("", 0, "expected a number, a name or `(`, but the expression ends here", None);
+        refuse("a <", 3, "expected a number, a name or `(`, but the expression ends here", None);
+        refuse("(a < 2", 6, "expected `)`, but the expression ends here", None);
+        refuse("a = 2", 2, "expected an operator, got `=`", Some("equality is written `==`"));
+        refuse("a b", 2, "expected an operator, got `b`", None);
+        refuse(
+            "a < 250ms",
+            4,
+            "`250ms` is not a number",
+            Some("numbers have no unit; latencies are in milliseconds"),
+        );
+        refuse("'a < 2", 0, "the quoted name has no closing quote", None);
+        refuse(&"(".repeat(100), 64, "the expression is nested deeper than 64", None);
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_with_the_right_one() {
+        refuse(
+            "delivery.lots < 1",
+            0,
+            "`delivery.lots` is not a metric",
+            Some("did you mean `delivery.lost`?"),
+        );
+        refuse(
+            "2 > deliver.lost",
+            4,
+            "`deliver.lost` is not a metric",
+            Some("did you mean `delivery.lost`?"),
+        );
+        for right in [
+            "plugins.expect.ok > 0",
+            "delivery.latency_ms.p99 < 5",
+            "orange < 2",
+            "order < 2",
+            "andes.or < 1",
+        ] {
+            assert_eq!(parse(right), Ok(()), "{right}");
+        }
+    }
+
+    #[test]
+    fn the_objective_is_the_smallest_latency_allowed() {
+        let objective = |expressions: &[&str]| {
+            let threshold = |e: &&str| Threshold { expression: (*e).to_owned(), strict: false };
+            objective_ms(&expressions.iter().map(threshold).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            objective(&["http.response_time.p95 < 250 and 100 >= delivery.latency_ms.p99"]),
+            Some(100.0)
+        );
+        assert_eq!(
+            objective(&["vusers.failed < 1", "http.response_time.count > 5", "http.response_time.p95 > 5"]),
+            None
+        );
+        assert_eq!(objective(&["vusers.session_length.p99 < 5"]), None);
+    }
+}

@@ -51,19 +51,22 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let Some(delivery) = &summary.delivery else { return };
     let counts = &delivery.counts;
     let ruled = |names: &[&str]| named.iter().any(|name| names.contains(&name.as_str()));
-    let owed = counts.owed;
-    let rules = [
-        (counts.lost, &["delivery.lost", "delivery.ratio"][..], "lost"),
-        (counts.leaked, &["delivery.leaked"][..], "leaked to users who were not in the room"),
-        (counts.duplicate, &["delivery.duplicate"][..], "received more than once"),
-        (counts.reordered, &["delivery.reordered"][..], "received after a later message of the same sender"),
-    ];
-    for (count, names, what) in rules {
-        if count > 0 && !ruled(names) {
-            let copies = share(count, owed, "owed copies");
-            let were = if count == 1 { "was" } else { "were" };
-            verdict.fail(format!("{copies} {were} {what}"));
-        }
+    let (lost, leaked, doubled, reordered) = (counts.lost, counts.leaked, counts.duplicate, counts.reordered);
+    if lost > 0 && !ruled(&["delivery.lost", "delivery.ratio"]) {
+        verdict.fail(format!(
+            "{} lost ({})",
+            of(lost, counts.owed, "owed copies"),
+            percent(lost, counts.owed)
+        ));
+    }
+    if leaked > 0 && !ruled(&["delivery.leaked"]) {
+        verdict.fail(format!("{} received by users who were not in the room", copies(leaked)));
+    }
+    if doubled > 0 && !ruled(&["delivery.duplicate"]) {
+        verdict.fail(format!("{} received again", copies(doubled)));
+    }
+    if reordered > 0 && !ruled(&["delivery.reordered"]) {
+        verdict.fail(format!("{} received after a later message of the same sender", copies(reordered)));
     }
     if counts.unknown > 0 {
         let unknown = grouped(counts.unknown);
@@ -71,7 +74,7 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
             "{unknown} copies belong to messages the target never acknowledged: not counted as lost"
         ));
     }
-    if counts.messages > 0 && owed == 0 && counts.unknown == 0 {
+    if counts.messages > 0 && counts.owed == 0 && counts.unknown == 0 {
         verdict.hints.push(
             "no copy was owed to anybody: did the receivers join the room the messages went to?".to_owned(),
         );
@@ -91,16 +94,16 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let ruled =
         |name: &String| name == "vusers.failed" || name == "users.failed" || name.starts_with("errors.");
     if users.failed > 0 && !named.iter().any(ruled) {
-        let failed = share(users.failed, users.started, "users");
-        verdict.fail(format!("{failed} failed{}", because(summary)));
+        let failed = format!("{} of {} users failed", grouped(users.failed), grouped(users.started));
+        verdict.fail(format!("{failed} ({}){}", percent(users.failed, users.started), because(summary)));
     }
     let refused: u64 =
         summary.http_codes.iter().filter(|(code, _)| **code >= 500).map(|(_, count)| count).sum();
     if refused > 0 {
-        let refused = share(refused, summary.http_codes.values().sum(), "HTTP responses");
-        verdict.hints.push(format!(
-            "{refused} were server errors (5xx), which fail a run only by a threshold on `http.codes.<code>`"
-        ));
+        let all = summary.http_codes.values().sum();
+        let (were, share) = (of(refused, all, "HTTP responses"), percent(refused, all));
+        let how = "they fail a run only by a threshold on `http.codes.<code>`";
+        verdict.hints.push(format!("{were} server errors ({share}); {how}"));
     }
 }
 
@@ -130,16 +133,23 @@ fn praise(summary: &Summary) -> String {
     }
 }
 
-/// `3,012 of 100,000 owed copies (3.0 %)`
-fn share(part: u64, whole: u64, what: &str) -> String {
-    let percent = 100.0 * part as f64 / whole.max(1) as f64;
-    let percent = match percent {
-        p if p >= 10.0 => format!("{p:.0}"),
-        p if p >= 0.1 => format!("{p:.1}"),
-        p if p >= 0.001 => format!("{p:.3}"),
-        _ => "< 0.001".to_owned(),
-    };
-    format!("{} of {} {what} ({percent} %)", grouped(part), grouped(whole))
+/// `3,012 of 100,000 owed copies were`
+fn of(part: u64, whole: u64, what: &str) -> String {
+    format!("{} of {} {what} {}", grouped(part), grouped(whole), if part == 1 { "was" } else { "were" })
+}
+
+/// `3,012 copies were`
+fn copies(count: u64) -> String {
+    if count == 1 { "1 copy was".to_owned() } else { format!("{} copies were", grouped(count)) }
+}
+
+/// `3.0 %`
+fn percent(part: u64, whole: u64) -> String {
+    match 100.0 * part as f64 / whole.max(1) as f64 {
+        share if share >= 0.1 => format!("{share:.1} %"),
+        share if share >= 0.001 => format!("{share:.3} %"),
+        _ => "< 0.001 %".to_owned(),
+    }
 }
 
 /// A count with thousands separated: `12,345`.

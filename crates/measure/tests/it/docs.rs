@@ -1,1 +1,89 @@
+//! `docs/metrics.md` says what the code says.
 
+use sonagi_measure::outcome::{FAILURES, Failure};
+use sonagi_measure::{health, ledger};
+use std::collections::BTreeSet;
+
+fn page(name: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/").to_owned() + name;
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn every_failure_is_in_the_table_of_failures() {
+    let mut table = "| code | Artillery's name | meaning | what to try |\n|---|---|---|---|\n".to_owned();
+    for entry in FAILURES {
+        let numbered = entry.failure.code() != entry.code;
+        let code = entry.code.to_owned() + if numbered { "_<number>" } else { "" };
+        let artillery = entry.artillery.to_owned() + if numbered { " <number>" } else { "" };
+        let hint = entry.hint.unwrap_or("–");
+        table += &format!("| `{code}` | `{artillery}` | {} | {hint} |\n", entry.meaning);
+    }
+    assert!(page("metrics.md").contains(&table), "docs/metrics.md should contain:\n{table}");
+}
+
+#[test]
+fn the_limits_of_generator_health_are_in_the_page() {
+    let page = page("metrics.md");
+    for limit in [
+        format!("above {} ms", health::LAG_WARN_MS),
+        format!("above {} % of the objective", health::LAG_WARN_SHARE * 100.0),
+        format!("above {} % of the objective", health::LAG_INVALID_SHARE * 100.0),
+        format!("less than {} %", health::ACHIEVED_MIN * 100.0),
+        format!("fewer than {}", health::ACHIEVED_MIN_ARRIVALS),
+        format!("more than {} % of its core for {} s", health::BUSY_SHARE * 100.0, health::BUSY_SECONDS),
+        format!("more than {} % of the allowed file descriptors", health::FILES_WARN_SHARE * 100.0),
+    ] {
+        assert!(page.contains(&limit), "docs/metrics.md should say: {limit}");
+    }
+}
+
+#[test]
+fn every_class_of_the_ledger_is_defined() {
+    let page = page("ledger.md");
+    let counts = serde_json::to_value(ledger::Counts::default()).unwrap();
+    for name in counts.as_object().unwrap().keys() {
+        assert!(page.contains(&format!("| `{name}` |")), "docs/ledger.md should define `{name}`");
+    }
+    let rules = ledger::Rules::default();
+    assert_eq!((rules.deadline_ns, rules.settle_ns, rules.echo), (1_000_000_000, 100_000_000, true));
+    assert!(page.contains("(default 1 s)") && page.contains("(default 100 ms)"));
+}
+
+#[test]
+fn every_failure_has_a_code_of_its_own_that_reads_back() {
+    use Failure::*;
+    let all = [
+        NameNotResolved,
+        ConnectRefused,
+        ConnectTimeout,
+        ConnectFailed,
+        GeneratorExhausted,
+        TlsFailed,
+        HandshakeRefused(503),
+        HandshakeTimeout,
+        NamespaceRefused,
+        Timeout,
+        AckTimeout,
+        Reset,
+        ClosedEarly,
+        Closed(4008),
+        Protocol,
+        CaptureOrMatch,
+        ExpectationMissed,
+        NotConnected,
+        Template,
+    ];
+    let codes: BTreeSet<_> = all.iter().map(|failure| failure.code()).collect();
+    assert_eq!((codes.len(), FAILURES.len()), (all.len(), all.len()));
+    for failure in all {
+        assert_eq!(Failure::from_code(&failure.code()), Some(failure));
+    }
+    assert_eq!(
+        (Closed(4008).code().as_ref(), Closed(4008).artillery().as_ref()),
+        ("closed_4008", "WebSocket closed 4008")
+    );
+    for wrong in ["", "closed", "closed_", "closed_x", "reset_1", "nothing"] {
+        assert_eq!(Failure::from_code(wrong), None, "{wrong}");
+    }
+}

@@ -1,1 +1,240 @@
+//! The run folder: written, cut off, torn, read back.
 
+use crate::recording::{header, record_second, timing};
+use serde_json::{Value, json};
+use sonagi_measure::At;
+use sonagi_measure::folder::{self, Writer};
+use sonagi_measure::ledger::Rules;
+use sonagi_measure::outcome::{Failure, OperationId, Outcome};
+use sonagi_measure::recorder::Recorder;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::thresholds::Threshold;
+use sonagi_measure::totals::{Header, ProcessGauges, Totals};
+use std::fs;
+use std::path::Path;
+
+const SECOND: i64 = 1_000_000_000;
+
+/// Records `seconds` of two shards into `path`; with the closing record when `close`.
+fn record(path: &Path, header: &Header, seconds: i64, close: bool) -> Summary {
+    let mut totals = Totals::new(header, Rules::default());
+    let mut writer = Writer::create(path, header).unwrap();
+    let shard = || Recorder::new(header.operations.len(), header.scenarios.len());
+    let mut shards = [shard(), shard()];
+    for second in 0..seconds {
+        let records =
+            shards.iter_mut().enumerate().map(|(i, r)| record_second(r, i as u32, second)).collect();
+        let process = ProcessGauges {
+            resident_bytes: 40_000_000,
+            open_files: 30,
+            open_files_limit: 1024,
+            ..Default::default()
+        };
+        // Snapshots come a little late, and later every time.
+        let at = At((second + 1) * SECOND + second * 1_700_000);
+        writer.snapshot(&totals.absorb(records, at, process)).unwrap();
+    }
+    if close {
+        totals.interrupt();
+        writer.snapshot(&totals.close(At(seconds * SECOND + 300_000_000))).unwrap();
+        let mut summary = totals.summary();
+        summary.run_folder = Some(path.display().to_string());
+        writer.finish(&summary).unwrap();
+    }
+    let mut summary = totals.summary();
+    summary.run_folder = Some(path.display().to_string());
+    summary
+}
+
+fn document(summary: &Summary) -> Value {
+    serde_json::to_value(summary).unwrap()
+}
+
+#[test]
+fn a_finished_run_reads_as_it_was_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut header = header();
+    header.thresholds = vec![Threshold { expression: "http.response_time.p99 < 1".into(), strict: true }];
+    let written = record(folder.path(), &header, 7, true);
+    let read = folder::read(folder.path()).unwrap();
+    assert_eq!(document(&read), document(&written));
+    assert!(read.complete && read.interrupted && !read.errors.is_empty() && !read.operations.is_empty());
+    let run: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    assert_eq!(run["summary"], document(&written));
+}
+
+#[test]
+fn a_run_that_was_cut_off_reads_up_to_its_last_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = record(folder.path(), &header(), 4, false);
+    let read = folder::read(folder.path()).unwrap();
+    assert!(!read.complete);
+    assert_eq!(document(&read), document(&written));
+}
+
+#[test]
+fn a_folder_torn_at_any_byte_reads_as_a_shorter_run() {
+    let whole = tempfile::tempdir().unwrap();
+    record(whole.path(), &header(), 3, false);
+    let shorter: Vec<Value> = (0..=3)
+        .map(|seconds| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut summary = record(folder.path(), &header(), seconds, false);
+            summary.run_folder = None;
+            document(&summary)
+        })
+        .collect();
+    let series = fs::read(whole.path().join("series.csv")).unwrap();
+    let (mut seconds, mut seen) = (0, 0);
+    for cut in (0..=series.len()).step_by(7).chain([series.len()]) {
+        fs::write(whole.path().join("series.csv"), &series[..cut]).unwrap();
+        let mut read = folder::read(whole.path()).unwrap();
+        read.run_folder = None;
+        let now = shorter.iter().position(|s| *s == document(&read)).expect("one of the shorter runs");
+        assert!(now >= seconds, "a longer file is no shorter run");
+        (seconds, seen) = (now, seen.max(now));
+    }
+    assert_eq!(seen, 3);
+}
+
+#[test]
+fn torn_latencies_and_events_leave_the_counts_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = record(folder.path(), &header(), 3, false);
+    for name in ["latency.hlog", "events.jsonl"] {
+        let bytes = fs::read(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name), &bytes[..bytes.len() - 10]).unwrap();
+    }
+    let read = folder::read(folder.path()).unwrap();
+    assert_eq!(read.users, written.users);
+    assert_eq!(read.http_codes, written.http_codes);
+}
+
+#[test]
+fn a_folder_without_a_run_is_named_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = folder::read(folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with("a run folder holds a readable run.json, got "), "{error}");
+    assert!(error.ends_with("\nhint: name the folder of one run"), "{error}");
+}
+
+#[test]
+fn any_reader_of_histogram_logs_reads_the_latencies() {
+    use base64::Engine as _;
+    use hdrhistogram::serialization::{Deserializer, interval_log};
+    let folder = tempfile::tempdir().unwrap();
+    let header = header();
+    record(folder.path(), &header, 2, false);
+    let log = fs::read(folder.path().join("latency.hlog")).unwrap();
+    let (mut base, mut tags) = (None, Vec::new());
+    for entry in interval_log::IntervalLogIterator::new(&log) {
+        match entry.unwrap() {
+            interval_log::LogEntry::BaseTime(time) => base = Some(time.as_secs()),
+            interval_log::LogEntry::StartTime(_) => {}
+            interval_log::LogEntry::Interval(interval) => {
+                let bytes =
+                    base64::engine::general_purpose::STANDARD.decode(interval.encoded_histogram()).unwrap();
+                let histogram: hdrhistogram::Histogram<u64> =
+                    Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+                let tag = interval.tag().unwrap().as_str().to_owned();
+                tags.push((interval.start_timestamp().as_secs(), tag, histogram.len()));
+            }
+        }
+    }
+    assert_eq!(base, Some(1_788_084_900), "2026-08-30T10:15:00Z");
+    let first: Vec<(&str, u64)> = tags.iter().filter(|t| t.0 == 0).map(|t| (t.1.as_str(), t.2)).collect();
+    assert_eq!(
+        first,
+        [
+            ("session", 4),
+            ("lag", 2),
+            ("hiccup", 2),
+            ("response.GET%20/users%2C%20all", 20),
+            ("service.GET%20/users%2C%20all", 20),
+            ("first_byte.GET%20/users%2C%20all", 20),
+            ("response.send", 2),
+            ("service.send", 2),
+        ]
+    );
+}
+
+#[test]
+fn secrets_are_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut header = header();
+    header.plan = json!({
+        "config": {
+            "target": "https://me:hunter2@example.org/?token=hunter2&page=1",
+            "http": { "defaults": { "headers": { "Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "Accept": "*/*" } } },
+            "variables": { "password": ["hunter2"], "accessToken": "hunter2" },
+            "headers": [["Cookie", "sid=hunter2"], { "name": "set-cookie", "value": "hunter2" }],
+        },
+        "login": { "json": { "email": "{{ email }}", "password": "{{ password }}" }, "headers": { "Authorization": "Bearer {{ token }}" } },
+    });
+    record(folder.path(), &header, 1, true);
+    let mut writer = Writer::create(&folder.path().join("second"), &header).unwrap();
+    writer.event(At(0), "note", json!({ "session_token": "hunter2" })).unwrap();
+    drop(writer);
+    for path in [folder.path().to_owned(), folder.path().join("second")] {
+        for entry in fs::read_dir(path).unwrap().map(Result::unwrap).filter(|e| e.path().is_file()) {
+            let text = fs::read_to_string(entry.path()).unwrap();
+            assert!(!text.contains("hunter2"), "{:?}: {text}", entry.path());
+        }
+    }
+    let kept = folder::header(folder.path()).unwrap().plan;
+    assert_eq!(kept["config"]["target"], "https://***@example.org/?token=***&page=1");
+    assert_eq!(kept["config"]["http"]["defaults"]["headers"]["Accept"], "*/*");
+    assert_eq!(kept["login"]["headers"]["Authorization"], "Bearer {{ token }}");
+    assert_eq!(kept["login"]["json"]["password"], "{{ password }}");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_an_error() {
+    // /dev/full refuses every write.
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("series.csv")).unwrap();
+    let error = Writer::create(folder.path(), &header()).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn a_folder_is_named_by_time_and_run() {
+    assert_eq!(folder::name("2026-08-30T10:15:00Z", "Chat: 100 users"), "20260830-101500-chat-100-users");
+    assert_eq!(folder::name("2026-08-30T10:15:00.250Z", "../../etc/passwd"), "20260830-101500-etc-passwd");
+    assert_eq!(folder::name("2026-08-30T10:15:00Z", "…"), "20260830-101500");
+}
+
+#[test]
+fn failures_keep_their_first_example_over_the_whole_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = header();
+    let mut totals = Totals::new(&header, Rules::default());
+    let mut writer = Writer::create(folder.path(), &header).unwrap();
+    let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
+    for second in 0..3 {
+        let at = At(second * SECOND + 500_000_000);
+        let timed_out = Outcome::Failed(Failure::Timeout);
+        shard.operation(OperationId(0), timing(at.0, 10_000_000), timed_out);
+        shard.failure(Some(OperationId(0)), Failure::Timeout, || format!("the one of second {second}"));
+        shard.failure_at(None, Failure::Closed(1006), Some(at), || format!("closed in second {second}"));
+        let record = shard.take();
+        writer
+            .snapshot(&totals.absorb(vec![record], At((second + 1) * SECOND), ProcessGauges::default()))
+            .unwrap();
+    }
+    let read = folder::read(folder.path()).unwrap();
+    assert_eq!(read.errors, totals.summary().errors);
+    let seen: Vec<_> = read
+        .errors
+        .iter()
+        .map(|e| (e.code.as_str(), e.operation.as_deref(), e.count, e.example.as_str()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("closed_1006", None, 3, "closed in second 0"),
+            ("timeout", Some("GET /users, all"), 3, "the one of second 0"),
+        ]
+    );
+    assert_eq!(read.errors[1].first_at_s, 0.51);
+}

@@ -1,3 +1,238 @@
-use sonagi_measure::ledger::Counts;
-#[allow(unused)]
-fn todo(_: Counts) {}
+//! Each class of the ledger, on a timeline of its own. Times are milliseconds; settle is 100, the deadline 1,000.
+
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled};
+
+const RULES: Rules = Rules { deadline_ns: 1_000 * MS, settle_ns: 100 * MS, echo: true };
+const MS: i64 = 1_000_000;
+
+/// Something that happened; times in ms, in the one room 0 unless told.
+#[derive(Clone, Copy)]
+enum Event {
+    Join(u32, i64),
+    Leave(u32, i64),
+    Gone(u32, i64),
+    /// (sender, number, planned, started)
+    Send(u32, u32, i64, i64),
+    /// As `Send`, with its outcome open.
+    Try(u32, u32, i64),
+    Ack(u32, bool),
+    /// (receiver, number, at)
+    Get(u32, u32, i64),
+}
+use Event::*;
+
+fn batch(events: &[Event]) -> Batch {
+    let room = 0;
+    let mut batch = Batch::default();
+    for event in events {
+        match *event {
+            Join(member, at) => batch.joined.push(Joined { member, room, at: At(at * MS) }),
+            Leave(member, at) => batch.left.push(Left { member, room, at: At(at * MS) }),
+            Gone(member, at) => batch.gone.push(Left { member, room, at: At(at * MS) }),
+            Send(sender, number, planned, started) => {
+                let (planned, started) = (At(planned * MS), At(started * MS));
+                batch.sent.push(Sent { room, number, sender, planned, started, acked: Some(true) });
+            }
+            Try(sender, number, at) => {
+                let at = At(at * MS);
+                batch.sent.push(Sent { room, number, sender, planned: at, started: at, acked: None });
+            }
+            Ack(number, acked) => batch.settled.push(Settled { room, number, acked }),
+            Get(member, number, at) => {
+                batch.received.push(Received { at: At(at * MS), member, room, number })
+            }
+        }
+    }
+    batch
+}
+
+#[track_caller]
+fn check_with(rules: Rules, events: &[Event], expected: Counts) {
+    let mut ledger = Ledger::new(rules);
+    ledger.apply(&mut [batch(events)], At(100_000 * MS), |_| {});
+    assert_eq!(ledger.close(At(100_000 * MS), |_| {}), expected);
+    assert_eq!(ledger.close(At(100_000 * MS), |_| {}), expected, "closing again changes nothing");
+}
+
+#[track_caller]
+fn check(events: &[Event], expected: Counts) {
+    check_with(RULES, events, expected);
+}
+
+fn counts() -> Counts {
+    Counts { messages: 1, ..Counts::default() }
+}
+
+#[test]
+fn a_copy_within_the_deadline_is_delivered_and_one_after_it_is_late() {
+    let at = |received| [Join(1, 0), Send(0, 0, 1000, 1000), Get(1, 0, received)];
+    check(&at(2000), Counts { owed: 1, delivered: 1, ..counts() });
+    check(&at(2001), Counts { owed: 1, late: 1, ..counts() });
+}
+
+#[test]
+fn the_deadline_runs_from_the_planned_send() {
+    let events = [Join(1, 0), Send(0, 0, 1000, 1900), Get(1, 0, 2001)];
+    check(&events, Counts { owed: 1, late: 1, ..counts() });
+}
+
+#[test]
+fn membership_is_judged_when_the_message_really_left() {
+    // Planned long before the member came, sent when it was there.
+    let events = [Join(1, 5000), Send(0, 0, 1000, 6000), Get(1, 0, 6001)];
+    check(&events, Counts { owed: 1, late: 1, ..counts() });
+}
+
+#[test]
+fn what_never_comes_is_lost() {
+    check(
+        &[Join(1, 0), Join(2, 0), Send(1, 0, 500, 500), Get(1, 0, 510)],
+        Counts { owed: 2, delivered: 1, lost: 1, ..counts() },
+    );
+}
+
+#[test]
+fn a_message_sent_within_settle_of_a_join_is_neither_owed_nor_leaked() {
+    check(&[Join(1, 1000), Send(0, 0, 1099, 1099), Get(1, 0, 1101)], Counts { settling: 1, ..counts() });
+    check(&[Join(1, 1000), Send(0, 0, 1099, 1099)], counts());
+    check(&[Join(1, 1000), Send(0, 0, 1100, 1100)], Counts { owed: 1, lost: 1, ..counts() });
+    // The target subscribed us before its confirmation came.
+    check(&[Join(1, 1000), Send(0, 0, 890, 890), Get(1, 0, 900)], Counts { settling: 1, ..counts() });
+    check(&[Join(1, 1000), Send(0, 0, 890, 890), Get(1, 0, 899)], Counts { leaked: 1, ..counts() });
+}
+
+#[test]
+fn a_user_that_drains_is_owed_everything_sent_until_it_left() {
+    let sent = |at| [Join(1, 0), Leave(1, 1000), Gone(1, 6000), Send(0, 0, at, at)];
+    check(&sent(1000), Counts { owed: 1, lost: 1, ..counts() });
+    check(&sent(1001), counts());
+}
+
+#[test]
+fn a_connection_that_was_cut_is_owed_nothing_of_its_last_settle_window() {
+    let sent = |at| [Join(1, 0), Leave(1, 1000), Gone(1, 1000), Send(0, 0, at, at)];
+    check(&sent(900), Counts { owed: 1, lost: 1, ..counts() });
+    check(&sent(901), counts());
+}
+
+#[test]
+fn copies_between_leaving_and_the_end_of_the_connection_are_settling() {
+    let got = |at| [Join(1, 0), Leave(1, 1000), Gone(1, 6000), Send(0, 0, 1500, 1500), Get(1, 0, at)];
+    check(&got(6100), Counts { settling: 1, ..counts() });
+    check(&got(6101), Counts { leaked: 1, ..counts() });
+    let slow = [Join(1, 0), Leave(1, 1000), Gone(1, 6000), Send(0, 0, 900, 900), Get(1, 0, 1500)];
+    check(&slow, Counts { owed: 1, delivered: 1, ..counts() });
+}
+
+#[test]
+fn a_stranger_s_copy_is_leaked_and_each_copy_counts() {
+    check(
+        &[Join(1, 0), Send(1, 0, 500, 500), Get(1, 0, 501), Get(2, 0, 501), Get(2, 0, 502)],
+        Counts { owed: 1, delivered: 1, leaked: 2, ..counts() },
+    );
+}
+
+#[test]
+fn further_copies_are_duplicates() {
+    check(
+        &[Join(1, 0), Send(0, 0, 500, 500), Get(1, 0, 501), Get(1, 0, 501), Get(1, 0, 9000)],
+        Counts { owed: 1, delivered: 1, duplicate: 2, ..counts() },
+    );
+}
+
+#[test]
+fn a_copy_over_a_later_connection_is_replayed() {
+    let events = |received| {
+        [Join(1, 0), Send(0, 0, 500, 500), Leave(1, 700), Gone(1, 700), Join(1, 900), Get(1, 0, received)]
+    };
+    check(&events(700), Counts { owed: 1, delivered: 1, ..counts() });
+    // Replays may come before the new subscription is confirmed.
+    check(&events(850), Counts { owed: 1, replayed: 1, ..counts() });
+    check(&events(5000), Counts { owed: 1, replayed: 1, ..counts() });
+}
+
+#[test]
+fn what_was_missed_between_two_stays_is_not_owed_and_not_leaked_when_it_is_caught_up() {
+    check(
+        &[Join(1, 0), Leave(1, 700), Gone(1, 700), Join(1, 2000), Send(0, 0, 1000, 1000), Get(1, 0, 2001)],
+        Counts { settling: 1, ..counts() },
+    );
+}
+
+#[test]
+fn a_first_copy_that_comes_after_a_later_message_of_its_sender_is_reordered() {
+    let sent = [Join(1, 0), Send(0, 0, 500, 500), Send(0, 1, 510, 510)];
+    let swapped = || sent.into_iter().chain([Get(1, 1, 520), Get(1, 0, 521)]).collect::<Vec<_>>();
+    check(&swapped(), Counts { messages: 2, owed: 2, delivered: 2, reordered: 1, ..counts() });
+    // Its second copy is a duplicate, not another reordering.
+    let doubled: Vec<Event> = swapped().into_iter().chain([Get(1, 0, 522)]).collect();
+    check(&doubled, Counts { messages: 2, owed: 2, delivered: 2, reordered: 1, duplicate: 1, ..counts() });
+}
+
+#[test]
+fn messages_of_different_senders_may_come_in_any_order() {
+    let events = [Join(1, 0), Send(0, 0, 500, 500), Send(2, 1, 510, 510), Get(1, 1, 520), Get(1, 0, 521)];
+    check(&events, Counts { messages: 2, owed: 2, delivered: 2, ..counts() });
+}
+
+#[test]
+fn a_message_never_acknowledged_owes_only_the_copies_that_came() {
+    let with = |ack: Option<bool>| {
+        let mut events = vec![Join(1, 0), Join(2, 0), Try(0, 0, 500), Get(1, 0, 510)];
+        events.extend(ack.map(|acked| Ack(0, acked)));
+        events
+    };
+    check(&with(Some(true)), Counts { owed: 2, delivered: 1, lost: 1, ..counts() });
+    check(&with(Some(false)), Counts { owed: 1, delivered: 1, unknown: 1, ..counts() });
+    check(&with(None), Counts { owed: 1, delivered: 1, unknown: 1, ..counts() });
+}
+
+#[test]
+fn without_echo_the_sender_is_owed_nothing_of_its_own() {
+    let rules = Rules { echo: false, ..RULES };
+    check_with(
+        rules,
+        &[Join(1, 0), Join(2, 0), Send(1, 0, 500, 500), Get(1, 0, 501), Get(2, 0, 501)],
+        Counts { owed: 1, delivered: 1, settling: 1, ..counts() },
+    );
+}
+
+#[test]
+fn numbers_nobody_sent_are_foreign() {
+    let events = [Join(1, 0), Send(0, 0, 500, 500), Get(1, 0, 501), Get(1, 7, 502)];
+    check(&events, Counts { owed: 1, delivered: 1, foreign: 1, ..counts() });
+}
+
+#[test]
+fn a_copy_received_before_its_planned_send_is_counted_and_not_dropped() {
+    check(
+        &[Join(1, 0), Send(0, 0, 500, 400), Get(1, 0, 450)],
+        Counts { owed: 1, delivered: 1, negative: 1, ..counts() },
+    );
+}
+
+#[test]
+fn leaving_and_rejoining_in_one_instant_goes_on_being_a_member() {
+    let events = [Join(1, 0), Leave(1, 1000), Gone(1, 1000), Join(1, 1000), Send(0, 0, 3000, 3000)];
+    check(&events, Counts { owed: 1, lost: 1, ..counts() });
+}
+
+#[test]
+fn joining_and_leaving_in_one_instant_leaves_nobody_in_the_room() {
+    check(&[Join(1, 1000), Leave(1, 1000), Gone(1, 1000), Send(0, 0, 3000, 3000)], counts());
+    check(&[Join(1, 1000), Join(1, 1200), Leave(1, 1300), Send(0, 0, 3000, 3000)], counts());
+}
+
+#[test]
+fn counts_of_a_running_ledger_lag_by_settle_and_no_more() {
+    let mut ledger = Ledger::new(RULES);
+    let mut latencies = Vec::new();
+    let events = [Join(1, 0), Send(0, 0, 500, 500), Get(1, 0, 950), Send(0, 1, 950, 950)];
+    ledger.apply(&mut [batch(&events)], At(1000 * MS), |arrival| latencies.push(arrival.latency_ns));
+    assert_eq!(ledger.counts(), Counts { messages: 2, owed: 1, outstanding: 1, ..counts() });
+    ledger.apply(&mut [], At(1050 * MS), |arrival| latencies.push(arrival.latency_ns));
+    let expected = Counts { messages: 2, owed: 2, delivered: 1, outstanding: 1, ..counts() };
+    assert_eq!(ledger.counts(), expected);
+    assert_eq!(latencies, [450 * MS]);
+}

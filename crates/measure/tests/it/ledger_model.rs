@@ -266,7 +266,7 @@ fn sorted(mut arrivals: Vec<Arrival>) -> Vec<(i64, bool)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_ledger_counts_as_the_reference_does_however_the_run_is_cut_into_batches(

@@ -1,1 +1,124 @@
+//! The recorder: what goes in comes out once.
 
+use sonagi_measure::At;
+use sonagi_measure::outcome::{Failure, Operation, OperationId, OperationKind, Outcome, Timing};
+use sonagi_measure::recorder::{Counter, EXAMPLE_BYTES, Gauges, Record, Recorder};
+use sonagi_measure::totals::Header;
+
+pub(crate) fn header() -> Header {
+    let operation = |name: &str, kind| Operation { name: name.to_owned(), kind };
+    Header {
+        name: "chat".to_owned(),
+        started: "2026-08-30T10:15:00Z".to_owned(),
+        target: "http://127.0.0.1:8080".to_owned(),
+        version: "0.1.0".to_owned(),
+        seed: 7,
+        shards: 2,
+        scenarios: vec!["talk".to_owned(), "listen".to_owned()],
+        operations: vec![
+            operation("GET /users, all", OperationKind::Http),
+            operation("send", OperationKind::WebsocketSend),
+            operation("never", OperationKind::Expect),
+        ],
+        deadline_ms: 1000.0,
+        tracked: true,
+        ..Header::default()
+    }
+}
+
+/// An operation planned 1 ms before it starts at `started` ns, taking `ns`.
+pub(crate) fn timing(started: i64, ns: i64) -> Timing {
+    let started = At(started);
+    Timing {
+        planned: started.plus(-1_000_000),
+        started,
+        first_byte: Some(started.plus(ns / 2)),
+        ended: started.plus(ns),
+    }
+}
+
+/// A second of one shard's work, different for every shard and second.
+pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) -> Record {
+    let now = second * 1_000_000_000;
+    for i in 0..10 {
+        let ns = 1_000_000 * (1 + i * i + second * 7 + i64::from(shard) * 3);
+        recorder.operation(
+            OperationId(0),
+            timing(now + i * 1_000_000, ns),
+            Outcome::Status(200 + (i / 9) as u16 * 300),
+        );
+    }
+    let sent = Timing { first_byte: None, ..timing(now, 70_000) };
+    recorder.operation(
+        OperationId(1),
+        sent,
+        if second == 1 { Outcome::Failed(Failure::Reset) } else { Outcome::Ok },
+    );
+    recorder.failure_at(None, Failure::Closed(4008), Some(At(now + 5)), || {
+        format!("shard {shard}, second {second}")
+    });
+    recorder.add(Counter::ArrivalsPlanned, 3);
+    recorder.add(Counter::ArrivalsStarted, 3);
+    recorder.add(Counter::MessagesSent, 1);
+    recorder.user_created((second % 2) as u16);
+    recorder.user_ended(0, true, 2_000_000_000 + now);
+    recorder.user_ended(0, true, 900_000_000);
+    recorder.user_ended(1, false, 1);
+    recorder.send_lag(200_000 + now / 10_000);
+    recorder.hiccup(90_000);
+    let mut record = recorder.take();
+    record.gauges =
+        Gauges { users: 5 + second as u64, connections: 4, cpu_ns: 100_000_000 * (1 + u64::from(shard)) };
+    record
+}
+
+#[test]
+fn response_time_runs_from_the_plan_and_service_time_from_the_start() {
+    let mut recorder = Recorder::new(1, 1);
+    recorder.operation(OperationId(0), timing(5_000_000, 2_000_000), Outcome::Ok);
+    let record = recorder.take();
+    let at = |h: &Option<Box<sonagi_measure::Histogram>>| h.as_ref().unwrap().quantiles().max;
+    let timings = &record.operations[0];
+    // Three digits: 3 ms is kept as up to 3.001.
+    assert_eq!((at(&timings.response), at(&timings.service), at(&timings.first_byte)), (3.001, 2.0, 1.0));
+}
+
+#[test]
+fn a_failure_reported_with_its_operation_counts_once() {
+    let mut recorder = Recorder::new(2, 1);
+    let failed = |recorder: &mut Recorder, id| {
+        recorder.operation(OperationId(id), timing(0, 1000), Outcome::Failed(Failure::Timeout));
+    };
+    failed(&mut recorder, 0);
+    recorder.failure(Some(OperationId(0)), Failure::Timeout, || "first".to_owned());
+    failed(&mut recorder, 0);
+    recorder.failure(Some(OperationId(0)), Failure::Timeout, || unreachable!("an example is there already"));
+    failed(&mut recorder, 1);
+    // Of another operation: a failure of its own.
+    recorder.failure(Some(OperationId(0)), Failure::Timeout, String::new);
+    let record = recorder.take();
+    let counted: Vec<_> =
+        record.failures.iter().map(|f| (f.operation.unwrap().0, f.count, f.example.as_str())).collect();
+    assert_eq!(counted, [(0, 3, "first"), (1, 1, "")]);
+    assert_eq!((record.operations[0].failed, record.operations[1].failed), (2, 1));
+}
+
+#[test]
+fn a_long_example_is_cut_at_a_character() {
+    let mut recorder = Recorder::new(0, 0);
+    recorder.failure(None, Failure::Protocol, || "é".repeat(EXAMPLE_BYTES));
+    let example = recorder.take().failures[0].example.clone();
+    assert!(example.len() <= EXAMPLE_BYTES && example.ends_with("é…"), "{example}");
+}
+
+#[test]
+fn taking_starts_afresh() {
+    let mut recorder = Recorder::new(3, 2);
+    let first = record_second(&mut recorder, 0, 0);
+    assert_eq!(first.counters.get(Counter::UsersCompleted), 2);
+    assert_eq!((first.codes[200], first.codes[500]), (9, 1));
+    let second = recorder.take();
+    assert_eq!(second.counters.get(Counter::UsersCompleted), 0);
+    assert!(second.failures.is_empty() && second.operations.iter().all(|o| o.response.is_none()));
+    assert!(second.codes.iter().all(|&count| count == 0) && second.scenarios == [0, 0]);
+}

@@ -1,1 +1,257 @@
+//! Verdicts and generator health: each rule, from what a run recorded.
 
+use crate::recording::{header, timing};
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
+use sonagi_measure::outcome::{Failure, OperationId, Outcome};
+use sonagi_measure::recorder::{Counter, Gauges, Recorder};
+use sonagi_measure::summary::{Conclusion, Health, Summary};
+use sonagi_measure::thresholds::Threshold;
+use sonagi_measure::totals::{Header, ProcessGauges, Totals};
+
+const SECOND: i64 = 1_000_000_000;
+
+/// A run of `seconds`, one shard, in which `act` adds to a good second.
+fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Gauges) -> Summary {
+    let mut totals = Totals::new(&header, Rules::default());
+    let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
+    let process = ProcessGauges { open_files: 10, open_files_limit: 1000, ..ProcessGauges::default() };
+    for second in 0..seconds {
+        shard.add(Counter::ArrivalsPlanned, 50);
+        shard.add(Counter::ArrivalsStarted, 50);
+        shard.user_ended(0, true, SECOND);
+        shard.send_lag(50_000);
+        let gauges = act(&mut shard, second);
+        let mut record = shard.take();
+        record.gauges = gauges;
+        totals.absorb(vec![record], At((second + 1) * SECOND), process);
+    }
+    totals.close(At(seconds * SECOND + SECOND / 5));
+    totals.summary()
+}
+
+fn run(act: impl Fn(&mut Recorder, i64)) -> Summary {
+    run_with(header(), 3, |recorder, second| {
+        act(recorder, second);
+        Gauges::default()
+    })
+}
+
+fn with(expression: &str, strict: bool) -> Header {
+    Header { thresholds: vec![Threshold { expression: expression.to_owned(), strict }], ..header() }
+}
+
+/// Member 1 is in from the start and receives what `copies` says of one message a second.
+fn deliver(recorder: &mut Recorder, second: i64, copies: u32) {
+    let (at, room, number) = (At(second * SECOND + SECOND / 2), 0, second as u32);
+    let batch = recorder.ledger();
+    if second == 0 {
+        batch.joined.push(Joined { member: 1, room, at: At(0) });
+    }
+    batch.sent.push(Sent { room, number, sender: 2, planned: at, started: at, acked: Some(true) });
+    for _ in 0..copies {
+        batch.received.push(Received { at: at.plus(5_000_000), member: 1, room, number });
+    }
+}
+
+#[track_caller]
+fn check(summary: &Summary, result: Conclusion, reasons: &[&str]) {
+    assert_eq!((summary.verdict.result, &summary.verdict.reasons[..]), (result, &reasons.map_strings()[..]));
+}
+
+trait Strings {
+    fn map_strings(&self) -> Vec<String>;
+}
+impl Strings for &[&str] {
+    fn map_strings(&self) -> Vec<String> {
+        self.iter().map(|s| (*s).to_owned()).collect()
+    }
+}
+
+#[test]
+fn a_run_in_which_everything_arrived_passes() {
+    let summary = run(|recorder, second| deliver(recorder, second, 1));
+    check(&summary, Conclusion::Pass, &["all 3 owed copies arrived"]);
+    let delivery = summary.delivery.unwrap();
+    assert_eq!((delivery.ratio, delivery.latency_ms.p99, delivery.latency_ms.count), (1.0, 5.003, 3));
+    assert_eq!((summary.generator.state, summary.generator.findings.len()), (Health::Ok, 0));
+}
+
+#[test]
+fn lost_and_doubled_copies_fail_a_run() {
+    let summary = run(|recorder, second| deliver(recorder, second, [0, 1, 2][second as usize]));
+    let reasons = ["1 of 3 owed copies was lost (33.3 %)", "1 copy was received again"];
+    check(&summary, Conclusion::Fail, &reasons);
+}
+
+#[test]
+fn a_threshold_on_a_delivery_count_replaces_its_default_rule() {
+    let lossy = |header| {
+        run_with(header, 3, |recorder, second| {
+            deliver(recorder, second, u32::from(second > 0));
+            Gauges::default()
+        })
+    };
+    check(&lossy(with("delivery.ratio > 0.5", true)), Conclusion::Pass, &["3 users completed"]);
+    let strict = "the threshold `delivery.ratio > 0.9` did not hold: delivery.ratio = 0.6667";
+    check(&lossy(with("delivery.ratio > 0.9", true)), Conclusion::Fail, &[strict]);
+    let lenient = lossy(with("delivery.ratio > 0.9", false));
+    check(&lenient, Conclusion::Pass, &["3 users completed"]);
+    assert_eq!(lenient.verdict.hints, [format!("not strict, but {strict}")]);
+}
+
+#[test]
+fn a_failed_user_fails_a_run_unless_a_threshold_allows_it() {
+    let failing = |header| {
+        run_with(header, 3, |recorder, second| {
+            let now = At(second * SECOND);
+            recorder.operation(OperationId(0), timing(now.0, 1000), Outcome::Failed(Failure::ConnectRefused));
+            recorder.user_ended(0, false, 0);
+            Gauges::default()
+        })
+    };
+    let summary = failing(header());
+    let reason = "3 of 150 users failed (2.0 %); most frequent error: connect_refused in GET /users, all (3)";
+    check(&summary, Conclusion::Fail, &[reason]);
+    let hint = "connect_refused: is the target running and listening on this address and port?";
+    assert_eq!(summary.verdict.hints, [hint]);
+    check(&failing(with("vusers.failed < 10", true)), Conclusion::Pass, &["3 users completed"]);
+    check(&failing(with("errors.ECONNREFUSED < 10", true)), Conclusion::Pass, &["3 users completed"]);
+}
+
+#[test]
+fn a_run_without_a_completed_user_fails() {
+    let mut totals = Totals::new(&header(), Rules::default());
+    totals.close(At(SECOND));
+    check(&totals.summary(), Conclusion::Fail, &["no user was started"]);
+    let mut shard = Recorder::new(3, 2);
+    shard.add(Counter::ArrivalsPlanned, 2);
+    shard.add(Counter::ArrivalsStarted, 2);
+    let mut totals = Totals::new(&header(), Rules::default());
+    totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
+    check(&totals.summary(), Conclusion::Fail, &["none of 2 users completed"]);
+    totals.interrupt();
+    check(&totals.summary(), Conclusion::Fail, &["the run was stopped before any of 2 users completed"]);
+}
+
+#[test]
+fn server_errors_are_hinted_at_and_judged_by_thresholds_only() {
+    let summary = run(|recorder, second| {
+        recorder.operation(OperationId(0), timing(second * SECOND, 1000), Outcome::Status(503));
+    });
+    check(&summary, Conclusion::Pass, &["3 users completed"]);
+    let hint = "3 of 3 HTTP responses were server errors (100.0 %); they fail a run only by a threshold on \
+                `http.codes.<code>`";
+    assert_eq!(summary.verdict.hints, [hint]);
+}
+
+#[test]
+fn send_lag_warns_above_a_millisecond_and_names_the_worst_second() {
+    let summary = run(|recorder, second| (0..100).for_each(|_| recorder.send_lag(1_000_000 * (1 + second))));
+    check(&summary, Conclusion::Pass, &["3 users completed"]);
+    let finding = "the generator was 3.0 ms late at p99, worst in second 2 (warning above 1 ms)";
+    assert_eq!(
+        (summary.generator.state, &summary.generator.findings[..]),
+        (Health::Warn, &[finding.to_owned()][..])
+    );
+    assert_eq!(summary.verdict.hints, [finding]);
+}
+
+#[test]
+fn send_lag_above_a_tenth_of_the_objective_invalidates_a_run() {
+    let lagging = |header| {
+        run_with(header, 3, |recorder, _| {
+            recorder.send_lag(4_000_000);
+            recorder.operation(OperationId(0), timing(0, 1000), Outcome::Status(200));
+            Gauges::default()
+        })
+    };
+    let summary = lagging(with("http.response_time.p95 < 30", true));
+    let finding =
+        "the generator was 4.0 ms late at p99, worst in second 0 (limit: 10 % of the 30 ms objective)";
+    check(&summary, Conclusion::Invalid, &[finding]);
+    assert_eq!(lagging(with("http.response_time.p95 < 300", true)).generator.state, Health::Warn);
+}
+
+#[test]
+fn starting_less_than_was_planned_invalidates_a_run() {
+    let missing = |planned, missed| {
+        run(move |recorder, second| {
+            if second == 0 {
+                recorder.add(Counter::ArrivalsPlanned, planned);
+                recorder.add(Counter::ArrivalsMissed, missed);
+            }
+        })
+    };
+    assert_eq!(missing(1, 1).generator.state, Health::Ok);
+    let finding = "150 of 152 planned arrivals were started (at least 99 % must start)";
+    check(&missing(2, 2), Conclusion::Invalid, &[finding]);
+    let one = run_with(header(), 1, |recorder, _| {
+        recorder.add(Counter::ArrivalsPlanned, 1);
+        recorder.add(Counter::ArrivalsMissed, 1);
+        Gauges::default()
+    });
+    let finding = "50 of 51 planned arrivals were started (with fewer than 100, none may be missed)";
+    check(&one, Conclusion::Invalid, &[finding]);
+    let skipped = run(|recorder, _| {
+        recorder.add(Counter::ArrivalsPlanned, 50);
+        recorder.add(Counter::UsersSkipped, 50);
+    });
+    assert_eq!((skipped.generator.state, skipped.generator.achieved_ratio), (Health::Ok, 1.0));
+}
+
+#[test]
+fn a_full_core_for_five_seconds_on_end_invalidates_a_run() {
+    let busy = |busy: fn(i64) -> bool| {
+        run_with(header(), 8, |_, second| {
+            let cpu_ns = if busy(second) { 950_000_000 } else { 200_000_000 };
+            Gauges { cpu_ns, ..Gauges::default() }
+        })
+    };
+    let finding = "shard 0 used more than 90 % of its core for 5 s on end, until second 6 (limit: 5 s)";
+    check(&busy(|second| (2..7).contains(&second)), Conclusion::Invalid, &[finding]);
+    assert_eq!(busy(|second| second != 4).generator.state, Health::Ok);
+}
+
+#[test]
+fn running_out_of_ports_invalidates_a_run() {
+    let summary = run(|recorder, _| recorder.failure(None, Failure::GeneratorExhausted, String::new));
+    let finding = "the generator ran out of local ports or file descriptors 3 times (none is allowed)";
+    check(&summary, Conclusion::Invalid, &[finding]);
+}
+
+#[test]
+fn every_number_has_a_name() {
+    let summary = run(|recorder, second| {
+        deliver(recorder, second, 1);
+        recorder.operation(OperationId(0), timing(0, 2_000_000), Outcome::Status(200));
+        recorder.failure(None, Failure::Reset, String::new);
+        recorder.failure(None, Failure::ClosedEarly, String::new);
+        recorder.user_created(1);
+    });
+    let names = summary.names();
+    let expected = [
+        ("delivery.owed", 3.0),
+        ("delivery.latency_ms.p99", 5.003),
+        ("operations.GET /users, all.service_ms.p50", 2.0),
+        ("kinds.http.count", 3.0),
+        ("http.response_time.p95", 3.001),
+        ("http.response_time.median", 3.001),
+        ("http.codes.200", 3.0),
+        ("http_codes.200", 3.0),
+        ("errors.ECONNRESET", 6.0),
+        ("errors.reset", 3.0),
+        ("vusers.created", 150.0),
+        ("vusers.completed", 3.0),
+        ("vusers.created_by_name.listen", 3.0),
+        ("vusers.session_length.max", 1000.447),
+        ("users.session_ms.max", 1000.447),
+        ("generator.send_lag_ms.count", 3.0),
+        ("delivery.replay_latency_ms.count", 0.0),
+    ];
+    for (name, value) in expected {
+        assert_eq!(names.get(name), Some(&value), "{name}");
+    }
+    assert!(!names.contains_key("delivery.replay_latency_ms.p99"), "nothing replayed has no p99");
+    assert!(!names.contains_key("socketio.response_time.p99"));
+}
