@@ -1,7 +1,8 @@
 //! Measures the service alone: CPU per delivery in one room, and memory per idle connection.
 //!
 //! `cargo run --release -p sonagi-chat --example fanout -- room 500 10` lets 500 members of one room send once a
-//! second for ten seconds; `… -- idle 10000` opens idle connections. The service runs in a child process with one
+//! second for ten seconds, and a fourth argument names a database file to use instead of memory; `… -- idle 10000` opens
+//! idle connections. The service runs in a child process with one
 //! worker thread, so its CPU and memory are its own; the client only counts frames.
 
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use sonagi_chat::Config;
+use sonagi_chat::{Config, Store};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -22,8 +23,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, default: usize| arguments.get(at).map_or(default, |text| text.parse().unwrap());
     match arguments.first().map(String::as_str) {
-        Some("serve") => serve(number(1, 1)),
-        Some("room") => on_one_thread(room(number(1, 500), number(2, 10))),
+        Some("serve") => serve(number(1, 1), arguments.get(2)),
+        Some("room") => on_one_thread(room(number(1, 500), number(2, 10), arguments.get(3))),
         Some("idle") => on_one_thread(idle(number(1, 10_000))),
         _ => eprintln!("room <members> <seconds> | idle <connections>"),
     }
@@ -34,10 +35,12 @@ fn on_one_thread(work: impl Future<Output = ()>) {
 }
 
 /// The child: prints its address and a token a line, then serves until killed.
-fn serve(users: usize) {
+fn serve(users: usize, file: Option<&String>) {
+    let store = file.map_or(Store::Memory, |path| Store::File(path.into()));
+    let config = Config { seed_users: users, store, ..Config::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let service = sonagi_chat::start(Config { seed_users: users, ..Config::default() }).await.unwrap();
+        let service = sonagi_chat::start(config).await.unwrap();
         println!("{}", service.address());
         for credential in service.credentials() {
             println!("{}", credential.token);
@@ -53,9 +56,10 @@ struct Target {
 }
 
 impl Target {
-    fn start(users: usize) -> Target {
+    fn start(users: usize, file: Option<&String>) -> Target {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["serve", &users.to_string()])
+            .args(file)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -129,8 +133,8 @@ async fn count(mut stream: OwnedReadHalf, tally: Arc<Tally>, born: Instant) {
     }
 }
 
-async fn room(members: usize, seconds: usize) {
-    let target = Target::start(members);
+async fn room(members: usize, seconds: usize, file: Option<&String>) {
+    let target = Target::start(members, file);
     let tally = Arc::new(Tally::default());
     let born = Instant::now();
     let mut senders = Vec::new();
@@ -180,7 +184,7 @@ async fn room(members: usize, seconds: usize) {
 }
 
 async fn idle(connections: usize) {
-    let target = Target::start(1);
+    let target = Target::start(1, None);
     let before = target.resident_kib();
     let mut open = Vec::with_capacity(connections);
     let started = Instant::now();
