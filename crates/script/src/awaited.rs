@@ -46,7 +46,7 @@ pub(crate) fn captures(
 
 fn capture_name(reader: &mut Reader, own: &Fields<'_>) -> Option<String> {
     let Some(node) = own.get("as") else {
-        reader.problem(own.place, "a capture needs a name for its value", Some("add `as: token`".into()));
+        reader.missing(own, &["as"], "a capture needs a name for its value", "add `as: token`");
         return None;
     };
     let name = reader.text(own, "as")?;
@@ -68,10 +68,11 @@ pub(crate) fn matches(reader: &mut Reader, fields: &Fields<'_>, answer: Answer) 
         let strict = reader.boolean(&own, "strict").unwrap_or(true);
         let value = match own.entry("value") {
             None => {
-                reader.problem(
-                    own.place,
+                reader.missing(
+                    &own,
+                    &["value"],
                     "a match needs a value to compare with",
-                    Some("add `value: true`".into()),
+                    "add `value: true`",
                 );
                 None
             }
@@ -111,7 +112,7 @@ fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Sourc
             let refused = ["xpath", "selector"].iter().any(|key| own.entry(key).is_some());
             if !refused {
                 let what = format!("{} needs json, regexp or header", own.area.name);
-                reader.problem(own.place, what, Some("add `json: $.token`".into()));
+                reader.missing(own, &["json", "regexp", "header"], &what, "add `json: $.token`");
             }
             None
         }
@@ -132,8 +133,8 @@ fn json_path(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Js
     let path = modern(written, answer == Answer::Acknowledgement);
     match JsonPath::parse(&path) {
         Ok(path) => Some(path),
-        Err(error) => {
-            let what = format!("`{written}` is no JSONPath (RFC 9535): {}", error.message());
+        Err(_) => {
+            let what = format!("`{written}` is no JSONPath (RFC 9535)");
             let hint = if written.contains("(@.length") {
                 "the last element is `[-1]`"
             } else {
@@ -209,9 +210,10 @@ fn regexp(reader: &mut Reader, own: &Fields<'_>) -> Option<Source> {
         Err(error) => {
             let lines = error.to_string();
             let reason = lines.lines().last().unwrap_or("").trim().trim_start_matches("error: ").to_owned();
-            let hint = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look)).then(|| {
-                "look-around is not supported; put the part you need into a group: \"id=([0-9]+)\"".to_owned()
-            });
+            let hint = ["(?=", "(?!", "(?<=", "(?<!"]
+                .iter()
+                .any(|look| pattern.contains(look))
+                .then(|| "put the part you need into a group: \"id=([0-9]+)\"".to_owned());
             reader.problem(node.place, format!("not a regular expression: {reason}"), hint);
             None
         }
@@ -229,12 +231,8 @@ fn group(reader: &mut Reader, own: &Fields<'_>, regex: &Regex) -> Option<usize> 
     match number.filter(|number| *number <= groups) {
         Some(number) => Some(number),
         None => {
-            let shown = node.describe();
-            reader.problem(
-                node.place,
-                format!("the expression has {groups} groups; got group {shown}"),
-                None,
-            );
+            let what = format!("the expression has no such group: it has {groups}; got {}", node.describe());
+            reader.problem(node.place, what, None);
             None
         }
     }
@@ -272,8 +270,8 @@ pub(crate) fn expect(
     let event = reader.template_of(&own, "channel");
     match (flow.engine.is_socketio(), own.get("channel")) {
         (true, None) if own.entry("channel").is_none() => {
-            let hint = "add `channel: newMessage`".to_owned();
-            reader.problem(own.place, "an expect over Socket.IO needs a channel", Some(hint));
+            let what = "an expect over Socket.IO needs a channel";
+            reader.missing(&own, &["channel"], what, "add `channel: newMessage`");
         }
         (false, Some(_)) => {
             let hint = "tell messages apart with `match`".to_owned();

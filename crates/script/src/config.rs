@@ -93,7 +93,7 @@ pub(crate) fn target(reader: &mut Reader, config: &Fields<'_>, overrides: &Overr
             } else {
                 format!("choose an environment that has one with -e: {}", with_target.join(", "))
             };
-            reader.problem(place, "the script has no target", Some(hint));
+            reader.missing(config, &["target"], "the script has no target", &hint);
         }
         return String::new();
     };

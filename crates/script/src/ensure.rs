@@ -90,8 +90,8 @@ fn condition(reader: &mut Reader, item: &Node) -> Option<Threshold> {
         let fields = reader.fields(item, &schema::CONDITION)?;
         let strict = reader.boolean(&fields, "strict").unwrap_or(true);
         let Some(node) = fields.get("expression") else {
-            let hint = "add `expression: \"vusers.failed == 0\"`".to_owned();
-            reader.problem(fields.place, "a condition needs an expression", Some(hint));
+            let hint = "add `expression: \"vusers.failed == 0\"`";
+            reader.missing(&fields, &["expression"], "a condition needs an expression", hint);
             return None;
         };
         (node, reader.text(&fields, "expression")?, strict)

@@ -4,18 +4,16 @@
 //! but after the HTTP steps before that, because their token usually goes into the handshake.
 
 use serde_json::Value;
-use sonagi_engine::plan::{
-    Expression, Function, Loop, Repeat, SocketioConnect, SocketioOptions, Step, Think,
-};
+use sonagi_engine::plan::{Expression, SocketioConnect, SocketioOptions, Step, Think};
 use std::sync::Arc;
 
 use crate::options::Settings;
 use crate::problem::nearest;
-use crate::reader::{Fields, Reader, seconds_of};
+use crate::reader::{Fields, MAX_SECONDS, Reader, seconds_of};
 use crate::scenario::{Engine, Joined, Room};
 use crate::schema::{self, Area};
 use crate::yaml::{Kind, Node, Place};
-use crate::{http, socketio, websocket};
+use crate::{http, loops, socketio, websocket};
 
 /// What steps need to know of the flow around them.
 pub(crate) struct Flow<'s> {
@@ -27,7 +25,8 @@ pub(crate) struct Flow<'s> {
     pub(crate) session: Option<Arc<SocketioConnect>>,
     opening: Opening,
     room: Option<Room>,
-    depth: usize,
+    /// Loops around the step being read.
+    pub(crate) depth: usize,
 }
 
 /// Where the connection of a flow is opened.
@@ -139,7 +138,7 @@ const VERBS: &[Verb] = &[
     verb("options", &schema::REQUEST_STEP, any, http::request),
     verb("think", &schema::THINK, any, think),
     verb("log", &schema::LOG, any, log),
-    verb("loop", &schema::LOOP, any, repeat),
+    verb("loop", &schema::LOOP, any, loops::repeat),
     verb("connect", &schema::CONNECT_STEP, realtime, connect),
     verb("send", &schema::SEND_STEP, only_websocket, websocket::send),
     verb("sendBytes", &schema::SEND_STEP, only_websocket, websocket::send_bytes),
@@ -313,25 +312,17 @@ fn think(
     let seconds = match &node.kind {
         Kind::Number(number) => {
             if number.as_f64().is_some_and(|seconds| seconds.fract() != 0.0) {
-                let text = format!(
-                    "think: {number} means {number} seconds here; Artillery waits about {} ms",
-                    number.as_f64().unwrap_or(0.0).ceil()
-                );
+                let text = "think: a fraction is seconds here (0.5 is half a second); Artillery takes it for milliseconds";
                 reader.notice(node.place, text);
             }
-            number.as_f64().filter(|seconds| *seconds >= 0.0).map(Expression::from_number)
+            number.as_f64().and_then(constant_seconds)
         }
-        Kind::Text { text, .. } if text.contains("{{") => {
-            let expression = reader.expression(node)?;
-            match &expression {
-                Expression::Text(_) => None,
-                Expression::Constant(value) => {
-                    value.as_str().and_then(seconds_of).map(Expression::from_number)
-                }
-                _ => Some(expression),
-            }
-        }
-        Kind::Text { text, .. } => seconds_of(text.trim()).map(Expression::from_number),
+        Kind::Text { text, .. } if text.contains("{{") => match reader.expression(node)? {
+            Expression::Text(_) => None,
+            Expression::Constant(value) => value.as_str().and_then(seconds_of).and_then(constant_seconds),
+            expression => Some(expression),
+        },
+        Kind::Text { text, .. } => seconds_of(text.trim()).and_then(constant_seconds),
         _ => None,
     };
     if seconds.is_none() {
@@ -344,16 +335,13 @@ fn think(
     Some(vec![Step::Think(Think { seconds: seconds?, jitter })])
 }
 
-/// Numbers as constants of templates.
-trait FromNumber {
-    fn from_number(number: f64) -> Self;
-}
-
-impl FromNumber for Expression {
-    fn from_number(number: f64) -> Expression {
-        let whole = number.fract() == 0.0 && number.abs() < 9e15;
-        Expression::Constant(if whole { Value::from(number as i64) } else { Value::from(number) })
+/// A think time as a constant; None when it is no time.
+fn constant_seconds(seconds: f64) -> Option<Expression> {
+    if !(0.0..=MAX_SECONDS).contains(&seconds) {
+        return None;
     }
+    let whole = seconds.fract() == 0.0;
+    Some(Expression::Constant(if whole { Value::from(seconds as i64) } else { Value::from(seconds) }))
 }
 
 fn log(reader: &mut Reader, _: &mut Flow<'_>, fields: &Fields<'_>, verb: &'static str) -> Option<Vec<Step>> {
@@ -383,162 +371,4 @@ fn expect(
     verb: &'static str,
 ) -> Option<Vec<Step>> {
     crate::awaited::expect(reader, flow, fields, verb).map(|step| vec![step])
-}
-
-fn repeat(
-    reader: &mut Reader,
-    flow: &mut Flow<'_>,
-    fields: &Fields<'_>,
-    verb: &'static str,
-) -> Option<Vec<Step>> {
-    const DEEPEST: usize = 20;
-    let items = reader.list(fields, verb, false);
-    if flow.depth == DEEPEST {
-        reader.problem(fields.place, format!("loops are nested deeper than {DEEPEST}"), None);
-        return None;
-    }
-    let pace = reader.duration(fields, "pace");
-    let over = fields.get("over");
-    let how = how_often(reader, fields);
-    let mut body = Vec::new();
-    for (key, function) in [("loopValue", Function::LoopCount), ("loopElement", Function::LoopElement)] {
-        let Some(name) = reader.text(fields, key) else { continue };
-        let name = name.trim_start_matches('$').to_owned();
-        reader.names.declare(&name);
-        body.push(Step::Set { name, value: Expression::Call { function, arguments: Vec::new() } });
-    }
-    if over.is_some() {
-        // So that paths reach into the element: `{{ $loopElement.id }}`.
-        let value = Expression::Call { function: Function::LoopElement, arguments: Vec::new() };
-        body.push(Step::Set { name: "$loopElement".into(), value });
-    }
-    flow.depth += 1;
-    reader.names.enter_loop(over.is_some());
-    steps(reader, flow, items, &mut body, false);
-    reader.names.leave_loop();
-    flow.depth -= 1;
-    if items.is_empty() {
-        reader.problem(
-            fields.place_of(verb),
-            "the loop is empty",
-            Some("put a list of steps under `loop:`".into()),
-        );
-    }
-    Some(vec![Step::Loop(Loop { body, repeat: how?, pace })])
-}
-
-fn how_often(reader: &mut Reader, fields: &Fields<'_>) -> Option<Repeat> {
-    let given: Vec<&str> =
-        ["count", "over", "whileTrue"].into_iter().filter(|key| fields.get(key).is_some()).collect();
-    if let [first, second, ..] = given.as_slice() {
-        let what = format!("a loop has one of count, over and whileTrue; this one has {first} and {second}");
-        reader.problem(fields.place_of(second), what, None);
-        return None;
-    }
-    match given.first() {
-        None => Some(Repeat::Forever),
-        Some(&"count") => count(reader, fields, fields.get("count")?),
-        Some(&"over") => {
-            let node = fields.get("over")?;
-            Some(Repeat::Over(match &node.kind {
-                Kind::List(_) => Expression::Constant(node.to_value()),
-                Kind::Text { .. } => variable(reader, node)?,
-                _ => {
-                    reader.wrong(fields, "over", node);
-                    return None;
-                }
-            }))
-        }
-        Some(_) => Some(Repeat::While(condition(reader, fields, "whileTrue")?)),
-    }
-}
-
-fn count(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<Repeat> {
-    let text = match &node.kind {
-        Kind::Text { text, .. } if text.contains("{{") => {
-            return match reader.expression(node)? {
-                Expression::Constant(Value::String(text)) => range(&text),
-                expression => Some(Repeat::CountOf(expression)),
-            };
-        }
-        Kind::Text { text, .. } => text.clone(),
-        Kind::Number(number) => number.to_string(),
-        _ => String::new(),
-    };
-    let found = range(&text);
-    if found.is_none() {
-        reader.wrong(fields, "count", node);
-    }
-    found
-}
-
-/// `10`, `"9-12"`; 0 is for ever.
-fn range(text: &str) -> Option<Repeat> {
-    let (least, most) = text.split_once('-').unwrap_or((text, text));
-    let (least, most): (u64, u64) = (least.trim().parse().ok()?, most.trim().parse().ok()?);
-    match (least, most) {
-        (0, 0) => Some(Repeat::Forever),
-        _ if least <= most => Some(Repeat::Count { least, most }),
-        _ => None,
-    }
-}
-
-/// A condition: one variable, as a name or a template.
-pub(crate) fn condition(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Option<Expression> {
-    let node = fields.get(key)?;
-    match &node.kind {
-        Kind::Bool(value) => Some(Expression::Constant(Value::Bool(*value))),
-        Kind::Text { .. } => variable(reader, node),
-        _ => {
-            reader.wrong(fields, key, node);
-            None
-        }
-    }
-}
-
-/// A variable by its bare name or as a template.
-fn variable(reader: &mut Reader, node: &Node) -> Option<Expression> {
-    let text = node.as_text()?;
-    if text.contains("{{") {
-        return reader.expression(node);
-    }
-    let wrapped = format!("{{{{{text}}}}}");
-    // The two braces stand before the name: places inside shift back by them.
-    let mut uses = Vec::new();
-    match crate::template::parse(&wrapped, &reader.constants, &mut |name, offset| {
-        uses.push((name.to_owned(), offset))
-    }) {
-        Ok(template) => {
-            for (name, offset) in uses {
-                reader.names.used(name, node.place_at(offset.saturating_sub(2)));
-            }
-            match template.pieces.into_iter().next() {
-                Some(sonagi_engine::plan::template::Piece::Hole(hole)) => Some(hole),
-                Some(sonagi_engine::plan::template::Piece::Text(text)) => {
-                    Some(Expression::Constant(Value::from(text)))
-                }
-                None => Some(Expression::Constant(Value::from(""))),
-            }
-        }
-        Err(_) => {
-            let what = format!("`{text}` is no variable; a condition is one variable, and no expression");
-            let hint = "capture or load the value so that it is true or false by itself";
-            reader.problem(node.place, what, Some(hint.into()));
-            None
-        }
-    }
-}
-
-/// Wraps steps that only some users do, or only sometimes.
-pub(crate) fn guarded(reader: &mut Reader, fields: &Fields<'_>, steps: Vec<Step>) -> Vec<Step> {
-    let condition = fields.get("ifTrue").and_then(|_| condition(reader, fields, "ifTrue"));
-    let probability = reader.number(fields, "probability");
-    if let Some(percent) = probability.filter(|percent| *percent > 100.0) {
-        let place = fields.place_of("probability");
-        reader.problem(place, format!("probability is a percentage, 0 to 100; got {percent}"), None);
-    }
-    if condition.is_none() && probability.is_none() {
-        return steps;
-    }
-    vec![Step::When { condition, probability: probability.map_or(1.0, |percent| percent / 100.0), steps }]
 }

@@ -4,7 +4,8 @@ use sonagi_engine::plan::{Body, HttpStep, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 
 use crate::awaited::{Answer, captures, matches};
-use crate::flow::{Flow, guarded};
+use crate::flow::Flow;
+use crate::loops::guarded;
 use crate::options::{lay_over, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
@@ -69,7 +70,7 @@ fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {
             None
         }
         (None, None) => {
-            reader.problem(own.place, "an HTTP request needs a url", Some("add `url: /`".into()));
+            reader.missing(own, &["url", "uri"], "an HTTP request needs a url", "add `url: /`");
             None
         }
         (Some(_), None) => reader.template_of(own, "url"),
@@ -82,6 +83,7 @@ fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {
 fn path_as_written(own: &Fields<'_>) -> String {
     let node = own.get("url").or_else(|| own.get("uri"));
     let text = node.and_then(plain_text).unwrap_or_default();
+    let text = without_target(&text);
     let mut depth = 0_i32;
     for (at, c) in text.char_indices() {
         match c {
@@ -91,7 +93,16 @@ fn path_as_written(own: &Fields<'_>) -> String {
             _ => {}
         }
     }
-    text
+    text.to_owned()
+}
+
+/// `{{ target }}/login` is the same request as `/login`.
+fn without_target(text: &str) -> &str {
+    let inner = text.strip_prefix("{{").and_then(|rest| rest.split_once("}}"));
+    match inner {
+        Some((name, path)) if name.trim() == "target" && path.starts_with('/') => path,
+        _ => text,
+    }
 }
 
 fn body(reader: &mut Reader, own: &Fields<'_>) -> Body {

@@ -10,6 +10,7 @@ mod config;
 mod ensure;
 mod flow;
 mod http;
+mod loops;
 mod merge;
 mod names;
 mod operations;
@@ -35,7 +36,6 @@ use std::path::{Path, PathBuf};
 
 use reader::Reader;
 use template::Constants;
-use yaml::Kind;
 
 /// What the command line says over the script.
 #[derive(Clone, Debug, Default)]
@@ -139,8 +139,15 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
         return None;
     }
     let script = reader.fields(root, &schema::SCRIPT)?;
-    let nothing = yaml::Node { place: root.place, kind: Kind::Map(Vec::new()) };
-    let config = reader.fields(script.get("config").unwrap_or(&nothing), &schema::CONFIG)?;
+    if script.get("config").is_none() {
+        let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`";
+        reader.missing(&script, &["config"], "the script has no config", hint);
+    }
+    let config = match script.get("config") {
+        Some(node) => reader.fields(node, &schema::CONFIG)?,
+        // One problem is enough: nothing more is said of what would be in it.
+        None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
+    };
     let variables = config::variables(reader, &config, overrides);
     let target = config::target(reader, &config, overrides);
     let payloads = payload::payloads(reader, &config, &folder(path));

@@ -45,18 +45,20 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         reader.names.declare_global(name);
     }
     let Some(path) = fields.get("path") else {
-        reader.problem(
-            fields.place,
+        reader.missing(
+            &fields,
+            &["path"],
             "a payload needs a path",
-            Some("add `path: users.csv`, relative to the script".into()),
+            "add `path: users.csv`, relative to the script",
         );
         return None;
     };
-    let file = folder.join(reader.text(&fields, "path")?);
+    let named = reader.text(&fields, "path")?;
+    let file = folder.join(&named);
     let text = match std::fs::read(&file) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => {
-            let what = format!("cannot read the payload {}: {error}", file.display());
+            let what = format!("cannot read the payload {named}: {error}");
             reader.problem(path.place, what, Some("the path is relative to the script".into()));
             return None;
         }
@@ -68,7 +70,7 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         csv_rows(reader, path.place, &text, form)?
     };
     if rows.is_empty() {
-        reader.problem(path.place, format!("the payload {} has no rows", file.display()), None);
+        reader.problem(path.place, format!("the payload {named} has no rows"), None);
         return None;
     }
     if all_as.is_none() {

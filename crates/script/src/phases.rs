@@ -17,12 +17,8 @@ const MAX_RATE: f64 = 1_000_000.0;
 pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     let spacing = spacing(reader, config);
     let Some(node) = config.get("phases") else {
-        let place = config.place_of("phases");
-        reader.problem(
-            place,
-            "the script has no phases: nothing says when users arrive",
-            Some("add `phases: [{duration: 60, arrivalRate: 5}]` to config".into()),
-        );
+        let what = "the script has no phases: nothing says when users arrive";
+        reader.missing(config, &["phases"], what, "add `phases: [{duration: 60, arrivalRate: 5}]` to config");
         return None;
     };
     let items = reader.list(config, "phases", true);
@@ -35,12 +31,13 @@ pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     if items.iter().any(|item| item.get("users").is_some()) {
         return closed(reader, items);
     }
+    let problems = reader.problems.len();
     let mut phases = Vec::new();
     for item in items {
         phases.extend(phase(reader, item));
     }
     let arrivals = phases.iter().any(|phase| phase.shape != Shape::Pause);
-    if phases.len() == items.len() && !arrivals {
+    if problems == reader.problems.len() && !arrivals {
         reader.problem(node.place, "all phases are pauses: no user ever arrives", None);
     }
     Some(Load::Open { phases, spacing })
@@ -93,10 +90,11 @@ fn phase(reader: &mut Reader, node: &Node) -> Option<Phase> {
     let duration = match fields.get("duration") {
         Some(_) => length(reader, &fields, "duration"),
         None => {
-            reader.problem(
-                fields.place,
+            reader.missing(
+                &fields,
+                &["duration"],
                 "a phase needs a duration",
-                Some("add `duration: 60` (seconds)".into()),
+                "add `duration: 60` (seconds)",
             );
             None
         }
@@ -123,11 +121,9 @@ fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
     }
     match (rate, ramp) {
         (None, None) => {
-            reader.problem(
-                fields.place,
-                "a phase needs arrivalRate, arrivalCount, users or pause",
-                Some("add `arrivalRate: 5` (users per second)".into()),
-            );
+            let what = "a phase needs arrivalRate, arrivalCount, users or pause";
+            let keys = ["arrivalRate", "rampTo", "arrivalCount", "users", "pause"];
+            reader.missing(fields, &keys, what, "add `arrivalRate: 5` (users per second)");
             None
         }
         (Some(node), None) => {
@@ -137,9 +133,7 @@ fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
                 return None;
             }
             if from.fract() != 0.0 {
-                let text = format!(
-                    "arrivalRate: {from} means {from} users per second here; Artillery stops on a fraction"
-                );
+                let text = "arrivalRate: a constant fraction is fine here (0.5 is a user every 2 s); Artillery stops on it";
                 reader.notice(node.place, text);
             }
             Some(Shape::Rate { from, to: from })
@@ -181,11 +175,12 @@ fn no_arrivals(reader: &mut Reader, place: Place, fields: &Fields<'_>, what: &st
 }
 
 fn closed(reader: &mut Reader, items: &[Node]) -> Option<Load> {
+    let problems = reader.problems.len();
     let mut stages = Vec::new();
     for item in items {
         stages.extend(stage(reader, item));
     }
-    if stages.len() == items.len()
+    if problems == reader.problems.len()
         && stages.iter().all(|stage| stage.users == 0 && stage.from.unwrap_or(0) == 0)
     {
         reader.problem(items[0].place, "the population is 0 in all phases: nothing runs", None);
@@ -212,16 +207,17 @@ fn stage(reader: &mut Reader, node: &Node) -> Option<Stage> {
     let users = reader.whole(&fields, "users");
     let ramp = reader.whole(&fields, "rampTo");
     if fields.get("duration").is_none() {
-        reader.problem(fields.place, "a phase needs a duration", Some("add `duration: 60` (seconds)".into()));
+        reader.missing(&fields, &["duration"], "a phase needs a duration", "add `duration: 60` (seconds)");
     }
     let duration = length(reader, &fields, "duration")?;
     match (users, ramp) {
         (Some(users), None) => Some(Stage { name, duration, from: Some(users), users }),
         (from, Some(users)) => Some(Stage { name, duration, from, users }),
         (None, None) => {
-            if fields.get("users").is_none() && fields.get("rampTo").is_none() {
+            let open = ["arrivalRate", "arrivalCount"].iter().any(|key| fields.get(key).is_some());
+            if !open && fields.get("users").is_none() && fields.get("rampTo").is_none() {
                 let hint = "write `users: 100`, or `rampTo: 100` to move there from the phase before";
-                reader.problem(fields.place, "a closed phase needs users or rampTo", Some(hint.into()));
+                reader.missing(&fields, &["users", "rampTo"], "a closed phase needs users or rampTo", hint);
             }
             None
         }

@@ -74,8 +74,8 @@ impl fmt::Display for Notice {
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = match lower.chars().count() {
-        0..=2 => 0,
-        3..=5 => 1,
+        0..=1 => 0,
+        2..=5 => 1,
         6..=8 => 2,
         _ => 3,
     };
@@ -98,7 +98,8 @@ mod tests {
         check("arivalRate", Some("arrivalRate"));
         check("arrivalrate", Some("arrivalRate"));
         check("ramTo", Some("rampTo"));
-        check("is", None);
+        check("is", Some("as"));
+        check("x", None);
         check("duration", None);
     }
 

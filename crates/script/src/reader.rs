@@ -18,7 +18,7 @@ use crate::template::{self, Constants};
 use crate::yaml::{Entry, Kind, Node, Origin, Place};
 
 /// Longest time a script may name: a year keeps all sums far from overflow.
-const MAX_SECONDS: f64 = 366.0 * 86_400.0;
+pub(crate) const MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// What reading a script gathers beside its values.
 pub(crate) struct Reader {
@@ -31,14 +31,20 @@ pub(crate) struct Reader {
 }
 
 /// A mapping whose keys were checked.
-#[derive(Clone, Copy)]
 pub(crate) struct Fields<'n> {
     pub(crate) area: &'static Area,
     pub(crate) place: Place,
     entries: &'n [Entry],
+    /// Keys that unknown ones were probably meant to be.
+    meant: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
+    /// A mapping that is not there; nothing is said of `silent` keys missing in it.
+    pub(crate) fn absent(area: &'static Area, place: Place, silent: Vec<&'static str>) -> Fields<'n> {
+        Fields { area, place, entries: &[], meant: silent }
+    }
+
     /// A value that is there and not empty.
     pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
         debug_assert!(self.area.key(key).is_some(), "{key} is no key of {}", self.area.name);
@@ -96,10 +102,10 @@ impl Reader {
     pub(crate) fn fields<'n>(&mut self, node: &'n Node, area: &'static Area) -> Option<Fields<'n>> {
         match &node.kind {
             Kind::Map(entries) => {
-                self.check_keys(entries, area);
-                Some(Fields { area, place: node.place, entries })
+                let meant = self.check_keys(entries, area);
+                Some(Fields { area, place: node.place, entries, meant })
             }
-            Kind::Null => Some(Fields { area, place: node.place, entries: &[] }),
+            Kind::Null => Some(Fields { area, place: node.place, entries: &[], meant: Vec::new() }),
             _ => {
                 let first = area.keys.first().map(|key| format!(", e.g. `{}: {}`", key.name, key.example));
                 let what = format!(
@@ -114,7 +120,15 @@ impl Reader {
         }
     }
 
-    pub(crate) fn check_keys(&mut self, entries: &[Entry], area: &'static Area) {
+    /// A key that must be there is not. Nothing is said when an unknown key was probably meant to be it.
+    pub(crate) fn missing(&mut self, fields: &Fields<'_>, keys: &[&str], what: &str, hint: &str) {
+        if !keys.iter().any(|key| fields.meant.contains(key)) {
+            self.problem(fields.place, what, Some(hint.to_owned()));
+        }
+    }
+
+    fn check_keys(&mut self, entries: &[Entry], area: &'static Area) -> Vec<&'static str> {
+        let mut meant = Vec::new();
         for entry in entries {
             match area.key(&entry.key) {
                 Some(key) => match key.support {
@@ -129,14 +143,16 @@ impl Reader {
                     }
                 },
                 None if area.path == "(top level)" && entry.key.starts_with("x-") => {}
-                None => self.unknown_key(entry, area),
+                None => meant.extend(self.unknown_key(entry, area)),
             }
         }
+        meant
     }
 
-    fn unknown_key(&mut self, entry: &Entry, area: &'static Area) {
+    fn unknown_key(&mut self, entry: &Entry, area: &'static Area) -> Option<&'static str> {
         let known = area.keys.iter().filter(|key| key.support == Support::Honoured).map(|key| key.name);
-        let hint = match nearest(&entry.key, known.clone()) {
+        let meant = nearest(&entry.key, area.keys.iter().map(|key| key.name));
+        let hint = match meant {
             Some(meant) => format!("did you mean \"{meant}\"?"),
             None => match schema::home_of(&entry.key, area) {
                 Some(home) => format!("\"{}\" belongs in {} ({})", entry.key, home.name, home.path),
@@ -144,6 +160,7 @@ impl Reader {
             },
         };
         self.problem(entry.place, format!("unknown key \"{}\" in {}", entry.key, area.name), Some(hint));
+        meant
     }
 
     /// Reports that a key's value is not what the tables say it wants.

@@ -36,7 +36,6 @@ impl Engine {
 /// Names an `engine:` may have.
 const ENGINES: &[(&str, Engine)] = &[
     ("http", Engine::Http),
-    ("https", Engine::Http),
     ("ws", Engine::Websocket),
     ("websocket", Engine::Websocket),
     ("socketio", Engine::Socketio),
@@ -51,12 +50,8 @@ pub(crate) fn scenarios(
     settings: &Settings,
 ) -> (Vec<Scenario>, bool) {
     let Some(node) = script.get("scenarios") else {
-        let hint = "add `scenarios: [{flow: [{get: {url: /}}]}]`".to_owned();
-        reader.problem(
-            script.place_of("scenarios"),
-            "the script has no scenarios: users have nothing to do",
-            Some(hint),
-        );
+        let what = "the script has no scenarios: users have nothing to do";
+        reader.missing(script, &["scenarios"], what, "add `scenarios: [{flow: [{get: {url: /}}]}]`");
         return (Vec::new(), false);
     };
     let items = reader.list(script, "scenarios", false);
@@ -97,11 +92,7 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     let engine = engine(reader, &fields)?;
     let options = socketio_options(reader, &fields, engine, settings);
     let Some(flow_node) = fields.get("flow") else {
-        reader.problem(
-            fields.place,
-            "a scenario needs a flow",
-            Some("add `flow:` with a list of steps".into()),
-        );
+        reader.missing(&fields, &["flow"], "a scenario needs a flow", "add `flow:` with a list of steps");
         return None;
     };
     let items = reader.list(&fields, "flow", false);
@@ -183,7 +174,7 @@ fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Openi
         let own = reader.fields(node, &schema::ROOM)?;
         let key = if own.get("name").is_some() { "name" } else { "id" };
         if own.get(key).is_none() {
-            reader.problem(own.place, "a room needs a name", Some("add `name: \"{{ roomId }}\"`".into()));
+            reader.missing(&own, &["name", "id"], "a room needs a name", "add `name: \"{{ roomId }}\"`");
         }
         let name = reader.template_of(&own, key);
         let joined = match own.get("joinedAfter") {

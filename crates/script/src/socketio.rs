@@ -183,7 +183,7 @@ fn listed(reader: &mut Reader, node: &Node, items: &[Node]) -> Option<Message> {
 fn channelled(reader: &mut Reader, own: &Fields<'_>) -> Option<Message> {
     let data = own.entry("data").and_then(|entry| argument(reader, &entry.value));
     let Some(channel) = own.get("channel") else {
-        reader.problem(own.place, "an emit needs a channel", Some("add `channel: message`".into()));
+        reader.missing(own, &["channel"], "an emit needs a channel", "add `channel: message`");
         return None;
     };
     let name = reader.template_of(own, "channel")?;
@@ -246,10 +246,11 @@ fn response(
     let awaited = awaited(reader, &own, Answer::Message, flow.settings.timeout);
     let key = if own.get("on").is_some() { "on" } else { "channel" };
     let Some(channel) = own.get(key) else {
-        reader.problem(
-            own.place,
+        reader.missing(
+            &own,
+            &["on", "channel"],
             "a response needs the event to wait for",
-            Some("add `on: newMessage`".into()),
+            "add `on: newMessage`",
         );
         return None;
     };

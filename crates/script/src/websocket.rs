@@ -76,8 +76,8 @@ pub(crate) fn send(
         match own.get("payload") {
             Some(inner) => payload = inner,
             None => {
-                let hint = "add `payload:`, or wait without sending: `wait:`".to_owned();
-                reader.problem(own.place, "a send with capture or match needs a payload", Some(hint));
+                let hint = "add `payload:`, or wait without sending: `wait:`";
+                reader.missing(&own, &["payload"], "a send with capture or match needs a payload", hint);
                 return None;
             }
         }

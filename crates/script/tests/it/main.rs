@@ -1,5 +1,9 @@
 //! The front end as its callers see it: scripts in, plans or problems out.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod bytes;
 mod compat;
+mod documents;
+mod mistakes;
+mod sketch;
 mod support;

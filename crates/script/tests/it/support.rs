@@ -4,11 +4,11 @@ use sonagi_script::{Loaded, Overrides, Problems, load};
 use std::path::{Path, PathBuf};
 
 /// Loads a text as `s.yml` in an empty folder.
-pub fn load_text(text: &str) -> Result<Loaded, Problems> {
+pub(crate) fn load_text(text: &str) -> Result<Loaded, Problems> {
     load_with(text, &Overrides::default())
 }
 
-pub fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
+pub(crate) fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yml");
     std::fs::write(&path, text).unwrap();
@@ -16,7 +16,7 @@ pub fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> 
 }
 
 /// The problems of a text, one per line, without the file's name: `2:3: what | hint`.
-pub fn problems(text: &str) -> Vec<String> {
+pub(crate) fn problems(text: &str) -> Vec<String> {
     match load_text(text) {
         Ok(_) => Vec::new(),
         Err(Problems(all)) => all
@@ -29,7 +29,7 @@ pub fn problems(text: &str) -> Vec<String> {
     }
 }
 
-pub fn notices(loaded: &Loaded) -> Vec<String> {
+pub(crate) fn notices(loaded: &Loaded) -> Vec<String> {
     loaded
         .notices
         .iter()
@@ -38,15 +38,15 @@ pub fn notices(loaded: &Loaded) -> Vec<String> {
 }
 
 /// A script of this folder.
-pub fn script(name: &str) -> PathBuf {
+pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/scripts").join(name)
 }
 
 /// A file of the repository.
-pub fn repository(path: &str) -> PathBuf {
+pub(crate) fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-pub fn loaded(path: &Path, overrides: &Overrides) -> Loaded {
+pub(crate) fn loaded(path: &Path, overrides: &Overrides) -> Loaded {
     load(path, overrides).unwrap_or_else(|problems| panic!("{problems}"))
 }

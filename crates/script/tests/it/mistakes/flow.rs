@@ -1,0 +1,192 @@
+//! Mistakes in HTTP steps, think, loop and the rest of a flow.
+
+use super::{Case, check, http};
+
+#[test]
+fn mistakes_in_http_steps_are_placed_and_explained() {
+    check(&CASES);
+}
+
+const CASES: [Case; 36] = [
+    (http, "    - gett: {url: /}\n", &[r#"7:7: unknown step "gett" | did you mean "get"?"#]),
+    (
+        http,
+        "    - get:\n      url: /\n",
+        &[r#"7:7: get has no value | indent "url" further than "get", so that it belongs to it"#],
+    ),
+    (
+        http,
+        "    - get: /\n",
+        &[r#"7:12: get wants a mapping with a url; got the text "/" | write `get: {url: "/"}`"#],
+    ),
+    (
+        http,
+        "    - get: {url: /}\n      post: {url: /}\n",
+        &["8:7: a step does one thing; this one has get and post | begin the second with its own `-`"],
+    ),
+    (http, "    - get: {ulr: /}\n", &[r#"7:13: unknown key "ulr" in an HTTP request | did you mean "url"?"#]),
+    (
+        http,
+        "    - get: {url: /, uri: /}\n",
+        &["7:21: url and uri are the same key; a request has one of them"],
+    ),
+    (
+        http,
+        "    - post: {url: /, json: {}, body: x}\n",
+        &["7:32: a request has one body; this one has json and body"],
+    ),
+    (
+        http,
+        "    - post: {url: /, body: {a: 1}}\n",
+        &["7:28: body wants a text; got a mapping | an object or a list is sent with `json:`"],
+    ),
+    (
+        http,
+        "    - post: {url: /, formData: {a: 1}, beforeRequest: f}\n",
+        &[
+            r#"7:22: "formData" in an HTTP request is refused: multipart forms are not supported in this version | use `form` or `body`"#,
+            r#"7:40: "beforeRequest" in an HTTP request is refused: this version does not run JavaScript | set headers and bodies with {{ variables }}"#,
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: /, headers: [a]}\n",
+        &[
+            "7:30: headers wants a mapping of names to texts, e.g. `headers: {accept: application/json}`; got a list of 1",
+        ],
+    ),
+    (http, "    - get: {url: /, headers: {a: [1]}}\n", &["7:34: a in headers wants a text; got a list of 1"]),
+    (
+        http,
+        "    - get: {url: /, expect: {statusCode: ok}}\n",
+        &[r#"7:42: statusCode wants a status from 100 to 599, e.g. 200; got the text "ok""#],
+    ),
+    (http, "    - get: {url: /, auth: {user: a}}\n", &["7:27: auth needs pass"]),
+    (
+        http,
+        "    - get: {url: /, capture: {json: $.a}}\n",
+        &["7:30: a capture needs a name for its value | add `as: token`"],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {json: '$.a[', as: b}}\n",
+        &["7:37: `$.a[` is no JSONPath (RFC 9535) | paths look like $.user.id, $.rooms[0].id, $..id"],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {regexp: '(?=a)', as: b}}\n",
+        &[
+            r#"7:39: not a regular expression: look-around, including look-ahead and look-behind, is not supported | put the part you need into a group: "id=([0-9]+)""#,
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {regexp: '(a)', group: 2, as: b}}\n",
+        &["7:53: the expression has no such group: it has 1; got 2"],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {xpath: //a, as: b}}\n",
+        &[
+            r#"7:31: "xpath" in a capture is refused: HTML and XML are not parsed in this version | use `regexp` or `json`"#,
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {json: $.a, regexp: a, as: b}}\n",
+        &["7:42: a capture looks in one place; this one has json and regexp"],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {as: b}}\n",
+        &["7:30: a capture needs json, regexp or header | add `json: $.token`"],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {json: $.a, as: user.id}}\n",
+        &[r#"7:46: `as` is a plain variable name; got "user.id" | templates reach into it: {{ user.id }}"#],
+    ),
+    (
+        http,
+        "    - get: {url: /, match: {json: $.a}}\n",
+        &["7:28: a match needs a value to compare with | add `value: true`"],
+    ),
+    (
+        http,
+        "    - get: {url: /, ifTrue: \"a == 1\"}\n",
+        &[
+            "7:29: `a == 1` is no variable; a condition is one variable, and no expression | capture or load the value so that it is true or false by itself",
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: /, probability: 150}\n",
+        &["7:21: probability is a percentage, 0 to 100; got 150"],
+    ),
+    (
+        http,
+        "    - think: soon\n",
+        &[
+            r#"7:14: think wants a time: seconds, or a text like "500ms", "2s", e.g. `think: 1`; got the text "soon""#,
+        ],
+    ),
+    (
+        http,
+        "    - think: -1\n",
+        &[r#"7:14: think wants a time: seconds, or a text like "500ms", "2s", e.g. `think: 1`; got -1"#],
+    ),
+    (
+        http,
+        "    - think: 1\n      jitter: lots\n",
+        &[r#"8:15: jitter wants milliseconds, or a percentage, e.g. `jitter: "20%"`; got the text "lots""#],
+    ),
+    (
+        http,
+        "    - loop: [{think: 1}]\n      count: many\n",
+        &[r#"8:14: count wants a whole number, or a range, e.g. `count: "9-12"`; got the text "many""#],
+    ),
+    (
+        http,
+        "    - loop: [{think: 1}]\n      count: 2\n      over: x\n",
+        &["9:7: a loop has one of count, over and whileTrue; this one has count and over"],
+    ),
+    (
+        http,
+        "    - loop: []\n      count: 2\n",
+        &["7:7: the loop is empty | put a list of steps under `loop:`"],
+    ),
+    (
+        http,
+        "    - function: doIt\n",
+        &[
+            r#"7:7: the step "function" is refused: this version does not run JavaScript, so there is no function to call | read responses with `capture`, load values with `payload`, draw them with {{ $randomNumber(1, 9) }}"#,
+        ],
+    ),
+    (
+        http,
+        "    - parallel: [{get: {url: /}}]\n",
+        &[
+            r#"7:7: the step "parallel" is refused: requests of one user run one after the other in this version | write the requests as steps of their own"#,
+        ],
+    ),
+    (http, "    - think\n", &[r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "think""#]),
+    (
+        http,
+        "    - emit: {channel: a}\n",
+        &[
+            r#"7:7: the engine http has no step "emit" | set `engine: socketio` or `engine: socketio-v3` on the scenario"#,
+        ],
+    ),
+    (
+        http,
+        "    - send: a\n",
+        &[r#"7:7: the engine http has no step "send" | set `engine: ws` on the scenario"#],
+    ),
+    (
+        http,
+        "    - connect: a\n",
+        &[
+            r#"7:7: the engine http has no step "connect" | set `engine: ws` or `engine: socketio` or `engine: socketio-v3` on the scenario"#,
+        ],
+    ),
+];

@@ -1,0 +1,261 @@
+//! A plan as short text, so that what a script became can be read and compared.
+
+use sonagi_engine::plan::template::{JsonPiece, Key, Piece};
+use sonagi_engine::plan::*;
+use std::fmt::Write;
+
+pub(crate) fn sketch(plan: &Plan) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{} at {}", plan.name, plan.target);
+    let _ = writeln!(out, "{:?}", plan.load);
+    for (name, values) in &plan.variables {
+        let _ = writeln!(out, "variable {name} = {}", serde_json::to_string(values).unwrap());
+    }
+    for payload in &plan.payloads {
+        let rows = serde_json::to_string(&payload.rows).unwrap();
+        let _ = writeln!(out, "payload {:?} {:?} {:?} {rows}", payload.fields, payload.order, payload.all_as);
+    }
+    for threshold in &plan.thresholds {
+        let _ = writeln!(out, "threshold {} strict {}", threshold.expression, threshold.strict);
+    }
+    let http = &plan.http;
+    let _ = writeln!(
+        out,
+        "http {:?} pool {:?} http2 {} {}",
+        http.timeout,
+        http.pool,
+        http.http2,
+        pairs(&http.headers)
+    );
+    let ws = &plan.websocket;
+    let _ =
+        writeln!(out, "ws {:?} {:?} {} {}", ws.timeout, ws.subprotocols, ws.max_message, pairs(&ws.headers));
+    let _ = writeln!(out, "socketio {}", options(&plan.socketio));
+    let _ = writeln!(
+        out,
+        "verify {} delivery {:?} drain {:?}",
+        plan.verify_certificates, plan.delivery, plan.drain
+    );
+    let sketch = Sketch { plan };
+    for (name, flow) in [("before", &plan.before), ("after", &plan.after)] {
+        if !flow.is_empty() {
+            let _ = writeln!(out, "{name}:");
+            sketch.steps(flow, 1, &mut out);
+        }
+    }
+    for scenario in &plan.scenarios {
+        let _ = writeln!(out, "scenario {} × {}:", scenario.name, scenario.weight);
+        sketch.steps(&scenario.flow, 1, &mut out);
+    }
+    out
+}
+
+struct Sketch<'p> {
+    plan: &'p Plan,
+}
+
+impl Sketch<'_> {
+    fn steps(&self, steps: &[Step], depth: usize, out: &mut String) {
+        for step in steps {
+            let _ = writeln!(out, "{}{}", "  ".repeat(depth), self.step(step));
+            match step {
+                Step::Loop(of) => self.steps(&of.body, depth + 1, out),
+                Step::When { steps, .. } => self.steps(steps, depth + 1, out),
+                _ => {}
+            }
+        }
+    }
+
+    fn name(&self, id: sonagi_measure::outcome::OperationId) -> String {
+        let operation = &self.plan.operations[usize::from(id.0)];
+        format!("{:?}/{:?}", operation.name, operation.kind)
+    }
+
+    fn step(&self, step: &Step) -> String {
+        match step {
+            Step::Think(think) => format!("think {} {:?}", expression(&think.seconds), think.jitter),
+            Step::Log(text) => format!("log {}", template(text)),
+            Step::Set { name, value } => format!("set {name} = {}", expression(value)),
+            Step::Loop(of) => format!("loop {} pace {:?}", repeat(&of.repeat), of.pace),
+            Step::Http(step) => self.http(step),
+            Step::WebsocketConnect(step) => format!(
+                "connect {} to {} {} {:?} {:?}",
+                self.name(step.operation),
+                template(&step.url),
+                pairs(&step.headers),
+                step.subprotocols,
+                step.timeout
+            ),
+            Step::WebsocketSend(step) => {
+                let content = match &step.payload {
+                    Content::Text(text) => format!("text {}", template(text)),
+                    Content::Json(value) => format!("json {}", json(value)),
+                    Content::Binary(text) => format!("base64 {}", template(text)),
+                };
+                let awaits = step.response.as_ref().map(awaited).unwrap_or_default();
+                format!("send {} {content}{awaits}", self.name(step.operation))
+            }
+            Step::SocketioConnect(step) => format!("connect {}", self.session(step)),
+            Step::SocketioEmit(step) => self.emit(step),
+            Step::Expect(step) => {
+                let event = step.event.as_ref().map(template).unwrap_or_default();
+                format!("expect {} {event}{}", self.name(step.operation), awaited(&step.awaited))
+            }
+            Step::Join(room) => format!("join {}", template(room)),
+            Step::Leave(room) => format!("leave {}", template(room)),
+            Step::Disconnect => "disconnect".into(),
+            Step::When { condition, probability, .. } => {
+                format!("when {} with {probability}", condition.as_ref().map(expression).unwrap_or_default())
+            }
+        }
+    }
+
+    fn session(&self, step: &SocketioConnect) -> String {
+        format!("{} {} {}", self.name(step.operation), template(&step.namespace), options(&step.options))
+    }
+
+    fn emit(&self, step: &SocketioEmit) -> String {
+        let mut text = format!("emit {} {} ", self.name(step.operation), template(&step.namespace));
+        text.push_str(&template(&step.event));
+        for argument in &step.arguments {
+            match argument {
+                Argument::Json(value) => text.push_str(&format!(", {}", json(value))),
+                Argument::Binary(bytes) => text.push_str(&format!(", {} bytes", bytes.len())),
+            }
+        }
+        if let Some(ack) = &step.acknowledge {
+            text.push_str(&format!(" ack{}", awaited(ack)));
+        }
+        if let Some((event, response)) = &step.response {
+            text.push_str(&format!(" then {}{}", template(event), awaited(response)));
+        }
+        text.push_str(&format!(" [{}]", self.session(&step.connect)));
+        text
+    }
+
+    fn http(&self, step: &HttpStep) -> String {
+        let mut text = format!("{} {} {}", self.name(step.operation), step.method, template(&step.url));
+        for (name, named) in [("headers", &step.headers), ("query", &step.query), ("cookies", &step.cookies)]
+        {
+            if !named.is_empty() {
+                text.push_str(&format!(" {name} {}", pairs(named)));
+            }
+        }
+        match &step.body {
+            Body::Empty => {}
+            Body::Text(body) => text.push_str(&format!(" text {}", template(body))),
+            Body::Json(body) => text.push_str(&format!(" json {}", json(body))),
+            Body::Form(fields) => text.push_str(&format!(" form {}", pairs(fields))),
+        }
+        if let Some((user, pass)) = &step.basic_auth {
+            text.push_str(&format!(" auth {}:{}", template(user), template(pass)));
+        }
+        if !step.follow_redirects {
+            text.push_str(" no redirects");
+        }
+        text.push_str(&format!(" {:?}", step.timeout));
+        text.push_str(&found(&step.captures, &step.matches));
+        if !step.expect_status.is_empty() {
+            text.push_str(&format!(" expect {:?}", step.expect_status));
+        }
+        text
+    }
+}
+
+fn awaited(awaited: &Awaited) -> String {
+    let data = awaited.data.as_ref().map(|data| format!(" = {}", json(data))).unwrap_or_default();
+    format!(" within {:?}{data}{}", awaited.timeout, found(&awaited.captures, &awaited.matches))
+}
+
+fn found(captures: &[Capture], matches: &[Match]) -> String {
+    let mut text = String::new();
+    for capture in captures {
+        text.push_str(&format!(" capture {} as {}", source(&capture.from), capture.name));
+        text.push_str(if capture.strict { "" } else { " lenient" });
+    }
+    for wanted in matches {
+        text.push_str(&format!(" match {} = {}", source(&wanted.from), template(&wanted.value)));
+        text.push_str(if wanted.strict { "" } else { " lenient" });
+    }
+    text
+}
+
+fn source(source: &Source) -> String {
+    match source {
+        Source::Json(path) => path.to_string(),
+        Source::Regexp { regex, group } => format!("/{regex}/{group}"),
+        Source::Header(name) => format!("header {name}"),
+        Source::Status => "status".into(),
+    }
+}
+
+fn options(options: &SocketioOptions) -> String {
+    let url = options.url.as_ref().map(template).unwrap_or_default();
+    let auth = options.auth.as_ref().map(json).unwrap_or_default();
+    format!(
+        "{{{url} {} query {} headers {} auth {auth} {:?} {:?}}}",
+        options.path,
+        pairs(&options.query),
+        pairs(&options.headers),
+        options.transport,
+        options.timeout
+    )
+}
+
+fn repeat(repeat: &Repeat) -> String {
+    match repeat {
+        Repeat::Forever => "for ever".into(),
+        Repeat::Count { least, most } if least == most => format!("{least} times"),
+        Repeat::Count { least, most } => format!("{least} to {most} times"),
+        Repeat::CountOf(count) => format!("{} times", expression(count)),
+        Repeat::Over(list) => format!("over {}", expression(list)),
+        Repeat::While(condition) => format!("while {}", expression(condition)),
+    }
+}
+
+fn pairs(pairs: &[(String, Template)]) -> String {
+    let all: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={}", template(value))).collect();
+    format!("({})", all.join(" "))
+}
+
+fn template(text: &Template) -> String {
+    text.pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Hole(hole) => format!("<{}>", expression(hole)),
+        })
+        .collect()
+}
+
+fn json(text: &JsonTemplate) -> String {
+    text.pieces
+        .iter()
+        .map(|piece| match piece {
+            JsonPiece::Raw(text) => text.clone(),
+            JsonPiece::Value(hole) => format!("<{}>", expression(hole)),
+            JsonPiece::InString(hole) => format!("<'{}'>", expression(hole)),
+        })
+        .collect()
+}
+
+fn expression(hole: &Expression) -> String {
+    match hole {
+        Expression::Constant(value) => value.to_string(),
+        Expression::Path { variable, keys } => {
+            let keys: String = keys
+                .iter()
+                .map(|key| match key {
+                    Key::Name(name) => format!(".{name}"),
+                    Key::Index(index) => format!("[{index}]"),
+                })
+                .collect();
+            format!("{variable}{keys}")
+        }
+        Expression::Call { function, arguments } => {
+            let arguments: Vec<String> = arguments.iter().map(expression).collect();
+            format!("{function:?}({})", arguments.join(", "))
+        }
+        Expression::Text(text) => format!("text {}", template(text)),
+    }
+}
