@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::engineio::Sessions;
-use crate::log::{Log, Send};
+use crate::log::{Entry, Log};
 use crate::metrics::Metrics;
 use crate::peer::{NotJoined, Peer, Peers};
 use crate::problem::Problem;
@@ -123,7 +123,7 @@ impl Hub {
                 format!("a content may have {limit} bytes and an id 128"),
             ));
         }
-        if self.log.send(Send { room, sender: peer.clone(), user, client_id, content, receipt }) {
+        if self.log.append(Entry { room, sender: peer.clone(), user, client_id, content, receipt }) {
             Ok(())
         } else {
             self.metrics.overloaded.add(1);

@@ -21,7 +21,7 @@ use crate::spoil::{self, Spoiler};
 use crate::store::{self, MessageRow};
 
 /// A message a peer wants published.
-pub(crate) struct Send {
+pub(crate) struct Entry {
     pub(crate) room: Arc<Room>,
     pub(crate) sender: Arc<Peer>,
     pub(crate) user: u64,
@@ -33,9 +33,9 @@ pub(crate) struct Send {
 }
 
 enum Job {
-    Send(Send),
+    Entry(Entry),
     /// Anything else that needs the writing connection.
-    With(Box<dyn FnOnce(&mut Connection) + std::marker::Send>),
+    With(Box<dyn FnOnce(&mut Connection) + Send>),
     Stop,
 }
 
@@ -55,14 +55,14 @@ pub(crate) fn channel(waiting: usize) -> (Log, Inbox) {
 
 impl Log {
     /// Hands a message over; false when too many wait.
-    pub(crate) fn send(&self, send: Send) -> bool {
-        self.jobs.try_send(Job::Send(send)).is_ok()
+    pub(crate) fn append(&self, entry: Entry) -> bool {
+        self.jobs.try_send(Job::Entry(entry)).is_ok()
     }
 
     /// Runs `ask` on the writing connection after everything sent before; `None` when too many wait or it has stopped.
-    pub(crate) async fn with<T: std::marker::Send + 'static>(
+    pub(crate) async fn with<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut Connection) -> T + std::marker::Send + 'static,
+        ask: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = tokio::sync::oneshot::channel();
         let job = Job::With(Box::new(move |db| {
@@ -100,7 +100,7 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
         let mut other = None;
         while let Some(job) = next.take() {
             match job {
-                Job::Send(send) => batch.push(send),
+                Job::Entry(entry) => batch.push(entry),
                 job => {
                     other = Some(job);
                     break;
@@ -120,7 +120,7 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
         match other {
             Some(Job::With(ask)) => ask(&mut db),
             Some(Job::Stop) => break,
-            Some(Job::Send(_)) | None => {}
+            Some(Job::Entry(_)) | None => {}
         }
     }
     if let Some(spoiler) = &mut spoiler {
@@ -129,50 +129,50 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
 }
 
 /// Numbers and stores the batch in one transaction; when that fails, no message of it is published.
-fn commit(db: &mut Connection, batch: &[Send], hub: &Hub) -> Vec<Outcome> {
-    let before: Vec<u64> = batch.iter().map(|send| send.room.last_stored()).collect();
+fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
+    let before: Vec<u64> = batch.iter().map(|entry| entry.room.last_stored()).collect();
     match store_all(db, batch, hub) {
         Ok(outcomes) => {
             hub.metrics.commits.add(1);
             outcomes
         }
         Err(_) => {
-            for (send, last) in batch.iter().zip(before) {
-                send.room.stored.store(last, Relaxed);
+            for (entry, last) in batch.iter().zip(before) {
+                entry.room.stored.store(last, Relaxed);
             }
             batch.iter().map(|_| Outcome::Failed).collect()
         }
     }
 }
 
-fn store_all(db: &mut Connection, batch: &[Send], hub: &Hub) -> Result<Vec<Outcome>, rusqlite::Error> {
+fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outcome>, rusqlite::Error> {
     let kept = hub.config.limits.history_kept;
     let at = now_ms();
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut outcomes = Vec::with_capacity(batch.len());
-    for send in batch {
-        if let Some(id) = &send.client_id
-            && let Some(seq) = store::sent_before(&tx, send.room.key, send.user, id)?
+    for entry in batch {
+        if let Some(id) = &entry.client_id
+            && let Some(seq) = store::sent_before(&tx, entry.room.key, entry.user, id)?
         {
             outcomes.push(Outcome::Repeated { seq });
             continue;
         }
-        let seq = send.room.last_stored() + 1;
+        let seq = entry.room.last_stored() + 1;
         store::insert_message(
             &tx,
             &MessageRow {
-                room: send.room.key,
+                room: entry.room.key,
                 seq,
-                sender: send.user,
-                client_id: send.client_id.as_deref(),
-                content: &send.content,
+                sender: entry.user,
+                client_id: entry.client_id.as_deref(),
+                content: &entry.content,
                 at,
             },
         )?;
-        send.room.stored.store(seq, Relaxed);
+        entry.room.stored.store(seq, Relaxed);
         // Not at every message: deleting in runs of 256 costs less and keeps at most that many more.
         if seq > kept && seq.is_multiple_of(256) {
-            store::prune(&tx, send.room.key, seq - kept)?;
+            store::prune(&tx, entry.room.key, seq - kept)?;
         }
         outcomes.push(Outcome::Stored { seq, at });
     }
@@ -180,9 +180,9 @@ fn store_all(db: &mut Connection, batch: &[Send], hub: &Hub) -> Result<Vec<Outco
     Ok(outcomes)
 }
 
-fn publish(batch: impl Iterator<Item = (Send, Outcome)>, spoiler: &mut Option<Spoiler>, hub: &Hub) {
-    for (send, outcome) in batch {
-        let Send { room, sender, user, content, receipt, .. } = send;
+fn publish(batch: impl Iterator<Item = (Entry, Outcome)>, spoiler: &mut Option<Spoiler>, hub: &Hub) {
+    for (entry, outcome) in batch {
+        let Entry { room, sender, user, content, receipt, .. } = entry;
         match outcome {
             Outcome::Stored { seq, at } => {
                 let message = Message { seq, sender, user, content, at };

@@ -123,17 +123,16 @@ async fn a_second_poll_ends_the_session() {
     let at = service.address();
     let session = open(at).await;
     let mut first = begin_get(at, &session).await;
-    waits(&service, &session).await;
+    arrived(&service).await;
     assert_eq!(get(at, &session, "").await.status, 400);
     let first = reply(&mut first).await;
     assert_eq!((first.status, first.body.as_str()), (200, "1"));
     assert_eq!(get(at, &session, "").await.json()["code"], 1);
 }
 
-/// Returns once a GET of the session has reached the service: a post's answer proves nothing about it, so ask for
-/// the count of requests.
-async fn waits(service: &Service, _session: &str) {
-    within("the poll's arrival", async {
+/// Returns once the request after the handshake has reached the service.
+async fn arrived(service: &Service) {
+    within("the request's arrival", async {
         while metric(&service.metrics(), "chat_requests_total") < 2 {
             tokio::task::yield_now().await;
         }
@@ -149,7 +148,7 @@ async fn a_second_post_ends_the_session() {
     let mut slow = TcpStream::connect(at).await.unwrap();
     let head = format!("POST {session} HTTP/1.1\r\nHost: chat\r\nContent-Length: 6\r\n\r\n4h");
     slow.write_all(head.as_bytes()).await.unwrap();
-    waits(&service, &session).await;
+    arrived(&service).await;
     assert_eq!(post(at, &session, "", "4fast").await.status, 400);
     slow.write_all(b"ello").await.unwrap();
     assert_eq!(get(at, &session, "").await.json()["code"], 1);
@@ -161,7 +160,7 @@ async fn a_poll_given_up_ends_the_session() {
     let at = service.address();
     let session = open(at).await;
     let poll = begin_get(at, &session).await;
-    waits(&service, &session).await;
+    arrived(&service).await;
     drop(poll);
     within("the end of the session", async {
         while metric(&service.metrics(), "chat_connections{transport=\"polling\"}") > 0 {
@@ -211,7 +210,7 @@ async fn a_close_packet_ends_the_session_and_releases_the_poll() {
     let at = service.address();
     let session = open(at).await;
     let mut poll = begin_get(at, &session).await;
-    waits(&service, &session).await;
+    arrived(&service).await;
     assert_eq!(post(at, &session, "", "1").await.body, "ok");
     let poll = reply(&mut poll).await;
     assert_eq!((poll.status, poll.body.as_str()), (200, "6"));

@@ -61,16 +61,15 @@ async fn a_client_that_hammers_the_login_is_told_when_to_come_back() {
     let limits = Limits { login_per_email: Rate { burst: 2.0, per_second: 0.5 }, ..Limits::default() };
     let config = Config { seed_users: 2, limits, ..Config::default() };
     let service = sonagi_chat::start(config).await.unwrap();
-    let login =
-        |n: usize| async move { format!(r#"{{"email":"user{n}@example.test","password":"password"}}"#) };
+    let login = |n: usize| format!(r#"{{"email":"user{n}@example.test","password":"password"}}"#);
     let at = service.address();
     for status in [200, 200] {
-        assert_eq!(post(at, "/auth/login", "", &login(1).await).await.status, status);
+        assert_eq!(post(at, "/auth/login", "", &login(1)).await.status, status);
     }
-    let limited = post(at, "/auth/login", "", &login(1).await).await;
+    let limited = post(at, "/auth/login", "", &login(1)).await;
     assert_eq!((limited.status, limited.error_code().as_str()), (429, "too_many_logins"));
     assert_eq!(limited.header("retry-after"), Some("2"));
-    assert_eq!(post(at, "/auth/login", "", &login(2).await).await.status, 200);
+    assert_eq!(post(at, "/auth/login", "", &login(2)).await.status, 200);
 }
 
 #[tokio::test]
