@@ -1,7 +1,7 @@
 //! Rust text with comments and literals blanked out: what is left are words and braces that mean themselves.
 
 /// Replaces every character inside a comment, a string or a character literal by a space; line breaks stay.
-pub fn blanked(source: &str) -> String {
+pub(crate) fn blanked(source: &str) -> String {
     let text: Vec<char> = source.chars().collect();
     let mut kept = String::with_capacity(source.len());
     let mut at = 0;
@@ -34,8 +34,11 @@ fn literal_end(text: &[char], at: usize) -> usize {
 /// Whether the letter at `at` continues a word (`b` and `c` before `r` are prefixes of literals, not words).
 fn word_before(text: &[char], at: usize) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let before = |n: usize| at.checked_sub(n).is_some_and(|index| is_word(text[index]));
-    before(1) && !(matches!(text[at - 1], 'b' | 'c') && !before(2))
+    let before = |n: usize| at.checked_sub(n).map(|index| text[index]).filter(|&c| is_word(c));
+    match before(1) {
+        Some('b' | 'c') => before(2).is_some(),
+        one => one.is_some(),
+    }
 }
 
 fn block_comment(rest: &[char]) -> usize {
@@ -90,12 +93,13 @@ fn raw_string(rest: &[char]) -> usize {
 }
 
 /// Whether the text has the word or path, not as a part of a longer one.
-pub fn says(blanked: &str, word: &str) -> bool {
+pub(crate) fn says(blanked: &str, word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     blanked.match_indices(word).any(|(at, _)| {
         let before = blanked[..at].chars().next_back();
         let after = blanked[at + word.len()..].chars().next();
-        !before.is_some_and(is_word) && !(after.is_some_and(is_word) && word.ends_with(is_word))
+        let continues = word.ends_with(is_word) && after.is_some_and(is_word);
+        !continues && !before.is_some_and(is_word)
     })
 }
 

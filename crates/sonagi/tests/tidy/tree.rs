@@ -8,19 +8,19 @@ const MADE: &[&str] =
     &[".git", ".cache", "target", "runs", "node_modules", "__pycache__", "corpus", "artifacts"];
 
 /// A text file of the repository.
-pub struct File {
+pub(crate) struct File {
     /// From the root of the repository, with `/`.
-    pub path: String,
-    pub text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// The root of the repository.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// All text files, in the order of their paths.
-pub fn files() -> Vec<File> {
+pub(crate) fn files() -> Vec<File> {
     let root = root();
     let mut found = Vec::new();
     let mut folders = vec![root.clone()];
@@ -45,11 +45,11 @@ pub fn files() -> Vec<File> {
 }
 
 /// The files whose names end so.
-pub fn files_ending(suffixes: &[&str]) -> Vec<File> {
+pub(crate) fn files_ending(suffixes: &[&str]) -> Vec<File> {
     files().into_iter().filter(|file| suffixes.iter().any(|suffix| file.path.ends_with(suffix))).collect()
 }
 
 /// Fails with every broken rule at once.
-pub fn none_of(problems: Vec<String>) {
+pub(crate) fn none_of(problems: Vec<String>) {
     assert!(problems.is_empty(), "{} broken:\n{}", problems.len(), problems.join("\n"));
 }
