@@ -1,5 +1,6 @@
 //! What the repository's text must and must not say.
 
+use crate::source::blanked;
 use crate::tree;
 use std::collections::BTreeSet;
 use std::fs;
@@ -57,6 +58,13 @@ fn what_is_left_to_do_names_its_issue() {
         }
     }
     tree::none_of(problems);
+}
+
+#[test]
+fn no_test_is_ignored() {
+    let ignored = |file: &tree::File| blanked(&file.text).contains("#[ignore");
+    let rust = tree::files_ending(&[".rs"]);
+    tree::none_of(rust.iter().filter(|file| ignored(file)).map(|file| file.path.clone()).collect());
 }
 
 #[test]
