@@ -216,7 +216,7 @@ impl<A: Attendant> Link<A> {
     fn feed(&mut self, bytes: &mut [u8]) {
         self.hub.metrics.bytes_in.add(bytes.len() as u64);
         self.attendant.heard();
-        let Link { decoder, attendant, answered, .. } = self;
+        let Link { decoder, attendant, answered, hub, .. } = self;
         let fed = decoder.feed(bytes, |event| match event {
             // Whoever is being closed is not listened to: it could not be told what became of a message.
             Event::Text(_) | Event::Binary(_) if !attendant.peer().outbox.is_open() => {}
@@ -228,6 +228,8 @@ impl<A: Attendant> Link<A> {
             Event::Pong(_) => {}
             Event::Close { code, .. } => {
                 *answered = true;
+                // Before the queue closes: what a fault still holds for this member goes out first.
+                attendant.peer().leave_all(&hub.metrics);
                 attendant.peer().outbox.close(Close::Answer(code));
             }
         });

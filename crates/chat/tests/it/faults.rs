@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sonagi_chat::{Config, Service};
 use tokio::sync::Barrier;
 
-use crate::client::{Got, Ws, metric};
+use crate::client::{Got, Ws, metric, within};
 use crate::socketio_client::{Sio, new_message};
 
 /// A member that records every copy it gets.
@@ -237,16 +237,34 @@ async fn a_copy_nobody_overtakes_is_delivered_in_order_after_the_hold_and_not_co
 }
 
 #[tokio::test]
+async fn whoever_closes_first_gets_what_was_held_for_it() {
+    let faults = "reorder=100%,settle=0s".parse().unwrap();
+    let service = sonagi_chat::start(Config { seed_users: 1, faults, ..Config::default() }).await.unwrap();
+    let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
+    ws.say("held", "").await;
+    assert_eq!(ws.json().await["type"], "ack");
+    ws.frame(sonagi_wire::websocket::Opcode::Close, b"").await;
+    assert_eq!(ws.json().await["content"], "held");
+    assert_eq!(ws.next().await, Got::Close(None));
+    assert_eq!(planted(&service.metrics(), "reorder"), 0);
+}
+
+#[tokio::test]
 async fn a_copy_held_for_a_connection_that_is_gone_counts_nothing() {
     let faults = "reorder=100%,settle=0s".parse().unwrap();
     let service = sonagi_chat::start(Config { seed_users: 2, faults, ..Config::default() }).await.unwrap();
     let (at, users) = (service.address(), service.credentials());
     let mut sender = Ws::in_room(at, "lobby", &users[0].token).await;
-    let mut gone = Ws::in_room(at, "lobby", &users[1].token).await;
+    let gone = Ws::in_room(at, "lobby", &users[1].token).await;
     sender.say("held for both", "").await;
     assert_eq!(sender.json().await["type"], "ack");
-    gone.frame(sonagi_wire::websocket::Opcode::Close, b"").await;
-    while gone.next().await != Got::End {}
+    drop(gone);
+    within("the end of the connection", async {
+        while metric(&service.metrics(), "chat_connections{transport=\"websocket\"}") > 1 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
     sender.say("overtakes", "").await;
     assert_eq!(sender.json().await["seq"], 2);
     assert_eq!(sender.json().await["seq"], 1);
