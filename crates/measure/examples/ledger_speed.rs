@@ -3,7 +3,7 @@
 //! `cargo run --release -p sonagi-measure --example ledger_speed -- 500 20`
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Batch, Joined, Ledger, Received, Rules, Sent};
+use sonagi_measure::ledger::{Arrival, Batch, Joined, Ledger, Received, Rules, Sent};
 use std::time::{Duration, Instant};
 
 const SECOND: i64 = 1_000_000_000;
@@ -17,16 +17,15 @@ fn main() {
     first.joined.extend((0..members).map(|member| Joined { member, room: 0, at: At(-SECOND) }));
     ledger.apply(&mut [first], At(0), |_| {});
     let (mut spent, mut latencies) = (Duration::ZERO, 0i64);
+    let mut note = |arrival: Arrival| latencies += arrival.latency_ns;
     for second in 0..seconds {
         let mut batch = self::second(members, second);
         let began = Instant::now();
-        ledger.apply(std::slice::from_mut(&mut batch), At((second + 1) * SECOND), |a| {
-            latencies += a.latency_ns
-        });
+        ledger.apply(std::slice::from_mut(&mut batch), At((second + 1) * SECOND), &mut note);
         spent += began.elapsed();
     }
     let began = Instant::now();
-    let counts = ledger.close(At(seconds * SECOND), |a| latencies += a.latency_ns);
+    let counts = ledger.close(At(seconds * SECOND), &mut note);
     spent += began.elapsed();
     let per_copy = spent.as_nanos() as f64 / counts.owed as f64;
     println!("{} copies of {} messages, {} lost", counts.owed, counts.messages, counts.lost);

@@ -191,7 +191,9 @@ pub struct Ledger {
     rooms: Vec<Room>,
     /// By member, then by room (sorted; nearly always one or two).
     seats: Vec<Vec<Seat>>,
-    /// Receipts not yet judged, in the order each member had them.
+    /// Moves that happen later than told so far.
+    moves: Vec<(Member, RoomId, At, Move)>,
+    /// Receipts not yet judged.
     held: Vec<Received>,
     /// Messages not yet judged.
     unjudged: Vec<(RoomId, u32)>,
@@ -212,6 +214,7 @@ impl Ledger {
             rules,
             rooms: Vec::new(),
             seats: Vec::new(),
+            moves: Vec::new(),
             held: Vec::new(),
             unjudged: Vec::new(),
             unsettled: Vec::new(),
@@ -223,25 +226,39 @@ impl Ledger {
     /// Takes what all shards saw up to `until`. Copies are judged once everything that bears on them is known, i.e. up to
     /// `settle` later, so counts lag by one call. Each judged first copy of an owed message goes to `arrived`.
     ///
-    /// A member's events must all come in the same batch position order, i.e. a member lives on one shard.
+    /// Batches may come in any order and hold later events too; those wait. What happened up to `until` must all have been
+    /// given with this call, except sends still being written (see [`PATIENCE_NS`]). A member lives on one shard: its events
+    /// are told apart by their instants, and by their place in a batch when those are equal.
     pub fn apply(&mut self, batches: &mut [Batch], until: At, mut arrived: impl FnMut(Arrival)) {
         for batch in batches.iter_mut() {
             self.counts.foreign += std::mem::take(&mut batch.foreign);
-            self.move_members(batch);
+            self.moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, Move::Join)));
+            self.moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, Move::Leave)));
+            self.moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
+            self.unsettled.append(&mut batch.settled);
+            self.held.append(&mut batch.received);
             for sent in batch.sent.drain(..) {
                 self.send(sent);
             }
-            self.unsettled.append(&mut batch.settled);
         }
+        self.move_members(until);
         self.settle();
         let ripe = until.plus(self.rules.settle_ns.saturating_neg());
         self.owe(ripe);
         self.pass += 1;
         let mut held = std::mem::take(&mut self.held);
-        for received in held.drain(..).chain(batches.iter_mut().flat_map(|batch| batch.received.drain(..))) {
-            if self.judge(received, ripe, &mut arrived).is_err() {
-                self.held.push(received);
+        // Nearly sorted runs, one a shard: this costs a merge.
+        held.sort_by_key(|received| received.at);
+        self.held = held.split_off(held.partition_point(|received| received.at <= ripe));
+        let mut waiting = Vec::new();
+        for received in held {
+            if self.judge(received, ripe, waiting.len(), &mut arrived).is_err() {
+                waiting.push(received);
             }
+        }
+        if !waiting.is_empty() {
+            waiting.append(&mut self.held);
+            self.held = waiting;
         }
     }
 
@@ -268,12 +285,10 @@ impl Ledger {
         self.counts()
     }
 
-    /// Applies a batch's joins, leaves and closed connections, seat by seat in the order of time.
-    fn move_members(&mut self, batch: &mut Batch) {
-        let mut moves = Vec::with_capacity(batch.joined.len() + batch.left.len() + batch.gone.len());
-        moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, Move::Join)));
-        moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, Move::Leave)));
-        moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
+    /// Applies joins, leaves and closed connections up to `until`, seat by seat in the order of time.
+    fn move_members(&mut self, until: At) {
+        let mut moves = std::mem::take(&mut self.moves);
+        self.moves = moves.extract_if(.., |&mut (_, _, at, _)| at > until).collect();
         moves.sort_by_key(|&(member, room, at, _)| (member, room, at));
         for moves in moves.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
             let (member, room, at, _) = moves[0];
@@ -344,17 +359,23 @@ impl Ledger {
         });
     }
 
-    fn judge(&mut self, copy: Received, ripe: At, arrived: &mut impl FnMut(Arrival)) -> Result<(), NotYet> {
-        let Ledger { rules, rooms, seats, counts, pass, held, .. } = self;
+    fn judge(
+        &mut self,
+        copy: Received,
+        ripe: At,
+        waiting: usize,
+        arrived: &mut impl FnMut(Arrival),
+    ) -> Result<(), NotYet> {
+        let Ledger { rules, rooms, seats, counts, pass, .. } = self;
         let seats = seats.get_mut(copy.member as usize);
         let seat = seats.and_then(|seats| find_seat(seats, copy.room).ok().map(|i| &mut seats[i]));
-        if copy.at > ripe || seat.as_ref().is_some_and(|seat| seat.blocked == *pass) {
+        if seat.as_ref().is_some_and(|seat| seat.blocked == *pass) {
             return Err(NotYet);
         }
         let room = rooms.get_mut(copy.room as usize);
         let Some((room, message)) = room.and_then(|room| room.ripe(copy.number, ripe).map(|m| (room, m)))
         else {
-            if held.len() >= HELD_MAX {
+            if waiting >= HELD_MAX {
                 counts.foreign += 1;
                 return Ok(());
             }

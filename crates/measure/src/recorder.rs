@@ -218,6 +218,8 @@ pub struct Record {
     pub lag: Option<Box<Histogram>>,
     /// How late the shard's heartbeat came.
     pub hiccups: Option<Box<Histogram>>,
+    /// Which shard this is of; without it, records count as given in the order of the shards.
+    pub shard: Option<u16>,
     /// Levels now; set by the engine.
     pub gauges: Gauges,
     /// What the ledger will want to know.

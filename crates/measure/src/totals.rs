@@ -4,17 +4,17 @@
 //! folder stores snapshots, so a summary read from a folder comes out of the very same code as the one printed at the
 //! end of the run.
 
+mod tally;
+
+pub(crate) use tally::Tally;
+
 use crate::At;
-use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
-use crate::outcome::{Failure, Operation, OperationKind};
-use crate::recorder::{Counter, Counters, FailureCount, Gauges, Record, Timings, merge_failure};
-use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, OperationSummary, Summary, Traffic, Users, Verdict,
-};
-use crate::thresholds::{self, Threshold};
-use crate::verdict;
+use crate::outcome::Operation;
+use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
+use crate::summary::Summary;
+use crate::thresholds::Threshold;
 use std::collections::BTreeMap;
 
 /// What does not change during a run; the heart of `run.json`.
@@ -141,8 +141,7 @@ impl Totals {
         }
     }
 
-    /// Merges one interval of all shards, given in the order of the shards. `at` is its end: everything the shards saw
-    /// up to then must be in the records.
+    /// Merges one interval of all shards. `at` is its end: everything the shards saw up to then must be in the records.
     pub fn absorb(&mut self, records: Vec<Record>, at: At, process: ProcessGauges) -> Snapshot {
         let mut snapshot = self.begin(at);
         let mut batches = Vec::with_capacity(records.len());
@@ -229,247 +228,13 @@ impl Snapshot {
         ] {
             theirs.iter().for_each(|theirs| mine.merge(theirs));
         }
-        self.shards.push(record.gauges);
-    }
-}
-
-/// The sum of all snapshots of a run, and what is concluded from it.
-pub(crate) struct Tally {
-    pub(crate) header: Header,
-    pub(crate) complete: bool,
-    pub(crate) interrupted: bool,
-    pub(crate) run_folder: Option<String>,
-    end: At,
-    counters: Counters,
-    operations: Vec<Timings>,
-    codes: BTreeMap<u16, u64>,
-    failures: Vec<FailureCount>,
-    scenarios: Vec<u64>,
-    sessions: Histogram,
-    delivery: Histogram,
-    replays: Histogram,
-    ledger: Counts,
-    users: u64,
-    users_peak: u64,
-    connections: u64,
-    watch: Watch,
-}
-
-impl Tally {
-    pub(crate) fn new(header: Header) -> Tally {
-        let operations = header.operations.iter().map(|_| Timings::default()).collect();
-        let scenarios = vec![0; header.scenarios.len()];
-        Tally {
-            header,
-            complete: false,
-            interrupted: false,
-            run_folder: None,
-            end: At(0),
-            counters: Counters::default(),
-            operations,
-            codes: BTreeMap::new(),
-            failures: Vec::new(),
-            scenarios,
-            sessions: Histogram::new(),
-            delivery: Histogram::new(),
-            replays: Histogram::new(),
-            ledger: Counts::default(),
-            users: 0,
-            users_peak: 0,
-            connections: 0,
-            watch: Watch::default(),
+        let shard = record.shard.map_or(self.shards.len(), usize::from);
+        if self.shards.len() <= shard {
+            self.shards.resize(shard + 1, Gauges::default());
         }
-    }
-
-    pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
-        self.end = snapshot.at;
-        self.counters.merge(&snapshot.counters);
-        for (mine, theirs) in self.operations.iter_mut().zip(&snapshot.operations) {
-            mine.merge(theirs);
-        }
-        for (&code, count) in &snapshot.codes {
-            *self.codes.entry(code).or_default() += count;
-        }
-        snapshot.failures.iter().for_each(|failure| merge_failure(&mut self.failures, failure));
-        add_each(&mut self.scenarios, &snapshot.scenarios);
-        self.sessions.merge(&snapshot.sessions);
-        self.delivery.merge(&snapshot.delivery);
-        self.replays.merge(&snapshot.replays);
-        self.ledger = snapshot.ledger;
-        self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
-        self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
-        self.users_peak = self.users_peak.max(self.users);
-        self.watch.absorb(snapshot);
-    }
-
-    fn progress(&self, snapshot: &Snapshot) -> Progress {
-        let second = if self.header.tracked {
-            snapshot.delivery.clone()
-        } else {
-            let mut all = Histogram::new();
-            snapshot.operations.iter().flat_map(|o| &o.response).for_each(|response| all.merge(response));
-            all
-        };
-        Progress {
-            counters: self.counters.clone(),
-            users: self.users,
-            connections: self.connections,
-            errors: self.failures.iter().map(|failure| failure.count).sum(),
-            p99_ms: (!second.is_empty()).then(|| second.quantile_ms(0.99)),
-        }
-    }
-
-    pub(crate) fn summary(&self) -> Summary {
-        let header = &self.header;
-        let duration_s = rounded(self.end.0.max(0) as f64 / 1e9, 1e3);
-        let exhausted: u64 =
-            self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
-        let objective = thresholds::objective_ms(&header.thresholds);
-        let mut summary = Summary {
-            name: header.name.clone(),
-            target: header.target.clone(),
-            started: header.started.clone(),
-            version: header.version.clone(),
-            complete: self.complete,
-            interrupted: self.interrupted,
-            duration_s,
-            verdict: Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() },
-            users: self.users(),
-            delivery: header.tracked.then(|| self.delivery()),
-            traffic: self.traffic(),
-            operations: self.operations(duration_s),
-            kinds: self.kinds(duration_s),
-            http_codes: self.codes.clone(),
-            errors: self.errors(),
-            thresholds: Vec::new(),
-            generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
-            scenarios: self.scenarios(),
-            run_folder: self.run_folder.clone(),
-        };
-        if !header.thresholds.is_empty() {
-            let names = summary.names();
-            summary.thresholds = header.thresholds.iter().map(|threshold| threshold.judge(&names)).collect();
-        }
-        summary.verdict = verdict::judge(&summary);
-        summary
-    }
-
-    fn scenarios(&self) -> BTreeMap<String, u64> {
-        let mut created = BTreeMap::new();
-        for (name, count) in self.header.scenarios.iter().zip(&self.scenarios) {
-            *created.entry(name.clone()).or_default() += count;
-        }
-        created
-    }
-
-    fn arrivals(&self) -> Arrivals {
-        let get = |counter| self.counters.get(counter);
-        Arrivals {
-            expected: get(Counter::ArrivalsPlanned).saturating_sub(get(Counter::UsersSkipped)),
-            started: get(Counter::ArrivalsStarted),
-            missed: get(Counter::ArrivalsMissed),
-        }
-    }
-
-    fn users(&self) -> Users {
-        let get = |counter| self.counters.get(counter);
-        Users {
-            planned: get(Counter::ArrivalsPlanned),
-            started: get(Counter::ArrivalsStarted),
-            missed: get(Counter::ArrivalsMissed),
-            skipped: get(Counter::UsersSkipped),
-            completed: get(Counter::UsersCompleted),
-            failed: get(Counter::UsersFailed),
-            active: self.users,
-            peak: self.users_peak,
-            session_ms: self.sessions.quantiles(),
-        }
-    }
-
-    fn delivery(&self) -> Delivery {
-        let counts = self.ledger;
-        let ratio =
-            if counts.owed == 0 { 1.0 } else { (counts.owed - counts.lost) as f64 / counts.owed as f64 };
-        Delivery {
-            counts,
-            ratio,
-            deadline_ms: self.header.deadline_ms,
-            latency_ms: self.delivery.quantiles(),
-            replay_latency_ms: self.replays.quantiles(),
-        }
-    }
-
-    fn traffic(&self) -> Traffic {
-        let get = |counter| self.counters.get(counter);
-        Traffic {
-            messages_sent: get(Counter::MessagesSent),
-            messages_received: get(Counter::MessagesReceived),
-            bytes_sent: get(Counter::BytesSent),
-            bytes_received: get(Counter::BytesReceived),
-            http_requests: get(Counter::HttpRequests),
-            http_responses: get(Counter::HttpResponses),
-            http_bytes_received: get(Counter::HttpBytesReceived),
-            connections_opened: get(Counter::ConnectionsOpened),
-            websocket_sent: get(Counter::WebsocketSent),
-            websocket_received: get(Counter::WebsocketReceived),
-            socketio_emits: get(Counter::SocketioEmits),
-            socketio_received: get(Counter::SocketioReceived),
-        }
-    }
-
-    fn operations(&self, duration_s: f64) -> Vec<OperationSummary> {
-        let ran = |(_, timings): &(&Operation, &Timings)| timings.response.is_some();
-        let each = self.header.operations.iter().zip(&self.operations).filter(ran);
-        each.map(|(operation, timings)| summarise(&operation.name, operation.kind, timings, duration_s))
-            .collect()
-    }
-
-    fn kinds(&self, duration_s: f64) -> Vec<OperationSummary> {
-        let mut kinds: BTreeMap<OperationKind, Timings> = BTreeMap::new();
-        for (operation, timings) in self.header.operations.iter().zip(&self.operations) {
-            if timings.response.is_some() {
-                kinds.entry(operation.kind).or_default().merge(timings);
-            }
-        }
-        kinds.iter().map(|(kind, timings)| summarise(kind.name(), *kind, timings, duration_s)).collect()
-    }
-
-    fn errors(&self) -> Vec<ErrorSummary> {
-        let name = |f: &FailureCount| {
-            let id = usize::from(f.operation?.0);
-            self.header.operations.get(id).map(|operation| operation.name.clone())
-        };
-        let mut errors: Vec<ErrorSummary> = self
-            .failures
-            .iter()
-            .map(|f| ErrorSummary {
-                code: f.failure.code().into_owned(),
-                artillery: f.failure.artillery().into_owned(),
-                operation: name(f),
-                count: f.count,
-                first_at_s: rounded(f.first_at.0 as f64 / 1e9, 1e3),
-                example: f.example.clone(),
-            })
-            .collect();
-        errors.sort_by(|a, b| {
-            b.count.cmp(&a.count).then_with(|| (&a.code, &a.operation).cmp(&(&b.code, &b.operation)))
-        });
-        errors
-    }
-}
-
-fn summarise(name: &str, kind: OperationKind, timings: &Timings, duration_s: f64) -> OperationSummary {
-    let quantiles = |histogram: &Option<Box<Histogram>>| histogram.as_ref().map(|h| h.quantiles());
-    let count = timings.response.as_ref().map_or(0, |h| h.count());
-    OperationSummary {
-        name: name.to_owned(),
-        kind,
-        count,
-        failed: timings.failed,
-        rate_per_s: if duration_s > 0.0 { rounded(count as f64 / duration_s, 1e3) } else { 0.0 },
-        response_ms: quantiles(&timings.response).unwrap_or_default(),
-        service_ms: quantiles(&timings.service).unwrap_or_default(),
-        first_byte_ms: quantiles(&timings.first_byte),
+        // A shard's last record may come with the one before it: its levels are the later ones.
+        let cpu_ns = self.shards[shard].cpu_ns + record.gauges.cpu_ns;
+        self.shards[shard] = Gauges { cpu_ns, ..record.gauges };
     }
 }
 

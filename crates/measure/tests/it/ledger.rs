@@ -40,7 +40,7 @@ fn batch(events: &[Event]) -> Batch {
             }
             Ack(number, acked) => batch.settled.push(Settled { room, number, acked }),
             Get(member, number, at) => {
-                batch.received.push(Received { at: At(at * MS), member, room, number })
+                batch.received.push(Received { at: At(at * MS), member, room, number });
             }
         }
     }

@@ -130,20 +130,26 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
     (c, arrivals)
 }
 
-/// Feeds the history to a ledger in batches cut at `cuts`, members spread over `shards`.
-fn ledger(h: &History, shards: u32, cuts: &[i64]) -> (Counts, Vec<Arrival>) {
+/// Feeds the history to a ledger in batches cut at `cuts`, members spread over `shards`. Some batches come too early, as
+/// a shard that has ended hands over its last one, and all of them in any order.
+fn ledger(h: &History, shards: u32, cuts: &[i64], rng: &mut fastrand::Rng) -> (Counts, Vec<Arrival>) {
+    let ends: Vec<i64> = cuts.iter().copied().chain([i64::MAX]).collect();
+    let mut given: Vec<Vec<Batch>> = ends.iter().map(|_| Vec::new()).collect();
+    let mut from = i64::MIN;
+    for (i, &until) in ends.iter().enumerate() {
+        for shard in 0..shards {
+            let early = [0, 0, rng.usize(0..3)][rng.usize(0..3)];
+            given[i.saturating_sub(early)].push(batch(h, shard, shards, |at| from < at && at <= until));
+        }
+        from = until;
+    }
     let mut ledger = Ledger::new(h.rules);
     let mut arrivals = Vec::new();
-    let mut from = i64::MIN;
-    for &until in cuts.iter().chain([&i64::MAX]) {
-        let now = |at: i64| from < at && at <= until;
-        let mut batches: Vec<Batch> = (0..shards).map(|shard| batch(h, shard, shards, now)).collect();
-        batches.rotate_left((until.unsigned_abs() % u64::from(shards)) as usize);
-        let until_ns = until.saturating_mul(MS);
-        ledger.apply(&mut batches, At(until_ns), |arrival| arrivals.push(arrival));
+    for (mut batches, until) in given.into_iter().zip(ends) {
+        rng.shuffle(&mut batches);
+        ledger.apply(&mut batches, At(until.saturating_mul(MS)), |arrival| arrivals.push(arrival));
         let c = ledger.counts();
         assert_eq!(c.owed, c.delivered + c.late + c.replayed + c.lost + c.outstanding);
-        from = until;
     }
     (ledger.close(At(i64::MAX), |arrival| arrivals.push(arrival)), arrivals)
 }
@@ -281,7 +287,7 @@ proptest! {
         let h = history(seed, rules);
         cuts.sort_unstable();
         let (expected, arrivals) = reference(&h);
-        let (counted, judged) = ledger(&h, shards, &cuts);
+        let (counted, judged) = ledger(&h, shards, &cuts, &mut fastrand::Rng::with_seed(seed));
         prop_assert_eq!(counted, expected, "{:#?}", h);
         prop_assert_eq!(sorted(judged), sorted(arrivals));
     }
