@@ -1,6 +1,7 @@
 //! HTTP steps.
 
-use sonagi_engine::plan::{Body, HttpStep, Step, Template};
+use sonagi_engine::plan::template::Piece;
+use sonagi_engine::plan::{Body, Expression, HttpStep, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 
 use crate::awaited::{Answer, captures, matches};
@@ -28,10 +29,12 @@ pub(crate) fn request(
     let method = verb.to_uppercase();
     let url = url(reader, &own);
     let name = reader.text(&own, "name").unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
-    let mut cookies = flow.settings.cookies.clone();
+    let mut cookies = set_by_now(reader, &flow.settings.cookies, &own, true);
     let own_cookies = reader.templates(&own, "cookie");
     lay_over(&mut cookies, own_cookies, false);
-    let headers = reader.templates(&own, "headers");
+    let mut headers = set_by_now(reader, &flow.settings.http.headers, &own, false);
+    let own_headers = reader.templates(&own, "headers");
+    lay_over(&mut headers, own_headers, true);
     let query = reader.templates(&own, "qs");
     let body = body(reader, &own);
     let basic_auth = auth(reader, &own);
@@ -57,6 +60,53 @@ pub(crate) fn request(
         expect_status,
     };
     Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))
+}
+
+/// The defaults that a request at this place of the flow has values for. Scripts put `Bearer {{ token }}` among the default
+/// headers and log in with the first request: that one goes without. Headers that every user can fill from its start
+/// are left to the engine unless `all`.
+fn set_by_now(
+    reader: &mut Reader,
+    defaults: &[(String, Template)],
+    own: &Fields<'_>,
+    all: bool,
+) -> Vec<(String, Template)> {
+    let mut set = Vec::new();
+    for (name, template) in defaults {
+        let variables = variables(template);
+        if variables.iter().all(|variable| reader.names.is_global(variable)) {
+            if all {
+                set.push((name.clone(), template.clone()));
+            }
+        } else if variables.iter().all(|variable| reader.names.is_set(variable)) {
+            set.push((name.clone(), template.clone()));
+        } else {
+            let text = format!(
+                "the default {name} is left out until a step has set its variables; Artillery sends it without them"
+            );
+            reader.notice(own.place, text);
+        }
+    }
+    set
+}
+
+/// The variables a text needs.
+pub(crate) fn variables(template: &Template) -> Vec<&str> {
+    fn of<'t>(hole: &'t Expression, all: &mut Vec<&'t str>) {
+        match hole {
+            Expression::Path { variable, .. } => all.push(variable),
+            Expression::Call { arguments, .. } => arguments.iter().for_each(|argument| of(argument, all)),
+            Expression::Text(template) => all.extend(variables(template)),
+            Expression::Constant(_) => {}
+        }
+    }
+    let mut all = Vec::new();
+    for piece in &template.pieces {
+        if let Piece::Hole(hole) = piece {
+            of(hole, &mut all);
+        }
+    }
+    all
 }
 
 fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {

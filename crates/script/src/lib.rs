@@ -154,7 +154,7 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
     let load = phases::load(reader, &config);
     let plugins = reader.section(&config, "plugins", &schema::PLUGINS);
     let thresholds = ensure::thresholds(reader, &config, plugins.as_ref());
-    let settings = options::settings(reader, &config);
+    let mut settings = options::settings(reader, &config);
     let (rules, drain) = config::delivery(reader, &config);
     let config_uses = reader.names.take_uses();
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
@@ -162,6 +162,14 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
     for unset in reader.names.unset_anywhere(config_uses) {
         reader.problem(unset.place, unset.what, unset.hint);
+    }
+    // The others are in the steps that can fill them (`http::set_by_now`).
+    settings
+        .http
+        .headers
+        .retain(|(_, value)| http::variables(value).into_iter().all(|name| reader.names.is_global(name)));
+    if !stamped && let Some(node) = config.get("delivery") {
+        reader.notice(node.place, "delivery has no effect: no message holds {{ $stamp }}");
     }
     let stem = path.file_stem().map_or_else(|| "script".into(), |stem| stem.to_string_lossy().into_owned());
     Some(Plan {

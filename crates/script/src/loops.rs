@@ -59,7 +59,11 @@ fn how_often(reader: &mut Reader, fields: &Fields<'_>) -> Option<Repeat> {
         return None;
     }
     match given.first() {
-        None => Some(Repeat::Forever),
+        None => {
+            let text = "a loop without count, over or whileTrue goes on until the run is stopped";
+            reader.notice(fields.place_of("loop"), text);
+            Some(Repeat::Forever)
+        }
         Some(&"count") => count(reader, fields, fields.get("count")?),
         Some(&"over") => {
             let node = fields.get("over")?;
@@ -97,6 +101,9 @@ fn count(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<Repeat
 
 /// `10`, `"9-12"`; 0 is for ever.
 fn range(text: &str) -> Option<Repeat> {
+    if text == "-1" {
+        return Some(Repeat::Forever);
+    }
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     let (least, most): (u64, u64) = (least.trim().parse().ok()?, most.trim().parse().ok()?);
     match (least, most) {
@@ -129,7 +136,7 @@ fn variable(reader: &mut Reader, node: &Node) -> Option<Expression> {
     // The two braces stand before the name: places inside shift back by them.
     let mut uses = Vec::new();
     match crate::template::parse(&wrapped, &reader.constants, &mut |name, offset| {
-        uses.push((name.to_owned(), offset))
+        uses.push((name.to_owned(), offset));
     }) {
         Ok(template) => {
             for (name, offset) in uses {

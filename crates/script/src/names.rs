@@ -78,6 +78,16 @@ impl Names {
         self.loops.pop();
     }
 
+    /// Whether a user has a value for this at the step being read.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.is_global(name) || self.local.contains(name)
+    }
+
+    /// Whether every user has a value for this from its start.
+    pub(crate) fn is_global(&self, name: &str) -> bool {
+        name.starts_with('$') || self.global.contains(name)
+    }
+
     /// Uses of `config`, kept until all flows are known.
     pub(crate) fn take_uses(&mut self) -> Vec<Use> {
         std::mem::take(&mut self.uses)

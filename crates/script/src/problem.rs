@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Everything wrong with a script, in the order of its lines. Never empty.
+/// Everything wrong with a script (at most 1,000 problems), in the order of its lines. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);
 

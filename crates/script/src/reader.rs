@@ -20,6 +20,9 @@ use crate::yaml::{Entry, Kind, Node, Origin, Place};
 /// Longest time a script may name: a year keeps all sums far from overflow.
 pub(crate) const MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
+/// Nobody reads more.
+const MOST_PROBLEMS: usize = 1000;
+
 /// What reading a script gathers beside its values.
 pub(crate) struct Reader {
     file: PathBuf,
@@ -80,7 +83,7 @@ impl Reader {
         };
         let problem = Problem { file, line: place.line, column: place.column, what: what.into(), hint };
         // An alias brings the same mistake to several places of the tree.
-        if !self.problems.contains(&problem) {
+        if self.problems.len() < MOST_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
@@ -139,7 +142,7 @@ impl Reader {
                     }
                     Support::Ignored if key.wants.is_empty() => {}
                     Support::Ignored => {
-                        self.notice(entry.place, format!("{}: no effect; {}", key.name, key.wants))
+                        self.notice(entry.place, format!("{}: no effect; {}", key.name, key.wants));
                     }
                 },
                 None if area.path == "(top level)" && entry.key.starts_with("x-") => {}
@@ -320,7 +323,7 @@ impl Reader {
         let text = plain_text(node)?;
         let mut uses = Vec::new();
         match template::parse(&text, &self.constants, &mut |name, offset| {
-            uses.push((name.to_owned(), offset))
+            uses.push((name.to_owned(), offset));
         }) {
             Ok(template) => {
                 for (name, offset) in uses {
@@ -402,7 +405,13 @@ impl Reader {
     fn check_texts(&mut self, node: &Node) -> bool {
         match &node.kind {
             Kind::Text { .. } => self.template(node).is_some(),
-            Kind::List(items) => items.iter().fold(true, |fine, item| self.check_texts(item) && fine),
+            Kind::List(items) => {
+                let mut fine = true;
+                for item in items {
+                    fine &= self.check_texts(item);
+                }
+                fine
+            }
             Kind::Map(entries) => entries.iter().fold(true, |fine, entry| {
                 if entry.key.contains("{{") {
                     let what = format!("a template cannot be a key: `{}`", entry.key);

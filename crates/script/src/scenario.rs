@@ -112,6 +112,10 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
             Some("add `room: \"{{ roomId }}\"` to the scenario".into()),
         );
     }
+    if stamps.is_empty() && fields.get("room").is_some() {
+        let text = "the room is not tracked: no message of this scenario holds {{ $stamp }}";
+        reader.notice(fields.place_of("room"), text);
+    }
     for unset in reader.names.end_flow(false) {
         reader.problem(unset.place, unset.what, unset.hint);
     }

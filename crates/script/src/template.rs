@@ -403,3 +403,6 @@ fn key(text: &str) -> Key {
         Err(_) => Key::Name(text.to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests;

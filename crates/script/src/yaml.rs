@@ -429,3 +429,6 @@ impl Node {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

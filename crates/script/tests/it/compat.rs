@@ -151,3 +151,10 @@ fn an_unknown_environment_names_those_there_are() {
         problems.0.iter().map(|problem| (problem.what.as_str(), problem.hint.as_deref())).collect::<Vec<_>>();
     assert_eq!(said, [("the script has no environment \"stagin\"", Some("did you mean \"staging\"?"))]);
 }
+
+#[test]
+fn a_json_script_is_yaml_too() {
+    let text = "{\n\t\"config\": {\"target\": \"http://t\", \"phases\": [{\"duration\": 1, \"arrivalRate\": 2}]},\n\t\"scenarios\": [{\"flow\": [{\"get\": {\"url\": \"/\\u00e9\"}}]}]\n}\n";
+    let plan = load_with(text, &Overrides::default()).unwrap().plan;
+    assert_eq!(plan.operations[0].name, "GET /é");
+}

@@ -1,0 +1,129 @@
+use super::*;
+use serde_json::json;
+
+fn constants() -> Constants {
+    Constants {
+        environment: Some("staging".into()),
+        target: Some("http://t".into()),
+        test_id: "t1".into(),
+        dirname: "/scripts".into(),
+        env: |name| (name == "PORT").then(|| "8080".to_owned()),
+    }
+}
+
+fn compiled(text: &str) -> Result<Template, Fault> {
+    parse(text, &constants(), &mut |_, _| {})
+}
+
+fn one(text: &str) -> Expression {
+    match compiled(text).unwrap().pieces.as_slice() {
+        [Piece::Hole(hole)] => hole.clone(),
+        pieces => panic!("{text}: {pieces:?}"),
+    }
+}
+
+fn path(variable: &str, keys: &[Key]) -> Expression {
+    Expression::Path { variable: variable.into(), keys: keys.to_vec() }
+}
+
+#[test]
+fn a_path_reaches_into_a_variable() {
+    let (name, index) = (|text: &str| Key::Name(text.into()), Key::Index);
+    assert_eq!(one("{{ token }}"), path("token", &[]));
+    assert_eq!(one("{{token}}"), path("token", &[]));
+    assert_eq!(one("{{ friends[0].id }}"), path("friends", &[index(0), name("id")]));
+    assert_eq!(one("{{ a.0.b }}"), path("a", &[index(0), name("b")]));
+    assert_eq!(one("{{ a['first name'][\"x\"] }}"), path("a", &[name("first name"), name("x")]));
+    assert_eq!(one("{{ 이름.값 }}"), path("이름", &[name("값")]));
+    assert_eq!(one("{{ access-token }}"), path("access-token", &[]));
+    assert_eq!(one("{{ $loopElement.id }}"), path("$loopElement", &[name("id")]));
+}
+
+#[test]
+fn a_function_has_constants_or_variables_as_arguments() {
+    let call = |function, arguments: Vec<Expression>| Expression::Call { function, arguments };
+    let number = |number: i64| Expression::Constant(json!(number));
+    assert_eq!(one("{{ $randomNumber(1, 9) }}"), call(Function::RandomNumber, vec![number(1), number(9)]));
+    assert_eq!(
+        one("{{ $randomNumber( -5 , limit ) }}"),
+        call(Function::RandomNumber, vec![number(-5), path("limit", &[])])
+    );
+    assert_eq!(one("{{ $randomString() }}"), call(Function::RandomString, vec![]));
+    assert_eq!(one("{{ $randomString('4') }}"), call(Function::RandomString, vec![number(4)]));
+    for (text, function) in [
+        ("$uuid", Function::Uuid),
+        ("$uuid()", Function::Uuid),
+        ("$stamp", Function::Stamp),
+        ("$now", Function::Now),
+        ("$user", Function::User),
+        ("$loopCount", Function::LoopCount),
+        ("$loopElement", Function::LoopElement),
+    ] {
+        assert_eq!(one(&format!("{{{{ {text} }}}}")), call(function, vec![]), "{text}");
+    }
+}
+
+#[test]
+fn what_is_known_before_the_run_is_filled_in() {
+    let check =
+        |text, expected: &str| assert_eq!(compiled(text).unwrap(), Template::constant(expected), "{text}");
+    check("{{ target }}/x", "http://t/x");
+    check("{{ $env.PORT }}", "8080");
+    check("{{ $processEnvironment.PORT }}", "8080");
+    check("{{ $environment }}-{{ $testId }}-{{ $dirname }}", "staging-t1-/scripts");
+    check("no } holes { here }}", "no } holes { here }}");
+}
+
+#[test]
+fn text_and_holes_alternate() {
+    let template = compiled("a{{ b }}c{{ d }}").unwrap();
+    let hole = |name| Piece::Hole(path(name, &[]));
+    assert_eq!(template.pieces, [Piece::Text("a".into()), hole("b"), Piece::Text("c".into()), hole("d")]);
+    assert_eq!(compiled("").unwrap(), Template::default());
+}
+
+#[test]
+fn variables_are_heard_of_with_their_place_in_characters() {
+    let mut seen = Vec::new();
+    parse("é{{ a }} {{b.c}} {{ $loopCount }}", &constants(), &mut |name, at| {
+        seen.push((name.to_owned(), at))
+    })
+    .unwrap();
+    assert_eq!(seen, [("a".into(), 4), ("b".into(), 11), ("$loopCount".into(), 20)]);
+}
+
+#[test]
+fn no_text_makes_it_panic() {
+    let pieces = [
+        "{{",
+        "}}",
+        "'",
+        "\"",
+        "$",
+        "(",
+        ")",
+        "[",
+        "]",
+        ".",
+        ",",
+        "é",
+        "a",
+        " ",
+        "||",
+        "-",
+        "1",
+        "$env.",
+        "$randomNumber(",
+    ];
+    let mut rng = 0x9e37_79b9_u32;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..8 {
+            rng = rng.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            text.push_str(pieces[(rng >> 8) as usize % pieces.len()]);
+        }
+        if let Err(fault) = compiled(&text) {
+            assert!(fault.offset <= text.chars().count(), "{text}: {fault:?}");
+        }
+    }
+}
