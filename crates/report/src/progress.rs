@@ -40,13 +40,14 @@ impl Line {
     pub fn of(snapshot: &Snapshot) -> Line {
         let (ledger, progress) = (&snapshot.ledger, &snapshot.progress);
         let so_far = |counter| progress.counters.get(counter);
-        let seconds = (snapshot.interval_ns as f64 / 1e9).max(0.001);
+        // The last interval of a run is a fraction: what came in it is not worth a rate of thousands.
+        let seconds = (snapshot.interval_ns as f64 / 1e9).max(1.0);
         let rate = |counters: [Counter; 2]| {
             let n: u64 = counters.iter().map(|counter| snapshot.counters.get(*counter)).sum();
             (n as f64 / seconds).round() as u64
         };
         Line {
-            second: snapshot.second + 1,
+            second: (snapshot.at.0.max(0) as f64 / 1e9).round() as u64,
             planned: so_far(Counter::ArrivalsPlanned),
             started: so_far(Counter::ArrivalsStarted),
             users: progress.users,

@@ -40,7 +40,7 @@ pub(crate) fn arguments() -> [Arg; 7] {
             .short('q')
             .long("quiet")
             .action(ArgAction::SetTrue)
-            .help("Print neither progress nor summary; the exit code and --output tell"),
+            .help("Print neither progress nor summary; the exit code, --output and --json tell"),
         Arg::new("output")
             .short('o')
             .long("output")
@@ -137,8 +137,14 @@ fn one(plan: Plan, options: &Options, control: &Control, terminal: &Terminal) ->
     let mut on = |happening: Happening<'_>| {
         sinks.each(|sink| pass(sink, &happening), |trouble| warn(&trouble, terminal));
     };
-    let summary = sonagi_engine::run(plan, engine, control.clone(), &mut on).map_err(Error::could_not)?;
-    Ok(Summary { run_folder: path, ..summary })
+    match sonagi_engine::run(plan, engine, control.clone(), &mut on) {
+        Ok(summary) => Ok(Summary { run_folder: path, ..summary }),
+        Err(error) => {
+            // Goes only when it is empty, that is when nothing was run.
+            let _ = path.map(std::fs::remove_dir);
+            Err(Error::could_not(error))
+        }
+    }
 }
 
 fn reserve(runs: &Path, started: &str, name: &str) -> Result<Folder, Error> {

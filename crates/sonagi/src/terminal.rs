@@ -3,7 +3,7 @@
 //! A reader that went away (`sonagi … | head`) is not an error: the rest is dropped and the exit code stays the
 //! verdict's. Any other failure to write stdout is one, because results were lost.
 
-use crate::environment;
+use crate::environment::{self, Variable};
 use crate::error::Error;
 use sonagi_report::sink::Live;
 use std::io::{self, IsTerminal, Stderr, Write};
@@ -25,13 +25,16 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn from_environment() -> Terminal {
-        let dumb = environment::TERM.get().is_some_and(|term| term == "dumb");
-        let wide = environment::COLUMNS.get().and_then(|columns| columns.parse().ok());
-        let out = columns_of(&io::stdout());
-        let err = columns_of(&io::stderr());
+        Terminal::of(columns_of(&io::stdout()), columns_of(&io::stderr()), Variable::get)
+    }
+
+    /// What two streams can show: their columns where they are terminals, and what the environment says.
+    fn of(out: Option<usize>, err: Option<usize>, get: impl Fn(&Variable) -> Option<String>) -> Terminal {
+        let dumb = get(&environment::TERM).is_some_and(|term| term == "dumb");
+        let wide = get(&environment::COLUMNS).and_then(|columns| columns.parse().ok());
         Terminal {
             columns: out.or(wide).unwrap_or(USUAL).clamp(60, WIDEST),
-            colour: out.is_some() && !dumb && environment::NO_COLOR.get().is_none(),
+            colour: out.is_some() && !dumb && get(&environment::NO_COLOR).is_none(),
             redrawn: err.filter(|_| !dumb),
         }
     }
@@ -68,4 +71,34 @@ fn columns_of(stream: &(impl IsTerminal + rustix::fd::AsFd)) -> Option<usize> {
     }
     let size = rustix::termios::tcgetwinsize(stream).ok();
     Some(size.map_or(USUAL, |size| usize::from(size.ws_col)).max(20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(out: Option<usize>, set: &[(&str, &str)]) -> (usize, bool, bool) {
+        let get = |variable: &Variable| {
+            let value = set.iter().find(|(name, _)| *name == variable.name)?.1;
+            Some(value.to_string())
+        };
+        let Terminal { columns, colour, redrawn } = Terminal::of(out, out, get);
+        (columns, colour, redrawn.is_some())
+    }
+
+    #[test]
+    fn colour_and_a_live_line_are_for_terminals_that_want_them() {
+        assert_eq!(shown(Some(100), &[]), (100, true, true));
+        assert_eq!(shown(Some(100), &[("NO_COLOR", "1")]), (100, false, true));
+        assert_eq!(shown(Some(100), &[("TERM", "dumb")]), (100, false, false));
+        assert_eq!(shown(None, &[("TERM", "xterm")]), (80, false, false));
+    }
+
+    #[test]
+    fn columns_says_how_wide_a_page_is_that_goes_to_no_terminal() {
+        assert_eq!(shown(None, &[("COLUMNS", "100")]).0, 100);
+        assert_eq!(shown(None, &[("COLUMNS", "9")]).0, 60);
+        assert_eq!(shown(None, &[("COLUMNS", "wide")]).0, 80);
+        assert_eq!(shown(Some(300), &[("COLUMNS", "100")]).0, 120);
+    }
 }

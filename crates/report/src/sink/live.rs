@@ -20,17 +20,19 @@ pub struct Live<W> {
     redrawn: Option<usize>,
     draining: bool,
     drawn: bool,
+    /// The second of the last plain line: the last intervals of a run share one.
+    written: u64,
 }
 
 impl<W: Write> Live<W> {
     /// Redraws one line of at most `columns` columns.
     pub fn redrawn(out: W, columns: usize) -> Live<W> {
-        Live { out, redrawn: Some(columns), draining: false, drawn: false }
+        Live { out, redrawn: Some(columns), draining: false, drawn: false, written: 0 }
     }
 
     /// Writes a plain line every few seconds.
     pub fn plain(out: W) -> Live<W> {
-        Live { out, redrawn: None, draining: false, drawn: false }
+        Live { out, redrawn: None, draining: false, drawn: false, written: 0 }
     }
 
     /// A whole line above the live one.
@@ -68,9 +70,10 @@ impl<W: Write> Sink for Live<W> {
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         let line = Line { draining: self.draining, ..Line::of(snapshot) };
         let due = line.second == 1 || line.second.is_multiple_of(PLAIN_EVERY);
-        if self.redrawn.is_none() && !due {
+        if self.redrawn.is_none() && (!due || line.second == self.written) {
             return Ok(());
         }
+        self.written = line.second;
         self.draw(&line)
     }
     fn phase(&mut self, _at: At, name: &str) -> io::Result<()> {

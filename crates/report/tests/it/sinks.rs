@@ -52,6 +52,7 @@ fn on_a_terminal_one_line_is_redrawn_and_what_is_said_stands_above_it() {
 fn elsewhere_a_plain_line_is_written_now_and_then() {
     let text = written(false, |live| {
         (0..10).for_each(|n| live.snapshot(&second(n)).unwrap());
+        live.snapshot(&second(9)).unwrap();
         live.phase(At(0), "peak").unwrap();
     });
     assert_snapshot!(text, @"
