@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sonagi_chat::{Config, Service};
 use tokio::sync::Barrier;
 
-use crate::client::{Got, Ws, metric, within};
+use crate::client::{Got, Ws, metric, post, within};
 use crate::socketio_client::{Sio, new_message};
 
 /// A member that records every copy it gets.
@@ -127,13 +127,8 @@ async fn shower(faults: &str) -> (Seen, String) {
     for user in 0..MEMBERS {
         members.push(Member::join(&service, user, "lobby").await);
     }
-    crate::client::post(
-        service.address(),
-        "/rooms/find-or-create",
-        &service.credentials()[0].token,
-        r#"{"name":"quiet"}"#,
-    )
-    .await;
+    post(service.address(), "/rooms/find-or-create", &service.credentials()[0].token, r#"{"name":"quiet"}"#)
+        .await;
     for user in MEMBERS..MEMBERS + STRANGERS {
         members.push(Member::join(&service, user, "quiet").await);
     }
@@ -237,6 +232,29 @@ async fn a_copy_nobody_overtakes_is_delivered_in_order_after_the_hold_and_not_co
 }
 
 #[tokio::test]
+async fn a_message_leaks_to_each_stranger_on_the_same_wire_once_at_most() {
+    let faults = "leak=100%,settle=0s".parse().unwrap();
+    let service = sonagi_chat::start(Config { seed_users: 6, faults, ..Config::default() }).await.unwrap();
+    let (at, users) = (service.address(), service.credentials());
+    post(at, "/rooms/find-or-create", &users[0].token, r#"{"name":"quiet"}"#).await;
+    let mut sender = Ws::in_room(at, "lobby", &users[0].token).await;
+    let mut members = Vec::new();
+    for user in &users[1..4] {
+        members.push(Ws::in_room(at, "lobby", &user.token).await);
+    }
+    let mut stranger = Ws::in_room(at, "quiet", &users[4].token).await;
+    let mut other_wire = Sio::in_room(at, "quiet", &users[5].token).await;
+    let echo = Ws::open(at, "/ws/echo", "").await.ok().unwrap();
+    sender.say("leaks", "").await;
+    assert_eq!(sender.json_of("ack").await["seq"], 1);
+    assert_eq!(planted(&service.metrics(), "leak"), 1);
+    assert_eq!(stranger.json().await["room"], "lobby");
+    let left = other_wire.emit("leaveRoom", &json!("quiet")).await;
+    assert_eq!((&left["ok"], other_wire.passed.len()), (&true.into(), 0));
+    drop((members, echo));
+}
+
+#[tokio::test]
 async fn whoever_closes_first_gets_what_was_held_for_it() {
     let faults = "reorder=100%,settle=0s".parse().unwrap();
     let service = sonagi_chat::start(Config { seed_users: 1, faults, ..Config::default() }).await.unwrap();
@@ -268,5 +286,7 @@ async fn a_copy_held_for_a_connection_that_is_gone_counts_nothing() {
     sender.say("overtakes", "").await;
     assert_eq!(sender.json().await["seq"], 2);
     assert_eq!(sender.json().await["seq"], 1);
+    // Acknowledged after all is counted.
+    assert_eq!(sender.json().await["type"], "ack");
     assert_eq!(planted(&service.metrics(), "reorder"), 1);
 }
