@@ -147,23 +147,27 @@ impl Channel {
             self.received += early.len() as u64;
             self.feed(cx, &mut early, on)?;
         }
-        self.flush(cx)?;
+        // A peer that is gone may have left its last words, a close frame perhaps: they are read before its going counts.
+        let gone = self.flush(cx).err();
         for _ in 0..MAX_READS {
             let mut buffer = ReadBuf::new(scratch);
             match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
-                Poll::Pending => return self.flush(cx),
-                Poll::Ready(Err(error)) => return Err(Failed::established(&error).into()),
+                Poll::Pending => return gone.map_or_else(|| self.flush(cx), Err),
+                Poll::Ready(Err(error)) => {
+                    return Err(gone.unwrap_or_else(|| Failed::established(&error).into()));
+                }
                 Poll::Ready(Ok(())) => {}
             }
             let read = buffer.filled().len();
             if read == 0 {
-                return Err(self.end_of_stream());
+                return Err(gone.unwrap_or_else(|| self.end_of_stream()));
             }
             self.received += read as u64;
             self.feed(cx, &mut scratch[..read], on)?;
         }
+        // More to read: the next drive also finds the error of a write again.
         cx.waker().wake_by_ref();
-        self.flush(cx)
+        Ok(())
     }
 
     fn end_of_stream(&self) -> Ended {

@@ -92,6 +92,10 @@ fn random_key() -> String {
 
 /// The request, and the subprotocols it offers.
 fn request_head(request: &ConnectRequest, key: &str) -> Result<(String, Vec<String>), Failed> {
+    if !request.path.starts_with('/') || !request.path.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let rule = "must begin with a slash and be printable ASCII without spaces";
+        return Err(Failed::new(Failure::Template, format!("path {rule}, got {:?}", request.path)));
+    }
     let mut offered = request.subprotocols.clone();
     let mut head = format!("GET {} HTTP/1.1\r\n", request.path);
     let has = |wanted: &str| request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));

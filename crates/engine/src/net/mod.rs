@@ -15,7 +15,7 @@ mod tls;
 
 pub use failed::Failed;
 pub use origin::Origin;
-pub(crate) use origin::push_query;
+pub(crate) use origin::{push_query, wire_path};
 pub use socket::Socket;
 
 use std::cell::{Cell, OnceCell};

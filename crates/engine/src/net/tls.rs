@@ -1,8 +1,8 @@
 //! TLS settings: one set per shard, shared by its connections so that sessions resume.
 //!
-//! The decision to question: `rejectUnauthorized: false` really accepts every certificate, signatures of the handshake
-//! included in the check. A load test of a staging system with a self-signed certificate is an ordinary wish, and the
-//! author asked for it by name.
+//! The decision to question: `rejectUnauthorized: false` accepts every certificate (the server must still own the key of
+//! the one it shows). A load test of a staging system with a self-signed certificate is an ordinary wish, and the author
+//! asked for it by name.
 
 use std::sync::Arc;
 

@@ -210,10 +210,13 @@ fn an_upgrade_cut_short_is_told_from_one_reset_and_one_without_end() {
 }
 
 #[test]
-fn a_header_that_would_break_the_request_is_the_scripts_failure() {
+fn a_header_or_path_that_would_break_the_request_is_the_scripts_failure() {
     local(async {
         let mut request = request(&Origin { host: "127.0.0.1".into(), port: 1, tls: false });
         request.headers = vec![("x".into(), "1\r\ninjected: 2".into())];
+        assert_eq!(refused(request.clone()).await.failure, Failure::Template);
+        request.headers.clear();
+        request.path = "/x HTTP/1.1\r\ninjected: 2".into();
         assert_eq!(refused(request).await.failure, Failure::Template);
     });
 }
@@ -380,6 +383,31 @@ fn a_reset_is_reported_as_such() {
         let mut link = open(&origin).await;
         now.send(()).unwrap();
         assert_eq!(link.ended().await.failure, Some(Failure::Reset));
+    });
+}
+
+#[test]
+fn a_close_frame_counts_even_when_the_connection_is_gone_before_it_is_read() {
+    local(async {
+        let (told, gone) = tokio::sync::oneshot::channel();
+        let (go, wait) = tokio::sync::oneshot::channel::<()>();
+        let ends = Cell::new(Some((told, wait)));
+        let origin = serve(move |_, mut stream| {
+            let (told, wait) = ends.take().unwrap();
+            async move {
+                accept(&mut stream).await;
+                wait.await.unwrap();
+                stream.write_all(&frame(Opcode::Close, &1008_u16.to_be_bytes())).await.unwrap();
+                reset(stream);
+                told.send(()).unwrap();
+            }
+        })
+        .await;
+        let mut driven = open(&origin).await;
+        go.send(()).unwrap();
+        gone.await.unwrap();
+        link(&mut driven).send_text("too late");
+        assert_eq!(driven.ended().await.failure, Some(Failure::Closed(1008)));
     });
 }
 

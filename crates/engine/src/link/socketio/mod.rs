@@ -25,7 +25,7 @@ use sonagi_wire::websocket::Opcode;
 use super::channel::{Channel, Message, Outbox};
 use super::handshake::{self, ConnectRequest};
 use super::{Ended, Env, Incoming};
-use crate::net::{Failed, Net, Origin, push_query};
+use crate::net::{Failed, Net, Origin, push_query, wire_path};
 use crate::plan::SocketioTransport;
 use polling::{Drive, Polling};
 use session::{Session, opening, protocol};
@@ -35,7 +35,7 @@ use session::{Session, opening, protocol};
 pub struct SocketioRequest {
     /// Where to.
     pub origin: Origin,
-    /// The server's path, usually `/socket.io/`.
+    /// The server's path, usually `/socket.io/`; percent-encoded where it must be.
     pub path: String,
     /// Added to every request's query.
     pub query: Vec<(String, String)>,
@@ -50,7 +50,7 @@ pub struct SocketioRequest {
 impl SocketioRequest {
     /// The path for one transport; `sid` once there is a session.
     fn path(&self, transport: &str, sid: Option<&str>) -> String {
-        let mut path = self.path.clone();
+        let mut path = wire_path(&self.path);
         for (name, value) in &self.query {
             push_query(&mut path, name, value);
         }
