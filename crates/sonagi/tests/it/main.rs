@@ -3,6 +3,7 @@
 
 mod check;
 mod command_line;
+mod faults;
 mod run;
 mod serve;
 mod signals;

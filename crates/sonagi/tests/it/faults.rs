@@ -1,0 +1,149 @@
+//! The proof of the ledger: the service plants a known share of each misbehaviour, and the ledger reports exactly that,
+//! copy by copy, over each transport (`docs/faults.md` and `docs/ledger.md` define the classes alike).
+//!
+//! 100 users in two rooms (a leak needs somebody outside), each sending once a second for 20 s: 100,000 copies.
+
+use crate::support::{Place, Service};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+const FAULTS: [&str; 6] = [
+    "drop=3%,seed=1",
+    "duplicate=1%,seed=2",
+    "delay=50ms@5%,seed=3",
+    "reorder=1%,seed=4",
+    "leak=0.1%,seed=5",
+    "drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7",
+];
+
+const CONFIG: &str = r#"
+config:
+  target: set by the test
+  phases: [{ duration: 1, arrivalCount: 100 }]
+  payload: { path: credentials.csv, fields: [email, password], order: sequence, skipHeader: true }
+  socketio: { transports: [websocket] }
+scenarios:
+"#;
+
+/// Everyone is in before the first word and stays until after the last one, also where logins take seconds on a busy
+/// machine; and after its own last word longer than a reordered copy is held (2 s).
+const SCENARIO: &str = r#"
+  - name: NAME
+    engine: ENGINE
+    room: "{{ roomId }}"
+    flow:
+      - post:
+          url: /auth/login
+          json: { email: "{{ email }}", password: "{{ password }}" }
+          capture: { json: $.access_token, as: token }
+      - post:
+          url: /rooms/find-or-create
+          headers: { authorization: "Bearer {{ token }}" }
+          json: { name: NAME }
+          capture: { json: $.roomId, as: roomId }
+JOIN
+      - think: 6
+      - loop:
+SEND
+        count: 20
+        pace: 1
+      - think: 6
+"#;
+
+const WEBSOCKET: [&str; 3] = [
+    "ws",
+    r#"      - connect: "/ws?room={{ roomId }}&token={{ token }}""#,
+    r#"          - send: { type: send, content: "rain {{ $stamp }}" }"#,
+];
+
+const SOCKETIO: [&str; 3] = [
+    "socketio-v3",
+    r#"      - connect: { auth: { token: "{{ token }}" } }
+      - emit: [joinRoom, { roomId: "{{ roomId }}" }]
+        acknowledge: true"#,
+    r#"          - emit: [sendMessage, { roomId: "{{ roomId }}", content: "rain {{ $stamp }}" }]
+            acknowledge: true"#,
+];
+
+fn script([engine, join, send]: [&str; 3]) -> String {
+    let scenario = |name: &str| {
+        SCENARIO.replace("NAME", name).replace("ENGINE", engine).replace("JOIN", join).replace("SEND", send)
+    };
+    format!("{CONFIG}{}{}", scenario("the first room"), scenario("the second room"))
+}
+
+/// What the service says it planted, by kind.
+fn planted(service: &Service) -> BTreeMap<String, u64> {
+    let address = service.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    let lines = page.lines().filter_map(|line| line.strip_prefix("chat_faults_planted_total{kind=\""));
+    lines
+        .map(|line| {
+            let (kind, count) = line.split_once("\"} ").unwrap();
+            (kind.to_owned(), count.parse().unwrap())
+        })
+        .collect()
+}
+
+/// One run against one misbehaving service. Returns what does not agree.
+fn disagreement(faults: &str, transport: [&str; 3]) -> Option<String> {
+    let place = Place::new();
+    let script_path = place.write("rooms.yml", &script(transport));
+    let service = Service::start(
+        &place,
+        &["--seed-users=100", "--credentials=credentials.csv", &format!("--fault={faults}"), "--workers=1"],
+    );
+    let target = format!("--target={}", service.url);
+    let answer = place.sonagi(&["run", script_path.to_str().unwrap(), &target, "--json", "--shards=1"]);
+    let summary: Value = answer.json();
+    let planted = planted(&service);
+    let seen = |name: &str| summary["delivery"][name].as_u64().unwrap();
+    let classes =
+        [("lost", "drop"), ("duplicate", "duplicate"), ("reordered", "reorder"), ("leaked", "leak")];
+    let mut wrong: Vec<String> = classes
+        .iter()
+        .filter(|(class, kind)| seen(class) != planted[*kind])
+        .map(|(class, kind)| format!("{class} {} but {kind} planted {}", seen(class), planted[*kind]))
+        .collect();
+    // A check that cannot fail proves nothing: what was asked for must have been planted, and the load carried out.
+    for asked in
+        faults.split(',').filter_map(|fault| fault.split_once('=')).filter(|(kind, _)| *kind != "seed")
+    {
+        if planted[asked.0] == 0 {
+            wrong.push(format!("{} was asked for and never planted", asked.0));
+        }
+    }
+    // Somebody who joined after the first word or left before the last would make the comparison unfair.
+    let sizes = summary["scenarios"].as_object().unwrap().values().map(|users| users.as_u64().unwrap());
+    let expected: u64 = sizes.map(|users| users * users * 20).sum();
+    if seen("messages") != 2000 || seen("owed") != expected || seen("unknown") + seen("settling") != 0 {
+        wrong.push(format!("{expected} copies should be owed, got {}", summary["delivery"]));
+    }
+    let arrived = seen("delivered") + seen("late") + seen("replayed");
+    if arrived + seen("lost") != seen("owed") || seen("outstanding") != 0 {
+        wrong.push(format!("the classes do not add up: {}", summary["delivery"]));
+    }
+    (!wrong.is_empty()).then(|| format!("{} with {faults}: {}", transport[0], wrong.join("; ")))
+}
+
+#[test]
+fn the_ledger_counts_exactly_what_the_service_planted() {
+    let pairs: Vec<_> = FAULTS.iter().flat_map(|faults| [(faults, WEBSOCKET), (faults, SOCKETIO)]).collect();
+    let mut wrong = Vec::new();
+    // Four at a time: each run is half a minute of mostly waiting.
+    for batch in pairs.chunks(4) {
+        std::thread::scope(|scope| {
+            let running: Vec<_> = batch
+                .iter()
+                .map(|(faults, transport)| scope.spawn(move || disagreement(faults, *transport)))
+                .collect();
+            wrong.extend(running.into_iter().filter_map(|run| run.join().unwrap()));
+        });
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
