@@ -43,17 +43,8 @@ const NEVER_SAYS: &[(&str, &[&str], &str)] = &[
     ("crates/chat/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
 ];
 const CLOCK_AND_NET: &[&str] = &["Instant::now", "SystemTime::now", "std::net", "std::thread::sleep"];
-const PRINT_AND_EXIT: &[&str] = &[
-    "println!",
-    "print!",
-    "eprintln!",
-    "eprint!",
-    "dbg!",
-    "process::exit",
-    "env::args",
-    "env::args_os",
-    "env::var",
-];
+const PRINT_AND_EXIT: &[&str] =
+    &["println!", "print!", "eprintln!", "eprint!", "dbg!", "process::exit", "env::args", "env::args_os"];
 const ONLY_THE_BINARY: &str = "only the binary prints, exits and reads arguments";
 
 /// A crate's normal dependencies on this platform, each with its depth: 1 is direct.
