@@ -91,6 +91,10 @@ pub(crate) fn start(
 fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio::task::LocalSet::new().block_on(&runtime, async move {
+        let index = match &task {
+            Task::Arrivals { shard } => Some(*shard as u16),
+            Task::Solo(_) => None,
+        };
         let Luggage { plan, shared, net, shards, tag, epoch, before, reports } = luggage;
         let clock = Clock::real(epoch)?;
         let net = Net::real(net).map_err(|failed| Error::Network(failed.detail))?;
@@ -104,7 +108,7 @@ fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
             () = work(&shard, task, shards, &reports) => {}
             () = Rc::clone(&shard).heartbeat() => {}
         }
-        let _ = reports.send(Report::Ended { record: take(&shard) });
+        let _ = reports.send(Report::Ended { record: take(&shard, index) });
         Ok(())
     })
 }
@@ -112,7 +116,7 @@ fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
 async fn work(shard: &Rc<Shard>, task: Task, shards: usize, reports: &Sender<Report>) {
     match task {
         Task::Arrivals { shard: index } => {
-            let ticker = tokio::task::spawn_local(tick(Rc::clone(shard), reports.clone()));
+            let ticker = tokio::task::spawn_local(tick(Rc::clone(shard), index, reports.clone()));
             shard.serve_arrivals(|number| number % shards as u64 == index as u64).await;
             ticker.abort();
         }
@@ -126,16 +130,17 @@ async fn work(shard: &Rc<Shard>, task: Task, shards: usize, reports: &Sender<Rep
 }
 
 /// Sends the shard's record at every whole second of the run.
-async fn tick(shard: Rc<Shard>, reports: Sender<Report>) {
+async fn tick(shard: Rc<Shard>, index: usize, reports: Sender<Report>) {
     for second in 1.. {
         shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
-        let _ = reports.send(Report::Second { second, record: take(&shard) });
+        let _ = reports.send(Report::Second { second, record: take(&shard, Some(index as u16)) });
     }
 }
 
-fn take(shard: &Shard) -> Box<Record> {
+fn take(shard: &Shard, index: Option<u16>) -> Box<Record> {
     let gauges = shard.gauges();
     let mut record = shard.recorder.borrow_mut().take();
     record.gauges = gauges;
+    record.shard = index;
     Box::new(record)
 }
