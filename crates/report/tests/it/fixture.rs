@@ -178,7 +178,22 @@ pub(crate) fn everything() -> Summary {
         3,
         1500.0,
     ));
-    run.errors = vec![
+    run.errors = errors();
+    run.thresholds = vec![
+        judged("http.response_time.p99 < 250", true, true, "http.response_time.p99 = 168"),
+        judged("delivery.latency_ms.p99 < 4", true, false, "delivery.latency_ms.p99 = 4.8"),
+        judged("vusers.failed == 0", false, false, "vusers.failed = 4"),
+    ];
+    run.scenarios.insert("watch".into(), 3);
+    run.generator.state = Health::Warn;
+    run.generator.findings = vec![
+        "send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a generator with room.".into(),
+    ];
+    run
+}
+
+fn errors() -> Vec<ErrorSummary> {
+    vec![
         ErrorSummary {
             code: "connect_refused".into(),
             artillery: "ECONNREFUSED".into(),
@@ -195,18 +210,7 @@ pub(crate) fn everything() -> Summary {
             first_at_s: 4.2,
             example: "no acknowledgement of sendMessage within 10 s".into(),
         },
-    ];
-    run.thresholds = vec![
-        judged("http.response_time.p99 < 250", true, true, "http.response_time.p99 = 168"),
-        judged("delivery.latency_ms.p99 < 4", true, false, "delivery.latency_ms.p99 = 4.8"),
-        judged("vusers.failed == 0", false, false, "vusers.failed = 4"),
-    ];
-    run.scenarios.insert("watch".into(), 3);
-    run.generator.state = Health::Warn;
-    run.generator.findings = vec![
-        "send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a generator with room.".into(),
-    ];
-    run
+    ]
 }
 
 pub(crate) fn operation(
