@@ -19,15 +19,18 @@ pub(crate) fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// Levels of this process now. What cannot be read (another system than Linux) is 0.
-pub(crate) fn process() -> ProcessGauges {
+/// Levels of this process now. What cannot be read (another system than Linux) is 0. Each of `source_addresses` (at
+/// least one) has the whole range of ports to itself.
+pub(crate) fn process(source_addresses: usize) -> ProcessGauges {
     let (low, high) = port_range();
+    let open_files = open_files();
     ProcessGauges {
         resident_bytes: resident_bytes(),
-        open_files: open_files(),
+        open_files,
         open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
-        ports_used: ports_in_use(),
-        ports_available: u64::from(high.saturating_sub(low)) + 1,
+        // An upper bound: nearly all our files are connections, and a port rests for a minute after its connection.
+        ports_used: open_files + resting_ports(),
+        ports_available: (u64::from(high.saturating_sub(low)) + 1) * source_addresses.max(1) as u64,
     }
 }
 
@@ -73,16 +76,12 @@ fn port_range() -> (u16, u16) {
     (bounds.next().unwrap_or(0), bounds.next().unwrap_or(0))
 }
 
-/// TCP sockets in use or still in TIME_WAIT, of the whole machine: an upper bound of the ports that are taken.
-fn ports_in_use() -> u64 {
+/// TCP connections in TIME_WAIT, of the whole machine.
+fn resting_ports() -> u64 {
     let sockets = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
     let tcp = sockets.lines().find(|line| line.starts_with("TCP:")).unwrap_or_default();
-    let words: Vec<&str> = tcp.split_whitespace().collect();
-    let level = |name: &str| {
-        let value = words.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
-        value.and_then(|value| value.parse::<u64>().ok()).unwrap_or(0)
-    };
-    level("inuse") + level("tw")
+    let mut words = tcp.split_whitespace().skip_while(|word| *word != "tw");
+    words.nth(1).and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -105,6 +104,6 @@ mod tests {
             sum = sum.wrapping_add(1);
         }
         assert!(sum > 0);
-        assert!(process().resident_bytes > 1_000_000);
+        assert!(process(1).resident_bytes > 1_000_000);
     }
 }

@@ -5,7 +5,7 @@
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::{Header, Snapshot, Totals};
+use sonagi_measure::totals::{Header, ProcessGauges, Snapshot, Totals};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ pub fn run(
     } else {
         before.records
     };
-    on(Happening::Second(&totals.absorb(last, run.now(), health::process())));
+    on(Happening::Second(&totals.absorb(last, run.now(), run.gauges())));
     finish(&run, &mut totals, on)
 }
 
@@ -201,6 +201,10 @@ impl Run {
 
     fn control(&self) -> &Control {
         &self.shared.control
+    }
+
+    fn gauges(&self) -> ProcessGauges {
+        health::process(self.net.source_addresses.len())
     }
 
     fn now(&self) -> At {
@@ -334,7 +338,7 @@ impl<'a> Collector<'a> {
             let (second, mut records) = entry.remove_entry();
             records.append(&mut self.leftover);
             let at = At(second as i64 * SECOND_NS);
-            on(Happening::Second(&self.totals.absorb(records, at, health::process())));
+            on(Happening::Second(&self.totals.absorb(records, at, self.run.gauges())));
         }
     }
 

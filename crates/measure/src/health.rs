@@ -25,6 +25,8 @@ pub const BUSY_SHARE: f64 = 0.90;
 pub const BUSY_SECONDS: f64 = 5.0;
 /// Using more than this share of the allowed file descriptors is a warning.
 pub const FILES_WARN_SHARE: f64 = 0.90;
+/// Using more than this share of the local ports is a warning.
+pub const PORTS_WARN_SHARE: f64 = 0.90;
 
 /// Intervals shorter than this say nothing of a core's load (ns).
 const SHORTEST_NS: i64 = 500_000_000;
@@ -44,6 +46,8 @@ pub(crate) struct Watch {
     resident_peak: u64,
     files_peak: u64,
     files_limit: u64,
+    ports_peak: u64,
+    ports_available: u64,
 }
 
 impl Watch {
@@ -53,10 +57,13 @@ impl Watch {
         self.lag.merge(&snapshot.lag);
         self.hiccups.merge(&snapshot.hiccups);
         self.absorb_cores(&snapshot.shards, snapshot.interval_ns, snapshot.second);
-        let ProcessGauges { resident_bytes, open_files, open_files_limit, .. } = snapshot.process;
+        let ProcessGauges { resident_bytes, open_files, open_files_limit, ports_used, ports_available } =
+            snapshot.process;
         self.resident_peak = self.resident_peak.max(resident_bytes);
         self.files_peak = self.files_peak.max(open_files);
         self.files_limit = self.files_limit.max(open_files_limit);
+        self.ports_peak = self.ports_peak.max(ports_used);
+        self.ports_available = self.ports_available.max(ports_available);
     }
 
     fn absorb_cores(&mut self, shards: &[Gauges], interval_ns: i64, second: u64) {
@@ -87,12 +94,7 @@ impl Watch {
         self.judge_arrivals(arrivals, exhausted, &mut judgement);
         self.judge_lag(objective_ms, &mut judgement);
         self.judge_cores(&mut judgement);
-        let files = self.files_peak as f64 / self.files_limit.max(1) as f64;
-        if self.files_limit > 0 && files > FILES_WARN_SHARE {
-            let (peak, limit) = (grouped(self.files_peak), grouped(self.files_limit));
-            judgement
-                .note(Health::Warn, format!("{peak} of {limit} file descriptors were in use (limit: 90 %)"));
-        }
+        self.judge_limits(&mut judgement);
         Generator {
             state: judgement.state,
             findings: judgement.findings,
@@ -144,6 +146,24 @@ impl Watch {
             }
             _ if p99 > LAG_WARN_MS => judgement.note(Health::Warn, format!("{saw} (warning above 1 ms)")),
             _ => {}
+        }
+    }
+
+    fn judge_limits(&self, judgement: &mut Judgement) {
+        let near = |peak: u64, limit: u64, share: f64| limit > 0 && peak as f64 / limit as f64 > share;
+        if near(self.files_peak, self.files_limit, FILES_WARN_SHARE) {
+            let (peak, limit) = (grouped(self.files_peak), grouped(self.files_limit));
+            judgement
+                .note(Health::Warn, format!("{peak} of {limit} file descriptors were in use (limit: 90 %)"));
+        }
+        if near(self.ports_peak, self.ports_available, PORTS_WARN_SHARE) {
+            let (peak, available) = (grouped(self.ports_peak), grouped(self.ports_available));
+            judgement.note(
+                Health::Warn,
+                format!(
+                    "{peak} of {available} local ports were in use (limit: 90 %; more source addresses help)"
+                ),
+            );
         }
     }
 

@@ -54,6 +54,21 @@ fn deliver(recorder: &mut Recorder, second: i64, copies: u32) {
     }
 }
 
+#[test]
+fn nearly_all_local_ports_in_use_is_a_warning_that_names_the_remedy() {
+    for (ports_used, state) in [(900, Health::Ok), (901, Health::Warn)] {
+        let mut totals = Totals::new(&header(), Rules::default());
+        let process = ProcessGauges { ports_used, ports_available: 1000, ..ProcessGauges::default() };
+        totals.absorb(Vec::new(), At(SECOND), process);
+        let generator = totals.summary().generator;
+        assert_eq!(generator.state, state, "{:?}", generator.findings);
+        if state == Health::Warn {
+            let finding = "901 of 1,000 local ports were in use (limit: 90 %; more source addresses help)";
+            assert_eq!(generator.findings, [finding]);
+        }
+    }
+}
+
 #[track_caller]
 fn check(summary: &Summary, result: Conclusion, reasons: &[&str]) {
     assert_eq!((summary.verdict.result, &summary.verdict.reasons[..]), (result, &reasons.map_strings()[..]));
