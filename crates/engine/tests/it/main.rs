@@ -3,6 +3,8 @@
 
 mod http;
 mod link;
+mod link_handshake;
+mod link_polling;
 mod link_socketio;
 mod net;
 mod net_servers;
