@@ -86,7 +86,7 @@ fn text_and_holes_alternate() {
 fn variables_are_heard_of_with_their_place_in_characters() {
     let mut seen = Vec::new();
     parse("é{{ a }} {{b.c}} {{ $loopCount }}", &constants(), &mut |name, at| {
-        seen.push((name.to_owned(), at))
+        seen.push((name.to_owned(), at));
     })
     .unwrap();
     assert_eq!(seen, [("a".into(), 4), ("b".into(), 11), ("$loopCount".into(), 20)]);

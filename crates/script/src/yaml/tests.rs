@@ -15,7 +15,7 @@ fn at(node: &Node) -> (usize, usize) {
 #[test]
 fn plain_scalars_have_the_types_of_the_core_schema() {
     let check = |text: &str, expected: Value| {
-        assert_eq!(tree(&format!("v: {text}")).to_value()["v"], expected, "{text}")
+        assert_eq!(tree(&format!("v: {text}")).to_value()["v"], expected, "{text}");
     };
     check("1", json!(1));
     check("-17", json!(-17));
