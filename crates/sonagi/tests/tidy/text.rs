@@ -116,3 +116,23 @@ fn commands_are_read_from_code_spans_and_code_lines_not_from_prose() {
     let text = "To make sure, `make test` is run; see `x` and `make demo`.\nmake help    # lists";
     assert_eq!(commands(text, "make ").into_iter().collect::<Vec<_>>(), ["demo", "help", "test"]);
 }
+
+#[test]
+fn every_path_a_document_names_exists() {
+    let root = tree::root();
+    let folders =
+        ["crates/", "docs/", "examples/", "experiments/", "interop/", "conformance/", "scripts/", "fuzz/"];
+    let mut problems = Vec::new();
+    for file in tree::files_ending(&[".md"]).iter().filter(|file| file.path != "CHANGELOG.md") {
+        for span in
+            file.text.split('`').skip(1).step_by(2).filter(|span| folders.iter().any(|f| span.starts_with(f)))
+        {
+            // A span may go on after the path: `conformance/autobahn.sh server`; one with a placeholder names no file.
+            let path = span.split(|c: char| c.is_whitespace() || c == ':').next().unwrap_or(span);
+            if !path.contains(['<', '*', '{', '…']) && !root.join(path).exists() {
+                problems.push(format!("{}: names `{path}`, which is not there", file.path));
+            }
+        }
+    }
+    tree::none_of(problems);
+}
