@@ -141,6 +141,24 @@ fn a_connection_the_server_will_close_is_not_kept() {
 }
 
 #[test]
+fn a_response_nobody_asked_for_is_never_taken_for_an_answer() {
+    local(async {
+        let origin = serve(|number, mut stream| async move {
+            read_head(&mut stream).await;
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{number}");
+            stream.write_all(answer.repeat(2).as_bytes()).await.unwrap();
+            let _ = stream.read_u8().await;
+        })
+        .await;
+        let mut client = client();
+        for number in ["0", "1"] {
+            let response = client.request(&origin, get("/")).await.unwrap();
+            assert_eq!((&response.body[..], response.reused), (number.as_bytes(), false));
+        }
+    });
+}
+
+#[test]
 fn a_server_that_closes_early_is_told_from_one_that_resets_and_one_that_babbles() {
     local(async {
         for (answer, expected) in [
