@@ -95,7 +95,7 @@ fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Sourc
         return None;
     }
     match given.first() {
-        Some(&"json") => json_path(reader, own, answer).map(Source::Json),
+        Some(&"json") => json_path(reader, own).map(Source::Json),
         Some(&"regexp") => regexp(reader, own),
         Some(_) if answer == Answer::Response => reader.text(own, "header").map(Source::Header),
         Some(_) => {
@@ -119,7 +119,7 @@ fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Sourc
     }
 }
 
-fn json_path(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<JsonPath> {
+fn json_path(reader: &mut Reader, own: &Fields<'_>) -> Option<JsonPath> {
     let node = own.get("json")?;
     let Some(written) = node.as_text() else {
         reader.wrong(own, "json", node);
@@ -130,7 +130,7 @@ fn json_path(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Js
         reader.problem(node.place, "a JSONPath cannot hold templates", Some(hint.into()));
         return None;
     }
-    let path = modern(written, answer == Answer::Acknowledgement);
+    let path = modern(written);
     match JsonPath::parse(&path) {
         Ok(path) => Some(path),
         Err(_) => {
@@ -147,7 +147,7 @@ fn json_path(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Js
 }
 
 /// The JSONPath dialect scripts are written in, as RFC 9535: `token`, `$.0.id`, `$.access-token`, `[(@.length-1)]`.
-fn modern(written: &str, acknowledgement: bool) -> String {
+fn modern(written: &str) -> String {
     let mut path = String::from("$");
     let mut rest = written.trim();
     rest = rest.strip_prefix('$').unwrap_or(rest);
@@ -179,9 +179,6 @@ fn modern(written: &str, acknowledgement: bool) -> String {
         left = &name[end..];
     }
     out.push_str(left);
-    if acknowledgement && let Some(after) = out.strip_prefix("$[0]") {
-        return format!("${after}");
-    }
     out
 }
 
@@ -304,7 +301,7 @@ mod tests {
     #[test]
     fn the_jsonpath_of_scripts_becomes_the_standard_one() {
         let check = |written, expected: &str| {
-            assert_eq!(modern(written, false), expected, "{written}");
+            assert_eq!(modern(written), expected, "{written}");
             JsonPath::parse(expected).unwrap();
         };
         check("$.token", "$.token");
@@ -319,13 +316,5 @@ mod tests {
         check("$..x-y.z", "$..['x-y'].z");
         check("$.a[(@.length-1)]", "$.a[-1]");
         check("$.a[?(@.b=='d')].e", "$.a[?(@.b=='d')].e");
-    }
-
-    #[test]
-    fn the_first_argument_of_an_acknowledgement_is_what_paths_look_at() {
-        assert_eq!(modern("$.0.seq", true), "$.seq");
-        assert_eq!(modern("$[0]", true), "$");
-        assert_eq!(modern("$.seq", true), "$.seq");
-        assert_eq!(modern("$.1", true), "$[1]");
     }
 }

@@ -58,11 +58,10 @@ impl<'a> Evidence<'a> {
                 Some(Value::from(found.get(*group)?.as_str()))
             }
             Source::Json(path) => {
-                let found = self.json().and_then(|json| pick(path, json, rng));
-                found.or_else(|| {
-                    let all: Value = serde_json::from_str(self.arguments?).ok()?;
-                    pick(path, &all, rng)
-                })
+                let all = self.arguments.and_then(|all| serde_json::from_str::<Value>(all).ok());
+                // Of the arguments `$` is the only one, not the list of them.
+                let among_all = all.and_then(|all| pick(path, &all, rng).filter(|found| *found != all));
+                among_all.or_else(|| pick(path, self.json()?, rng))
             }
         }
     }
@@ -161,11 +160,18 @@ mod tests {
 
     #[test]
     fn an_only_argument_is_found_with_and_without_its_index() {
-        let evidence = Evidence::arguments(r#"{"ok":true}"#, r#"[{"ok":true}]"#);
-        for path in ["$.ok", "$[0].ok"] {
+        let find = |path: &str, only: &str, all: &str| {
             let source = Source::Json(JsonPath::parse(path).unwrap());
-            assert_eq!(evidence.find(&source, &mut fastrand::Rng::new()), Some(json!(true)), "{path}");
-        }
+            Evidence::arguments(only, all).find(&source, &mut fastrand::Rng::new())
+        };
+        let (only, all) = (r#"{"ok":true}"#, r#"[{"ok":true}]"#);
+        assert_eq!(find("$.ok", only, all), Some(json!(true)));
+        assert_eq!(find("$[0].ok", only, all), Some(json!(true)));
+        assert_eq!(find("$", only, all), Some(json!({"ok": true})));
+        let two = r#"[{"ok":true},{"seq":5}]"#;
+        assert_eq!(find("$[1].seq", two, two), Some(json!(5)));
+        assert_eq!(find("$[0].ok", two, two), Some(json!(true)));
+        assert_eq!(find("$[*].id", r#"[{"id":7}]"#, r#"[[{"id":7}]]"#), Some(json!(7)));
     }
 
     #[test]

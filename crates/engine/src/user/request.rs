@@ -146,7 +146,9 @@ impl User {
 
 /// A step's URL: as it is when absolute, else under the target.
 pub(super) fn absolute(target: &str, url: &str) -> String {
-    if url.contains("://") {
+    // A scheme comes before anything else: `/go?to=http://b` has none.
+    let before = url.split("://").next().unwrap_or_default();
+    if before.len() < url.len() && before.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return url.to_owned();
     }
     let base = target.trim_end_matches('/');
@@ -207,6 +209,7 @@ mod tests {
             ("http://a:1", "x", "http://a:1/x"),
             ("http://a:1", "", "http://a:1"),
             ("http://a:1", "ws://b/y", "ws://b/y"),
+            ("http://a:1", "/go?to=http://b", "http://a:1/go?to=http://b"),
         ];
         for (target, url, expected) in table {
             assert_eq!(absolute(target, url), expected);
