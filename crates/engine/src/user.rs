@@ -294,8 +294,8 @@ impl User {
     fn ended(&mut self, ended: Ended) {
         self.disconnected();
         let Some(failure) = ended.failure else { return };
-        // 1000 is the peer's ordinary goodbye: only a script that still needs the connection minds.
-        if self.is_leaving || failure == Failure::Closed(1000) {
+        // 1000, or no code at all, is the peer's ordinary goodbye: only a script that still needs the connection minds.
+        if self.is_leaving || matches!(failure, Failure::Closed(1000 | 1005)) {
             return;
         }
         self.is_cut_off = true;

@@ -12,6 +12,7 @@ pub(crate) fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Pro
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yml");
     std::fs::write(&path, text).unwrap();
+    std::fs::write(folder.path().join("users.csv"), "email,password\na@example.test,secret\n").unwrap();
     load(&path, overrides)
 }
 
