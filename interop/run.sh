@@ -11,4 +11,12 @@ export SONAGI_PYTHON=${SONAGI_PYTHON:-$PWD/../.cache/python/bin/python}
 if [ $# -eq 0 ]; then
     set -- clients/*.test.mjs servers/*.test.mjs protocol/*.test.mjs
 fi
-exec node --test --test-concurrency=2 "$@"
+# Dots and failures for who watches; the counts from a second report.
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+status=0
+node --test --test-concurrency=2 \
+    --test-reporter=dot --test-reporter-destination=stdout \
+    --test-reporter=tap --test-reporter-destination="$report" "$@" || status=$?
+echo "interop: $(grep -E '^# (tests|pass|fail|skipped|duration_ms) ' "$report" | sed 's/^# //' | paste -sd, | sed 's/,/, /g')"
+exit "$status"
