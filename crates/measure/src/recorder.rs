@@ -53,10 +53,14 @@ pub enum Counter {
     SocketioReceived,
     /// Requests that found an open connection.
     ConnectionsReused,
+    /// Users whose run or time was over in mid-flow: neither completed nor failed.
+    UsersStopped,
+    /// Operations under way when their user was stopped: they have neither a time nor an outcome.
+    OperationsCut,
 }
 
 /// How many counters there are.
-pub const COUNTERS: usize = 20;
+pub const COUNTERS: usize = 22;
 
 impl Counter {
     /// All counters with their names in `series.csv`, by discriminant.
@@ -81,6 +85,8 @@ impl Counter {
         (Counter::SocketioEmits, "socketio.emits"),
         (Counter::SocketioReceived, "socketio.received"),
         (Counter::ConnectionsReused, "connections.reused"),
+        (Counter::UsersStopped, "users.stopped"),
+        (Counter::OperationsCut, "operations.cut"),
     ];
 }
 
@@ -260,7 +266,7 @@ impl Recorder {
         self.just_failed = None;
         match outcome {
             Outcome::Ok => {}
-            Outcome::Status(code) => self.now.codes[usize::from(code).min(CODES - 1)] += 1,
+            Outcome::Status(code) => self.status(code),
             Outcome::Failed(failure) => {
                 timings.failed += 1;
                 self.failed(Some(operation), failure, timing.ended).count += 1;
@@ -313,6 +319,11 @@ impl Recorder {
     /// Adds `n` to a counter.
     pub fn add(&mut self, counter: Counter, n: u64) {
         self.now.counters.add(counter, n);
+    }
+
+    /// A response with this status that is no operation of its own: a hop of a redirect.
+    pub fn status(&mut self, code: u16) {
+        self.now.codes[usize::from(code).min(CODES - 1)] += 1;
     }
 
     /// A user of this scenario came to life.

@@ -75,7 +75,7 @@ pub enum Conclusion {
     Invalid,
 }
 
-/// Virtual users by what became of them.
+/// Virtual users by what became of them: `started = completed + failed + stopped + active`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Users {
     /// Arrivals the schedule asked for.
@@ -90,6 +90,12 @@ pub struct Users {
     pub completed: u64,
     /// Users that gave up.
     pub failed: u64,
+    /// Users whose run or time was over in mid-flow: neither completed nor failed.
+    #[serde(default)]
+    pub stopped: u64,
+    /// Operations under way when their user was stopped; they count nowhere else.
+    #[serde(default)]
+    pub operations_cut: u64,
     /// Users alive now.
     pub active: u64,
     /// Most users alive at the end of any second.

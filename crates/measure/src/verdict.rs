@@ -83,7 +83,7 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
 
 fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let users = &summary.users;
-    if users.completed == 0 {
+    if users.completed == 0 && !ran_until_stopped(summary) {
         let started = grouped(users.started);
         verdict.fail(match (summary.interrupted, users.started) {
             (_, 0) => "no user was started".to_owned(),
@@ -105,6 +105,12 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
         let how = "they fail a run only by a threshold on `http.codes.<code>`";
         verdict.hints.push(format!("{were} server errors ({share}); {how}"));
     }
+}
+
+/// Whether users got on with flows that only the end of the run's time, or its user, ended: no user completes an endless
+/// flow, so that nobody did is no failure. A run in which nothing at all succeeded has no such excuse.
+fn ran_until_stopped(summary: &Summary) -> bool {
+    summary.users.stopped > 0 && summary.kinds.iter().any(|kind| kind.count > kind.failed)
 }
 
 fn because(summary: &Summary) -> String {
@@ -129,8 +135,20 @@ fn praise(summary: &Summary) -> String {
         Some(counts) if counts.owed > 0 && counts.lost == 0 && counts.outstanding == 0 => {
             format!("all {} owed copies arrived", grouped(counts.owed))
         }
-        _ => format!("{} users completed", grouped(summary.users.completed)),
+        _ => match (summary.users.completed, summary.users.stopped) {
+            (0, stopped @ 1..) => {
+                let were = if stopped == 1 { "was" } else { "were" };
+                let failed = grouped(summary.users.failed);
+                format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, "user"))
+            }
+            (completed, _) => format!("{} completed", counted(completed, "user")),
+        },
     }
+}
+
+/// `1 user`, `2,000 users`
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// `3,012 of 100,000 owed copies were`

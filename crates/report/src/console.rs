@@ -82,6 +82,9 @@ fn users(page: &mut Page, run: &Summary) {
     }
     parts.push(format!("{} completed", count(users.completed)));
     parts.push(format!("{} failed", count(users.failed)));
+    if users.stopped > 0 {
+        parts.push(format!("{} stopped", count(users.stopped)));
+    }
     if users.active > 0 {
         parts.push(format!("{} still active", count(users.active)));
     }

@@ -25,6 +25,8 @@ impl Summary {
             names.insert(name.to_owned(), value);
         };
         let (users, traffic) = (&self.users, &self.traffic);
+        // Beside the operations' own names, where a reader of series.csv looks for it.
+        set("operations.cut", users.operations_cut as f64);
         set("vusers.created", users.started as f64);
         set("vusers.completed", users.completed as f64);
         set("vusers.failed", users.failed as f64);

@@ -163,6 +163,8 @@ impl Tally {
             skipped: get(Counter::UsersSkipped),
             completed: get(Counter::UsersCompleted),
             failed: get(Counter::UsersFailed),
+            stopped: get(Counter::UsersStopped),
+            operations_cut: get(Counter::OperationsCut),
             active: self.users,
             peak: self.users_peak,
             session_ms: self.sessions.quantiles(),

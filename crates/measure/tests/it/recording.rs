@@ -60,6 +60,8 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
     recorder.add(Counter::ArrivalsPlanned, 3);
     recorder.add(Counter::ArrivalsStarted, 3);
     recorder.add(Counter::MessagesSent, 1);
+    recorder.add(Counter::UsersStopped, 2);
+    recorder.add(Counter::OperationsCut, 1);
     recorder.user_created((second % 2) as u16);
     recorder.user_ended(0, true, 2_000_000_000 + now);
     recorder.user_ended(0, true, 900_000_000);

@@ -149,6 +149,46 @@ fn a_run_without_a_completed_user_fails() {
     check(&totals.summary(), Conclusion::Fail, &["the run was stopped before any of 2 users completed"]);
 }
 
+/// Three users whose endless flow was stopped; each had done `outcome` once, if anything.
+fn stopped(header: Header, outcome: Option<Outcome>) -> Summary {
+    let mut shard = Recorder::new(3, 2);
+    for counter in [Counter::ArrivalsPlanned, Counter::ArrivalsStarted, Counter::UsersStopped] {
+        shard.add(counter, 3);
+    }
+    shard.add(Counter::OperationsCut, 2);
+    for outcome in outcome.into_iter().cycle().take(3) {
+        shard.operation(OperationId(0), timing(0, 1000), outcome);
+    }
+    let mut totals = Totals::new(&header, Rules::default());
+    totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
+    totals.interrupt();
+    totals.close(At(2 * SECOND));
+    totals.summary()
+}
+
+#[test]
+fn users_stopped_in_mid_flow_have_neither_completed_nor_failed() {
+    let summary = stopped(header(), Some(Outcome::Status(200)));
+    let users = &summary.users;
+    assert_eq!((users.started, users.completed, users.failed, users.active), (3, 0, 0, 0));
+    assert_eq!((users.stopped, users.operations_cut), (3, 2));
+    let names = summary.names();
+    assert_eq!((names["users.stopped"], names["operations.cut"]), (3.0, 2.0));
+    let neutral = "3 users were stopped in mid-flow, 0 failed";
+    check(&summary, Conclusion::Pass, &[neutral]);
+}
+
+#[test]
+fn a_stopped_run_is_judged_by_what_ran() {
+    let slow = "the threshold `http.response_time.p95 < 1` did not hold: http.response_time.p95 = 1.001";
+    let summary = stopped(with("http.response_time.p95 < 1", true), Some(Outcome::Status(200)));
+    check(&summary, Conclusion::Fail, &[slow]);
+    let nothing = "the run was stopped before any of 3 users completed";
+    check(&stopped(header(), None), Conclusion::Fail, &[nothing]);
+    let failed = stopped(header(), Some(Outcome::Failed(Failure::Timeout)));
+    check(&failed, Conclusion::Fail, &[nothing]);
+}
+
 #[test]
 fn server_errors_are_hinted_at_and_judged_by_thresholds_only() {
     let summary = run(|recorder, second| {

@@ -62,7 +62,8 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
                 counts as lost
 
     users       103 started of 104 planned · 1 missed · 2 skipped by maxVusers ·
-                96 completed · 4 failed · 3 still active · at most 101 at once
+                96 completed · 4 failed · 2 stopped · 1 still active ·
+                at most 101 at once
                 session 20.0 s median, 240 s at most
                 fan-out 100 · watch 3
 

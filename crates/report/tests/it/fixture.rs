@@ -142,7 +142,9 @@ pub(crate) fn everything() -> Summary {
         skipped: 2,
         completed: 96,
         failed: 4,
-        active: 3,
+        stopped: 2,
+        operations_cut: 1,
+        active: 1,
         peak: 101,
         session_ms: quantiles(96, 20_000.0),
     };
