@@ -9,7 +9,7 @@
 //! | polling, probed | `5` on that WebSocket | the WebSocket carries the session, polling is refused |
 //! | either | `1`, a bad packet, a ping, silence after a ping | the session ends |
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ use sonagi_wire::websocket::{self, Opcode};
 use crate::hub::Hub;
 use crate::link::Attendant;
 use crate::lock;
-use crate::outbox::{Close, Standing};
+use crate::outbox::{Close, Polls, Standing};
 use crate::peer::{Form, Newcomer, Peer};
 use crate::socketio::Conversation;
 
@@ -175,16 +175,18 @@ impl Session {
     }
 
     /// The WebSocket takes over; false when the session has ended meanwhile.
-    fn adopt(&self, hub: &Arc<Hub>) -> bool {
-        let probe = lock(&self.probe).take();
-        if let Some(probe) = probe {
-            hub.peers.remove(&probe);
-        }
+    fn adopt(&self, probe: &Arc<Peer>, hub: &Arc<Hub>) -> bool {
+        self.peer.outbox.polls(Polls::Over);
         if !self.peer.polled.swap(false, Relaxed) {
             return false;
         }
+        *lock(&self.probe) = None;
+        hub.peers.remove(probe);
         hub.metrics.polling.sub(1);
-        self.peer.outbox.hurry(false);
+        // A client that did not wait for `3probe` still gets it.
+        let mut unsent = VecDeque::new();
+        probe.outbox.take(&mut unsent);
+        self.peer.outbox.put_first(unsent);
         true
     }
 }
@@ -228,11 +230,11 @@ impl Socket {
             }
             Stage::Probing(probe) if matches!(packet, Packet::Ping(text) if text == "probe") => {
                 probe.outbox.push(websocket::shared(Opcode::Text, b"3probe"));
-                self.session.peer.outbox.hurry(true);
+                self.session.peer.outbox.polls(Polls::Hurry);
                 self.stage = Stage::Probed(probe.clone());
             }
             Stage::Probed(probe) if *packet == Packet::Upgrade => {
-                if self.session.adopt(&self.hub) {
+                if self.session.adopt(probe, &self.hub) {
                     self.stage = Stage::Carrying;
                 } else {
                     probe.outbox.close(Close::Normal);
@@ -288,7 +290,7 @@ impl Attendant for Socket {
                 if slot.as_ref().is_some_and(|there| Arc::ptr_eq(there, probe)) {
                     *slot = None;
                     // The session goes on by polling.
-                    self.session.peer.outbox.hurry(false);
+                    self.session.peer.outbox.polls(Polls::Wait);
                 }
             }
         }

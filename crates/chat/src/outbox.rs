@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
@@ -69,6 +69,27 @@ pub(crate) enum Standing {
     HungUp,
 }
 
+/// What polls are to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Polls {
+    /// They wait for frames.
+    Wait,
+    /// An upgrade is under way: they are answered at once, though nothing waits.
+    Hurry,
+    /// A WebSocket carries the queue: nothing is theirs any more.
+    Over,
+}
+
+/// What a poll is answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Polled {
+    Frames(Vec<Bytes>),
+    /// Nothing: the poll is released.
+    Released,
+    /// The connection is at its end.
+    Ended,
+}
+
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
     /// Bytes queued or taken by the writer but not yet written.
@@ -79,10 +100,11 @@ pub(crate) struct Outbox {
 struct Queue {
     frames: VecDeque<Bytes>,
     waker: Option<Waker>,
+    /// A poll's: while a transport changes, a poll and the new writer wait side by side.
+    poll: Option<Waker>,
     /// False while the writer waits for its socket: new frames then need not wake it.
     wants_frames: bool,
-    /// An upgrade is under way: a poll is answered at once, though nothing waits.
-    hurry: bool,
+    polls: Polls,
     standing: Standing,
 }
 
@@ -91,15 +113,16 @@ impl Outbox {
         let queue = Queue {
             frames: VecDeque::new(),
             waker: None,
+            poll: None,
             wants_frames: false,
-            hurry: false,
+            polls: Polls::Wait,
             standing: Standing::Open,
         };
         Outbox { queue: Mutex::new(queue), waiting: AtomicUsize::new(0), limit }
     }
 
     pub(crate) fn push(&self, frame: Bytes) -> Pushed {
-        let (waker, pushed) = {
+        let (wakers, pushed) = {
             let mut queue = lock(&self.queue);
             if queue.standing != Standing::Open {
                 return Pushed::Gone;
@@ -108,17 +131,24 @@ impl Outbox {
             if waiting > self.limit {
                 queue.standing = Standing::Closing(Close::Slow);
                 queue.frames = VecDeque::new();
-                (queue.waker.take(), Pushed::Overflow)
+                (queue.all_wakers(), Pushed::Overflow)
             } else {
                 queue.frames.push_back(frame);
                 let waker = if queue.wants_frames { queue.waker.take() } else { None };
-                (waker, Pushed::Queued)
+                ([waker, queue.poll.take()], Pushed::Queued)
             }
         };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wake(wakers);
         pushed
+    }
+
+    /// Puts frames that another queue did not get out before those of this one.
+    pub(crate) fn put_first(&self, frames: VecDeque<Bytes>) {
+        let mut queue = lock(&self.queue);
+        for frame in frames.into_iter().rev() {
+            self.waiting.fetch_add(frame.len(), Relaxed);
+            queue.frames.push_front(frame);
+        }
     }
 
     /// Frames queued so far still go out, nothing further. The first reason stands; true when this was it.
@@ -134,20 +164,14 @@ impl Outbox {
     }
 
     fn change(&self, next: impl FnOnce(Standing) -> Option<Standing>) -> bool {
-        let (waker, changed) = {
+        let wakers = {
             let mut queue = lock(&self.queue);
-            match next(queue.standing) {
-                Some(standing) => {
-                    queue.standing = standing;
-                    (queue.waker.take(), true)
-                }
-                None => (None, false),
-            }
+            let Some(standing) = next(queue.standing) else { return false };
+            queue.standing = standing;
+            queue.all_wakers()
         };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-        changed
+        wake(wakers);
+        true
     }
 
     pub(crate) fn standing(&self) -> Standing {
@@ -166,21 +190,24 @@ impl Outbox {
         queue.standing
     }
 
-    /// Whether polls are to be answered at once, so that the client's transport can change.
-    pub(crate) fn hurry(&self, hurry: bool) {
-        let waker = {
+    /// Changes what polls find; the one that waits finds it at once.
+    pub(crate) fn polls(&self, polls: Polls) {
+        let poll = {
             let mut queue = lock(&self.queue);
-            queue.hurry = hurry;
-            queue.waker.take()
+            queue.polls = polls;
+            queue.poll.take()
         };
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        wake([poll, None]);
     }
 
-    /// Takes frames for one polling answer: as many as fit `budget` bytes, at least one if there is one. `None`: wait.
-    pub(crate) fn take_some(&self, budget: usize) -> Option<(Vec<Bytes>, Standing)> {
+    /// What one polling answer brings: as many frames as fit `budget` bytes, at least one if there is one. Otherwise
+    /// the poll's task is woken when there is something to say.
+    pub(crate) fn poll(&self, cx: &mut Context<'_>, budget: usize) -> Poll<Polled> {
         let mut queue = lock(&self.queue);
+        // Asked under the queue's lock: after an upgrade no frame may leave by a poll.
+        if queue.polls == Polls::Over {
+            return Poll::Ready(Polled::Released);
+        }
         let mut taken = Vec::new();
         let mut bytes = 0;
         while let Some(frame) = queue.frames.front() {
@@ -190,15 +217,23 @@ impl Outbox {
             }
             taken.extend(queue.frames.pop_front());
         }
-        let wait = taken.is_empty() && queue.standing == Standing::Open && !queue.hurry;
-        (!wait).then_some((taken, queue.standing))
+        Poll::Ready(match queue.standing {
+            _ if !taken.is_empty() => Polled::Frames(taken),
+            Standing::Open if queue.polls == Polls::Wait => {
+                queue.poll = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+            // An upgrade under way, or the client's own close, release the poll.
+            Standing::Open | Standing::Closing(Close::Answer(_)) => Polled::Released,
+            Standing::Closing(_) | Standing::HungUp => Polled::Ended,
+        })
     }
 
-    /// Asks for a wake by a change of the standing from `known` and, if `wants_frames`, by a frame. False when there is
+    /// Asks for a wake of the writer by a change of the standing from `known` and, if `wants_frames`, by a frame. False when there is
     /// one already.
     pub(crate) fn sleep(&self, cx: &mut Context<'_>, known: Standing, wants_frames: bool) -> bool {
         let mut queue = lock(&self.queue);
-        if queue.standing != known || (wants_frames && (queue.hurry || !queue.frames.is_empty())) {
+        if queue.standing != known || (wants_frames && !queue.frames.is_empty()) {
             return false;
         }
         queue.wants_frames = wants_frames;
@@ -218,6 +253,17 @@ impl Outbox {
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Relaxed)
     }
+}
+
+impl Queue {
+    fn all_wakers(&mut self) -> [Option<Waker>; 2] {
+        [self.waker.take(), self.poll.take()]
+    }
+}
+
+/// Outside the lock: the woken may run at once on another thread.
+fn wake(wakers: [Option<Waker>; 2]) {
+    wakers.into_iter().flatten().for_each(Waker::wake);
 }
 
 /// Where a server frame's payload starts.
@@ -277,14 +323,22 @@ mod tests {
     #[test]
     fn a_polling_answer_takes_what_fits_and_at_least_one_frame() {
         let outbox = Outbox::new(1000);
+        let frame = Bytes::from_static(b"0123456789");
         for _ in 0..3 {
-            outbox.push(Bytes::from_static(b"0123456789"));
+            outbox.push(frame.clone());
         }
-        assert_eq!(outbox.take_some(5).unwrap().0.len(), 1);
-        assert_eq!(outbox.take_some(25).unwrap().0.len(), 2);
-        assert_eq!(outbox.take_some(25), None);
-        outbox.hurry(true);
-        assert_eq!(outbox.take_some(25), Some((Vec::new(), Standing::Open)));
+        let poll = |budget| outbox.poll(&mut Context::from_waker(Waker::noop()), budget);
+        let frames = |count| Poll::Ready(Polled::Frames(vec![frame.clone(); count]));
+        assert_eq!(poll(5), frames(1));
+        assert_eq!(poll(25), frames(2));
+        assert_eq!(poll(25), Poll::Pending);
+        outbox.polls(Polls::Hurry);
+        assert_eq!(poll(25), Poll::Ready(Polled::Released));
+        outbox.push(frame.clone());
+        assert_eq!(poll(25), frames(1));
+        outbox.push(frame.clone());
+        outbox.polls(Polls::Over);
+        assert_eq!(poll(25), Poll::Ready(Polled::Released), "the queue is the WebSocket's");
     }
 
     #[test]

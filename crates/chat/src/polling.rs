@@ -6,14 +6,13 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::Poll;
 
 use bytes::Bytes;
 use sonagi_wire::engineio::{self, Packet, Refusal};
 
 use crate::engineio::Session;
 use crate::hub::Hub;
-use crate::outbox::{Close, Standing, packet_of};
+use crate::outbox::{Close, Polled, packet_of};
 
 /// The poll under way: unless it was answered, its end is the session's.
 struct Pending<'a> {
@@ -25,7 +24,8 @@ struct Pending<'a> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.session.polling.store(false, Relaxed);
-        if !self.answered {
+        // After an upgrade the WebSocket carries the session, whatever became of the poll.
+        if !self.answered && self.session.is_polled() {
             self.session.end(Close::Normal, self.hub);
         }
     }
@@ -42,32 +42,21 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Strin
     }
     let mut pending = Pending { session, hub, answered: false };
     let outbox = &session.peer.outbox;
-    let (frames, standing) = poll_fn(|cx| {
-        loop {
-            if let Some(taken) = outbox.take_some(hub.config.limits.max_payload) {
-                return Poll::Ready(taken);
-            }
-            if outbox.sleep(cx, Standing::Open, true) {
-                return Poll::Pending;
-            }
+    let polled = poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await;
+    pending.answered = true;
+    Ok(match polled {
+        Polled::Frames(frames) => {
+            let bytes: usize = frames.iter().map(Bytes::len).sum();
+            outbox.wrote(bytes);
+            hub.metrics.bytes_out.add(bytes as u64);
+            payload(&frames, bytes)
+        }
+        Polled::Released => "6".to_owned(),
+        Polled::Ended => {
+            session.end(Close::Normal, hub);
+            "1".to_owned()
         }
     })
-    .await;
-    pending.answered = true;
-    let bytes: usize = frames.iter().map(Bytes::len).sum();
-    outbox.wrote(bytes);
-    hub.metrics.bytes_out.add(bytes as u64);
-    if frames.is_empty() {
-        return Ok(match standing {
-            // An upgrade under way, or the client's own close, release the poll.
-            Standing::Open | Standing::Closing(Close::Answer(_)) => "6".to_owned(),
-            Standing::Closing(_) | Standing::HungUp => {
-                session.end(Close::Normal, hub);
-                "1".to_owned()
-            }
-        });
-    }
-    Ok(payload(&frames, bytes))
 }
 
 /// The frames' packets as one polling body.

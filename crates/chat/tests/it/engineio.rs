@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use sonagi_chat::{Config, Limits, Service};
+use sonagi_wire::websocket::{self, Opcode};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -41,6 +42,11 @@ async fn begin_get(at: SocketAddr, path: &str) -> TcpStream {
     let text = format!("GET {path} HTTP/1.1\r\nHost: chat\r\n\r\n");
     stream.write_all(text.as_bytes()).await.unwrap();
     stream
+}
+
+/// The path of the WebSocket that takes a polled session over.
+fn probe_of(session: &str) -> String {
+    format!("{WEBSOCKET}&sid={}", session.rsplit('=').next().unwrap())
 }
 
 async fn reply(stream: &mut TcpStream) -> Reply {
@@ -270,7 +276,7 @@ async fn a_session_moves_from_polling_to_websocket_with_what_was_queued() {
     assert_eq!(ws.next_text().await, "4queued");
     ws.text("4hello").await;
     assert_eq!(ws.next_text().await, "4hello");
-    ws.frame(sonagi_wire::websocket::Opcode::Binary, b"\x01\x02").await;
+    ws.frame(Opcode::Binary, b"\x01\x02").await;
     assert_eq!(ws.next().await, Got::Binary(vec![1, 2]));
     assert_eq!(get(at, &session, "").await.json()["code"], 3);
     assert_eq!(post(at, &session, "", "4x").await.json()["code"], 3);
@@ -293,4 +299,44 @@ async fn a_probe_that_fails_leaves_the_session_polling() {
     post(at, &session, "", "4still polling").await;
     assert_eq!(get(at, &session, "").await.body, "4still polling");
     assert!(Ws::open(at, &path, "").await.is_ok(), "another probe may follow");
+}
+
+#[tokio::test]
+async fn an_upgrade_that_overtakes_the_pending_poll_answers_it_and_carries_on() {
+    let service = serve_calm().await;
+    let at = service.address();
+    let session = open(at).await;
+    let mut poll = begin_get(at, &session).await;
+    arrived(&service).await;
+    let mut ws = Ws::open(at, &probe_of(&session), "").await.ok().unwrap();
+    // In one segment: nothing of the service can run between the two.
+    let mut frames = Vec::new();
+    for text in ["2probe", "5", "4first"] {
+        websocket::encode(Opcode::Text, text.as_bytes(), Some([1, 2, 3, 4]), &mut frames);
+    }
+    ws.stream.write_all(&frames).await.unwrap();
+    assert_eq!(ws.next_text().await, "3probe");
+    assert_eq!(ws.next_text().await, "4first");
+    assert_eq!(reply(&mut poll).await.body, "6");
+    ws.text("4second").await;
+    assert_eq!(ws.next_text().await, "4second");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_may_upgrade_before_its_poll_has_returned() {
+    let service = serve_calm().await;
+    let at = service.address();
+    for n in 0..100 {
+        let session = open(at).await;
+        let mut poll = begin_get(at, &session).await;
+        let mut ws = Ws::open(at, &probe_of(&session), "").await.ok().unwrap();
+        ws.text("2probe").await;
+        assert_eq!(ws.next_text().await, "3probe");
+        ws.text("5").await;
+        ws.text("4hello").await;
+        assert_eq!(ws.next_text().await, "4hello", "upgrade {n}");
+        // It came before the upgrade, or after it and was refused.
+        let poll = reply(&mut poll).await;
+        assert!(poll.body == "6" || poll.status == 400, "upgrade {n}: {}", poll.body);
+    }
 }
