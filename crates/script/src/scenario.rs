@@ -58,13 +58,21 @@ pub(crate) fn scenarios(
     let mut all = Vec::new();
     let mut stamped = false;
     let mut weightless = 0;
+    let mut rooms = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let Some(read) = scenario(reader, item, index, settings) else { continue };
-        stamped |= read.stamped;
         if read.scenario.weight > 0.0 {
+            stamped |= read.stamped;
+            rooms.extend(read.room);
             all.push(read.scenario);
         } else {
             weightless += 1;
+        }
+    }
+    // Who only listens is owed copies too, so one stamping scenario is enough for all rooms.
+    if !stamped {
+        for room in rooms {
+            reader.notice(room, "rooms are not tracked: no message of any scenario holds {{ $stamp }}");
         }
     }
     if matches!(node.kind, Kind::List(_)) && (items.is_empty() || weightless == items.len()) {
@@ -77,6 +85,8 @@ pub(crate) fn scenarios(
 struct Read {
     scenario: Scenario,
     stamped: bool,
+    /// Where its room stands.
+    room: Option<Place>,
 }
 
 fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings) -> Option<Read> {
@@ -112,15 +122,12 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
             Some("add `room: \"{{ roomId }}\"` to the scenario".into()),
         );
     }
-    if stamps.is_empty() && fields.get("room").is_some() {
-        let text = "the room is not tracked: no message of this scenario holds {{ $stamp }}";
-        reader.notice(fields.place_of("room"), text);
-    }
     for unset in reader.names.end_flow(false) {
         reader.problem(unset.place, unset.what, unset.hint);
     }
     let stamped = !stamps.is_empty();
-    Some(Read { scenario: Scenario { name, weight, flow: compiled }, stamped })
+    let room = fields.get("room").map(|_| fields.place_of("room"));
+    Some(Read { scenario: Scenario { name, weight, flow: compiled }, stamped, room })
 }
 
 fn engine(reader: &mut Reader, fields: &Fields<'_>) -> Option<Engine> {

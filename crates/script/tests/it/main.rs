@@ -5,5 +5,6 @@ mod bytes;
 mod compat;
 mod documents;
 mod mistakes;
+mod notices;
 mod sketch;
 mod support;
