@@ -23,14 +23,14 @@ pub(crate) fn raise_file_limit() {
 /// least one) has the whole range of ports to itself.
 pub(crate) fn process(source_addresses: usize) -> ProcessGauges {
     let (low, high) = port_range();
-    let open_files = open_files();
+    let (open_files, sources) = (open_files(), source_addresses.max(1) as u64);
     ProcessGauges {
         resident_bytes: resident_bytes(),
         open_files,
         open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
         // An upper bound: nearly all our files are connections, and a port rests for a minute after its connection.
         ports_used: open_files + resting_ports(),
-        ports_available: (u64::from(high.saturating_sub(low)) + 1) * source_addresses.max(1) as u64,
+        ports_available: if high == 0 { 0 } else { (u64::from(high - low.min(high)) + 1) * sources },
     }
 }
 

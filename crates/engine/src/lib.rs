@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod clock;
+mod collect;
 mod control;
 mod health;
 pub mod http;

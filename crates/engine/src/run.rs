@@ -6,27 +6,22 @@ use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Snapshot, Totals};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use tokio::time::Instant;
 
+use crate::collect::{Collector, Patience, Shards, TICK, join};
 use crate::control::Control;
 use crate::health;
 use crate::net::NetOptions;
 use crate::plan::{Plan, Step};
 use crate::rooms::Rooms;
-use crate::shard::{SECOND_NS, Shared};
+use crate::schedule::Load;
+use crate::shard::Shared;
 use crate::thread::{self, Report, Task};
-
-/// How long the collector waits for shards to end after an abort.
-const ABORT_PATIENCE: Duration = Duration::from_secs(1);
-/// How often the collector looks at the clock while no record comes.
-const TICK: Duration = Duration::from_millis(50);
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
@@ -89,6 +84,16 @@ pub enum Error {
     /// A thread, timer or runtime could not be had.
     #[error("the generator could not start: {0}")]
     Start(#[from] std::io::Error),
+    /// A source address that connections cannot come from.
+    #[error(
+        "connections cannot come from {address}: {cause}\n  hint: `ip address` lists this machine's addresses"
+    )]
+    SourceAddress {
+        /// The address asked for.
+        address: IpAddr,
+        /// What the system says of it.
+        cause: std::io::Error,
+    },
     /// The network could not be set up (certificates, source addresses).
     #[error("the generator could not set up its network: {0}")]
     Network(String),
@@ -107,6 +112,7 @@ pub fn run(
     if plan.scenarios.is_empty() {
         return Err(Error::NothingToDo);
     }
+    check_sources(&options.source_addresses)?;
     health::raise_file_limit();
     let header = header(&plan, &options);
     let rules = plan.delivery.unwrap_or_default();
@@ -141,6 +147,15 @@ fn finish(run: &Run, totals: &mut Totals, on: &mut dyn FnMut(Happening<'_>)) -> 
     Ok(summary)
 }
 
+/// Each source address is tried once, so that a wrong one is not mistaken for exhausted ports later.
+fn check_sources(addresses: &[IpAddr]) -> Result<(), Error> {
+    for address in addresses {
+        std::net::UdpSocket::bind((*address, 0))
+            .map_err(|cause| Error::SourceAddress { address: *address, cause })?;
+    }
+    Ok(())
+}
+
 fn header(plan: &Plan, options: &Options) -> Header {
     let rules = plan.delivery.unwrap_or_default();
     Header {
@@ -168,7 +183,16 @@ pub(crate) struct Run {
     pub(crate) shards: usize,
     /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
     pub(crate) tag: u32,
-    epoch: Instant,
+    /// When second 0 began: the shards' start, and before that the run's own.
+    pub(crate) epoch: Cell<Instant>,
+}
+
+/// The row after those of the arrivals: only a closed run's iterations need more.
+fn next_row(load: &Load, seed: u64) -> u64 {
+    match load {
+        Load::Open { .. } => 0,
+        Load::Closed { .. } => load.arrivals(seed).count() as u64,
+    }
 }
 
 /// What a single user's flow left.
@@ -177,7 +201,7 @@ struct Solo {
     is_complete: bool,
 }
 
-type Legacy = Vec<(String, serde_json::Value)>;
+pub(crate) type Legacy = Vec<(String, serde_json::Value)>;
 
 impl Run {
     fn new(plan: Plan, options: Options, control: Control) -> Run {
@@ -190,25 +214,34 @@ impl Run {
             control,
             rooms: Rooms::default(),
             members: AtomicU32::new(0),
+            next_row: AtomicU64::new(next_row(&plan.load, options.seed)),
+            undelivered: AtomicU64::new(0),
             active: AtomicU64::new(0),
             seed: options.seed,
         };
         // Not from the seed: two runs with one seed must not mistake each other's messages for their own.
         let tag = fastrand::u32(..1 << 24);
         let shards = options.shards.max(1);
-        Run { plan: Arc::new(plan), shared: Arc::new(shared), net, shards, tag, epoch: Instant::now() }
+        Run {
+            plan: Arc::new(plan),
+            shared: Arc::new(shared),
+            net,
+            shards,
+            tag,
+            epoch: Cell::new(Instant::now()),
+        }
     }
 
-    fn control(&self) -> &Control {
+    pub(crate) fn control(&self) -> &Control {
         &self.shared.control
     }
 
-    fn gauges(&self) -> ProcessGauges {
+    pub(crate) fn gauges(&self) -> ProcessGauges {
         health::process(self.net.source_addresses.len())
     }
 
-    fn now(&self) -> At {
-        At(self.epoch.elapsed().as_nanos() as i64)
+    pub(crate) fn now(&self) -> At {
+        At(self.epoch.get().elapsed().as_nanos() as i64)
     }
 
     /// One user walks `flow` on a thread of its own; returns what it measured and the variables it set.
@@ -222,145 +255,24 @@ impl Run {
             return Ok((Solo { records: Vec::new(), is_complete: true }, legacy));
         }
         let (reports, inbox) = channel();
-        let thread = thread::start(self, self.epoch, legacy, Task::Solo(flow), reports)?;
+        let thread = thread::start(self, self.epoch.get(), legacy, Task::Solo(flow), reports)?;
         let (mut solo, mut own) = (Solo { records: Vec::new(), is_complete: false }, Vec::new());
-        for report in inbox {
-            match report {
-                Report::Log { at, user, text } => on(Happening::Log { at, user, text: &text }),
-                Report::Second { record, .. } | Report::Ended { record, .. } => solo.records.push(*record),
-                Report::Left { variables, completed } => (own, solo.is_complete) = (variables, completed),
-                Report::Failed(error) => return Err(error),
+        let mut patience = Patience::new(self.control());
+        loop {
+            match inbox.recv_timeout(TICK) {
+                Ok(Report::Log { at, user, text }) => on(Happening::Log { at, user, text: &text }),
+                Ok(Report::Second { record, .. }) => solo.records.push(*record),
+                Ok(Report::Left { variables, completed }) => (own, solo.is_complete) = (variables, completed),
+                Ok(Report::Ended { record }) => {
+                    solo.records.push(*record);
+                    break;
+                }
+                Ok(Report::Failed(error)) => return Err(error),
+                Err(RecvTimeoutError::Timeout) if !patience.is_over() => {}
+                Err(_) => return Ok((solo, own)),
             }
         }
         join(thread);
         Ok((solo, own))
     }
-}
-
-/// The running threads and what they send.
-struct Shards {
-    threads: Vec<JoinHandle<()>>,
-    inbox: Receiver<Report>,
-    epoch: Instant,
-}
-
-impl Shards {
-    fn start(run: &Run, legacy: Legacy) -> Result<Shards, Error> {
-        let (reports, inbox) = channel();
-        let epoch = Instant::now();
-        let start = |shard: usize| -> Result<JoinHandle<()>, Error> {
-            let reports: Sender<Report> = reports.clone();
-            Ok(thread::start(run, epoch, legacy.clone(), Task::Arrivals { shard }, reports)?)
-        };
-        let threads = (0..run.shards).map(start).collect::<Result<_, _>>()?;
-        Ok(Shards { threads, inbox, epoch })
-    }
-}
-
-/// Merges what shards send, second by second.
-struct Collector<'a> {
-    run: &'a Run,
-    totals: &'a mut Totals,
-    /// Records of seconds that not all shards have delivered yet.
-    seconds: BTreeMap<u64, Vec<Record>>,
-    /// Records of shards that have ended, and of the `before` flow: they go with the next second.
-    leftover: Vec<Record>,
-    running: usize,
-    boundaries: Vec<(At, Option<String>)>,
-    phase: usize,
-}
-
-impl<'a> Collector<'a> {
-    fn new(run: &'a Run, totals: &'a mut Totals, leftover: Vec<Record>) -> Collector<'a> {
-        let boundaries = run.plan.load.boundaries();
-        Collector {
-            run,
-            totals,
-            seconds: BTreeMap::new(),
-            leftover,
-            running: run.shards,
-            boundaries,
-            phase: 0,
-        }
-    }
-
-    /// Until all shards have ended (or were abandoned after an abort). Returns what came too late for a full second.
-    fn collect(&mut self, shards: Shards, on: &mut dyn FnMut(Happening<'_>)) -> Result<Vec<Record>, Error> {
-        let mut aborted: Option<Instant> = None;
-        self.enter_phases(At(0), on);
-        while self.running > 0 {
-            match shards.inbox.recv_timeout(TICK) {
-                Ok(report) => self.take(report, on)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            self.merge_whole_seconds(on);
-            self.enter_phases(At(shards.epoch.elapsed().as_nanos() as i64), on);
-            if self.run.control().is_aborted() {
-                let since = aborted.get_or_insert_with(Instant::now);
-                if since.elapsed() > ABORT_PATIENCE {
-                    return Ok(self.rest());
-                }
-            }
-        }
-        shards.threads.into_iter().for_each(join);
-        Ok(self.rest())
-    }
-
-    fn rest(&mut self) -> Vec<Record> {
-        let seconds = std::mem::take(&mut self.seconds).into_values().flatten();
-        self.leftover.drain(..).chain(seconds).collect()
-    }
-
-    fn take(&mut self, report: Report, on: &mut dyn FnMut(Happening<'_>)) -> Result<(), Error> {
-        match report {
-            Report::Second { second, record } => self.seconds.entry(second).or_default().push(*record),
-            Report::Ended { record } => {
-                self.leftover.push(*record);
-                self.running -= 1;
-            }
-            Report::Log { at, user, text } => on(Happening::Log { at, user, text: &text }),
-            Report::Left { .. } => {}
-            Report::Failed(error) => {
-                self.run.control().abort();
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// A second is whole when every shard still running has delivered it.
-    fn merge_whole_seconds(&mut self, on: &mut dyn FnMut(Happening<'_>)) {
-        while let Some(entry) = self.seconds.first_entry() {
-            if entry.get().len() < self.running || self.running == 0 {
-                return;
-            }
-            let (second, mut records) = entry.remove_entry();
-            records.append(&mut self.leftover);
-            let at = At(second as i64 * SECOND_NS);
-            on(Happening::Second(&self.totals.absorb(records, at, self.run.gauges())));
-        }
-    }
-
-    fn enter_phases(&mut self, now: At, on: &mut dyn FnMut(Happening<'_>)) {
-        while self.phase < self.boundaries.len() {
-            let begin = if self.phase == 0 { At(0) } else { self.boundaries[self.phase - 1].0 };
-            if now < begin {
-                return;
-            }
-            if let Some(name) = &self.boundaries[self.phase].1 {
-                on(Happening::Phase { at: begin, name });
-            }
-            self.phase += 1;
-        }
-        if self.phase == self.boundaries.len() && now >= self.run.plan.load.end() {
-            self.phase += 1;
-            on(Happening::Draining { at: self.run.plan.load.end() });
-        }
-    }
-}
-
-/// A shard that panicked has said so on stderr; what it delivered until then counts.
-fn join(thread: JoinHandle<()>) {
-    let _ = thread.join();
 }

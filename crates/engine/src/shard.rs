@@ -36,8 +36,12 @@ pub(crate) struct Shared {
     pub(crate) rooms: Rooms,
     /// Users so far: the next one's member number.
     pub(crate) members: AtomicU32,
+    /// The payload row of the next iteration of a closed run; its arrivals take the first ones.
+    pub(crate) next_row: AtomicU64,
     /// Users in their flows now.
     pub(crate) active: AtomicU64,
+    /// Seconds sent to the collector that it has not taken yet.
+    pub(crate) undelivered: AtomicU64,
     pub(crate) seed: u64,
 }
 
@@ -215,6 +219,12 @@ impl Presence {
         shard.active.set(shard.active.get() + 1);
         users.living.set(users.living.get() + 1);
         Presence { shard: Rc::clone(shard), users: Rc::clone(users), is_active: true }
+    }
+
+    /// A user of this presence that has ended its flow, while the presence itself goes on with the next iteration.
+    pub(crate) fn linger(&self) -> Presence {
+        self.users.living.set(self.users.living.get() + 1);
+        Presence { shard: Rc::clone(&self.shard), users: Rc::clone(&self.users), is_active: false }
     }
 
     /// The user's flow has ended; it may still drain its connection.

@@ -6,6 +6,7 @@ use sonagi_measure::recorder::Record;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use tokio::time::Instant;
@@ -16,6 +17,10 @@ use crate::plan::{Plan, Step};
 use crate::run::{Error, Run};
 use crate::shard::{SECOND_NS, Shard, Shared};
 use crate::user::Common;
+
+/// Seconds that may wait for a collector that is held up (a terminal that is stopped, a disk that hangs). Beyond it the
+/// run is ended gracefully: nobody takes note of it, and memory is not without end.
+const MAX_UNDELIVERED: u64 = 120;
 
 /// What a thread is to do.
 pub(crate) enum Task {
@@ -90,27 +95,32 @@ pub(crate) fn start(
 
 fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    tokio::task::LocalSet::new().block_on(&runtime, async move {
-        let index = match &task {
-            Task::Arrivals { shard } => Some(*shard as u16),
-            Task::Solo(_) => None,
-        };
-        let Luggage { plan, shared, net, shards, tag, epoch, before, reports } = luggage;
-        let clock = Clock::real(epoch)?;
-        let net = Net::real(net).map_err(|failed| Error::Network(failed.detail))?;
-        let logs = reports.clone();
-        let say = Box::new(move |at, user, text| {
-            let _ = logs.send(Report::Log { at, user, text });
-        });
-        let shard = Shard::new(clock, Rc::new(net), Common { plan, before, run: tag }, shared, say);
-        tokio::task::spawn_local(Rc::clone(&shard.clock).drive());
-        tokio::select! {
-            () = work(&shard, task, shards, &reports) => {}
-            () = Rc::clone(&shard).heartbeat() => {}
-        }
-        let _ = reports.send(Report::Ended { record: take(&shard, index) });
-        Ok(())
-    })
+    let lived = tokio::task::LocalSet::new().block_on(&runtime, shard_life(luggage, task));
+    // A name look-up may hang in the system's resolver: it is left behind, not waited for.
+    runtime.shutdown_background();
+    lived
+}
+
+async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
+    let index = match &task {
+        Task::Arrivals { shard } => Some(*shard as u16),
+        Task::Solo(_) => None,
+    };
+    let Luggage { plan, shared, net, shards, tag, epoch, before, reports } = luggage;
+    let clock = Clock::real(epoch)?;
+    let net = Net::real(net).map_err(|failed| Error::Network(failed.detail))?;
+    let logs = reports.clone();
+    let say = Box::new(move |at, user, text| {
+        let _ = logs.send(Report::Log { at, user, text });
+    });
+    let shard = Shard::new(clock, Rc::new(net), Common { plan, before, run: tag }, shared, say);
+    tokio::task::spawn_local(Rc::clone(&shard.clock).drive());
+    tokio::select! {
+        () = work(&shard, task, shards, &reports) => {}
+        () = Rc::clone(&shard).heartbeat() => {}
+    }
+    let _ = reports.send(Report::Ended { record: take(&shard, index) });
+    Ok(())
 }
 
 async fn work(shard: &Rc<Shard>, task: Task, shards: usize, reports: &Sender<Report>) {
@@ -133,6 +143,9 @@ async fn work(shard: &Rc<Shard>, task: Task, shards: usize, reports: &Sender<Rep
 async fn tick(shard: Rc<Shard>, index: usize, reports: Sender<Report>) {
     for second in 1.. {
         shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
+        if shard.shared.undelivered.fetch_add(1, Ordering::Relaxed) > MAX_UNDELIVERED {
+            shard.shared.control.stop();
+        }
         let _ = reports.send(Report::Second { second, record: take(&shard, Some(index as u16)) });
     }
 }

@@ -3,29 +3,32 @@
 //! There is no second task per connection and no channel: every wait of a user polls its connection first, so messages
 //! are received, counted and written into the ledger's batch whether or not the script is interested in them.
 
+mod connection;
 mod evidence;
 mod flow;
 mod jar;
 mod mail;
 mod realtime;
+mod redirect;
 mod request;
 mod values;
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Joined, Left, Sent, Settled};
+use sonagi_measure::ledger::{Sent, Settled};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::stamp::Stamp;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::clock::Sleep;
 use crate::http::Client;
-use crate::link::{Connection, Ended, Env};
+use crate::link::Connection;
 use crate::rooms::Room;
 use crate::schedule::Arrival;
 use crate::shard::{Presence, SECOND_NS, Shard};
@@ -35,10 +38,6 @@ use values::Values;
 
 /// How long a closed model's user may go on with an iteration when its time is over.
 const LAST_ITERATION_NS: i64 = 30 * SECOND_NS;
-/// How long a closing handshake may take.
-const CLOSING_NS: i64 = SECOND_NS / 2;
-/// The drain of a run that was asked to stop.
-const SHORT_DRAIN_NS: i64 = SECOND_NS;
 
 /// One virtual user.
 pub(crate) struct User {
@@ -51,12 +50,15 @@ pub(crate) struct User {
     watch: Option<Sleep>,
     mail: Mail,
     joined: Vec<Arc<Room>>,
+    /// Rooms it has left whose last copies may still come.
+    leaving: Vec<Arc<Room>>,
     /// When the next operation is planned.
     due: At,
     /// When the flow is cut off, if ever.
     cut_at: Option<At>,
-    /// The connection ended although nobody here wanted it to.
-    is_cut_off: bool,
+    /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so it
+    /// is recorded by the next wait that finds none.
+    lost: Option<(Failure, String)>,
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     is_leaving: bool,
@@ -85,28 +87,30 @@ pub(crate) struct Begun {
     started: At,
 }
 
-/// A user's whole life: its flow once, or again and again until the arrival's `until`.
+/// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user with
+/// its own values and memberships; the one before drains beside it.
 pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Presence) {
     let mut due = arrival.at;
-    let mut arrival_number = arrival.number;
+    let mut row = arrival.number;
     loop {
-        let mut user = shard.user(arrival_number, due);
+        let mut user = shard.user(row, due);
         user.cut_at = arrival.until.map(|until| until.plus(LAST_ITERATION_NS));
         let scenario = user.pick_scenario();
         user.walk_scenario(scenario).await;
         let iterates = arrival.until.is_some_and(|until| shard.clock.now() < until) && !shard.is_stopping();
         if !iterates {
             presence.end_flow();
+            return user.leave().await;
         }
-        user.leave().await;
-        if !iterates {
-            return;
-        }
+        let lingering = presence.linger();
+        tokio::task::spawn_local(async move {
+            user.leave().await;
+            drop(lingering);
+        });
         shard.count(Counter::ArrivalsPlanned, 1);
         shard.count(Counter::ArrivalsStarted, 1);
         due = shard.clock.now();
-        // The next iteration takes the next row, over all shards.
-        arrival_number = u64::from(shard.shared.members.load(std::sync::atomic::Ordering::Relaxed));
+        row = shard.shared.next_row.fetch_add(1, Ordering::Relaxed);
         // An iteration that never waits must not starve the shard.
         tokio::task::yield_now().await;
     }
@@ -124,9 +128,10 @@ impl User {
             watch: None,
             mail: Mail::default(),
             joined: Vec::new(),
+            leaving: Vec::new(),
             due,
             cut_at: None,
-            is_cut_off: false,
+            lost: None,
             under_way: None,
             is_leaving: false,
         }
@@ -149,55 +154,15 @@ impl User {
         let started = self.now();
         let result = self.walk(&plan.scenarios[scenario].flow).await;
         let session_ns = self.now().since(started);
-        let completed = result.is_ok();
-        // A user stopped from outside neither completed nor failed.
-        if result != Err(Halt::Stopped) {
-            self.shard.recorder.borrow_mut().user_ended(scenario as u16, completed, session_ns);
+        let mut recorder = self.shard.recorder.borrow_mut();
+        match result {
+            Ok(()) => recorder.user_ended(scenario as u16, true, session_ns),
+            Err(Halt::Failed) => recorder.user_ended(scenario as u16, false, session_ns),
+            Err(Halt::Stopped) => {
+                recorder.add(Counter::UsersStopped, 1);
+                recorder.add(Counter::OperationsCut, u64::from(self.under_way.is_some()));
+            }
         }
-    }
-
-    /// Ends memberships, lets copies under way arrive, hangs up.
-    async fn leave(&mut self) {
-        self.is_leaving = true;
-        let now = self.now();
-        let drains = !self.joined.is_empty() && self.connection.is_some();
-        for room in &self.joined {
-            let left = Left { member: self.values.member, room: room.id, at: now };
-            self.shard.recorder.borrow_mut().ledger().left.push(left);
-        }
-        if drains {
-            let whole = self.shard.plan().drain.as_nanos() as i64;
-            self.drain(now, whole).await;
-        }
-        self.hang_up().await;
-        if let Some(mut client) = self.client.take() {
-            client.close();
-        }
-    }
-
-    /// Keeps the connection open for `whole` ns after `since`; for less once the run is asked to stop.
-    async fn drain(&mut self, since: At, whole: i64) {
-        let ended = |user: &mut User| user.connection.is_none();
-        let stop_or_end =
-            |user: &mut User, _: &mut Context<'_>| (ended(user) || user.shard.is_stopping()).then_some(());
-        if let Ok(Waited::Done(())) = self.wait(since.plus(whole), stop_or_end).await
-            && self.connection.is_some()
-        {
-            let short = self.now().plus(SHORT_DRAIN_NS).min(since.plus(whole).max(self.now()));
-            let _ = self.wait(short, |user, _| ended(user).then_some(())).await;
-        }
-    }
-
-    /// Closes the connection in an orderly way, within a limit.
-    pub(crate) async fn hang_up(&mut self) {
-        let was_leaving = std::mem::replace(&mut self.is_leaving, true);
-        if let Some(connection) = &mut self.connection {
-            connection.begin_close();
-            let until = self.now().plus(CLOSING_NS);
-            let _ = self.wait(until, |user, _| user.connection.is_none().then_some(())).await;
-            self.disconnected();
-        }
-        self.is_leaving = was_leaving;
     }
 
     /// What its variables are worth at the end (a `before` flow's legacy).
@@ -222,8 +187,10 @@ impl User {
             if let Some(result) = done(self, cx) {
                 return Poll::Ready(Ok(Waited::Done(result)));
             }
-            if self.is_cut_off && !self.is_leaving {
-                return Poll::Ready(Err(Halt::Failed));
+            if !self.is_leaving
+                && let Some((failure, detail)) = self.lost.take()
+            {
+                return Poll::Ready(Err(self.lose(failure, detail)));
             }
             if self.shard.is_stopping() && !self.is_leaving {
                 return Poll::Ready(Err(Halt::Stopped));
@@ -251,105 +218,6 @@ impl User {
             Poll::Pending => None,
         })
         .await
-    }
-
-    /// Moves frames both ways and reads what came into the mail, the record and the ledger's batch.
-    fn poll_connection(&mut self, cx: &mut Context<'_>) {
-        let Some(connection) = &mut self.connection else { return };
-        let shard = &*self.shard;
-        let mut recorder = shard.recorder.borrow_mut();
-        let mut scratch = shard.scratch.borrow_mut();
-        let mut env = Env { now: shard.clock.now(), scratch: &mut scratch };
-        let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
-        let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
-            mail.receive(incoming, shard.clock.now(), member, run, &mut recorder);
-        });
-        let (sent, received) = connection.take_bytes();
-        recorder.add(Counter::BytesSent, sent);
-        recorder.add(Counter::BytesReceived, received);
-        drop((recorder, scratch));
-        match polled {
-            Poll::Ready(ended) => self.ended(ended),
-            Poll::Pending => self.poll_watch(cx),
-        }
-    }
-
-    /// Gives the connection up when its peer has been silent beyond the limit the protocol sets.
-    fn poll_watch(&mut self, cx: &mut Context<'_>) {
-        let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
-            return;
-        };
-        let mut watch = self.watch.take().unwrap_or_else(|| self.shard.clock.sleep_until(expires));
-        while Pin::new(&mut watch).poll(cx).is_ready() {
-            if watch.until() >= expires {
-                let detail = "the peer sent no ping within its own interval and time-out".to_owned();
-                return self.ended(Ended { failure: Some(Failure::Timeout), detail });
-            }
-            watch = self.shard.clock.sleep_until(expires);
-        }
-        self.watch = Some(watch);
-    }
-
-    /// The connection ended: an outcome to count unless we wanted it.
-    fn ended(&mut self, ended: Ended) {
-        self.disconnected();
-        let Some(failure) = ended.failure else { return };
-        // 1000, or no code at all, is the peer's ordinary goodbye: only a script that still needs the connection minds.
-        if self.is_leaving || matches!(failure, Failure::Closed(1000 | 1005)) {
-            return;
-        }
-        self.is_cut_off = true;
-        match self.under_way {
-            Some(begun) => self.fail(begun, None, failure, ended.detail),
-            None => self.note_failure(None, failure, ended.detail),
-        };
-    }
-
-    /// Takes the connection away and its memberships with it.
-    fn disconnected(&mut self) {
-        if self.connection.take().is_none() {
-            return;
-        }
-        self.watch = None;
-        self.mail.forget_session();
-        let (shard, now) = (Rc::clone(&self.shard), self.now());
-        shard.connections.set(shard.connections.get() - 1);
-        shard.count(Counter::ConnectionsClosed, 1);
-        for room in self.joined.drain(..) {
-            let left = Left { member: self.values.member, room: room.id, at: now };
-            let mut recorder = shard.recorder.borrow_mut();
-            if !self.is_leaving {
-                recorder.ledger().left.push(left);
-            }
-            recorder.ledger().gone.push(left);
-        }
-    }
-
-    fn connected(&mut self, connection: Connection) {
-        self.connection = Some(Box::new(connection));
-        self.is_cut_off = false;
-        self.shard.connections.set(self.shard.connections.get() + 1);
-        self.shard.count(Counter::ConnectionsOpened, 1);
-    }
-
-    fn join(&mut self, name: &str) {
-        let room = self.shard.shared.rooms.named(name);
-        let joined = Joined { member: self.values.member, room: room.id, at: self.now() };
-        self.shard.recorder.borrow_mut().ledger().joined.push(joined);
-        self.values.room = Some(Arc::clone(&room));
-        self.joined.push(room);
-    }
-
-    fn leave_room(&mut self, name: &str) {
-        let room = self.shard.shared.rooms.named(name);
-        if let Some(index) = self.joined.iter().position(|joined| joined.id == room.id) {
-            self.joined.remove(index);
-            let left = Left { member: self.values.member, room: room.id, at: self.now() };
-            let mut recorder = self.shard.recorder.borrow_mut();
-            recorder.ledger().left.push(left);
-            recorder.ledger().gone.push(left);
-        }
-        self.values.room = self.joined.last().cloned();
     }
 
     /// An operation starts now; it was planned for when the previous one ended, or for the instant a pause or pace set.
@@ -390,6 +258,14 @@ impl User {
         recorder.operation(begun.operation, timing, Outcome::Failed(failure));
         recorder.failure(Some(begun.operation), failure, || detail);
         Halt::Failed
+    }
+
+    /// The connection ended under the user: the operation under way fails with it.
+    fn lose(&mut self, failure: Failure, detail: String) -> Halt {
+        match self.under_way {
+            Some(begun) => self.fail(begun, None, failure, detail),
+            None => self.note_failure(None, failure, detail),
+        }
     }
 
     /// The response came but is not what the script demands: the operation's time stands, the user fails.

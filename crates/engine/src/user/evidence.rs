@@ -75,13 +75,23 @@ fn pick(path: &JsonPath, json: &Value, rng: &mut fastrand::Rng) -> Option<Value>
     }
 }
 
-/// Keeps what `captures` ask for and checks `matches`; the error says which one failed and what was there instead.
+/// Checks `matches`, then keeps what `captures` ask for; the error says which one failed and what was there instead.
+/// Nothing is kept of an answer that does not match.
 pub(crate) fn examine(
     evidence: &Evidence<'_>,
     captures: &[Capture],
     matches: &[Match],
     values: &mut Values,
 ) -> Result<(), String> {
+    for wanted in matches {
+        let expected = values.text(&wanted.value).map_err(|Unfilled(why)| why)?;
+        let found = evidence.find(&wanted.from, &mut values.rng);
+        let is_equal = found.as_ref().is_some_and(|found| is_written_as(found, &expected));
+        if !is_equal && wanted.strict {
+            let got = found.map_or_else(|| "nothing".to_owned(), |found| excerpt(&found.to_string()));
+            return Err(format!("expected `{expected}`, got {got}"));
+        }
+    }
     for capture in captures {
         match evidence.find(&capture.from, &mut values.rng) {
             Some(value) => values.set(&capture.name, value),
@@ -93,15 +103,6 @@ pub(crate) fn examine(
                 ));
             }
             None => {}
-        }
-    }
-    for wanted in matches {
-        let expected = values.text(&wanted.value).map_err(|Unfilled(why)| why)?;
-        let found = evidence.find(&wanted.from, &mut values.rng);
-        let is_equal = found.as_ref().is_some_and(|found| is_written_as(found, &expected));
-        if !is_equal && wanted.strict {
-            let got = found.map_or_else(|| "nothing".to_owned(), |found| excerpt(&found.to_string()));
-            return Err(format!("expected `{expected}`, got {got}"));
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use crate::link::Incoming;
 
-/// Messages kept for later `expect` steps; the oldest are dropped beyond it.
+/// Messages kept for a step that waits, or for later ones; the oldest are dropped beyond it.
 const KEPT_MESSAGES: usize = 256;
 
 /// A user's post.
@@ -25,6 +25,7 @@ pub(crate) struct Mail {
     kept: VecDeque<Answer>,
     namespaces: Vec<String>,
     refusal: Option<String>,
+    dismissal: Option<String>,
     acks: u64,
     has_acknowledgement: bool,
 }
@@ -92,18 +93,12 @@ impl Mail {
                 count(recorder, Counter::SocketioReceived);
                 if self.awaited == Some(Awaited::Ack(id)) {
                     self.has_acknowledgement = true;
-                    self.answers.push_back(Answer {
-                        at,
-                        kind: AnswerKind::Acknowledgement,
-                        text: data.to_owned(),
-                    });
+                    self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: data.to_owned() });
                 }
             }
             Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
             Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
-            Incoming::Disconnected { namespace } => {
-                self.namespaces.retain(|connected| connected != namespace);
-            }
+            Incoming::Disconnected { namespace } => self.dismissal = Some(namespace.to_owned()),
         }
     }
 
@@ -140,7 +135,9 @@ impl Mail {
     pub(crate) fn stop_awaiting(&mut self) {
         let awaited = self.awaited.take();
         if self.keeps_all && !matches!(awaited, Some(Awaited::Ack(_))) {
-            self.kept.append(&mut self.answers);
+            for answer in std::mem::take(&mut self.answers) {
+                self.keep(answer);
+            }
         }
         self.answers = VecDeque::new();
     }
@@ -161,15 +158,21 @@ impl Mail {
         self.refusal.take()
     }
 
+    /// The namespace the server has disconnected us from.
+    pub(crate) fn take_dismissal(&mut self) -> Option<String> {
+        self.dismissal.take()
+    }
+
     /// The session is gone: its namespaces with it.
     pub(crate) fn forget_session(&mut self) {
         self.namespaces = Vec::new();
         self.refusal = None;
+        self.dismissal = None;
     }
 
     fn offer_message(&mut self, text: &str, at: At) {
         if self.awaited == Some(Awaited::Any) {
-            self.answers.push_back(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
+            self.offer(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
         } else if self.keeps_all {
             self.keep(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
         }
@@ -187,17 +190,18 @@ impl Mail {
         };
         let answer = Answer { at, kind: AnswerKind::Event(event), text: data.to_owned() };
         if is_awaited {
-            self.answers.push_back(answer);
+            self.offer(answer);
         } else if self.keeps_all {
             self.keep(answer);
         }
     }
 
+    fn offer(&mut self, answer: Answer) {
+        push_bounded(&mut self.answers, answer);
+    }
+
     fn keep(&mut self, answer: Answer) {
-        if self.kept.len() == KEPT_MESSAGES {
-            self.kept.pop_front();
-        }
-        self.kept.push_back(answer);
+        push_bounded(&mut self.kept, answer);
     }
 }
 
@@ -218,6 +222,14 @@ impl Answer {
         let all = Value::Array(items).to_string();
         (only.unwrap_or_else(|| all.clone()), Some(all))
     }
+}
+
+/// The oldest makes room: what a step waits for is more likely among the newest.
+fn push_bounded(queue: &mut VecDeque<Answer>, answer: Answer) {
+    while queue.len() >= KEPT_MESSAGES {
+        queue.pop_front();
+    }
+    queue.push_back(answer);
 }
 
 fn count(recorder: &mut Recorder, vocabulary: Counter) {
@@ -287,5 +299,18 @@ mod tests {
         mail.await_answer(Awaited::Event("early".into()));
         assert_eq!(mail.take_answer().expect("kept").subject().0, "[1,2]");
         assert_eq!(mail.take_answer(), None, "without expect steps nothing is kept");
+    }
+
+    #[test]
+    fn however_large_the_burst_no_more_than_the_limit_is_kept() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.keep_all();
+        mail.await_answer(Awaited::Any);
+        for _ in 0..3 * KEPT_MESSAGES {
+            event(&mut mail, &mut recorder, r#"["noise"]"#);
+        }
+        mail.stop_awaiting();
+        event(&mut mail, &mut recorder, r#"["more"]"#);
+        assert_eq!(mail.kept.len(), KEPT_MESSAGES);
     }
 }

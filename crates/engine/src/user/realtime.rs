@@ -23,7 +23,7 @@ const FLUSH_LIMIT: Duration = plan::DEFAULT_TIMEOUT;
 
 impl User {
     pub(super) async fn connect_websocket(&mut self, step: &WebsocketConnect) -> Result<(), Halt> {
-        self.hang_up().await;
+        self.replace_connection().await;
         let begun = self.begin(step.operation);
         let request = self.websocket_request(step);
         let request = self.prepared(begun, request)?;
@@ -66,7 +66,8 @@ impl User {
         if step.response.is_some() {
             self.mail.await_answer(Awaited::Any);
         }
-        let sent = self.send_frame(begun, matches!(step.payload, Content::Binary(_)), &content).await;
+        self.queue_frame(begun, matches!(step.payload, Content::Binary(_)), &content)?;
+        let sent = self.flush(begun).await;
         self.note_sent(stamp, begun, Some(sent.is_ok()));
         sent?;
         self.count_sent(Counter::WebsocketSent);
@@ -79,7 +80,7 @@ impl User {
         answered
     }
 
-    async fn send_frame(&mut self, begun: Begun, is_binary: bool, content: &str) -> Result<(), Halt> {
+    fn queue_frame(&mut self, begun: Begun, is_binary: bool, content: &str) -> Result<(), Halt> {
         let binary = if is_binary {
             let decoded = base64::engine::general_purpose::STANDARD.decode(content);
             let decoded = decoded.map_err(|why| Failed {
@@ -97,19 +98,17 @@ impl User {
             Some(bytes) => link.send_binary(&bytes),
             None => link.send_text(content),
         }
-        self.flush(begun).await
+        Ok(())
     }
 
     /// Waits until the kernel has taken everything.
     async fn flush(&mut self, begun: Begun) -> Result<(), Halt> {
         let until = after(begun.started, FLUSH_LIMIT);
-        let is_flushed = |user: &mut User, _: &mut std::task::Context<'_>| match &user.connection {
-            Some(connection) => (!connection.has_unsent()).then_some(true),
-            None => Some(false),
+        let is_flushed = |user: &mut User, _: &mut std::task::Context<'_>| {
+            user.connection.as_ref().is_some_and(|connection| !connection.has_unsent()).then_some(())
         };
         match self.wait(until, is_flushed).await? {
-            Waited::Done(true) => Ok(()),
-            Waited::Done(false) => Err(self.not_connected(begun, "the connection")),
+            Waited::Done(()) => Ok(()),
             Waited::Elapsed => Err(self.timed_out(begun, FLUSH_LIMIT, Failure::Timeout)),
         }
     }
@@ -125,10 +124,13 @@ impl User {
         if self.connection.is_some() && self.mail.is_connected(namespace) {
             return Ok(());
         }
+        let has_session = matches!(self.connection.as_deref(), Some(Connection::Socketio(_)));
+        if !has_session {
+            self.replace_connection().await;
+        }
         let begun = self.begin(step.operation);
         let until = after(begun.started, step.options.timeout);
-        if !matches!(self.connection.as_deref(), Some(Connection::Socketio(_))) {
-            self.hang_up().await;
+        if !has_session {
             let request = self.socketio_request(step);
             let request = self.prepared(begun, request)?;
             let net = Rc::clone(&self.shard.net);
@@ -197,13 +199,11 @@ impl User {
             let event = self.prepared(begun, event.map_err(unfilled))?;
             self.mail.await_answer(Awaited::Event(event));
         }
-        let sent = match self.connection.as_deref_mut() {
-            Some(Connection::Socketio(link)) => {
-                link.emit(&namespace, ack, &array, &attachments);
-                self.flush(begun).await
-            }
-            _ => Err(self.not_connected(begun, "a Socket.IO session")),
+        let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() else {
+            return Err(self.not_connected(begun, "a Socket.IO session"));
         };
+        link.emit(&namespace, ack, &array, &attachments);
+        let sent = self.flush(begun).await;
         // With an acknowledgement asked for, only its coming says that the server has the message.
         let acked = if ack.is_some() && sent.is_ok() { None } else { Some(sent.is_ok()) };
         self.note_sent(stamp, begun, acked);
@@ -254,8 +254,8 @@ impl User {
         met
     }
 
-    /// Waits for an answer that fits, and keeps and checks what the script wants of it. An acknowledgement has one
-    /// chance; of other messages those that do not fit are passed over.
+    /// Waits for an answer that fits, and keeps what the script wants of it. An acknowledgement has one chance; of other
+    /// messages those that do not fit are passed over.
     async fn answer(&mut self, begun: Begun, awaited: &plan::Awaited, missing: Failure) -> Result<(), Halt> {
         let wanted = awaited.data.as_ref().map(|data| self.values.json(data)).transpose();
         let wanted = self.prepared(begun, wanted.map_err(unfilled))?;
@@ -266,36 +266,34 @@ impl User {
                 Waited::Done(answer) => answer,
                 Waited::Elapsed => return Err(self.timed_out(begun, awaited.timeout, missing)),
             };
-            let (subject, arguments) = answer.subject();
-            if let Some(wanted) = &wanted
-                && !is_equal(wanted, &subject)
-                && !arguments.as_deref().is_some_and(|all| is_equal(wanted, all))
-            {
-                if missing == Failure::AckTimeout {
-                    self.succeed(begun, None, Outcome::Ok);
-                    let detail = format!("expected {wanted}, got {}", excerpt(&subject));
-                    return Err(self.object(begun.operation, detail));
-                }
-                continue;
+            let objection = self.examine_answer(awaited, wanted.as_ref(), &answer).err();
+            let has_one_chance = missing == Failure::AckTimeout;
+            if objection.is_none() || has_one_chance {
+                self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
+                return objection.map_or(Ok(()), |why| Err(self.object(begun.operation, why)));
             }
-            return self.accept(begun, awaited, &answer, (&subject, arguments.as_deref()));
         }
     }
 
-    fn accept(
+    /// Keeps what `awaited` captures of an answer; the error says why the answer does not fit.
+    fn examine_answer(
         &mut self,
-        begun: Begun,
         awaited: &plan::Awaited,
+        wanted: Option<&Value>,
         answer: &Answer,
-        (subject, arguments): (&str, Option<&str>),
-    ) -> Result<(), Halt> {
-        self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
-        let evidence = match arguments {
-            Some(arguments) => Evidence::arguments(subject, arguments),
-            None => Evidence::message(subject),
+    ) -> Result<(), String> {
+        let (subject, arguments) = answer.subject();
+        let fits = |wanted| {
+            is_equal(wanted, &subject) || arguments.as_deref().is_some_and(|all| is_equal(wanted, all))
+        };
+        if let Some(wanted) = wanted.filter(|wanted| !fits(wanted)) {
+            return Err(format!("expected {wanted}, got {}", excerpt(&subject)));
+        }
+        let evidence = match arguments.as_deref() {
+            Some(arguments) => Evidence::arguments(&subject, arguments),
+            None => Evidence::message(&subject),
         };
         examine(&evidence, &awaited.captures, &awaited.matches, &mut self.values)
-            .map_err(|why| self.object(begun.operation, why))
     }
 
     fn count_sent(&self, vocabulary: Counter) {

@@ -1,13 +1,14 @@
 //! The HTTP step: a request rendered, sent, followed through redirects, examined.
 
 use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, LOCATION};
+use hyper::header::CONTENT_TYPE;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::rc::Rc;
 
-use super::evidence::{Evidence, examine};
+use super::evidence::{Evidence, examine, excerpt};
 use super::realtime::{after, unfilled};
+use super::redirect;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited};
 use crate::http::{Client, Request, Response};
@@ -23,22 +24,29 @@ impl User {
         let prepared = self.prepare_request(step).map_err(unfilled);
         let (mut url, mut request) = self.prepared(begun, prepared)?;
         let own_cookies = self.values.pairs(&step.cookies).map_err(unfilled);
-        let own_cookies = self.prepared(begun, own_cookies)?;
+        let mut own_cookies = self.prepared(begun, own_cookies)?;
         for _ in 0..=MAX_REDIRECTS {
             let target = Origin::parse(&url);
             let (origin, path) = self.prepared(begun, target)?;
-            let mut outgoing = Request { path, ..request.clone() };
+            let mut outgoing = Request { path: path.clone(), ..request.clone() };
             if let Some(cookie) = self.jar.header(&origin.host, &own_cookies) {
                 add_missing(&mut outgoing.headers, vec![("cookie".to_owned(), cookie)]);
             }
             let response = self.exchange(begun, step, &origin, outgoing).await?;
             self.jar.keep(&origin.host, &response.headers);
-            match redirection(step, &response) {
-                Some(location) => {
-                    url = resolve(&origin, &location);
-                    redirect(&mut request, response.status);
-                }
-                None => return self.take_response(begun, step, &response),
+            let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
+                return self.take_response(begun, step, &response);
+            };
+            self.shard.recorder.borrow_mut().status(response.status);
+            url = redirect::resolve(&origin, &path, location);
+            let next = Origin::parse(&url);
+            let Ok((next, _)) = next else {
+                let detail = format!("redirected to what is no URL: {}", excerpt(location));
+                return Err(self.fail(begun, None, Failure::Protocol, detail));
+            };
+            redirect::follow(&mut request, response.status, next != origin);
+            if next != origin {
+                own_cookies.clear();
             }
         }
         Err(self.fail(
@@ -146,9 +154,7 @@ impl User {
 
 /// A step's URL: as it is when absolute, else under the target.
 pub(super) fn absolute(target: &str, url: &str) -> String {
-    // A scheme comes before anything else: `/go?to=http://b` has none.
-    let before = url.split("://").next().unwrap_or_default();
-    if before.len() < url.len() && before.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+    if url.contains("://") && redirect::has_scheme(url) {
         return url.to_owned();
     }
     let base = target.trim_end_matches('/');
@@ -166,33 +172,6 @@ pub(super) fn add_missing(headers: &mut Vec<(String, String)>, others: Vec<(Stri
         if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(&name)) {
             headers.push((name, value));
         }
-    }
-}
-
-fn redirection(step: &HttpStep, response: &Response) -> Option<String> {
-    let redirects = matches!(response.status, 301 | 302 | 303 | 307 | 308);
-    if !step.follow_redirects || !redirects {
-        return None;
-    }
-    response.headers.get(LOCATION)?.to_str().ok().map(str::to_owned)
-}
-
-/// Where a Location leads (RFC 9110 §10.2.2), as far as services use it: absolute, rooted, or a sibling's name.
-fn resolve(origin: &Origin, location: &str) -> String {
-    match location {
-        absolute if absolute.contains("://") => absolute.to_owned(),
-        rooted if rooted.starts_with('/') => format!("{origin}{rooted}"),
-        relative => format!("{origin}/{relative}"),
-    }
-}
-
-/// After 301, 302 and 303 browsers go on with a GET without body (Fetch standard); 307 and 308 repeat the request.
-fn redirect(request: &mut Request, status: u16) {
-    let becomes_get = status == 303 && request.method != "HEAD" || (status < 303 && request.method == "POST");
-    if becomes_get {
-        request.method = "GET".to_owned();
-        request.body = Bytes::new();
-        request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     }
 }
 
@@ -214,18 +193,5 @@ mod tests {
         for (target, url, expected) in table {
             assert_eq!(absolute(target, url), expected);
         }
-    }
-
-    #[test]
-    fn a_redirected_post_becomes_a_get_except_after_307_and_308() {
-        let after = |status, method: &str| {
-            let mut request = Request { method: method.into(), body: "x".into(), ..Request::default() };
-            redirect(&mut request, status);
-            (request.method, request.body.len())
-        };
-        assert_eq!(after(302, "POST"), ("GET".to_owned(), 0));
-        assert_eq!(after(303, "PUT"), ("GET".to_owned(), 0));
-        assert_eq!(after(307, "POST"), ("POST".to_owned(), 1));
-        assert_eq!(after(301, "DELETE"), ("DELETE".to_owned(), 1));
     }
 }

@@ -1,0 +1,173 @@
+//! The collector: takes what shards send and merges it, second by second.
+
+use sonagi_measure::At;
+use sonagi_measure::recorder::Record;
+use sonagi_measure::totals::Totals;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::time::Instant;
+
+use crate::control::Control;
+use crate::run::{Error, Happening, Legacy, Run};
+use crate::shard::SECOND_NS;
+use crate::thread::{self, Report, Task};
+
+/// How long the collector waits for shards to end after an abort.
+const ABORT_PATIENCE: Duration = Duration::from_secs(1);
+/// How often the collector looks at the clock while no record comes.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+
+/// The running threads and what they send.
+pub(crate) struct Shards {
+    threads: Vec<JoinHandle<()>>,
+    inbox: Receiver<Report>,
+}
+
+impl Shards {
+    pub(crate) fn start(run: &Run, legacy: Legacy) -> Result<Shards, Error> {
+        let (reports, inbox) = channel();
+        let epoch = Instant::now();
+        run.epoch.set(epoch);
+        let start = |shard: usize| -> Result<JoinHandle<()>, Error> {
+            let reports: Sender<Report> = reports.clone();
+            Ok(thread::start(run, epoch, legacy.clone(), Task::Arrivals { shard }, reports)?)
+        };
+        let threads = (0..run.shards).map(start).collect::<Result<_, _>>()?;
+        Ok(Shards { threads, inbox })
+    }
+}
+
+/// Merges what shards send, second by second.
+pub(crate) struct Collector<'a> {
+    run: &'a Run,
+    totals: &'a mut Totals,
+    /// Records of seconds that not all shards have delivered yet.
+    seconds: BTreeMap<u64, Vec<Record>>,
+    /// Records of shards that have ended, and of the `before` flow: they go with the next second.
+    leftover: Vec<Record>,
+    /// Shards that have not ended.
+    running: BTreeSet<u16>,
+    boundaries: Vec<(At, Option<String>)>,
+    phase: usize,
+}
+
+impl<'a> Collector<'a> {
+    pub(crate) fn new(run: &'a Run, totals: &'a mut Totals, leftover: Vec<Record>) -> Collector<'a> {
+        let boundaries = run.plan.load.boundaries();
+        Collector {
+            run,
+            totals,
+            seconds: BTreeMap::new(),
+            leftover,
+            running: (0..run.shards as u16).collect(),
+            boundaries,
+            phase: 0,
+        }
+    }
+
+    /// Until all shards have ended (or were abandoned after an abort). Returns what came too late for a full second.
+    pub(crate) fn collect(
+        &mut self,
+        shards: Shards,
+        on: &mut dyn FnMut(Happening<'_>),
+    ) -> Result<Vec<Record>, Error> {
+        let mut patience = Patience::new(self.run.control());
+        self.enter_phases(At(0), on);
+        while !self.running.is_empty() {
+            match shards.inbox.recv_timeout(TICK) {
+                Ok(report) => self.take(report, on)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.merge_whole_seconds(on);
+            self.enter_phases(self.run.now(), on);
+            if patience.is_over() {
+                return Ok(self.rest());
+            }
+        }
+        shards.threads.into_iter().for_each(join);
+        Ok(self.rest())
+    }
+
+    fn rest(&mut self) -> Vec<Record> {
+        let seconds = std::mem::take(&mut self.seconds).into_values().flatten();
+        self.leftover.drain(..).chain(seconds).collect()
+    }
+
+    fn take(&mut self, report: Report, on: &mut dyn FnMut(Happening<'_>)) -> Result<(), Error> {
+        match report {
+            Report::Second { second, record } => {
+                self.run.shared.undelivered.fetch_sub(1, Ordering::Relaxed);
+                self.seconds.entry(second).or_default().push(*record);
+            }
+            Report::Ended { record } => {
+                if let Some(shard) = record.shard {
+                    self.running.remove(&shard);
+                }
+                self.leftover.push(*record);
+            }
+            Report::Log { at, user, text } => on(Happening::Log { at, user, text: &text }),
+            Report::Left { .. } => {}
+            Report::Failed(error) => {
+                self.run.control().abort();
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// A second is whole when every shard still running has delivered it.
+    fn merge_whole_seconds(&mut self, on: &mut dyn FnMut(Happening<'_>)) {
+        while let Some(entry) = self.seconds.first_entry() {
+            let has_delivered = |shard: &u16| entry.get().iter().any(|record| record.shard == Some(*shard));
+            if self.running.is_empty() || !self.running.iter().all(has_delivered) {
+                return;
+            }
+            let (second, mut records) = entry.remove_entry();
+            records.append(&mut self.leftover);
+            let at = At(second as i64 * SECOND_NS);
+            on(Happening::Second(&self.totals.absorb(records, at, self.run.gauges())));
+        }
+    }
+
+    fn enter_phases(&mut self, now: At, on: &mut dyn FnMut(Happening<'_>)) {
+        while self.phase < self.boundaries.len() {
+            let begin = if self.phase == 0 { At(0) } else { self.boundaries[self.phase - 1].0 };
+            if now < begin {
+                return;
+            }
+            if let Some(name) = &self.boundaries[self.phase].1 {
+                on(Happening::Phase { at: begin, name });
+            }
+            self.phase += 1;
+        }
+        if self.phase == self.boundaries.len() && now >= self.run.plan.load.end() {
+            self.phase += 1;
+            on(Happening::Draining { at: self.run.plan.load.end() });
+        }
+    }
+}
+
+/// How long an aborted run still waits for its threads.
+pub(crate) struct Patience<'a> {
+    control: &'a Control,
+    since: Option<Instant>,
+}
+
+impl<'a> Patience<'a> {
+    pub(crate) fn new(control: &'a Control) -> Patience<'a> {
+        Patience { control, since: None }
+    }
+
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.control.is_aborted() && self.since.get_or_insert_with(Instant::now).elapsed() > ABORT_PATIENCE
+    }
+}
+
+/// A thread that panicked has said so on stderr (and, in a release build, ended the process).
+pub(crate) fn join(thread: JoinHandle<()>) {
+    let _ = thread.join();
+}

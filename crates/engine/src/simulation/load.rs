@@ -1,0 +1,135 @@
+//! Load models, time limits and stops.
+
+use super::*;
+
+/// The server stops for a second between two requests of a user that is to send one every 100 ms: nothing is in flight
+/// when it stops, and the one request it holds is one in a hundred. Measured from when they were *due*, the requests
+/// queued behind it show it; a service-time histogram forgets them (coordinated omission).
+#[tokio::test(start_paused = true)]
+async fn a_stalled_server_shows_in_response_time_although_nothing_was_in_flight() {
+    let stalls = |now: Duration| match now.as_millis() {
+        5_200..6_200 => Duration::from_millis(6_200) - now,
+        _ => MILLISECOND,
+    };
+    let flow = vec![again(vec![get(10 * SECOND)], 100, Some(Duration::from_millis(100)))];
+    let summary = simulate(plan(arrivals(1, 1, None), flow), Control::new(), http_server(stalls)).await;
+    let operation = &summary.operations[0];
+    assert_eq!((operation.count, operation.failed), (100, 0));
+    // Due at 5.2, 5.3 … 6.1 s and answered at 6.2 s and just after: 1000, 900 … 100 ms.
+    assert!(operation.response_ms.p99 > 850.0, "{:?}", operation.response_ms);
+    assert!(operation.response_ms.p95 > 450.0, "{:?}", operation.response_ms);
+    assert!(operation.service_ms.p95 < 5.0, "{:?}", operation.service_ms);
+}
+
+#[tokio::test(start_paused = true)]
+async fn arrivals_over_the_limit_on_users_are_skipped_not_queued() {
+    let flow = vec![think(10.0)];
+    let summary = simulate(plan(arrivals(20, 20, Some(5)), flow), Control::new(), |_| {}).await;
+    let users = &summary.users;
+    // Five arrive, stay ten seconds each, and five more find room in the second half.
+    assert_eq!((users.planned, users.started, users.skipped, users.completed), (20, 10, 10, 10));
+}
+
+/// The generator itself stands still for three seconds (a paused machine, a starved thread). What is up to a second late
+/// starts late and is counted in the lag; what is later is missed, and the run is invalid instead of slow.
+#[tokio::test(start_paused = true)]
+async fn arrivals_a_generator_cannot_start_within_a_second_are_missed_and_invalidate_the_run() {
+    let freeze = async {
+        tokio::time::sleep(Duration::from_millis(4_950)).await;
+        tokio::time::advance(3 * SECOND).await;
+    };
+    let run = simulate(plan(arrivals(200, 20, None), vec![think(0.1)]), Control::new(), |_| {});
+    let (summary, ()) = tokio::join!(run, freeze);
+    let users = &summary.users;
+    assert_eq!((users.planned, users.started + users.missed), (200, 200));
+    // Due from 5.0 s on, found at 7.95 s: 20 of them are more than a second late by then.
+    assert!((19..=21).contains(&users.missed), "{}", users.missed);
+    assert_eq!(summary.verdict.result, Conclusion::Invalid, "{:?}", summary.verdict);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_population_iterates_until_its_time_is_over() {
+    let stage = Stage { name: None, duration: 10 * SECOND, from: Some(3), users: 3 };
+    let load = Load::Closed { stages: vec![stage] };
+    let summary = simulate(plan(load, vec![think(1.0)]), Control::new(), |_| {}).await;
+    // Simulated sleeps end on whole milliseconds, so an iteration takes 1.000 to 1.001 s.
+    assert_eq!((summary.users.completed, summary.users.failed), (30, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unanswered_request_counts_as_long_as_its_limit() {
+    let silent = |stream: DuplexStream| {
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(600 * SECOND).await;
+            drop(stream);
+        });
+    };
+    let summary = simulate(plan(arrivals(1, 1, None), vec![get(2 * SECOND)]), Control::new(), silent).await;
+    assert_eq!((summary.users.completed, summary.users.failed), (0, 1));
+    let operation = &summary.operations[0];
+    assert_eq!((operation.count, operation.failed), (1, 1));
+    assert!((operation.service_ms.max - 2000.0).abs() < 2.0, "{:?}", operation.service_ms);
+    assert_eq!(summary.errors[0].code, "timeout");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_run_ends_at_the_next_wait_and_keeps_what_it_measured() {
+    let control = Control::new();
+    let stop = control.clone();
+    let server = http_server(|_| MILLISECOND);
+    let flow = vec![get(SECOND), think(3600.0)];
+    let start = Instant::now();
+    let stopping = async {
+        tokio::time::sleep(5 * SECOND).await;
+        stop.stop();
+    };
+    let run = simulate(plan(arrivals(100, 100, None), flow), control, server);
+    let (summary, ()) = tokio::join!(run, stopping);
+    assert!(start.elapsed() < 6 * SECOND, "{:?}", start.elapsed());
+    assert_eq!(summary.operations[0].count, summary.users.started);
+    assert!((4..=5).contains(&summary.users.started), "{}", summary.users.started);
+    assert_eq!((summary.users.completed, summary.users.failed), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_without_pace_waits_from_each_answer_and_one_with_pace_from_its_start() {
+    for (pace, expected) in [(None, 10 * (100 + 50)), (Some(Duration::from_millis(100)), 9 * 100 + 50)] {
+        let server = http_server(|_| Duration::from_millis(50));
+        let body = if pace.is_some() { vec![get(SECOND)] } else { vec![get(SECOND), think(0.1)] };
+        let plan = plan(arrivals(1, 1, None), vec![again(body, 10, pace)]);
+        let session = simulate(plan, Control::new(), server).await.users.session_ms.max;
+        assert!((session - f64::from(expected)).abs() < 15.0, "{pace:?}: {session}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn users_the_end_of_their_time_cuts_off_are_counted_as_stopped() {
+    let stage = Stage { name: None, duration: 10 * SECOND, from: Some(3), users: 3 };
+    let load = Load::Closed { stages: vec![stage] };
+    let silent = |stream: DuplexStream| {
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(600 * SECOND).await;
+            drop(stream);
+        });
+    };
+    let summary = simulate(plan(load, vec![get(300 * SECOND)]), Control::new(), silent).await;
+    let users = &summary.users;
+    assert_eq!((users.started, users.stopped, users.completed, users.failed), (3, 3, 0, 0));
+    assert_eq!(users.operations_cut, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_row_repeats_before_all_were_used_however_users_iterate() {
+    let rows = (0..100).map(|n| vec![serde_json::json!(n)]).collect();
+    let order = crate::plan::RowOrder::Sequence;
+    let payload = crate::plan::Payload { fields: vec!["row".into()], rows, order, all_as: None };
+    let stage = Stage { name: None, duration: 10 * SECOND, from: Some(10), users: 10 };
+    let row = Expression::Path { variable: "row".into(), keys: Vec::new() };
+    let say = Step::Log(Template { pieces: vec![crate::plan::template::Piece::Hole(row)] });
+    let plan =
+        Plan { payloads: vec![payload], ..plan(Load::Closed { stages: vec![stage] }, vec![say, think(2.0)]) };
+    let mut said = simulate_closely(plan, Control::new(), |_| {}).await.said;
+    said.sort_by_key(|row| row.parse::<u64>().unwrap());
+    let expected: Vec<String> = (0..50).map(|row| row.to_string()).collect();
+    assert_eq!(said, expected, "ten users, five iterations each");
+}

@@ -1,0 +1,191 @@
+//! A user's one real-time connection, and the memberships that hang on it.
+//!
+//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count. A
+//! finished user drains in between; a connection that is cut ends both at once.
+
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Joined, Left};
+use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::{User, Waited};
+use crate::link::{Connection, Ended, Env};
+use crate::shard::SECOND_NS;
+
+/// How long a closing handshake may take.
+const CLOSING_NS: i64 = SECOND_NS / 2;
+/// The drain of a run that was asked to stop.
+const SHORT_DRAIN_NS: i64 = SECOND_NS;
+
+impl User {
+    /// Ends memberships, lets copies under way arrive, hangs up.
+    pub(super) async fn leave(&mut self) {
+        self.is_leaving = true;
+        let now = self.now();
+        self.end_memberships(now);
+        if !self.leaving.is_empty() && self.connection.is_some() {
+            let whole = self.shard.plan().drain.as_nanos() as i64;
+            self.drain(now, whole).await;
+        }
+        self.hang_up().await;
+        self.forget_memberships(self.now());
+        if let Some(mut client) = self.client.take() {
+            client.close();
+        }
+    }
+
+    /// Keeps the connection open for `whole` ns after `since`; for less once the run is asked to stop.
+    async fn drain(&mut self, since: At, whole: i64) {
+        let end = since.plus(whole);
+        let has_ended = |user: &mut User, _: &mut Context<'_>| {
+            (user.connection.is_none() || user.shard.is_stopping()).then_some(())
+        };
+        let waited = self.wait(end, has_ended).await;
+        if matches!(waited, Ok(Waited::Done(()))) {
+            let short = self.now().plus(SHORT_DRAIN_NS).min(end);
+            let _ = self.wait(short, |user, _| user.connection.is_none().then_some(())).await;
+        }
+    }
+
+    /// Closes the connection in an orderly way, within a limit.
+    pub(crate) async fn hang_up(&mut self) {
+        let was_leaving = std::mem::replace(&mut self.is_leaving, true);
+        self.lost = None;
+        if let Some(connection) = &mut self.connection {
+            connection.begin_close();
+            let until = self.now().plus(CLOSING_NS);
+            let _ = self.wait(until, |user, _| user.connection.is_none().then_some(())).await;
+            self.disconnected();
+        }
+        self.is_leaving = was_leaving;
+    }
+
+    /// Makes way for another connection: the old one's farewell is no part of the new one's time.
+    pub(super) async fn replace_connection(&mut self) {
+        if self.connection.is_some() {
+            self.hang_up().await;
+            self.due = self.now();
+        }
+    }
+
+    /// Moves frames both ways and reads what came into the mail, the record and the ledger's batch.
+    pub(super) fn poll_connection(&mut self, cx: &mut Context<'_>) {
+        let Some(connection) = &mut self.connection else { return };
+        let shard = &*self.shard;
+        let mut recorder = shard.recorder.borrow_mut();
+        let mut scratch = shard.scratch.borrow_mut();
+        let mut env = Env { now: shard.clock.now(), scratch: &mut scratch };
+        let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
+        let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
+            mail.receive(incoming, shard.clock.now(), member, run, &mut recorder);
+        });
+        let (sent, received) = connection.take_bytes();
+        recorder.add(Counter::BytesSent, sent);
+        recorder.add(Counter::BytesReceived, received);
+        drop((recorder, scratch));
+        if let Some(namespace) = self.mail.take_dismissal() {
+            let detail = format!("the server disconnected the namespace {namespace}");
+            return self.ended(Ended { failure: Some(Failure::ClosedEarly), detail });
+        }
+        match polled {
+            Poll::Ready(ended) => self.ended(ended),
+            Poll::Pending => self.poll_watch(cx),
+        }
+    }
+
+    /// Gives the connection up when its peer has been silent beyond the limit the protocol sets.
+    fn poll_watch(&mut self, cx: &mut Context<'_>) {
+        let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
+            return;
+        };
+        let mut watch = self.watch.take().unwrap_or_else(|| self.shard.clock.sleep_until(expires));
+        while Pin::new(&mut watch).poll(cx).is_ready() {
+            if watch.until() >= expires {
+                let detail = "the peer sent no ping within its own interval and time-out".to_owned();
+                return self.ended(Ended { failure: Some(Failure::Timeout), detail });
+            }
+            watch = self.shard.clock.sleep_until(expires);
+        }
+        self.watch = Some(watch);
+    }
+
+    /// The connection ended: an outcome to count unless we wanted it.
+    fn ended(&mut self, ended: Ended) {
+        self.disconnected();
+        let Some(failure) = ended.failure else { return };
+        // 1000, or no code at all, is the peer's ordinary goodbye: only an operation that needs the connection minds.
+        let is_goodbye = matches!(failure, Failure::Closed(1000 | 1005)) && self.under_way.is_none();
+        if !self.is_leaving && !is_goodbye {
+            self.lost = Some((failure, ended.detail));
+        }
+    }
+
+    /// Takes the connection away and its memberships with it.
+    fn disconnected(&mut self) {
+        if self.connection.take().is_none() {
+            return;
+        }
+        self.watch = None;
+        self.mail.forget_session();
+        self.shard.connections.set(self.shard.connections.get() - 1);
+        self.shard.count(Counter::ConnectionsClosed, 1);
+        let now = self.now();
+        self.end_memberships(now);
+        self.forget_memberships(now);
+    }
+
+    pub(super) fn connected(&mut self, connection: Connection) {
+        self.connection = Some(Box::new(connection));
+        self.lost = None;
+        self.shard.connections.set(self.shard.connections.get() + 1);
+        self.shard.count(Counter::ConnectionsOpened, 1);
+    }
+
+    /// The user is a member from now on; again is no change.
+    pub(super) fn join(&mut self, name: &str) {
+        let room = self.shard.shared.rooms.named(name);
+        self.values.room = Some(Arc::clone(&room));
+        if self.joined.iter().any(|joined| joined.id == room.id) {
+            return;
+        }
+        let joined = Joined { member: self.values.member, room: room.id, at: self.now() };
+        self.shard.recorder.borrow_mut().ledger().joined.push(joined);
+        self.joined.push(room);
+    }
+
+    pub(super) fn leave_room(&mut self, name: &str) {
+        let room = self.shard.shared.rooms.named(name);
+        if let Some(index) = self.joined.iter().position(|joined| joined.id == room.id) {
+            self.joined.remove(index);
+            let left = Left { member: self.values.member, room: room.id, at: self.now() };
+            let mut recorder = self.shard.recorder.borrow_mut();
+            recorder.ledger().left.push(left);
+            recorder.ledger().gone.push(left);
+        }
+        self.values.room = self.joined.last().cloned();
+    }
+
+    /// Nothing sent from `now` on is owed to the user.
+    fn end_memberships(&mut self, now: At) {
+        let shard = Rc::clone(&self.shard);
+        for room in self.joined.drain(..) {
+            let left = Left { member: self.values.member, room: room.id, at: now };
+            shard.recorder.borrow_mut().ledger().left.push(left);
+            self.leaving.push(room);
+        }
+    }
+
+    /// Nothing can reach the user any more.
+    fn forget_memberships(&mut self, now: At) {
+        let shard = Rc::clone(&self.shard);
+        for room in self.leaving.drain(..) {
+            let gone = Left { member: self.values.member, room: room.id, at: now };
+            shard.recorder.borrow_mut().ledger().gone.push(gone);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Where a redirect leads and what of the request goes along.
+
+use bytes::Bytes;
+use hyper::header::LOCATION;
+
+use crate::http::{Request, Response};
+use crate::net::Origin;
+
+/// The Location of a response that redirects.
+pub(super) fn location(response: &Response) -> Option<&str> {
+    let redirects = matches!(response.status, 301 | 302 | 303 | 307 | 308);
+    if redirects { response.headers.get(LOCATION)?.to_str().ok() } else { None }
+}
+
+/// Whether a reference begins with a scheme (RFC 3986 §3.1): `/go?to=http://b` does not.
+pub(super) fn has_scheme(reference: &str) -> bool {
+    match reference.split_once(':') {
+        Some((scheme, _)) => {
+            scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+                && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        }
+        None => false,
+    }
+}
+
+/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here).
+pub(super) fn resolve(origin: &Origin, path: &str, reference: &str) -> String {
+    let reference = reference.split('#').next().unwrap_or_default();
+    let (base_path, _) = path.split_once('?').unwrap_or((path, ""));
+    if has_scheme(reference) {
+        reference.to_owned()
+    } else if reference.starts_with("//") {
+        format!("{}:{reference}", if origin.tls { "https" } else { "http" })
+    } else if reference.starts_with('/') {
+        format!("{origin}{}", without_dots(reference))
+    } else if reference.is_empty() {
+        format!("{origin}{path}")
+    } else if reference.starts_with('?') {
+        format!("{origin}{base_path}{reference}")
+    } else {
+        let folder = base_path.rfind('/').map_or("/", |end| &base_path[..=end]);
+        format!("{origin}{}", without_dots(&format!("{folder}{reference}")))
+    }
+}
+
+/// A rooted path without `.` and `..` segments (RFC 3986 §5.2.4); its query is left alone.
+fn without_dots(path: &str) -> String {
+    let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let is_last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            named => kept.push(named),
+        }
+    }
+    format!("/{}{query}", kept.join("/"))
+}
+
+/// Turns a request into the one that follows its redirect. After 301 and 302 browsers go on with a GET for a POST, after
+/// 303 for everything but HEAD; another origin is told no credentials (Fetch standard, HTTP-redirect fetch).
+pub(super) fn follow(request: &mut Request, status: u16, changes_origin: bool) {
+    let becomes_get = status == 303 && request.method != "HEAD" || (status < 303 && request.method == "POST");
+    if becomes_get {
+        request.method = "GET".to_owned();
+        request.body = Bytes::new();
+        request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    }
+    if changes_origin {
+        let is_secret = |name: &str| ["authorization", "cookie"].iter().any(|s| name.eq_ignore_ascii_case(s));
+        request.headers.retain(|(name, _)| !is_secret(name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_resolved_against_the_request_it_answers() {
+        let (origin, path) = Origin::parse("http://a:1/b/c?x=1").unwrap();
+        let table = [
+            ("https://other/y", "https://other/y"),
+            ("//other/y", "http://other/y"),
+            ("/y?next=http://z/x", "http://a:1/y?next=http://z/x"),
+            ("y", "http://a:1/b/y"),
+            ("./y", "http://a:1/b/y"),
+            ("../y", "http://a:1/y"),
+            ("../../..", "http://a:1/"),
+            ("?page=2", "http://a:1/b/c?page=2"),
+            ("#top", "http://a:1/b/c?x=1"),
+        ];
+        for (reference, expected) in table {
+            assert_eq!(resolve(&origin, &path, reference), expected, "{reference}");
+        }
+    }
+
+    #[test]
+    fn a_redirected_post_becomes_a_get_except_after_307_and_308() {
+        let after = |status, method: &str| {
+            let mut request = Request { method: method.into(), body: "x".into(), ..Request::default() };
+            follow(&mut request, status, false);
+            (request.method, request.body.len())
+        };
+        assert_eq!(after(302, "POST"), ("GET".to_owned(), 0));
+        assert_eq!(after(303, "PUT"), ("GET".to_owned(), 0));
+        assert_eq!(after(307, "POST"), ("POST".to_owned(), 1));
+        assert_eq!(after(301, "DELETE"), ("DELETE".to_owned(), 1));
+    }
+
+    #[test]
+    fn credentials_stay_with_their_origin() {
+        let headers =
+            vec![("Authorization".to_owned(), "Bearer x".to_owned()), ("accept".into(), "*".into())];
+        for (changes_origin, kept) in [(false, 2), (true, 1)] {
+            let mut request = Request { headers: headers.clone(), ..Request::default() };
+            follow(&mut request, 302, changes_origin);
+            assert_eq!(request.headers.len(), kept);
+        }
+    }
+}
