@@ -126,16 +126,15 @@ pub(crate) async fn messages(
 ) -> Result<Answer, Problem> {
     let user = caller(request.headers(), hub)?;
     let room = hub.room_for(user.id, &http::decode(id, false))?;
-    let most = hub.config.limits.history_page;
+    let limits = &hub.config.limits;
     let after = number(request, "after")?.unwrap_or(0);
-    let limit = number(request, "limit")?.unwrap_or(100).min(most as u64) as usize;
-    let page = hub.page(&room, after, limit).await?;
-    let next = page.last().map_or(after, |(seq, _)| *seq);
-    let messages: Vec<&str> = page.iter().map(|(_, json)| json.as_str()).collect();
+    let messages = number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
+    let page = hub.page(&room, store::Wanted { after, messages, bytes: limits.history_bytes }).await?;
     let body = format!(
-        r#"{{"roomId":"{}","messages":[{}],"next":{next},"last":{}}}"#,
+        r#"{{"roomId":"{}","messages":[{}],"next":{},"last":{}}}"#,
         room.id,
-        messages.join(","),
+        page.messages,
+        page.last.unwrap_or(after),
         room.last_stored()
     );
     Ok(http::json(StatusCode::OK, body))

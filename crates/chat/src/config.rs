@@ -93,6 +93,8 @@ pub struct Limits {
     pub header_timeout: Duration,
     /// For the body of a request to arrive.
     pub body_timeout: Duration,
+    /// For an HTTP answer to make any progress: a client that reads nothing for so long is dropped.
+    pub write_timeout: Duration,
     /// The largest body of an API request, in bytes.
     pub body_bytes: usize,
     /// The largest `content` of one message, in bytes of JSON.
@@ -111,6 +113,8 @@ pub struct Limits {
     pub sends_per_commit: usize,
     /// The longest page of `GET /rooms/:id/messages`.
     pub history_page: usize,
+    /// Bytes of JSON after which a page of history ends; a page has at least one message.
+    pub history_bytes: usize,
     /// Messages kept per room; older ones are deleted.
     pub history_kept: u64,
     /// Logins per email address.
@@ -140,6 +144,7 @@ impl Default for Limits {
             upgrade_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(10),
             body_bytes: 64 * 1024,
             message_bytes: 64 * 1024,
             queue_bytes: 1024 * 1024,
@@ -149,6 +154,7 @@ impl Default for Limits {
             sends_in_flight: 8192,
             sends_per_commit: 512,
             history_page: 500,
+            history_bytes: 1024 * 1024,
             history_kept: 100_000,
             login_per_email: Rate { burst: 20.0, per_second: 5.0 },
             login_per_address: None,

@@ -16,6 +16,7 @@ use crate::engineio::{Session, Socket, Speech};
 use crate::http::{self, Answer, BodyError, Seat};
 use crate::hub::Hub;
 use crate::link::{Attendant, carry};
+use crate::patient::Patient;
 use crate::peer::{Form, Newcomer};
 use crate::polling;
 use crate::problem::Problem;
@@ -267,6 +268,6 @@ fn upgrade_of(request: &Request<Incoming>) -> Result<&OnUpgrade, Problem> {
 
 /// The socket without hyper around it, and what was read beyond the request.
 async fn bare(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
-    let parts = upgrade.await.ok()?.downcast::<TokioIo<TcpStream>>().ok()?;
-    Some((parts.io.into_inner(), parts.read_buf))
+    let parts = upgrade.await.ok()?.downcast::<TokioIo<Patient>>().ok()?;
+    Some((parts.io.into_inner().into_inner(), parts.read_buf))
 }

@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::hub::{Hub, Phase};
+use crate::patient::Patient;
 use crate::problem::Problem;
 use crate::{api, doors};
 
@@ -87,6 +88,7 @@ fn turn_away(stream: &TcpStream, hub: &Hub) {
 async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
     let mut phase = hub.phase.subscribe();
     let header_timeout = hub.config.limits.header_timeout;
+    let stream = Patient::new(stream, hub.config.limits.write_timeout);
     let service = service_fn(move |request| {
         let (hub, seat) = (hub.clone(), seat.clone());
         async move { Ok::<_, Infallible>(answer(request, from, &seat, &hub).await) }

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::receipt::Receipt;
 use crate::room::Room;
 use crate::rooms::Rooms;
-use crate::store;
+use crate::store::{self, Page, Wanted};
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -149,15 +149,10 @@ impl Readers {
 
 impl Hub {
     /// A page of a room's log; a memory store is read on the writing connection because it has no other.
-    pub(crate) async fn page(
-        self: &Arc<Hub>,
-        room: &Room,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<(u64, String)>, Problem> {
+    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Page, Problem> {
         let key = room.key;
         if self.config.store == crate::config::Store::Memory {
-            let page = self.log.with(move |db| store::page(db, key, after, limit)).await;
+            let page = self.log.with(move |db| store::page(db, key, wanted)).await;
             return page.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store());
         }
         let _turn = self.readers.turns.acquire().await.map_err(|_| Problem::store())?;
@@ -168,7 +163,7 @@ impl Hub {
                 Some(db) => db,
                 None => store::open_reader(&hub.config.store)?.ok_or(rusqlite::Error::InvalidQuery)?,
             };
-            let page = store::page(&db, key, after, limit);
+            let page = store::page(&db, key, wanted);
             crate::lock(&hub.readers.idle).push(db);
             page
         });

@@ -25,6 +25,7 @@ mod link;
 mod log;
 mod metrics;
 mod outbox;
+mod patient;
 mod peer;
 mod polling;
 mod problem;

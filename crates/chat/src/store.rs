@@ -3,6 +3,8 @@
 //! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms`); only messages are read
 //! later. This file has the statements; which thread runs them is `log`'s business.
 
+use std::fmt::Write;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::config::{Error, Store};
@@ -194,22 +196,43 @@ pub(crate) fn prune(db: &Connection, room: i64, seq: u64) -> Result<(), rusqlite
     Ok(())
 }
 
-/// A page of a room's log as JSON objects, in order.
-pub(crate) fn page(
-    db: &Connection,
-    room: i64,
-    after: u64,
-    limit: usize,
-) -> Result<Vec<(u64, String)>, rusqlite::Error> {
+/// A part of a room's log.
+pub(crate) struct Page {
+    /// JSON objects, in order, with commas between them.
+    pub(crate) messages: String,
+    /// The number of the last one; `None` when there is none.
+    pub(crate) last: Option<u64>,
+}
+
+/// How much of the log is wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) after: u64,
+    pub(crate) messages: usize,
+    /// Over so many bytes the page ends, yet not before its first message.
+    pub(crate) bytes: usize,
+}
+
+/// The messages numbered above `after`, as many as fit.
+pub(crate) fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Page, rusqlite::Error> {
     let mut statement = db.prepare_cached(
         "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
     )?;
-    let rows = statement.query_map(params![room, signed(after), limit as i64], |row| {
-        let (seq, sender, content, at): (i64, i64, String, i64) =
-            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        Ok((unsigned(seq), format!(r#"{{"seq":{seq},"senderId":{sender},"content":{content},"at":{at}}}"#)))
-    })?;
-    rows.collect()
+    let mut rows = statement.query(params![room, signed(wanted.after), wanted.messages as i64])?;
+    let mut page = Page { messages: String::new(), last: None };
+    while let Some(row) = rows.next()? {
+        let (seq, sender, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let content = row.get_ref(2)?.as_str()?;
+        if page.last.is_some() {
+            if page.messages.len() + content.len() > wanted.bytes {
+                break;
+            }
+            page.messages.push(',');
+        }
+        let _ = write!(page.messages, r#"{{"seq":{seq},"senderId":{sender},"content":{content},"at":{at}}}"#);
+        page.last = Some(unsigned(seq));
+    }
+    Ok(page)
 }
 
 // SQLite's integers are signed; none of ours reaches the sign bit.

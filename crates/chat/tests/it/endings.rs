@@ -185,3 +185,34 @@ async fn a_client_may_be_in_so_many_rooms_and_no_more() {
     ws.text(r#"{"type":"join","room":"second"}"#).await;
     assert_eq!(ws.json().await["code"], "too_many_rooms");
 }
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_answers_is_dropped() {
+    let limits = Limits { write_timeout: Duration::from_millis(200), ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    for seq in 1..=16 {
+        ws.say(&"x".repeat(60_000), "").await;
+        assert_eq!(ws.json_of("ack").await["seq"], seq);
+    }
+    let mut deaf = TcpStream::connect(at).await.unwrap();
+    // More than the kernel's buffers take: a megabyte for each request.
+    let head =
+        format!("GET /rooms/lobby/messages HTTP/1.1\r\nHost: c\r\nAuthorization: Bearer {token}\r\n\r\n");
+    deaf.write_all(head.repeat(100).as_bytes()).await.unwrap();
+    let metrics = || service.metrics();
+    within("the first answer", async {
+        while metric(&metrics(), "chat_requests_total") < 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    within("the end of the connection", async {
+        while metric(&metrics(), "chat_sockets_open") > 1 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert!(metric(&metrics(), "chat_requests_total") < 100, "it was not dropped for having been served");
+}

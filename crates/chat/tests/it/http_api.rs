@@ -145,3 +145,42 @@ async fn a_file_keeps_users_rooms_and_messages_over_a_restart() {
     ws.say("new", "b").await;
     assert_eq!(ws.json_of("ack").await["seq"], 2);
 }
+
+#[tokio::test]
+async fn a_page_of_history_is_bounded_in_bytes_and_next_goes_on() {
+    let limits = Limits { history_bytes: 100_000, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    // The third alone is over none of the limits but leaves no room for a neighbour.
+    for length in [40_000, 50_000, 65_000, 10, 20] {
+        ws.say(&"x".repeat(length), "").await;
+        ws.json_of("ack").await;
+    }
+    let mut after = 0;
+    for seqs in [vec![1, 2], vec![3, 4, 5], vec![]] {
+        let path = format!("/rooms/lobby/messages?after={after}&limit=500");
+        let reply = get(at, &path, token).await;
+        assert!(reply.body.len() < 101_000, "{}", reply.body.len());
+        let page = reply.json();
+        let got: Vec<u64> =
+            page["messages"].as_array().unwrap().iter().map(|m| m["seq"].as_u64().unwrap()).collect();
+        assert_eq!(got, seqs);
+        after = page["next"].as_u64().unwrap();
+    }
+    assert_eq!(after, 5);
+}
+
+#[tokio::test]
+async fn a_page_of_history_has_at_least_one_message() {
+    let limits = Limits { history_bytes: 10, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    for _ in 0..2 {
+        ws.say(&"x".repeat(1000), "").await;
+        ws.json_of("ack").await;
+    }
+    let page = get(at, "/rooms/lobby/messages", token).await.json();
+    assert_eq!((&page["next"], page["messages"].as_array().unwrap().len()), (&1.into(), 1));
+}
