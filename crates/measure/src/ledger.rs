@@ -265,7 +265,10 @@ impl Ledger {
     /// What is known so far. Until [`Ledger::close`], `owed` includes copies that may turn out `unknown`.
     pub fn counts(&self) -> Counts {
         let mut counts = self.counts;
-        counts.outstanding = counts.owed - counts.delivered - counts.late - counts.replayed - counts.lost;
+        let come = counts.delivered + counts.late + counts.replayed;
+        // A second merged late may tell of a stay after the messages owed to it were judged: its copies are still
+        // seen, and there are then more of them than were owed.
+        counts.outstanding = counts.owed.saturating_sub(come + counts.lost);
         counts
     }
 
@@ -279,7 +282,7 @@ impl Ledger {
             unknown += room.give_up(|message| own(self.rules, &self.seats, id as RoomId, message));
         }
         self.counts.unknown += unknown;
-        self.counts.owed -= unknown;
+        self.counts.owed = self.counts.owed.saturating_sub(unknown);
         let missing = self.counts().outstanding;
         self.counts.lost += missing;
         self.counts()
@@ -354,7 +357,8 @@ impl Ledger {
         self.unjudged.retain(|&(id, number)| {
             let room = &rooms[id as usize];
             let Some(message) = room.message(number).filter(|m| m.started <= ripe) else { return true };
-            counts.owed += room.owed_at(message.started) - own(rules, seats, id, message);
+            let members = room.owed_at(message.started);
+            counts.owed += members.saturating_sub(own(rules, seats, id, message));
             false
         });
     }

@@ -59,7 +59,7 @@ impl Room {
     pub(super) fn owed_at(&self, started: At) -> u64 {
         let begun = self.begins.partition_point(|&begin| begin <= started);
         let ended = self.ends.partition_point(|&end| end < started);
-        (begun - ended) as u64
+        begun.saturating_sub(ended) as u64
     }
 
     /// Enters a message. `last` is the number of the sender's last one here and is brought up to date. False when the
@@ -140,7 +140,9 @@ impl Room {
         for message in self.messages.iter_mut().filter(open) {
             let begun = begins.partition_point(|&begin| begin <= message.started);
             let ended = ends.partition_point(|&end| end < message.started);
-            unknown += (begun - ended) as u64 - own(message) - u64::from(message.arrived);
+            // As in [`super::Ledger::counts`]: what was merged late may have come without being owed.
+            let come = own(message) + u64::from(message.arrived);
+            unknown += (begun.saturating_sub(ended) as u64).saturating_sub(come);
             // Given up once: closing again must not count it twice.
             message.state = State::Acked;
         }

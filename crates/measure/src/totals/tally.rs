@@ -173,8 +173,11 @@ impl Tally {
 
     fn delivery(&self) -> Delivery {
         let counts = self.ledger;
-        let ratio =
-            if counts.owed == 0 { 1.0 } else { (counts.owed - counts.lost) as f64 / counts.owed as f64 };
+        let ratio = if counts.owed == 0 {
+            1.0
+        } else {
+            counts.owed.saturating_sub(counts.lost) as f64 / counts.owed as f64
+        };
         Delivery {
             counts,
             ratio,

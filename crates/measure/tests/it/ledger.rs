@@ -236,3 +236,17 @@ fn counts_of_a_running_ledger_lag_by_settle_and_no_more() {
     assert_eq!(ledger.counts(), expected);
     assert_eq!(latencies, [450 * MS]);
 }
+
+#[test]
+fn a_second_merged_late_is_counted_as_far_as_it_still_can_be() {
+    for event in [Send(0, 0, 1000, 1000), Try(0, 0, 1000)] {
+        let mut ledger = Ledger::new(RULES);
+        ledger.apply(&mut [batch(&[event])], At(2000 * MS), |_| {});
+        assert_eq!(ledger.counts(), counts(), "nobody was in when the message was judged");
+        let late = batch(&[Join(1, 0), Get(1, 0, 1005)]);
+        ledger.apply(&mut [late], At(3000 * MS), |_| {});
+        let seen = Counts { delivered: 1, ..counts() };
+        assert_eq!(ledger.counts(), seen, "a copy nobody was known to be owed leaves nothing outstanding");
+        assert_eq!(ledger.close(At(3000 * MS), |_| {}), seen);
+    }
+}
