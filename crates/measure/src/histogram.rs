@@ -8,10 +8,7 @@ use crate::summary::Quantiles;
 
 /// Latencies of one series.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Histogram {
-    counts: hdrhistogram::Histogram<u32>,
-    clamped: u64,
-}
+pub struct Histogram(hdrhistogram::Histogram<u32>);
 
 impl Histogram {
     /// The top of the scale, in µs: one hour.
@@ -28,51 +25,40 @@ impl Histogram {
         // Bounds of 1 and at least 2 with 3 digits are always accepted.
         let mut counts = hdrhistogram::Histogram::new_with_bounds(1, high, 3).expect("bounds are in range");
         counts.auto(true);
-        Histogram { counts, clamped: 0 }
+        Histogram(counts)
     }
 
-    /// Records nanoseconds (stored as whole microseconds, at least 1; above the top: clamped and counted).
+    /// Records nanoseconds (stored as whole microseconds, at least 1; above the top as the top).
     pub fn record_ns(&mut self, ns: i64) {
         let us = (ns / 1_000).max(1) as u64;
-        if us > Self::TOP_US {
-            self.clamped += 1;
-        }
-        self.counts
-            .record(us.min(Self::TOP_US))
-            .expect("a histogram that may grow takes every clamped value");
+        self.0.record(us.min(Self::TOP_US)).expect("a histogram that may grow takes every clamped value");
     }
 
     /// Adds all of `other`'s values.
     pub fn merge(&mut self, other: &Histogram) {
-        self.clamped += other.clamped;
         if !other.is_empty() {
-            self.counts.add(&other.counts).expect("a histogram that may grow takes every other");
+            self.0.add(&other.0).expect("a histogram that may grow takes every other");
         }
     }
 
     /// How many values were recorded.
     pub fn count(&self) -> u64 {
-        self.counts.len()
+        self.0.len()
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// How many values were above the top of the scale.
-    pub fn clamped(&self) -> u64 {
-        self.clamped
+        self.0.is_empty()
     }
 
     /// The highest value this histogram has room for, in µs.
     pub fn high_us(&self) -> u64 {
-        self.counts.high()
+        self.0.high()
     }
 
     /// The value (ms) that the given share of all values does not exceed; 0 when empty.
     pub fn quantile_ms(&self, quantile: f64) -> f64 {
-        if self.is_empty() { 0.0 } else { ms(self.counts.value_at_quantile(quantile)) }
+        if self.is_empty() { 0.0 } else { ms(self.0.value_at_quantile(quantile)) }
     }
 
     /// The usual quantiles, in milliseconds.
@@ -80,28 +66,28 @@ impl Histogram {
         if self.is_empty() {
             return Quantiles::default();
         }
-        let at = |quantile| ms(self.counts.value_at_quantile(quantile));
+        let at = |quantile| ms(self.0.value_at_quantile(quantile));
         Quantiles {
             count: self.count(),
-            min: ms(self.counts.min()),
-            mean: (self.counts.mean()).round() / 1e3,
+            min: ms(self.0.min()),
+            mean: (self.0.mean()).round() / 1e3,
             p50: at(0.5),
             p75: at(0.75),
             p90: at(0.9),
             p95: at(0.95),
             p99: at(0.99),
             p999: at(0.999),
-            max: ms(self.counts.max()),
+            max: ms(self.0.max()),
         }
     }
 
     pub(crate) fn raw(&self) -> &hdrhistogram::Histogram<u32> {
-        &self.counts
+        &self.0
     }
 
     pub(crate) fn from_raw(mut counts: hdrhistogram::Histogram<u32>) -> Histogram {
         counts.auto(true);
-        Histogram { counts, clamped: 0 }
+        Histogram(counts)
     }
 }
 

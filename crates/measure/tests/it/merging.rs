@@ -78,8 +78,9 @@ fn histograms_of_any_size_merge_to_the_same_quantiles() {
     let mut merged = Histogram::new();
     parts.iter().for_each(|part| merged.merge(part));
     assert_eq!(merged.quantiles(), whole.quantiles());
+    // Two hours count as one, to the three digits kept.
     whole.record_ns(2 * 3_600_000_000_000);
     whole.record_ns(-5);
-    assert_eq!((whole.clamped(), whole.count()), (1, 3002));
+    assert_eq!((whole.quantiles().max, whole.count()), (3_600_809.983, 3002));
     assert_eq!(whole.quantiles().min, 0.001);
 }
