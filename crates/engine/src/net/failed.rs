@@ -37,7 +37,7 @@ impl Failed {
             Some(Failure::Reset | Failure::ClosedEarly) | None => Failure::ConnectFailed,
             Some(failure) => failure,
         };
-        Failed::new(failure, format!("connect to {what}: {error}"))
+        Failed::new(failure, format!("connect to {what}: {}", describe(error)))
     }
 
     /// An error on an established connection.
@@ -50,6 +50,23 @@ impl Failed {
             Some(failure) => failure,
         };
         Failed::new(failure, format!("connection lost: {error}"))
+    }
+}
+
+/// The usual TLS failures in words; everything else as its library puts it.
+fn describe(error: &io::Error) -> String {
+    use rustls::{CertificateError, Error, InvalidMessage};
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            "no authority this machine trusts vouches for its certificate".to_owned()
+        }
+        Some(Error::InvalidCertificate(CertificateError::Other(_))) => {
+            "its certificate is not one a server may show (self-signed, as an authority's own?)".to_owned()
+        }
+        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
+            "it answered with something that is not TLS".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 
@@ -114,6 +131,14 @@ mod tests {
             assert_eq!(Failed::connecting(&errno(number), "x").failure, connecting, "{number}");
             assert_eq!(Failed::established(&errno(number)).failure, established, "{number}");
         }
+    }
+
+    #[test]
+    fn the_usual_tls_failures_are_told_in_words() {
+        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let failed = Failed::connecting(&io::Error::new(io::ErrorKind::InvalidData, unknown), "a:1");
+        let detail = "connect to a:1: no authority this machine trusts vouches for its certificate";
+        assert_eq!((failed.failure, failed.detail.as_str()), (Failure::TlsFailed, detail));
     }
 
     #[test]
