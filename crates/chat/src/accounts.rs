@@ -23,6 +23,9 @@ use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::store::UserRow;
 
+/// Bytes of an email address, as SMTP bounds it (RFC 5321). What is longer takes no bucket.
+const EMAIL: usize = 254;
+
 pub(crate) struct User {
     pub(crate) id: u64,
     pub(crate) email: String,
@@ -112,6 +115,9 @@ impl Accounts {
         from: IpAddr,
         metrics: &Metrics,
     ) -> Result<Granted, Problem> {
+        if email.len() > EMAIL {
+            return Err(Problem::bad_request(format!("an email address has at most {EMAIL} bytes")));
+        }
         let now = Instant::now();
         let wait = self
             .by_address_rate
@@ -168,6 +174,14 @@ impl Accounts {
     /// Whose valid token this is.
     pub(crate) fn who(&self, token: &str) -> Option<u64> {
         lock(&self.tokens).get(token).filter(|token| token.until > Instant::now()).map(|token| token.user)
+    }
+
+    /// Forgets what time has made meaningless.
+    pub(crate) fn sweep(&self, now: Instant) {
+        self.by_email_rate.sweep(now);
+        if let Some(rate) = &self.by_address_rate {
+            rate.sweep(now);
+        }
     }
 
     /// A name nobody can guess, for sessions.

@@ -5,13 +5,16 @@
 //! early by up to a tick rather than late.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::config::Limits;
 use crate::engineio;
 use crate::hub::Hub;
 use crate::outbox::Close;
 use crate::peer::Verdict;
+
+/// How often what has expired is forgotten.
+const TIDY: Duration = Duration::from_secs(10);
 
 fn tick(limits: &Limits) -> Duration {
     let shortest = limits.ping_interval.min(limits.ping_timeout).min(limits.connect_timeout);
@@ -23,9 +26,14 @@ pub(crate) async fn run(hub: Arc<Hub>) {
     let tick = tick(&hub.config.limits);
     let mut ticks = tokio::time::interval(tick);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut tidied = Instant::now();
     loop {
-        ticks.tick().await;
+        let now = ticks.tick().await.into_std();
         sweep(&hub, tick.as_millis() as u64);
+        if now.saturating_duration_since(tidied) >= TIDY {
+            tidied = now;
+            hub.accounts.sweep(now);
+        }
     }
 }
 

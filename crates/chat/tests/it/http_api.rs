@@ -73,6 +73,17 @@ async fn a_client_that_hammers_the_login_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
+async fn what_is_no_email_address_by_its_length_takes_no_bucket() {
+    let limits = Limits { login_per_email: Rate { burst: 1.0, per_second: 0.001 }, ..Limits::default() };
+    let service = sonagi_chat::start(Config { limits, ..Config::default() }).await.unwrap();
+    let login = |length: usize| format!(r#"{{"email":"{}","password":"x"}}"#, "e".repeat(length));
+    for (length, status) in [(255, 400), (255, 400), (60_000, 400), (254, 401), (254, 429)] {
+        let reply = post(service.address(), "/auth/login", "", &login(length)).await;
+        assert_eq!(reply.status, status, "{length}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_over_the_limit_is_refused() {
     let service = serve(1).await;
     let body = "x".repeat(64 * 1024 + 1);
