@@ -280,6 +280,32 @@ impl Failure {
         }
     }
 
+    /// Whether how long it took says something of the target: it was answered, if with a refusal, or waited for until its
+    /// time limit. What was refused, cut off or never left has no response time.
+    pub fn has_time(self) -> bool {
+        match self {
+            Failure::ConnectTimeout
+            | Failure::HandshakeTimeout
+            | Failure::Timeout
+            | Failure::AckTimeout
+            | Failure::ExpectationMissed
+            | Failure::HandshakeRefused(_)
+            | Failure::NamespaceRefused
+            | Failure::CaptureOrMatch => true,
+            Failure::NameNotResolved
+            | Failure::ConnectRefused
+            | Failure::ConnectFailed
+            | Failure::GeneratorExhausted
+            | Failure::TlsFailed
+            | Failure::Reset
+            | Failure::ClosedEarly
+            | Failure::Closed(_)
+            | Failure::Protocol
+            | Failure::NotConnected
+            | Failure::Template => false,
+        }
+    }
+
     /// The documented metric code, e.g. `connect_refused`, `closed_1006`.
     pub fn code(self) -> Cow<'static, str> {
         match self.parameter() {

@@ -120,14 +120,22 @@ pub struct Timings {
     pub service: Option<Box<Histogram>>,
     /// `first_byte - started`.
     pub first_byte: Option<Box<Histogram>>,
-    /// How many of them ended in [`Outcome::Failed`].
+    /// How many ended in [`Outcome::Failed`].
     pub failed: u64,
+    /// How many of those have no time, see [`Failure::has_time`].
+    pub unanswered: u64,
 }
 
 impl Timings {
+    /// How many operations ended, in whatever way.
+    pub fn count(&self) -> u64 {
+        self.response.as_ref().map_or(0, |response| response.count()) + self.unanswered
+    }
+
     /// Adds everything of `other`.
     pub fn merge(&mut self, other: &Timings) {
         self.failed += other.failed;
+        self.unanswered += other.unanswered;
         for (mine, theirs) in [
             (&mut self.response, &other.response),
             (&mut self.service, &other.service),
@@ -252,14 +260,19 @@ impl Recorder {
         Recorder { now, sizes: vec![2; operations], just_failed: None }
     }
 
-    /// An operation ended: its times and its outcome count. Every failure counts here once; [`Recorder::failure`] called
+    /// An operation ended: its outcome counts, and its times where they say something of the target (see
+    /// [`Failure::has_time`]; a connection refused in 0.1 ms is no fast response). Every failure counts here once; [`Recorder::failure`] called
     /// directly afterwards for the same operation and failure adds an example without counting again.
     pub fn operation(&mut self, operation: OperationId, timing: Timing, outcome: Outcome) {
         let size = self.sizes[operation.0 as usize];
         let timings = &mut self.now.operations[operation.0 as usize];
         let fresh = || Box::new(Histogram::sized(size));
-        timings.response.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.planned));
-        timings.service.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.started));
+        if matches!(outcome, Outcome::Failed(failure) if !failure.has_time()) {
+            timings.unanswered += 1;
+        } else {
+            timings.response.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.planned));
+            timings.service.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.started));
+        }
         if let Some(first_byte) = timing.first_byte {
             timings.first_byte.get_or_insert_with(fresh).record_ns(first_byte.since(timing.started));
         }

@@ -188,7 +188,7 @@ pub struct OperationSummary {
     pub failed: u64,
     /// `count` over the run's duration.
     pub rate_per_s: f64,
-    /// From the planned instant.
+    /// From the planned instant; of operations that were answered or waited for until their limit.
     pub response_ms: Quantiles,
     /// From the actual start.
     pub service_ms: Quantiles,

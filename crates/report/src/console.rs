@@ -211,7 +211,8 @@ fn latency(page: &mut Page, run: &Summary) {
             [("end to end (delivery)", &d.latency_ms), ("end to end (replayed)", &d.replay_latency_ms)]
         })
         .filter(|(_, quantiles)| quantiles.count > 0);
-    let operations = run.operations.iter().filter(|o| o.count > 0).map(|o| (o.name.as_str(), &o.response_ms));
+    let timed = run.operations.iter().filter(|o| o.response_ms.count > 0);
+    let operations = timed.map(|o| (o.name.as_str(), &o.response_ms));
     let rows: Vec<_> = delivered.chain(operations).map(|(name, quantiles)| (tame(name), quantiles)).collect();
     if rows.is_empty() {
         return;

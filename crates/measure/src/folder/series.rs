@@ -55,6 +55,7 @@ pub(super) fn rows(snapshot: &Snapshot, header: &Header) -> Vec<u8> {
     }
     for (operation, timings) in header.operations.iter().zip(&snapshot.operations) {
         rows.difference(&format!("operations.{}.failed", operation.name), timings.failed);
+        rows.difference(&format!("operations.{}.unanswered", operation.name), timings.unanswered);
     }
     for (code, count) in &snapshot.codes {
         rows.difference(&format!("http.codes.{code}"), *count);
@@ -161,8 +162,15 @@ impl<'a> Reader<'a> {
         let Some((family, rest)) = series.split_once('.') else { return };
         match family {
             "operations" => {
-                let id = rest.strip_suffix(".failed").and_then(|name| self.operations.get(name));
-                id.into_iter().for_each(|&id| snapshot.operations[id].failed += value);
+                let Some((name, count)) = rest.rsplit_once('.') else { return };
+                let Some(timings) = self.operations.get(name).map(|&id| &mut snapshot.operations[id]) else {
+                    return;
+                };
+                match count {
+                    "failed" => timings.failed += value,
+                    "unanswered" => timings.unanswered += value,
+                    _ => {}
+                }
             }
             "scenarios" => {
                 let id = self.scenarios.get(rest);

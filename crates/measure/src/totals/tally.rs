@@ -206,7 +206,7 @@ impl Tally {
     }
 
     fn operations(&self, duration_s: f64) -> Vec<OperationSummary> {
-        let ran = |(_, timings): &(&Operation, &Timings)| timings.response.is_some();
+        let ran = |(_, timings): &(&Operation, &Timings)| timings.count() > 0;
         let each = self.header.operations.iter().zip(&self.operations).filter(ran);
         each.map(|(operation, timings)| summarise(&operation.name, operation.kind, timings, duration_s))
             .collect()
@@ -215,7 +215,7 @@ impl Tally {
     fn kinds(&self, duration_s: f64) -> Vec<OperationSummary> {
         let mut kinds: BTreeMap<OperationKind, Timings> = BTreeMap::new();
         for (operation, timings) in self.header.operations.iter().zip(&self.operations) {
-            if timings.response.is_some() {
+            if timings.count() > 0 {
                 kinds.entry(operation.kind).or_default().merge(timings);
             }
         }
@@ -248,7 +248,7 @@ impl Tally {
 
 fn summarise(name: &str, kind: OperationKind, timings: &Timings, duration_s: f64) -> OperationSummary {
     let quantiles = |histogram: &Option<Box<Histogram>>| histogram.as_ref().map(|h| h.quantiles());
-    let count = timings.response.as_ref().map_or(0, |h| h.count());
+    let count = timings.count();
     OperationSummary {
         name: name.to_owned(),
         kind,

@@ -86,6 +86,35 @@ fn response_time_runs_from_the_plan_and_service_time_from_the_start() {
 }
 
 #[test]
+fn only_what_was_answered_or_waited_for_to_its_limit_has_a_response_time() {
+    let mut recorder = Recorder::new(1, 1);
+    let timed = [
+        Outcome::Ok,
+        Outcome::Status(503),
+        Outcome::Failed(Failure::Timeout),
+        Outcome::Failed(Failure::ConnectTimeout),
+        Outcome::Failed(Failure::HandshakeRefused(401)),
+    ];
+    let untimed = [Failure::ConnectRefused, Failure::Reset, Failure::TlsFailed].map(Outcome::Failed);
+    for outcome in timed.into_iter().chain(untimed) {
+        recorder.operation(OperationId(0), timing(0, 1000), outcome);
+    }
+    let record = recorder.take();
+    let timings = &record.operations[0];
+    let count = |h: &Option<Box<sonagi_measure::Histogram>>| h.as_ref().unwrap().count();
+    assert_eq!((count(&timings.response), count(&timings.service)), (5, 5));
+    assert_eq!((timings.failed, timings.unanswered), (6, 3));
+}
+
+#[test]
+fn a_redirects_hop_counts_its_status_and_nothing_else() {
+    let mut recorder = Recorder::new(1, 1);
+    recorder.status(302);
+    let record = recorder.take();
+    assert_eq!((record.codes[302], &record.operations[0].response), (1, &None));
+}
+
+#[test]
 fn a_failure_reported_with_its_operation_counts_once() {
     let mut recorder = Recorder::new(2, 1);
     let failed = |recorder: &mut Recorder, id| {

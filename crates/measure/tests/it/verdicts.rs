@@ -135,6 +135,19 @@ fn a_failed_user_fails_a_run_unless_a_threshold_allows_it() {
 }
 
 #[test]
+fn a_target_that_refuses_everybody_has_no_response_time_to_praise() {
+    let summary = run_with(with("http.response_time.p95 < 200", true), 3, |recorder, second| {
+        let refused = Outcome::Failed(Failure::ConnectRefused);
+        recorder.operation(OperationId(0), timing(second * SECOND, 1000), refused);
+        Gauges::default()
+    });
+    assert!(!summary.thresholds[0].held, "{:?}", summary.thresholds);
+    let kind = &summary.kinds[0];
+    assert_eq!((kind.count, kind.failed, kind.response_ms.count), (3, 3, 0));
+    assert_eq!((summary.operations.len(), summary.names()["http.response_time.count"]), (1, 0.0));
+}
+
+#[test]
 fn a_run_without_a_completed_user_fails() {
     let mut totals = Totals::new(&header(), Rules::default());
     totals.close(At(SECOND));
