@@ -87,6 +87,11 @@ pub(crate) struct Begun {
     started: At,
 }
 
+/// When an operation's time limit is over.
+fn after(started: At, limit: Duration) -> At {
+    started.plus(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX))
+}
+
 /// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user with
 /// its own values and memberships; the one before drains beside it.
 pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Presence) {

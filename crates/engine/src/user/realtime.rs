@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::evidence::{Evidence, examine, excerpt};
 use super::mail::{Answer, Awaited};
 use super::values::Unfilled;
-use super::{Begun, Halt, User, Waited};
+use super::{Begun, Halt, User, Waited, after};
 use crate::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
 use crate::net::{Failed, Origin};
 use crate::plan::{
@@ -42,10 +42,10 @@ impl User {
 
     fn websocket_request(&mut self, step: &WebsocketConnect) -> Result<ConnectRequest, Failed> {
         let plan = std::sync::Arc::clone(self.shard.plan());
-        let url = self.values.text(&step.url).map_err(unfilled)?;
+        let url = self.values.text(&step.url).map_err(Failed::from)?;
         let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
-        let mut headers = self.values.pairs(&step.headers).map_err(unfilled)?;
-        let defaults = self.values.pairs(&plan.websocket.headers).map_err(unfilled)?;
+        let mut headers = self.values.pairs(&step.headers).map_err(Failed::from)?;
+        let defaults = self.values.pairs(&plan.websocket.headers).map_err(Failed::from)?;
         super::request::add_missing(&mut headers, defaults);
         let subprotocols = match step.subprotocols.is_empty() {
             true => plan.websocket.subprotocols.clone(),
@@ -61,7 +61,7 @@ impl User {
             Content::Json(json) => self.values.json(json),
             Content::Binary(base64) => self.values.text(base64),
         };
-        let content = self.prepared(begun, content.map_err(unfilled))?;
+        let content = self.prepared(begun, content.map_err(Failed::from))?;
         let stamp = self.values.take_stamp();
         if step.response.is_some() {
             self.mail.await_answer(Awaited::Any);
@@ -145,7 +145,7 @@ impl User {
             }
         }
         let auth = step.options.auth.as_ref().map(|auth| self.values.json(auth)).transpose();
-        let auth = self.prepared(begun, auth.map_err(unfilled))?;
+        let auth = self.prepared(begun, auth.map_err(Failed::from))?;
         if let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() {
             link.connect(namespace, auth.as_deref());
         }
@@ -172,12 +172,12 @@ impl User {
         let plan = std::sync::Arc::clone(self.shard.plan());
         let options = &step.options;
         let url = match &options.url {
-            Some(url) => self.values.text(url).map_err(unfilled)?,
+            Some(url) => self.values.text(url).map_err(Failed::from)?,
             None => String::new(),
         };
         let (origin, _) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
-        let query = self.values.pairs(&options.query).map_err(unfilled)?;
-        let headers = self.values.pairs(&options.headers).map_err(unfilled)?;
+        let query = self.values.pairs(&options.query).map_err(Failed::from)?;
+        let headers = self.values.pairs(&options.headers).map_err(Failed::from)?;
         let max_message = plan.websocket.max_message;
         let (path, transport) = (options.path.clone(), options.transport);
         Ok(SocketioRequest { origin, path, query, headers, transport, max_message })
@@ -188,7 +188,7 @@ impl User {
         let namespace = self.filled(namespace)?;
         self.ensure_namespace(&step.connect, &namespace).await?;
         let begun = self.begin(step.operation);
-        let message = self.event_text(step).map_err(unfilled);
+        let message = self.event_text(step).map_err(Failed::from);
         let (array, attachments) = self.prepared(begun, message)?;
         let stamp = self.values.take_stamp();
         let ack = step.acknowledge.as_ref().map(|_| self.mail.draw_ack());
@@ -196,7 +196,7 @@ impl User {
             self.mail.await_answer(Awaited::Ack(id));
         } else if let Some((event, _)) = &step.response {
             let event = self.values.text(event);
-            let event = self.prepared(begun, event.map_err(unfilled))?;
+            let event = self.prepared(begun, event.map_err(Failed::from))?;
             self.mail.await_answer(Awaited::Event(event));
         }
         let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() else {
@@ -247,7 +247,7 @@ impl User {
     pub(super) async fn expect(&mut self, step: &Expect) -> Result<(), Halt> {
         let begun = self.begin(step.operation);
         let event = step.event.as_ref().map(|event| self.values.text(event)).transpose();
-        let event = self.prepared(begun, event.map_err(unfilled))?;
+        let event = self.prepared(begun, event.map_err(Failed::from))?;
         self.mail.await_answer(event.map_or(Awaited::Any, Awaited::Event));
         let met = self.answer(begun, &step.awaited, Failure::ExpectationMissed).await;
         self.mail.stop_awaiting();
@@ -258,7 +258,7 @@ impl User {
     /// messages those that do not fit are passed over.
     async fn answer(&mut self, begun: Begun, awaited: &plan::Awaited, missing: Failure) -> Result<(), Halt> {
         let wanted = awaited.data.as_ref().map(|data| self.values.json(data)).transpose();
-        let wanted = self.prepared(begun, wanted.map_err(unfilled))?;
+        let wanted = self.prepared(begun, wanted.map_err(Failed::from))?;
         let wanted: Option<Value> = wanted.and_then(|text| serde_json::from_str(&text).ok());
         let until = after(begun.started, awaited.timeout);
         loop {
@@ -313,15 +313,6 @@ impl User {
     pub(super) fn prepared<T>(&mut self, begun: Begun, made: Result<T, Failed>) -> Result<T, Halt> {
         made.map_err(|failed| self.fail(begun, None, failed.failure, failed.detail))
     }
-}
-
-/// A hole that could not be filled, as an operation's failure.
-pub(super) fn unfilled(Unfilled(detail): Unfilled) -> Failed {
-    Failed { failure: Failure::Template, detail }
-}
-
-pub(super) fn after(started: At, limit: Duration) -> At {
-    started.plus(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX))
 }
 
 fn is_equal(wanted: &Value, subject: &str) -> bool {

@@ -7,12 +7,11 @@ use sonagi_measure::recorder::Counter;
 use std::rc::Rc;
 
 use super::evidence::{Evidence, examine, excerpt};
-use super::realtime::{after, unfilled};
 use super::redirect;
 use super::values::Unfilled;
-use super::{Begun, Halt, User, Waited};
+use super::{Begun, Halt, User, Waited, after};
 use crate::http::{Client, Request, Response};
-use crate::net::{Origin, push_query};
+use crate::net::{Failed, Origin, push_query};
 use crate::plan::{Body, HttpStep};
 
 /// Redirects followed in a row, as browsers limit them.
@@ -21,9 +20,9 @@ const MAX_REDIRECTS: usize = 20;
 impl User {
     pub(super) async fn request(&mut self, step: &HttpStep) -> Result<(), Halt> {
         let begun = self.begin(step.operation);
-        let prepared = self.prepare_request(step).map_err(unfilled);
+        let prepared = self.prepare_request(step).map_err(Failed::from);
         let (mut url, mut request) = self.prepared(begun, prepared)?;
-        let own_cookies = self.values.pairs(&step.cookies).map_err(unfilled);
+        let own_cookies = self.values.pairs(&step.cookies).map_err(Failed::from);
         let mut own_cookies = self.prepared(begun, own_cookies)?;
         for _ in 0..=MAX_REDIRECTS {
             let target = Origin::parse(&url);

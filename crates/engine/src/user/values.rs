@@ -4,12 +4,14 @@
 //! stay small.
 
 use serde_json::Value;
+use sonagi_measure::outcome::Failure;
 use sonagi_measure::stamp::Stamp;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::net::Failed;
 use crate::plan::template::{JsonPiece, Key, Piece};
 use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
 use crate::rooms::Room;
@@ -51,6 +53,12 @@ pub(crate) struct LoopValues {
 /// A hole that cannot be filled with this user's values; says which and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unfilled(pub(crate) String);
+
+impl From<Unfilled> for Failed {
+    fn from(Unfilled(detail): Unfilled) -> Failed {
+        Failed { failure: Failure::Template, detail }
+    }
+}
 
 impl Values {
     /// A user's values at its arrival; `arrival` numbers the rows it gets of payloads in sequence.
