@@ -2,7 +2,6 @@
 
 use base64::Engine as _;
 use serde_json::Value;
-use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::rc::Rc;
