@@ -83,12 +83,18 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
 
 fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let users = &summary.users;
-    if users.completed == 0 && !ran_until_stopped(summary) {
-        let started = grouped(users.started);
+    if let Some(cause) = failed_before(summary) {
+        // Whatever else did not hold follows from it.
+        verdict.result = Conclusion::Fail;
+        verdict.reasons.insert(0, format!("no user was started: {cause}"));
+    } else if users.completed == 0 && !ran_until_stopped(summary) {
+        let started = counted(users.started, "user");
         verdict.fail(match (summary.interrupted, users.started) {
             (_, 0) => "no user was started".to_owned(),
-            (true, _) => format!("the run was stopped before any of {started} users completed"),
-            (false, _) => format!("none of {started} users completed"),
+            (true, 1) => "the run was stopped before its 1 user completed".to_owned(),
+            (true, _) => format!("the run was stopped before any of {started} completed"),
+            (false, 1) => "the 1 user did not complete".to_owned(),
+            (false, _) => format!("none of {started} completed"),
         });
     }
     let ruled =
@@ -111,6 +117,16 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
 /// flow, so that nobody did is no failure. A run in which nothing at all succeeded has no such excuse.
 fn ran_until_stopped(summary: &Summary) -> bool {
     summary.users.stopped > 0 && summary.kinds.iter().any(|kind| kind.count > kind.failed)
+}
+
+/// What went wrong in `before`: nobody is planned after it has failed, so all errors of such a run are its.
+fn failed_before(summary: &Summary) -> Option<String> {
+    if summary.users.planned > 0 {
+        return None;
+    }
+    let first = summary.errors.iter().min_by(|a, b| a.first_at_s.total_cmp(&b.first_at_s))?;
+    let at = first.operation.as_ref().map(|name| format!(" at {name}")).unwrap_or_default();
+    Some(format!("`before` failed{at}: {}", first.code))
 }
 
 fn because(summary: &Summary) -> String {

@@ -74,6 +74,9 @@ fn verdict(page: &mut Page, run: &Summary) {
 
 fn users(page: &mut Page, run: &Summary) {
     let users = &run.users;
+    if users.planned == 0 && users.started == 0 {
+        return page.entry("users", Tone::Faint, "none planned, none started");
+    }
     let mut parts = vec![format!("{} started of {} planned", count(users.started), count(users.planned))];
     for (n, what) in [(users.missed, "missed"), (users.skipped, "skipped by maxVusers")] {
         if n > 0 {
@@ -154,7 +157,11 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
 
 fn traffic(page: &mut Page, run: &Summary) {
     let traffic = &run.traffic;
-    let per_second = |n: u64| if run.duration_s > 0.0 { n as f64 / run.duration_s } else { 0.0 };
+    // A rate of less than a second would be a guess.
+    let rate = |n: u64| match run.duration_s {
+        seconds if seconds >= 1.0 => format!(" ({}/s)", figure(n as f64 / seconds)),
+        _ => String::new(),
+    };
     if traffic.messages_sent + traffic.messages_received + traffic.http_requests > 0 {
         page.blank();
     }
@@ -163,11 +170,11 @@ fn traffic(page: &mut Page, run: &Summary) {
             "messages",
             Tone::Faint,
             &format!(
-                "{} out ({}/s) · {} in ({}/s) · {} out, {} in",
+                "{} out{} · {} in{} · {} out, {} in",
                 count(traffic.messages_sent),
-                figure(per_second(traffic.messages_sent)),
+                rate(traffic.messages_sent),
                 count(traffic.messages_received),
-                figure(per_second(traffic.messages_received)),
+                rate(traffic.messages_received),
                 bytes(traffic.bytes_sent),
                 bytes(traffic.bytes_received),
             ),
@@ -180,9 +187,9 @@ fn traffic(page: &mut Page, run: &Summary) {
             "http",
             Tone::Faint,
             &format!(
-                "{} ({}/s) · {codes} · {} in",
+                "{}{} · {codes} · {} in",
                 counted(traffic.http_requests, "request"),
-                figure(per_second(traffic.http_requests)),
+                rate(traffic.http_requests),
                 bytes(traffic.http_bytes_received),
             ),
         );

@@ -180,6 +180,20 @@ fn stopped(header: Header, outcome: Option<Outcome>) -> Summary {
 }
 
 #[test]
+fn a_before_flow_that_failed_is_the_first_reason_of_a_run_without_users() {
+    let mut shard = Recorder::new(3, 2);
+    let refused = Outcome::Failed(Failure::ConnectRefused);
+    shard.operation(OperationId(0), timing(0, 1000), refused);
+    let mut totals = Totals::new(&with("http.response_time.p95 < 200", true), Rules::default());
+    totals.absorb(vec![shard.take()], At(SECOND / 100), ProcessGauges::default());
+    totals.close(At(SECOND / 100));
+    let verdict = totals.summary().verdict;
+    let reason = "no user was started: `before` failed at GET /users, all: connect_refused";
+    assert_eq!((verdict.result, verdict.reasons[0].as_str()), (Conclusion::Fail, reason));
+    assert_eq!(verdict.reasons.len(), 2, "{:?}", verdict.reasons);
+}
+
+#[test]
 fn users_stopped_in_mid_flow_have_neither_completed_nor_failed() {
     let summary = stopped(header(), Some(Outcome::Status(200)));
     let users = &summary.users;

@@ -1,6 +1,6 @@
 use crate::fixture;
 use insta::assert_snapshot;
-use sonagi_measure::summary::{Conclusion, Health, Summary, Verdict};
+use sonagi_measure::summary::{Conclusion, Health, Summary, Users, Verdict};
 use sonagi_report::console;
 
 fn shown(run: &Summary) -> String {
@@ -102,6 +102,18 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
                 generator with room.
     run folder  runs/2026-11-20T10-00-00-fan-out
     ");
+}
+
+#[test]
+fn a_run_of_less_than_a_second_has_no_rates_and_one_without_users_says_so() {
+    let mut run = Summary { duration_s: 0.01, ..fixture::minimal() };
+    run.users = Users::default();
+    run.traffic.http_requests = 1;
+    run.traffic.messages_sent = 2;
+    let text = shown(&run);
+    assert!(!text.contains("/s"), "{text}");
+    assert!(text.contains("users       none planned, none started\n"), "{text}");
+    assert!(text.contains("http        1 request · no response"), "{text}");
 }
 
 #[test]
