@@ -177,7 +177,9 @@ pub const FAILURES: &[FailureEntry] = &[
         "tls_failed",
         "ERR_TLS",
         "The TLS handshake failed, or the certificate was not accepted.",
-        Some("for a self-signed certificate set `tls: { rejectUnauthorized: false }`"),
+        Some(
+            "for a self-signed certificate: `-k`, or `tls: { rejectUnauthorized: false }`; does the port speak TLS?",
+        ),
     ),
     entry(
         Failure::HandshakeRefused(401),
