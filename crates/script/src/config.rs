@@ -1,76 +1,13 @@
-//! `config:` as a whole: environments and overrides laid over it, then each part read once.
+//! Parts of `config:` that are too small for a file of their own: target, variables, delivery.
 
 use serde_json::Value;
 use sonagi_measure::ledger;
 use std::time::Duration;
 
 use crate::Overrides;
-use crate::merge::{Lists, merge};
-use crate::problem::nearest;
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Entry, Kind, Node, Origin, Place};
-
-/// Lays the chosen environment and `--overrides` over the script.
-pub(crate) fn overlay(reader: &mut Reader, root: &mut Node, overrides: &Overrides) {
-    let environments = root.get("config").and_then(|config| config.get("environments")).cloned();
-    if let Some(environments) = &environments {
-        check_environments(reader, environments, overrides.environment.as_deref());
-    }
-    if let Some(name) = &overrides.environment {
-        match environments.as_ref().and_then(|all| all.entries().iter().find(|entry| entry.key == *name)) {
-            Some(chosen) => lay_environment(reader, root, chosen),
-            None => unknown_environment(reader, root, environments.as_ref(), name),
-        }
-    }
-    if let Some(value) = &overrides.overrides {
-        let place = Place { origin: Origin::Overrides, line: 0, column: 0 };
-        merge(root, &Node::from_value(value, place), Lists::Replaced);
-    }
-}
-
-fn lay_environment(reader: &mut Reader, root: &mut Node, chosen: &Entry) {
-    let Kind::Map(entries) = &mut root.kind else { return };
-    let Some(config) = entries.iter_mut().find(|entry| entry.key == "config") else { return };
-    let length = |node: Option<&Node>| match node {
-        Some(Node { kind: Kind::List(items), .. }) => items.len(),
-        _ => 0,
-    };
-    let (base, over) = (length(config.value.get("phases")), length(chosen.value.get("phases")));
-    if over > 0 && over < base {
-        let text = format!(
-            "the environment \"{}\" has {over} of {base} phases: lists merge by index, so the others stay",
-            chosen.key
-        );
-        reader.notice(chosen.place, text);
-    }
-    merge(&mut config.value, &chosen.value, Lists::ByIndex);
-}
-
-/// Mistakes in environments are found whichever one is chosen.
-fn check_environments(reader: &mut Reader, environments: &Node, chosen: Option<&str>) {
-    for entry in environments.entries().iter().filter(|entry| Some(entry.key.as_str()) != chosen) {
-        let Some(fields) = reader.fields(&entry.value, &schema::CONFIG) else { continue };
-        if let Some(Node { kind: Kind::List(phases), .. }) = fields.get("phases") {
-            for phase in phases {
-                reader.fields(phase, &schema::PHASE);
-            }
-        }
-    }
-}
-
-fn unknown_environment(reader: &mut Reader, root: &Node, environments: Option<&Node>, name: &str) {
-    let known: Vec<&str> = environments
-        .map(|all| all.entries().iter().map(|entry| entry.key.as_str()).collect())
-        .unwrap_or_default();
-    let place = environments.or_else(|| root.get("config")).unwrap_or(root).place;
-    let hint = match nearest(name, known.iter().copied()) {
-        Some(meant) => format!("did you mean \"{meant}\"?"),
-        None if known.is_empty() => "the script has no `environments`".to_owned(),
-        None => format!("its environments: {}", known.join(", ")),
-    };
-    reader.problem(place, format!("the script has no environment \"{name}\""), Some(hint));
-}
+use crate::yaml::{Kind, Node};
 
 /// The target: from the command line, or `config.target`.
 pub(crate) fn target(reader: &mut Reader, config: &Fields<'_>, overrides: &Overrides) -> String {

@@ -8,6 +8,7 @@
 mod awaited;
 mod config;
 mod ensure;
+mod environments;
 mod flow;
 mod http;
 mod loops;
@@ -94,7 +95,8 @@ fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Proble
         reader.problem(fault.place, fault.what, fault.hint);
     }
     let plan = root.and_then(|mut root| {
-        config::overlay(&mut reader, &mut root, overrides);
+        environments::try_others(&mut reader, path, &root, overrides);
+        environments::overlay(&mut reader, &mut root, overrides);
         plan(&mut reader, path, &root, overrides)
     });
     let Reader { mut problems, mut notices, .. } = reader;

@@ -19,6 +19,8 @@ pub(crate) struct Names {
     local: BTreeSet<String>,
     /// Set by any flow, for uses in `config`.
     anywhere: BTreeSet<String>,
+    /// A file that names variables cannot be read: nobody can say which are set.
+    open: bool,
     uses: Vec<Use>,
     /// Open loops around the step being read; true: over a list.
     loops: Vec<bool>,
@@ -40,6 +42,11 @@ pub(crate) struct Use {
 impl Names {
     pub(crate) fn declare_global(&mut self, name: &str) {
         self.global.insert(name.to_owned());
+    }
+
+    /// Variables that cannot be known are set too: none is reported as unset.
+    pub(crate) fn may_be_anything(&mut self) {
+        self.open = true;
     }
 
     pub(crate) fn declare_constant(&mut self, name: &str, value: Value) {
@@ -97,7 +104,7 @@ impl Names {
     pub(crate) fn end_flow(&mut self, keep: bool) -> Vec<Unset> {
         let local = std::mem::take(&mut self.local);
         let uses = self.take_uses();
-        let unset = unset(uses, &self.global, &local);
+        let unset = self.unset(uses, &local);
         if keep {
             self.global.extend(local);
         }
@@ -106,7 +113,12 @@ impl Names {
 
     /// Uses in `config` that no flow sets.
     pub(crate) fn unset_anywhere(&self, uses: Vec<Use>) -> Vec<Unset> {
-        unset(uses, &self.global, &self.anywhere)
+        self.unset(uses, &self.anywhere)
+    }
+
+    fn unset(&self, uses: Vec<Use>, local: &BTreeSet<String>) -> Vec<Unset> {
+        let unset = uses.into_iter().filter(|used| !self.open || used.name.starts_with('$'));
+        unset.filter_map(|used| why_unset(used, &self.global, local)).collect()
     }
 }
 
@@ -115,10 +127,6 @@ pub(crate) struct Unset {
     pub(crate) place: Place,
     pub(crate) what: String,
     pub(crate) hint: Option<String>,
-}
-
-fn unset(uses: Vec<Use>, global: &BTreeSet<String>, local: &BTreeSet<String>) -> Vec<Unset> {
-    uses.into_iter().filter_map(|used| why_unset(used, global, local)).collect()
 }
 
 fn why_unset(used: Use, global: &BTreeSet<String>, local: &BTreeSet<String>) -> Option<Unset> {

@@ -31,6 +31,8 @@ pub(crate) struct Reader {
     pub(crate) constants: Constants,
     pub(crate) names: Names,
     pub(crate) operations: Operations,
+    /// An environment that was not chosen is being read: files named in it need not be here.
+    pub(crate) is_trial: bool,
 }
 
 /// A mapping whose keys were checked.
@@ -73,6 +75,7 @@ impl Reader {
             constants,
             names: Names::default(),
             operations: Operations::default(),
+            is_trial: false,
         }
     }
 
@@ -81,8 +84,12 @@ impl Reader {
             Origin::Script => self.file.clone(),
             Origin::Overrides => PathBuf::from("--overrides"),
         };
-        let problem = Problem { file, line: place.line, column: place.column, what: what.into(), hint };
-        // An alias brings the same mistake to several places of the tree.
+        self.add(Problem { file, line: place.line, column: place.column, what: what.into(), hint });
+    }
+
+    /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an environment is
+    /// read with the script around it.
+    pub(crate) fn add(&mut self, problem: Problem) {
         if self.problems.len() < MOST_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }

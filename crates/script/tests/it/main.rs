@@ -4,6 +4,7 @@
 mod bytes;
 mod compat;
 mod documents;
+mod environments;
 mod mistakes;
 mod notices;
 mod sketch;
