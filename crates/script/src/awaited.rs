@@ -92,20 +92,10 @@ fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Sourc
     if let [first, second, ..] = given.as_slice() {
         let what = format!("{} looks in one place; this one has {first} and {second}", own.area.name);
         reader.problem(own.place_of(second), what, None);
-        return None;
     }
-    match given.first() {
-        Some(&"json") => json_path(reader, own).map(Source::Json),
-        Some(&"regexp") => regexp(reader, own),
-        Some(_) if answer == Answer::Response => reader.text(own, "header").map(Source::Header),
-        Some(_) => {
-            reader.problem(
-                own.place_of("header"),
-                "a message has no headers",
-                Some("use `json` or `regexp`".into()),
-            );
-            None
-        }
+    let sources: Vec<Option<Source>> = given.iter().map(|key| source_of(reader, own, answer, key)).collect();
+    match sources.into_iter().next() {
+        Some(first) => first,
         // Artillery's default: the whole (first) argument.
         None if answer != Answer::Response => JsonPath::parse("$").ok().map(Source::Json),
         None => {
@@ -114,6 +104,19 @@ fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Sourc
                 let what = format!("{} needs json, regexp or header", own.area.name);
                 reader.missing(own, &["json", "regexp", "header"], &what, "add `json: $.token`");
             }
+            None
+        }
+    }
+}
+
+fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: Answer, key: &str) -> Option<Source> {
+    match key {
+        "json" => json_path(reader, own).map(Source::Json),
+        "regexp" => regexp(reader, own),
+        _ if answer == Answer::Response => reader.text(own, "header").map(Source::Header),
+        _ => {
+            let hint = "use `json` or `regexp`".to_owned();
+            reader.problem(own.place_of("header"), "a message has no headers", Some(hint));
             None
         }
     }

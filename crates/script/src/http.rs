@@ -112,12 +112,10 @@ pub(crate) fn variables(template: &Template) -> Vec<&str> {
 fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {
     match (own.get("url"), own.get("uri")) {
         (Some(_), Some(_)) => {
-            reader.problem(
-                own.place_of("uri"),
-                "url and uri are the same key; a request has one of them",
-                None,
-            );
-            None
+            let what = "url and uri are the same key; a request has one of them";
+            reader.problem(own.place_of("uri"), what, None);
+            reader.template_of(own, "uri");
+            reader.template_of(own, "url")
         }
         (None, None) => {
             reader.missing(own, &["url", "uri"], "an HTTP request needs a url", "add `url: /`");
@@ -161,16 +159,17 @@ fn body(reader: &mut Reader, own: &Fields<'_>) -> Body {
     if let [first, second, ..] = given.as_slice() {
         let what = format!("a request has one body; this one has {first} and {second}");
         reader.problem(own.place_of(second), what, None);
-        return Body::Empty;
     }
-    match given.first() {
-        Some(&"json") => match own.entry("json") {
-            Some(entry) => reader.json(&entry.value).map_or(Body::Empty, Body::Json),
-            None => Body::Empty,
-        },
-        Some(&"body") => body_text(reader, own),
-        Some(_) => Body::Form(reader.templates(own, "form")),
-        None => Body::Empty,
+    // All are read, so that the mistakes inside come with this one.
+    let bodies: Vec<Body> = given.iter().map(|key| body_of(reader, own, key)).collect();
+    bodies.into_iter().next().unwrap_or(Body::Empty)
+}
+
+fn body_of(reader: &mut Reader, own: &Fields<'_>, key: &str) -> Body {
+    match (key, own.entry(key)) {
+        ("json", Some(entry)) => reader.json(&entry.value).map_or(Body::Empty, Body::Json),
+        ("form", Some(_)) => Body::Form(reader.templates(own, "form")),
+        _ => body_text(reader, own),
     }
 }
 

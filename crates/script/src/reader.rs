@@ -329,20 +329,24 @@ impl Reader {
     pub(crate) fn template(&mut self, node: &Node) -> Option<Template> {
         let text = plain_text(node)?;
         let mut uses = Vec::new();
-        match template::parse(&text, &self.constants, &mut |name, offset| {
+        let parsed = template::parse(&text, &self.constants, &mut |name, offset| {
             uses.push((name.to_owned(), offset));
-        }) {
-            Ok(template) => {
-                for (name, offset) in uses {
-                    self.used(name, node.place_at(offset));
-                }
-                Some(template)
-            }
-            Err(fault) => {
-                self.problem(node.place_at(fault.offset), fault.what, fault.hint);
-                None
-            }
+        });
+        for (name, offset) in uses {
+            self.used(name, node.place_at(offset));
         }
+        self.sound(node, parsed)
+    }
+
+    fn sound(&mut self, node: &Node, parsed: Result<Template, Vec<template::Fault>>) -> Option<Template> {
+        let faults = match parsed {
+            Ok(template) => return Some(template),
+            Err(faults) => faults,
+        };
+        for fault in faults {
+            self.problem(node.place_at(fault.offset), fault.what, fault.hint);
+        }
+        None
     }
 
     fn used(&mut self, name: String, place: Place) {
@@ -431,13 +435,8 @@ impl Reader {
     }
 
     fn quiet_template(&mut self, node: &Node, text: &str) -> Option<Template> {
-        match template::parse(text, &self.constants, &mut |_, _| {}) {
-            Ok(template) => Some(template),
-            Err(fault) => {
-                self.problem(node.place_at(fault.offset), fault.what, fault.hint);
-                None
-            }
-        }
+        let parsed = template::parse(text, &self.constants, &mut |_, _| {});
+        self.sound(node, parsed)
     }
 }
 

@@ -94,21 +94,23 @@ pub(crate) fn emit(
         response: fields.get("response"),
         acknowledge: fields.get("acknowledge"),
     };
-    let (event, arguments, written) = match &node.kind {
-        Kind::List(items) => listed(reader, node, items)?,
+    let message = match &node.kind {
+        Kind::List(items) => listed(reader, node, items),
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::EMIT)?;
             inner_siblings(reader, &own, &mut siblings);
-            channelled(reader, &own)?
+            channelled(reader, &own)
         }
         _ => {
             reader.wrong(fields, verb, node);
-            return None;
+            None
         }
     };
     let namespace = namespace(reader, siblings.namespace, fields);
     let acknowledge = siblings.acknowledge.and_then(|node| acknowledgement(reader, flow, fields, node));
     let response = siblings.response.and_then(|node| response(reader, flow, fields, node));
+    // Only now: what the answers capture is set even when the message is wrong.
+    let (event, arguments, written) = message?;
     let answered = acknowledge.is_some() || response.is_some();
     if answered {
         let text = "an answered emit counts once in socketio.response_time; Artillery counts it twice, and plain emits as about 0 ms";

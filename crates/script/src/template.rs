@@ -76,13 +76,15 @@ const FOREIGN: &[(&str, &str)] = &[
     ("$randomAlphaNumeric", "{{ $randomString(10) }}"),
 ];
 
-/// Compiles a text. `seen` hears of every variable and loop function with its offset.
+/// Compiles a text, or says what is wrong in each of its holes. Either way `seen` hears of every variable and loop function
+/// with its offset.
 pub(crate) fn parse(
     text: &str,
     constants: &Constants,
     seen: &mut dyn FnMut(&str, usize),
-) -> Result<Template, Fault> {
+) -> Result<Template, Vec<Fault>> {
     let mut template = Template::default();
+    let mut faults = Vec::new();
     let mut rest = text;
     let mut offset = 0;
     while let Some(open) = rest.find("{{") {
@@ -90,18 +92,20 @@ pub(crate) fn parse(
         let start = offset + rest[..open].chars().count();
         let inner = &rest[open + 2..];
         let Some(close) = closing(inner) else {
-            return Err(fault(start, "`{{` without `}}`", None));
+            faults.push(fault(start, "`{{` without `}}`", None));
+            return Err(faults);
         };
         let hole = Hole { text: &inner[..close], offset: start + 2, constants };
-        match hole.parse(seen)? {
-            Expression::Constant(Value::String(text)) => push_text(&mut template, &text),
-            expression => template.pieces.push(Piece::Hole(expression)),
+        match hole.parse(seen) {
+            Ok(Expression::Constant(Value::String(text))) => push_text(&mut template, &text),
+            Ok(expression) => template.pieces.push(Piece::Hole(expression)),
+            Err(fault) => faults.push(fault),
         }
         rest = &inner[close + 2..];
         offset = start + 2 + inner[..close].chars().count() + 2;
     }
     push_text(&mut template, rest);
-    Ok(template)
+    if faults.is_empty() { Ok(template) } else { Err(faults) }
 }
 
 /// Where the hole ends: the first `}}` outside quotes.

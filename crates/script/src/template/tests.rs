@@ -11,7 +11,7 @@ fn constants() -> Constants {
     }
 }
 
-fn compiled(text: &str) -> Result<Template, Fault> {
+fn compiled(text: &str) -> Result<Template, Vec<Fault>> {
     parse(text, &constants(), &mut |_, _| {})
 }
 
@@ -93,6 +93,17 @@ fn variables_are_heard_of_with_their_place_in_characters() {
 }
 
 #[test]
+fn every_hole_is_judged_and_a_bad_one_does_not_hide_the_variables_of_others() {
+    let mut seen = Vec::new();
+    let faults = parse("{{ a + 1 }}{{ b }}{{ $nope }} {{ c", &constants(), &mut |name, at| {
+        seen.push((name.to_owned(), at));
+    })
+    .unwrap_err();
+    assert_eq!(faults.iter().map(|fault| fault.offset).collect::<Vec<_>>(), [3, 21, 30]);
+    assert_eq!(seen, [("b".into(), 14)]);
+}
+
+#[test]
 fn no_text_makes_it_panic() {
     let pieces = [
         "{{",
@@ -122,7 +133,7 @@ fn no_text_makes_it_panic() {
             rng = rng.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             text.push_str(pieces[(rng >> 8) as usize % pieces.len()]);
         }
-        if let Err(fault) = compiled(&text) {
+        for fault in compiled(&text).err().unwrap_or_default() {
             assert!(fault.offset <= text.chars().count(), "{text}: {fault:?}");
         }
     }

@@ -7,7 +7,7 @@ fn mistakes_in_http_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 36] = [
+const CASES: [Case; 38] = [
     (http, "    - gett: {url: /}\n", &[r#"7:7: unknown step "gett" | did you mean "get"?"#]),
     (
         http,
@@ -34,6 +34,24 @@ const CASES: [Case; 36] = [
         http,
         "    - post: {url: /, json: {}, body: x}\n",
         &["7:32: a request has one body; this one has json and body"],
+    ),
+    (
+        http,
+        "    - post: {url: /, json: {x: \"{{ $nope }}\"}, body: \"{{ missing }}\"}\n",
+        &[
+            "7:36: there is no template function $nope",
+            "7:48: a request has one body; this one has json and body",
+            r#"7:58: nothing sets the variable "missing" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: /, capture: {json: \"$[\", regexp: \"(\", as: b}}\n",
+        &[
+            "7:37: `$[` is no JSONPath (RFC 9535) | paths look like $.user.id, $.rooms[0].id, $..id",
+            "7:43: a capture looks in one place; this one has json and regexp",
+            "7:51: not a regular expression: unclosed group",
+        ],
     ),
     (
         http,

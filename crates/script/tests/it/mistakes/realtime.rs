@@ -7,7 +7,7 @@ fn mistakes_in_real_time_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 25] = [
+const CASES: [Case; 26] = [
     (
         ws,
         "    - connect: {url: ws://x}\n    - send: a\n",
@@ -70,6 +70,11 @@ const CASES: [Case; 25] = [
         socketio,
         "    - emit: []\n",
         &["7:13: an emit needs the event's name | write `emit: [message, {text: hi}]`"],
+    ),
+    (
+        socketio,
+        "    - emit: [5]\n      acknowledge: {capture: {json: $.0, as: id}}\n    - emit: [say, \"{{ id }}\"]\n",
+        &["7:14: an event's name is a text; got 5 | write `emit: [message, {text: hi}]`"],
     ),
     (
         socketio,

@@ -7,7 +7,7 @@ fn mistakes_in_templates_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 19] = [
+const CASES: [Case; 20] = [
     (
         http,
         "    - get: {url: \"/{{ token }}\"}\n",
@@ -104,5 +104,14 @@ const CASES: [Case; 19] = [
         http,
         "    - post: {url: /, json: {\"{{ a }}\": 1}}\n",
         &["7:29: a template cannot be a key: `{{ a }}` | only values have templates"],
+    ),
+    (
+        http,
+        "    - get: {url: \"/{{ a + 1 }}/{{ $nope }}/{{ missing }}\"}\n",
+        &[
+            "7:23: templates have no expressions: `+` in `a + 1` | a template holds one name; capture or load the value in the form you need it",
+            "7:35: there is no template function $nope",
+            r#"7:47: nothing sets the variable "missing" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+        ],
     ),
 ];
