@@ -75,9 +75,13 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
         ));
     }
     if counts.messages > 0 && counts.owed == 0 && counts.unknown == 0 {
-        verdict.hints.push(
-            "no copy was owed to anybody: did the receivers join the room the messages went to?".to_owned(),
-        );
+        let why = match counts.settling {
+            0 => "did the receivers join the room the messages went to?",
+            _ => {
+                "all copies fell within `settle` (default 100 ms) of a join or leave: let users think before they send"
+            }
+        };
+        verdict.hints.push(format!("no copy was owed to anybody: {why}"));
     }
 }
 

@@ -100,6 +100,26 @@ fn lost_and_doubled_copies_fail_a_run() {
 }
 
 #[test]
+fn when_nothing_was_owed_the_hint_says_why() {
+    let hinted = |joined| {
+        let summary = run(|recorder, second| {
+            deliver(recorder, second, 1);
+            recorder.ledger().joined.iter_mut().for_each(|join| join.at = At(joined));
+            if second > 0 {
+                *recorder.ledger() = Default::default();
+            }
+        });
+        let counts = summary.delivery.unwrap().counts;
+        assert_eq!((counts.messages, counts.owed), (1, 0));
+        summary.verdict.hints.join("; ")
+    };
+    let sent = SECOND / 2;
+    let close = "all copies fell within `settle` (default 100 ms) of a join or leave: let users think before they send";
+    assert!(hinted(sent - 50_000_000).contains(close), "{}", hinted(sent - 50_000_000));
+    assert!(hinted(2 * SECOND).contains("did the receivers join the room"), "{}", hinted(2 * SECOND));
+}
+
+#[test]
 fn a_threshold_on_a_delivery_count_replaces_its_default_rule() {
     let lossy = |header| {
         run_with(header, 3, |recorder, second| {
