@@ -26,7 +26,7 @@ pub(crate) enum Outcome {
 /// How the sender wants to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Receipt {
-    /// Socket.IO without an acknowledgement id.
+    /// Socket.IO without an acknowledgement id: told of a refusal only, as the event `exception`.
     Silent,
     /// `/ws`, with the client's id of the message when it gave one.
     Raw(Option<String>),
@@ -58,7 +58,7 @@ impl Receipt {
         self.tell(
             sender,
             match self {
-                Receipt::Silent => return,
+                Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
                 Receipt::Raw(id) => format!(r#"{{"type":"error","id":{},{fields}}}"#, json(id)),
                 Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":false,"error":{{{fields}}}}}]"#),
             },

@@ -95,6 +95,9 @@ async fn what_is_not_allowed_is_acknowledged_with_an_error_or_told_as_an_excepti
     sio.ws.text(r#"42["joinRoom","nowhere"]"#).await;
     let told = sio.ws.next_text().await;
     assert!(told.starts_with(r#"42["exception",{"code":"no_such_room","#), "{told}");
+    sio.ws.text(r#"42["sendMessage",{"roomId":"dm-1-2","content":"x"}]"#).await;
+    let told = sio.ws.next_text().await;
+    assert!(told.starts_with(r#"42["exception",{"code":"forbidden","#), "{told}");
 }
 
 #[tokio::test]
