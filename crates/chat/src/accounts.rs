@@ -11,17 +11,16 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
-use tokio::sync::Semaphore;
-
 use crate::bucket::Buckets;
 use crate::config::{Error, Limits, PasswordCost};
 use crate::lock;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::store::UserRow;
+use crate::turns::Turns;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
 
 /// Bytes of an email address, as SMTP bounds it (RFC 5321). What is longer takes no bucket.
 const EMAIL: usize = 254;
@@ -46,7 +45,7 @@ pub(crate) struct Accounts {
     by_email: HashMap<String, u64>,
     tokens: Mutex<HashMap<String, Token>>,
     secrets: Secrets,
-    verifying: Semaphore,
+    verifying: Turns,
     /// Verified when the email is unknown, so that the answer takes as long.
     decoy: Arc<str>,
     by_email_rate: Buckets<String>,
@@ -91,7 +90,7 @@ impl Accounts {
             by_email,
             tokens: Mutex::new(HashMap::new()),
             secrets: Secrets::open()?,
-            verifying: Semaphore::new(limits.logins_at_once.max(1)),
+            verifying: Turns::new(limits.logins_at_once),
             decoy: decoy.into(),
             by_email_rate: Buckets::new(limits.login_per_email),
             by_address_rate: limits.login_per_address.map(Buckets::new),
@@ -148,8 +147,7 @@ impl Accounts {
     }
 
     async fn verify(&self, password: String, hash: Arc<str>) -> bool {
-        let Ok(_permit) = self.verifying.acquire().await else { return false };
-        let verified = tokio::task::spawn_blocking(move || {
+        let verified = self.verifying.run(move || {
             PasswordHash::new(&hash)
                 .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
         });

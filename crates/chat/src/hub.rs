@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rusqlite::Connection;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::accounts::Accounts;
 use crate::config::Config;
@@ -17,6 +17,7 @@ use crate::receipt::Receipt;
 use crate::room::Room;
 use crate::rooms::Rooms;
 use crate::store::{self, Page, Wanted};
+use crate::turns::Turns;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -132,10 +133,10 @@ impl Hub {
     }
 }
 
-/// Connections that read history beside the writing one.
+/// Connections that read history beside the writing one; there are never more than turns.
 pub(crate) struct Readers {
     idle: std::sync::Mutex<Vec<Connection>>,
-    turns: Semaphore,
+    turns: Turns,
 }
 
 /// Pages of history read at once.
@@ -143,21 +144,26 @@ const READERS: usize = 4;
 
 impl Readers {
     pub(crate) fn new() -> Readers {
-        Readers { idle: std::sync::Mutex::new(Vec::new()), turns: Semaphore::new(READERS) }
+        Readers { idle: std::sync::Mutex::new(Vec::new()), turns: Turns::new(READERS) }
     }
 }
 
 impl Hub {
-    /// A page of a room's log; a memory store is read on the writing connection because it has no other.
+    /// A page of a room's log. A memory store has only the connection of the publishing thread: pages are read there,
+    /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
     pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Page, Problem> {
         let key = room.key;
         if self.config.store == crate::config::Store::Memory {
-            let page = self.log.with(move |db| store::page(db, key, wanted)).await;
-            return page.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store());
+            let turn = self.readers.turns.wait().await;
+            let page = self.log.with(move |db| {
+                let page = store::page(db, key, wanted);
+                drop(turn);
+                page
+            });
+            return page.await.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store());
         }
-        let _turn = self.readers.turns.acquire().await.map_err(|_| Problem::store())?;
         let hub = self.clone();
-        let page = tokio::task::spawn_blocking(move || {
+        let page = self.readers.turns.run(move || {
             let idle = crate::lock(&hub.readers.idle).pop();
             let db = match idle {
                 Some(db) => db,
@@ -167,6 +173,6 @@ impl Hub {
             crate::lock(&hub.readers.idle).push(db);
             page
         });
-        page.await.map_err(|_| Problem::store())?.map_err(|_| Problem::store())
+        page.await.ok_or_else(Problem::store)?.map_err(|_| Problem::store())
     }
 }

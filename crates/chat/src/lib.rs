@@ -38,6 +38,7 @@ mod socketio;
 mod spoil;
 mod store;
 mod sweep;
+mod turns;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,0 +1,67 @@
+//! Blocking work, a few pieces at a time.
+//!
+//! A turn ends with the work, not with whoever asked for it: blocking work cannot be stopped, so a client that goes
+//! away must not make room for the next one while its work still runs.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+#[derive(Clone)]
+pub(crate) struct Turns(Arc<Semaphore>);
+
+/// Held as long as the work takes.
+pub(crate) type Turn = tokio::sync::OwnedSemaphorePermit;
+
+impl Turns {
+    /// At least one.
+    pub(crate) fn new(at_once: usize) -> Turns {
+        Turns(Arc::new(Semaphore::new(at_once.max(1))))
+    }
+
+    /// Waits for a turn; `None` when there are none to come.
+    pub(crate) async fn wait(&self) -> Option<Turn> {
+        self.0.clone().acquire_owned().await.ok()
+    }
+
+    /// Runs the work on a thread that may block; `None` when it panicked or the runtime stops.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let turn = self.wait().await?;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(turn);
+            done
+        });
+        done.await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::sync::mpsc::channel;
+    use std::task::Poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_turn_lasts_as_long_as_its_work_though_nobody_waits_for_it() {
+        let turns = Turns::new(1);
+        let (release, released) = channel::<()>();
+        {
+            let mut first = pin!(turns.run(move || released.recv().unwrap()));
+            poll_fn(|cx| {
+                assert!(first.as_mut().poll(cx).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+        }
+        assert_eq!(turns.0.available_permits(), 0);
+        release.send(()).unwrap();
+        assert_eq!(turns.run(|| 7).await, Some(7));
+    }
+}
