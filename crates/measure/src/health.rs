@@ -136,7 +136,7 @@ impl Watch {
     fn judge_lag(&self, objective_ms: Option<f64>, judgement: &mut Judgement) {
         let p99 = self.lag.quantile_ms(0.99);
         let worst = self.worst_lag.map_or(0, |(_, second)| second);
-        let saw = format!("the generator was {p99:.1} ms late at p99, worst in second {worst}");
+        let saw = format!("the generator was {p99:.2} ms late at p99, worst in second {worst}");
         match objective_ms {
             Some(ms) if p99 > ms * LAG_INVALID_SHARE => {
                 judgement.note(Health::Invalid, format!("{saw} (limit: 10 % of the {ms} ms objective)"));

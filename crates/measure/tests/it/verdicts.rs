@@ -251,7 +251,7 @@ fn server_errors_are_hinted_at_and_judged_by_thresholds_only() {
 fn send_lag_warns_above_a_millisecond_and_names_the_worst_second() {
     let summary = run(|recorder, second| (0..100).for_each(|_| recorder.send_lag(1_000_000 * (1 + second))));
     check(&summary, Conclusion::Pass, &["3 users completed"]);
-    let finding = "the generator was 3.0 ms late at p99, worst in second 2 (warning above 1 ms)";
+    let finding = "the generator was 3.00 ms late at p99, worst in second 2 (warning above 1 ms)";
     assert_eq!(
         (summary.generator.state, &summary.generator.findings[..]),
         (Health::Warn, &[finding.to_owned()][..])
@@ -270,7 +270,7 @@ fn send_lag_above_a_tenth_of_the_objective_invalidates_a_run() {
     };
     let summary = lagging(with("http.response_time.p95 < 30", true));
     let finding =
-        "the generator was 4.0 ms late at p99, worst in second 0 (limit: 10 % of the 30 ms objective)";
+        "the generator was 4.00 ms late at p99, worst in second 0 (limit: 10 % of the 30 ms objective)";
     check(&summary, Conclusion::Invalid, &[finding]);
     assert_eq!(lagging(with("http.response_time.p95 < 300", true)).generator.state, Health::Warn);
 }
