@@ -7,7 +7,7 @@ use crate::histogram::Histogram;
 use crate::recorder::Gauges;
 use crate::summary::{Generator, Health};
 use crate::totals::{ProcessGauges, Snapshot};
-use crate::verdict::grouped;
+use crate::verdict::{counted, grouped};
 
 /// Send lag p99 above this is a warning, whatever the objective (ms).
 pub const LAG_WARN_MS: f64 = 1.0;
@@ -123,12 +123,10 @@ impl Watch {
             );
         }
         if exhausted > 0 {
-            let times = grouped(exhausted);
+            let times = counted(exhausted, "time");
             judgement.note(
                 Health::Invalid,
-                format!(
-                    "the generator ran out of local ports or file descriptors {times} times (none is allowed)"
-                ),
+                format!("the generator ran out of local ports or file descriptors {times} (none is allowed)"),
             );
         }
     }

@@ -69,10 +69,11 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
         verdict.fail(format!("{} received after a later message of the same sender", copies(reordered)));
     }
     if counts.unknown > 0 {
-        let unknown = grouped(counts.unknown);
-        verdict.hints.push(format!(
-            "{unknown} copies belong to messages the target never acknowledged: not counted as lost"
-        ));
+        let belong = match counts.unknown {
+            1 => "1 copy belongs to a message".to_owned(),
+            unknown => format!("{} copies belong to messages", grouped(unknown)),
+        };
+        verdict.hints.push(format!("{belong} the target never acknowledged: not counted as lost"));
     }
     if counts.messages > 0 && counts.owed == 0 && counts.unknown == 0 {
         let why = match counts.settling {
@@ -104,7 +105,7 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let ruled =
         |name: &String| name == "vusers.failed" || name == "users.failed" || name.starts_with("errors.");
     if users.failed > 0 && !named.iter().any(ruled) {
-        let failed = format!("{} of {} users failed", grouped(users.failed), grouped(users.started));
+        let failed = format!("{} of {} failed", grouped(users.failed), counted(users.started, "user"));
         verdict.fail(format!("{failed} ({}){}", percent(users.failed, users.started), because(summary)));
     }
     let refused: u64 =
@@ -167,7 +168,7 @@ fn praise(summary: &Summary) -> String {
 }
 
 /// `1 user`, `2,000 users`
-fn counted(count: u64, what: &str) -> String {
+pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 

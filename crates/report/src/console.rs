@@ -104,7 +104,8 @@ fn users(page: &mut Page, run: &Summary) {
         ));
     }
     if run.scenarios.len() > 1 {
-        let by_name: Vec<_> = run.scenarios.iter().map(|(name, n)| format!("{name} {}", count(*n))).collect();
+        let by_name: Vec<_> =
+            run.scenarios.iter().map(|(name, n)| format!("{name}: {}", count(*n))).collect();
         page.more(&items(&by_name));
     }
 }

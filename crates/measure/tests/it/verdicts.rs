@@ -237,6 +237,26 @@ fn a_stopped_run_is_judged_by_what_ran() {
 }
 
 #[test]
+fn one_is_no_plural() {
+    let one = |completed| {
+        let mut shard = Recorder::new(3, 2);
+        shard.add(Counter::ArrivalsStarted, 1);
+        shard.add(Counter::ArrivalsPlanned, 1);
+        shard.user_ended(0, completed, SECOND);
+        shard.failure(None, Failure::GeneratorExhausted, String::new);
+        let mut totals = Totals::new(&header(), Rules::default());
+        totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
+        totals.summary().verdict.reasons
+    };
+    let ports = "the generator ran out of local ports or file descriptors 1 time (none is allowed)";
+    assert_eq!(one(true), [ports]);
+    let failed = "1 of 1 user failed (100.0 %); most frequent error: generator_exhausted (1)";
+    assert_eq!(one(false), [ports, "the 1 user did not complete", failed]);
+    let summary = run_with(header(), 1, |_, _| Gauges::default());
+    check(&summary, Conclusion::Pass, &["1 user completed"]);
+}
+
+#[test]
 fn server_errors_are_hinted_at_and_judged_by_thresholds_only() {
     let summary = run(|recorder, second| {
         recorder.operation(OperationId(0), timing(second * SECOND, 1000), Outcome::Status(503));

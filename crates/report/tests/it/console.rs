@@ -65,7 +65,7 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
                 96 completed · 4 failed · 2 stopped · 1 still active ·
                 at most 101 at once
                 session 20.0 s median, 240 s at most
-                fan-out 100 · watch 3
+                fan-out: 100 · watch: 3
 
     delivery    98.4 % of 200,000 owed copies of 2,000 messages arrived
                 196,900 delivered · 61 late (after 1,000 ms) · 20 replayed ·
