@@ -31,7 +31,7 @@ pub struct Line {
     pub p99_ms: Option<f64>,
     /// Errors so far.
     pub errors: u64,
-    /// Everybody has arrived; users finish and copies under way are waited for.
+    /// Nobody arrives any more: users finish, and copies under way are waited for.
     pub draining: bool,
 }
 
@@ -66,7 +66,7 @@ impl Line {
         // Each part with its rank: the higher goes first when room is short.
         let mut parts = vec![(0, clock(self.second))];
         if self.draining {
-            parts.push((2, "all arrived".to_string()));
+            parts.push((2, "draining".to_string()));
         }
         parts.push((1, format!("started {}/{}", short(self.started), short(self.planned))));
         parts.push((5, format!("users {}", short(self.users))));
@@ -128,7 +128,7 @@ mod tests {
     fn the_live_line_says_where_the_run_stands() {
         insta::assert_snapshot!(busy().text(80), @"0:12  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms");
         let troubled = Line { second: 3723, errors: 1204, astray: 31, draining: true, ..busy() };
-        insta::assert_snapshot!(troubled.text(200), @"1:02:03  all arrived  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms  astray 31  errors 1,204");
+        insta::assert_snapshot!(troubled.text(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in 10.0k/s  owed 12  p99 4.21 ms  astray 31  errors 1,204");
     }
 
     #[test]
@@ -138,6 +138,6 @@ mod tests {
             let line = troubled.text(width);
             assert!(line.chars().count() <= width || line == "0:12", "{width}: {line}");
         }
-        insta::assert_snapshot!(troubled.text(60), @"0:12  all arrived  started 24/45  astray 31.0k  errors 1.20M");
+        insta::assert_snapshot!(troubled.text(60), @"0:12  draining  started 24/45  astray 31.0k  errors 1.20M");
     }
 }

@@ -45,7 +45,7 @@ fn on_a_terminal_one_line_is_redrawn_and_what_is_said_stands_above_it() {
         live.snapshot(&second(1)).unwrap();
         live.ended(&fixture::minimal()).unwrap();
     });
-    assert_snapshot!(text.escape_debug(), @r"0:01  started 45/50  users 45  in 10.0k/s  p99 4.20 ms\r\u{1b}[Kuser 7: hello [2J\n0:02  all arrived  started 45/50  in 10.0k/s  p99 4.20 ms\r\u{1b}[K");
+    assert_snapshot!(text.escape_debug(), @r"0:01  started 45/50  users 45  in 10.0k/s  p99 4.20 ms\r\u{1b}[Kuser 7: hello [2J\n0:02  draining  started 45/50  in 10.0k/s  p99 4.20 ms\r\u{1b}[K");
 }
 
 #[test]
