@@ -32,10 +32,7 @@ const SUBPROTOCOL: &str = "chat.v1";
 /// `/ws`: rooms over a plain WebSocket.
 pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let handshake = Handshake::check(&request)?;
-    if !hub.is_serving() {
-        hub.metrics.refused_connections.add(1);
-        return Err(Problem::draining());
-    }
+    not_draining(hub)?;
     let token = http::query(&request, "token");
     let token = token.as_deref().or_else(|| http::bearer(request.headers()));
     let user = token.and_then(|token| hub.accounts.who(token)).ok_or_else(Problem::unauthorized)?;
@@ -72,6 +69,7 @@ pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>
 /// `/ws/echo`: says everything back; for conformance suites and benchmarks, needs no token.
 pub(crate) fn echo(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let handshake = Handshake::check(&request)?;
+    not_draining(hub)?;
     let answer = handshake.answer();
     let hub = hub.clone();
     handshake.then(seat, hub.clone(), ECHO_MESSAGE, move || {
@@ -81,6 +79,14 @@ pub(crate) fn echo(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>)
         Echo { peer, hub }
     });
     Ok(answer)
+}
+
+fn not_draining(hub: &Hub) -> Result<(), Problem> {
+    if hub.is_serving() {
+        return Ok(());
+    }
+    hub.metrics.refused_connections.add(1);
+    Err(Problem::draining())
 }
 
 /// `/socket.io/`.
@@ -180,13 +186,12 @@ async fn session(
 
 /// Polled sessions are counted here because no socket stands for them.
 fn may_open(hub: &Hub) -> Result<(), Refused> {
-    let problem = match hub.metrics.polling.get() < hub.config.limits.connections as u64 {
-        true if hub.is_serving() => return Ok(()),
-        true => Problem::draining(),
-        false => Problem::new(503, "too_many_connections", "too many sessions are open"),
-    };
+    not_draining(hub).map_err(Refused::Problem)?;
+    if hub.metrics.polling.get() < hub.config.limits.connections as u64 {
+        return Ok(());
+    }
     hub.metrics.refused_connections.add(1);
-    Err(Refused::Problem(problem))
+    Err(Refused::Problem(Problem::new(503, "too_many_connections", "too many sessions are open")))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {

@@ -86,9 +86,10 @@ fn turn_away(stream: &TcpStream, hub: &Hub) {
 }
 
 async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
-    let mut phase = hub.phase.subscribe();
+    let (mut drains, mut stops) = (hub.phase.subscribe(), hub.phase.subscribe());
     let header_timeout = hub.config.limits.header_timeout;
     let stream = Patient::new(stream, hub.config.limits.write_timeout);
+    let serving = hub.is_serving();
     let service = service_fn(move |request| {
         let (hub, seat) = (hub.clone(), seat.clone());
         async move { Ok::<_, Infallible>(answer(request, from, &seat, &hub).await) }
@@ -97,12 +98,23 @@ async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hu
         .timer(TokioTimer::new())
         .header_read_timeout(header_timeout)
         .max_buf_size(32 * 1024)
+        // Who comes to ask a draining service for its health is told so, once.
+        .keep_alive(serving)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
+    let mut connection = std::pin::pin!(connection);
     tokio::select! {
         // Errors here are the client's: it reset, was too slow or spoke no HTTP.
+        _ = connection.as_mut() => return,
+        _ = drains.wait_for(|phase| *phase >= Phase::Draining), if serving => {
+            // Idle connections end at once, a request under way is answered.
+            connection.as_mut().graceful_shutdown();
+        }
+        _ = stops.wait_for(|phase| *phase == Phase::Stopped) => return,
+    }
+    tokio::select! {
         _ = connection => {}
-        _ = phase.wait_for(|phase| *phase == Phase::Stopped) => {}
+        _ = stops.wait_for(|phase| *phase == Phase::Stopped) => {}
     }
 }
 

@@ -11,11 +11,11 @@ use tokio::task::AbortHandle;
 use crate::accounts::{self, Accounts};
 use crate::config::{Config, Error};
 use crate::credentials::Credential;
-use crate::engineio::Sessions;
+use crate::engineio::{self, Sessions};
 use crate::hub::{Hub, Phase, Readers};
 use crate::metrics::Metrics;
 use crate::outbox::Close;
-use crate::peer::Peers;
+use crate::peer::{Peer, Peers};
 use crate::room::Access;
 use crate::rooms::Rooms;
 use crate::{http, log, store, sweep};
@@ -107,7 +107,8 @@ impl Service {
     }
 
     /// Stops within `grace`: not ready at once, no new connections or joins; connections are closed with 1012, spread
-    /// over most of the grace so that reconnects do not come in one wave; then what remains is dropped.
+    /// over most of the grace so that reconnects do not come in one wave; requests under way are answered. What
+    /// remains after the grace is dropped.
     pub async fn drain(mut self, grace: Duration) {
         self.hub.phase.send_replace(Phase::Draining);
         let started = Instant::now();
@@ -120,17 +121,24 @@ impl Service {
             if let Some(wait) = due.checked_sub(started.elapsed()).filter(|wait| wait.as_millis() > 0) {
                 tokio::time::sleep(wait).await;
             }
-            peer.outbox.close(Close::Restart);
-            crate::engineio::abandoned(&self.hub, &peer);
+            self.send_away(&peer);
         }
-        while started.elapsed() < grace && !self.hub.peers.is_empty() {
+        let busy = || !self.hub.peers.is_empty() || self.hub.metrics.sockets.get() > 0;
+        while started.elapsed() < grace && busy() {
             tokio::time::sleep(Duration::from_millis(10)).await;
+            // Whoever passed the door before and sat down after the first round.
+            self.hub.peers.all().iter().for_each(|peer| self.send_away(peer));
         }
         self.stop();
         if let Some(writer) = self.writer.take() {
             // What was accepted is committed before the thread ends; joining may take a moment.
             let _ = tokio::task::spawn_blocking(move || writer.join()).await;
         }
+    }
+
+    fn send_away(&self, peer: &Arc<Peer>) {
+        peer.outbox.close(Close::Restart);
+        engineio::abandoned(&self.hub, peer);
     }
 
     fn stop(&mut self) {

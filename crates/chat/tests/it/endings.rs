@@ -118,6 +118,17 @@ async fn alive_message(ws: &mut Ws) -> String {
     }
 }
 
+/// Asks until the answer is 503. One that was connected but had not asked when the drain began gets none.
+async fn not_ready(at: std::net::SocketAddr) {
+    loop {
+        let mut stream = TcpStream::connect(at).await.unwrap();
+        let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: c\r\nConnection: close\r\n\r\n").await;
+        if read_reply(&mut stream).await.is_some_and(|reply| reply.status == 503) {
+            return;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_service_that_drains_is_not_ready_refuses_newcomers_and_closes_with_1012() {
     let service = serve(2).await;
@@ -129,7 +140,7 @@ async fn a_service_that_drains_is_not_ready_refuses_newcomers_and_closes_with_10
     let mut last = Ws::in_room(at, "lobby", &tokens[0]).await;
     assert_eq!(get(at, "/healthz", "").await.status, 200);
     let draining = tokio::spawn(service.drain(Duration::from_secs(6)));
-    within("the end of readiness", async { while get(at, "/healthz", "").await.status != 503 {} }).await;
+    within("the end of readiness", not_ready(at)).await;
     let refused = Ws::open(at, &format!("/ws?room=lobby&token={}", tokens[0]), "").await.err().unwrap();
     assert_eq!((refused.status, refused.error_code().as_str()), (503, "draining"));
     assert_eq!(refused.header("retry-after"), Some("1"));
@@ -215,4 +226,44 @@ async fn a_client_that_does_not_read_its_answers_is_dropped() {
     })
     .await;
     assert!(metric(&metrics(), "chat_requests_total") < 100, "it was not dropped for having been served");
+}
+
+#[tokio::test]
+async fn a_request_under_way_is_answered_before_a_drained_service_stops() {
+    let service = serve(1).await;
+    let at = service.address();
+    let mut idle = TcpStream::connect(at).await.unwrap();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: c\r\n\r\n").await.unwrap();
+    assert_eq!(within("an answer", read_reply(&mut idle)).await.unwrap().status, 200);
+    let mut slow = TcpStream::connect(at).await.unwrap();
+    let body = r#"{"email":"user1@example.test","password":"password"}"#;
+    let head = format!("POST /auth/login HTTP/1.1\r\nHost: c\r\nContent-Length: {}\r\n\r\n", body.len());
+    slow.write_all(head.as_bytes()).await.unwrap();
+    within("the request's arrival", async {
+        while metric(&service.metrics(), "chat_requests_total") < 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let draining = tokio::spawn(service.drain(Duration::from_secs(600)));
+    within("the end of readiness", not_ready(at)).await;
+    assert!(within("the end of the idle one", read_reply(&mut idle)).await.is_none());
+    slow.write_all(body.as_bytes()).await.unwrap();
+    let reply = within("an answer", read_reply(&mut slow)).await.unwrap();
+    assert_eq!((reply.status, reply.header("connection")), (200, Some("close")));
+    within("the end, long before the grace is over", draining).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_echo_is_drained_like_every_other_connection() {
+    let service = serve(0).await;
+    let at = service.address();
+    let mut first = Ws::open(at, "/ws/echo", "").await.ok().unwrap();
+    let mut last = Ws::open(at, "/ws/echo", "").await.ok().unwrap();
+    let draining = tokio::spawn(service.drain(Duration::from_secs(6)));
+    assert_eq!(first.closed().await, Some(1012));
+    assert_eq!(Ws::open(at, "/ws/echo", "").await.err().unwrap().error_code(), "draining");
+    assert_eq!(last.closed().await, Some(1012));
+    drop((first, last));
+    draining.await.unwrap();
 }
