@@ -45,6 +45,8 @@ pub(crate) fn target(reader: &mut Reader, config: &Fields<'_>, overrides: &Overr
         let hint = (!address.contains("://") && !address.is_empty())
             .then(|| format!("did you mean \"http://{address}\"?"));
         reader.problem(place, what, hint);
+    } else if let Some(wrong) = crate::sendable::unreachable_because(address) {
+        reader.problem(config.get("target").map_or(place, |node| node.place), wrong, None);
     }
     reader.constants.target = Some(address.to_owned());
     address.to_owned()

@@ -30,10 +30,10 @@ pub(crate) fn request(
     let url = url(reader, &own);
     let name = reader.text(&own, "name").unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
     let mut cookies = set_by_now(reader, &flow.settings.cookies, &own, true);
-    let own_cookies = reader.templates(&own, "cookie");
+    let own_cookies = reader.cookies(&own, "cookie");
     lay_over(&mut cookies, own_cookies, false);
     let mut headers = set_by_now(reader, &flow.settings.http.headers, &own, false);
-    let own_headers = reader.templates(&own, "headers");
+    let own_headers = reader.headers(&own, "headers");
     lay_over(&mut headers, own_headers, true);
     let query = reader.templates(&own, "qs");
     let body = body(reader, &own);
@@ -114,15 +114,15 @@ fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {
         (Some(_), Some(_)) => {
             let what = "url and uri are the same key; a request has one of them";
             reader.problem(own.place_of("uri"), what, None);
-            reader.template_of(own, "uri");
-            reader.template_of(own, "url")
+            reader.address_of(own, "uri");
+            reader.address_of(own, "url")
         }
         (None, None) => {
             reader.missing(own, &["url", "uri"], "an HTTP request needs a url", "add `url: /`");
             None
         }
-        (Some(_), None) => reader.template_of(own, "url"),
-        (None, Some(_)) => reader.template_of(own, "uri"),
+        (Some(_), None) => reader.address_of(own, "url"),
+        (None, Some(_)) => reader.address_of(own, "uri"),
     }
 }
 

@@ -22,6 +22,7 @@ mod problem;
 mod reader;
 mod scenario;
 mod schema;
+mod sendable;
 mod socketio;
 mod template;
 mod websocket;

@@ -119,9 +119,9 @@ fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
 }
 
 fn defaults(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
-    let headers = reader.templates(fields, "headers");
+    let headers = reader.headers(fields, "headers");
     lay_over(&mut settings.http.headers, headers, true);
-    let cookies = reader.templates(fields, "cookie");
+    let cookies = reader.cookies(fields, "cookie");
     lay_over(&mut settings.cookies, cookies, false);
     if let Some(strict) = reader.boolean(fields, "strictCapture") {
         settings.strict_capture = strict;
@@ -174,7 +174,7 @@ fn plain_millis(text: &str) -> String {
 }
 
 fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
-    settings.websocket.headers = reader.templates(fields, "headers");
+    settings.websocket.headers = reader.headers(fields, "headers");
     settings.websocket.subprotocols = texts(reader, fields, "subprotocols");
     if let Some(timeout) = time_limit(reader, fields) {
         settings.websocket.timeout = timeout;
@@ -199,7 +199,7 @@ pub(crate) fn texts(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<
 
 /// Lays Socket.IO options over others.
 pub(crate) fn socketio(reader: &mut Reader, fields: &Fields<'_>, options: &mut SocketioOptions) {
-    if let Some(url) = reader.template_of(fields, "url") {
+    if let Some(url) = reader.address_of(fields, "url") {
         options.url = Some(url);
     }
     if let Some(path) = reader.text(fields, "path") {
@@ -217,7 +217,7 @@ pub(crate) fn socketio(reader: &mut Reader, fields: &Fields<'_>, options: &mut S
             lay_over(&mut options.query, query, false);
         }
     }
-    let headers = reader.templates(fields, "extraHeaders");
+    let headers = reader.headers(fields, "extraHeaders");
     lay_over(&mut options.headers, headers, true);
     if let Some(auth) = fields.get("auth") {
         if matches!(auth.kind, Kind::Map(_)) {

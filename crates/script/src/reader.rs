@@ -160,7 +160,7 @@ impl Reader {
     }
 
     fn unknown_key(&mut self, entry: &Entry, area: &'static Area) -> Option<&'static str> {
-        let known = area.keys.iter().filter(|key| key.support == Support::Honoured).map(|key| key.name);
+        let known = area.keys.iter().filter(|key| key.support != Support::Refused).map(|key| key.name);
         let meant = nearest(&entry.key, area.keys.iter().map(|key| key.name));
         let hint = match meant {
             Some(meant) => format!("did you mean \"{meant}\"?"),
@@ -175,6 +175,13 @@ impl Reader {
 
     /// Reports that a key's value is not what the tables say it wants.
     pub(crate) fn wrong(&mut self, fields: &Fields<'_>, key: &str, node: &Node) {
+        if let Kind::Number(number) = &node.kind
+            && number.as_f64().is_some_and(|number| number < 0.0)
+            && fields.area.key(key).is_some_and(schema::Key::is_quantity)
+        {
+            self.problem(node.place, format!("{key} must be 0 or more; got {number}"), None);
+            return;
+        }
         let what = match fields.area.key(key) {
             Some(key) => format!(
                 "{} wants {}, e.g. `{}: {}`; got {}",

@@ -138,7 +138,8 @@ fn engine(reader: &mut Reader, fields: &Fields<'_>) -> Option<Engine> {
     }
     let hint = match nearest(&name, ENGINES.iter().map(|(name, _)| *name)) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
-        None => "engines of this version: http, ws, socketio, socketio-v3".to_owned(),
+        None => "engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3"
+            .to_owned(),
     };
     reader.problem(node.place, format!("unknown engine \"{name}\""), Some(hint));
     None

@@ -38,7 +38,7 @@ pub(crate) fn connect(
     let node = fields.get(verb)?;
     let mut options = flow.options.clone();
     match &node.kind {
-        Kind::Text { .. } => options.url = reader.template(node),
+        Kind::Text { .. } => options.url = reader.address(node),
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::SOCKETIO)?;
             crate::options::socketio(reader, &own, &mut options);

@@ -38,14 +38,14 @@ pub(crate) fn connect(
     let mut timeout = flow.settings.websocket.timeout;
     let (mut headers, mut subprotocols) = (Vec::new(), Vec::new());
     let url = match &node.kind {
-        Kind::Text { .. } => reader.template(node),
+        Kind::Text { .. } => reader.address(node),
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::WS_CONNECT)?;
-            headers = reader.templates(&own, "headers");
+            headers = reader.headers(&own, "headers");
             subprotocols = texts(reader, &own, "subprotocols");
             timeout = time_limit(reader, &own).unwrap_or(timeout);
             match own.get("target") {
-                Some(_) => reader.template_of(&own, "target"),
+                Some(_) => reader.address_of(&own, "target"),
                 None => Some(target(reader)),
             }
         }

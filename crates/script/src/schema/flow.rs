@@ -30,7 +30,7 @@ pub(crate) const SCENARIO: Area = Area {
             "engine",
             "`http`, `ws`, `socketio` or `socketio-v3`",
             "socketio",
-            "What the steps speak; http by default. HTTP steps work in all of them.",
+            "What the steps speak; http by default. HTTP steps work in all of them. `websocket` and `socket.io` are other names of `ws` and `socketio`.",
         ),
         key("flow", "a list of steps", "[{get: {url: /}}]", "What a user does."),
         key(
@@ -264,7 +264,7 @@ pub(crate) const CONNECT_STEP: Area = Area {
         key(
             "connect",
             "an address, or a mapping of options",
-            "\"{{ target }}/ws?room=1\"",
+            "\"{{ target }}/ws?room=lobby\"",
             "Opens the WebSocket or Socket.IO session now. Without it, it is opened before the first step that needs it.",
         ),
         key("namespace", "a path", "/chat", "Socket.IO: the namespace to join; `/` by default."),

@@ -54,6 +54,15 @@ const fn ignored(name: &'static str, why: &'static str) -> Key {
     Key { name, wants: why, example: "", about: "", support: Support::Ignored }
 }
 
+impl Key {
+    /// Whether it wants a number or a time; none of them may be negative.
+    pub(crate) fn is_quantity(&self) -> bool {
+        ["a number", "a whole number", "a time", "a percentage", "milliseconds"]
+            .iter()
+            .any(|quantity| self.wants.starts_with(quantity))
+    }
+}
+
 impl Area {
     pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)

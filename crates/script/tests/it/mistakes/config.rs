@@ -7,7 +7,7 @@ fn mistakes_in_config_phases_and_scenarios_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 60] = [
+const CASES: [Case; 64] = [
     (whole, "config: [1\n", &["2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"]),
     (whole, "", &["1:1: the script is empty | a script has `config:` and `scenarios:`"]),
     (
@@ -119,9 +119,10 @@ const CASES: [Case; 60] = [
     ),
     (
         config,
-        "  variables: [a]\n",
+        "  variables: [a]\n  http: -1\n",
         &[
             "4:14: variables wants a mapping of names to values, e.g. `variables: {color: [red, blue]}`; got a list of 1",
+            "5:9: http wants a mapping, e.g. `http: {timeout: 5}`; got -1",
         ],
     ),
     (
@@ -232,11 +233,7 @@ const CASES: [Case; 60] = [
             r#"3:40: arrivalRate wants a number of users per second, e.g. `arrivalRate: 5`; got the text "five""#,
         ],
     ),
-    (
-        phases,
-        "{duration: 60, arrivalRate: -1}",
-        &["3:40: arrivalRate wants a number of users per second, e.g. `arrivalRate: 5`; got -1"],
-    ),
+    (phases, "{duration: 60, arrivalRate: -1}", &["3:40: arrivalRate must be 0 or more; got -1"]),
     (
         phases,
         "{duration: 60, arrivalRate: 0}",
@@ -294,7 +291,9 @@ const CASES: [Case; 60] = [
     (
         scenario,
         "    engine: kafka\n    flow: [{think: 1}]\n",
-        &[r#"6:13: unknown engine "kafka" | engines of this version: http, ws, socketio, socketio-v3"#],
+        &[
+            r#"6:13: unknown engine "kafka" | engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3"#,
+        ],
     ),
     (
         scenario,
@@ -303,6 +302,20 @@ const CASES: [Case; 60] = [
     ),
     (scenario, "    name: x\n", &["6:5: a scenario needs a flow | add `flow:` with a list of steps"]),
     (scenario, "    flow: []\n", &["6:11: the flow is empty: users have nothing to do"]),
+    (scenario, "    weight: -1\n    flow: [{think: 1}]\n", &["6:13: weight must be 0 or more; got -1"]),
+    (phases, "{duration: -1, arrivalRate: 1}", &["3:23: duration must be 0 or more; got -1"]),
+    (
+        config,
+        "  plugins: {kafka: {}}\n",
+        &[
+            r#"4:13: unknown key "kafka" in config.plugins | known keys: ensure, expect, metrics-by-endpoint, apdex, publish-metrics, slack, memory-inspector, http-metrics-by-endpoint, statsd"#,
+        ],
+    ),
+    (
+        whole,
+        "config:\n  target: http://user:pw@t\n  phases: [{duration: 1, arrivalRate: 1}]\nscenarios: [{flow: [{think: 1}]}]\n",
+        &[r#"2:11: URL must not carry a user and password, got "http://user:pw@t""#],
+    ),
     (
         scenario,
         "    weight: heavy\n    flow: [{think: 1}]\n",

@@ -7,7 +7,7 @@ fn mistakes_in_http_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 38] = [
+const CASES: [Case; 43] = [
     (http, "    - gett: {url: /}\n", &[r#"7:7: unknown step "gett" | did you mean "get"?"#]),
     (
         http,
@@ -64,6 +64,41 @@ const CASES: [Case; 38] = [
         &[
             r#"7:22: "formData" in an HTTP request is refused: multipart forms are not supported in this version | use `form` or `body`"#,
             r#"7:40: "beforeRequest" in an HTTP request is refused: this version does not run JavaScript | set headers and bodies with {{ variables }}"#,
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: \"ftp://a/b\"}\n    - get: {url: \"gopher://{{ target }}\"}\n",
+        &[
+            r#"7:18: URL must have the scheme http, https, ws or wss, got "ftp://a/b""#,
+            r#"8:18: URL must have the scheme http, https, ws or wss, got "gopher://http://t""#,
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: \"file://{{ $user }}\"}\n",
+        &[r#"7:18: URL must have the scheme http, https, ws or wss, got "file""#],
+    ),
+    (
+        http,
+        "    - get: {url: \"http://a:99999/\"}\n    - get: {url: \"/go?to=ftp://b\"}\n",
+        &[r#"7:18: URL must have a port between 1 and 65535, got "http://a:99999/""#],
+    ),
+    (
+        http,
+        "    - get: {url: /, headers: {\"x y\": a, \"{{ b }}\": c, ok: \"a\\nb\"}}\n",
+        &[
+            r#"7:31: a header's name is one word of letters, digits and dashes; got "x y""#,
+            r#"7:41: a header's name is one word of letters, digits and dashes; got "{{ b }}" | only values have templates"#,
+            r"7:59: a header's value is one line without control characters; ok has '\n' | a YAML text after `|` ends with a line break; after `>-` it does not",
+        ],
+    ),
+    (
+        http,
+        "    - get: {url: /, cookie: {\"a=b\": c, d: \"e\\r{{ $user }}\"}}\n",
+        &[
+            r#"7:30: a cookie's name is one word; got "a=b""#,
+            r"7:43: a cookie's value is one line without control characters; d has '\r'",
         ],
     ),
     (
@@ -148,11 +183,7 @@ const CASES: [Case; 38] = [
             r#"7:14: think wants a time: seconds, or a text like "500ms", "2s", e.g. `think: 1`; got the text "soon""#,
         ],
     ),
-    (
-        http,
-        "    - think: -1\n",
-        &[r#"7:14: think wants a time: seconds, or a text like "500ms", "2s", e.g. `think: 1`; got -1"#],
-    ),
+    (http, "    - think: -1\n", &["7:14: think must be 0 or more; got -1"]),
     (
         http,
         "    - think: 1\n      jitter: lots\n",

@@ -7,12 +7,29 @@ fn mistakes_in_real_time_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 26] = [
+const CASES: [Case; 28] = [
     (
         ws,
         "    - connect: {url: ws://x}\n    - send: a\n",
         &[
             r#"7:17: "url" in a WebSocket connect is refused: a WebSocket connect has no `url` (Artillery ignores it) | write `target:`, or the address itself: `connect: "ws://…"`"#,
+        ],
+    ),
+    (
+        ws,
+        "    - connect: tcp://x\n    - connect: {target: \"ws://\", headers: {\"\": a}}\n",
+        &[
+            r#"7:16: URL must have the scheme http, https, ws or wss, got "tcp://x""#,
+            r#"8:25: URL must have a host of letters, digits, dots and dashes, got "ws://""#,
+            r#"8:44: a header's name is one word of letters, digits and dashes; got """#,
+        ],
+    ),
+    (
+        socketio,
+        "    - connect: {url: \"unix://x\", extraHeaders: {\"a b\": c}}\n",
+        &[
+            r#"7:22: URL must have the scheme http, https, ws or wss, got "unix://x""#,
+            r#"7:49: a header's name is one word of letters, digits and dashes; got "a b""#,
         ],
     ),
     (
