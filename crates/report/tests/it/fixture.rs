@@ -135,19 +135,7 @@ pub(crate) fn everything() -> Summary {
             "run the service with one fault fewer, or see docs/ledger.md for what counts as lost".into(),
         ],
     };
-    run.users = Users {
-        planned: 104,
-        started: 103,
-        missed: 1,
-        skipped: 2,
-        completed: 96,
-        failed: 4,
-        stopped: 2,
-        operations_cut: 1,
-        active: 1,
-        peak: 101,
-        session_ms: quantiles(96, 20_000.0),
-    };
+    run.users = users();
     run.delivery = Some(Delivery {
         counts: Counts {
             messages: 2000,
@@ -192,6 +180,22 @@ pub(crate) fn everything() -> Summary {
         "send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a generator with room.".into(),
     ];
     run
+}
+
+fn users() -> Users {
+    Users {
+        planned: 104,
+        started: 103,
+        missed: 1,
+        skipped: 2,
+        completed: 96,
+        failed: 4,
+        stopped: 2,
+        operations_cut: 1,
+        active: 1,
+        peak: 101,
+        session_ms: quantiles(96, 20_000.0),
+    }
 }
 
 fn errors() -> Vec<ErrorSummary> {
