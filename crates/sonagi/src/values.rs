@@ -22,6 +22,14 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(value * scale).map_err(|_| format!("`{text}` is too long"))
 }
 
+/// As [`duration`], but not zero.
+pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err(format!("it must be longer than 0; got `{text}`")),
+        time => Ok(time),
+    }
+}
+
 /// `127.0.0.2`, or `127.0.0.2-127.0.0.9` (both ends included, at most 4,096 addresses of one family).
 pub(crate) fn addresses(text: &str) -> Result<Vec<IpAddr>, String> {
     let parse = |text: &str| -> Result<IpAddr, String> {

@@ -86,9 +86,9 @@ fn limit_flags() -> [Arg; 6] {
         count("connections", "N", "Most connections open at once"),
         count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
         count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
-        time("ping-interval", "How often each connection is pinged"),
-        time("ping-timeout", "How long the answer to a ping may take"),
-        time("connect-timeout", "How long a new connection may take to join or CONNECT"),
+        limit("ping-interval", "How often each connection is pinged"),
+        limit("ping-timeout", "How long the answer to a ping may take"),
+        limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
     ]
 }
 
@@ -100,9 +100,14 @@ fn time(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::duration)
 }
 
+/// A limit nothing could keep if it were zero.
+fn limit(name: &'static str, help: &'static str) -> Arg {
+    flag(name, "TIME", help).value_parser(values::positive_duration)
+}
+
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let config = config(matches);
-    let credentials = matches.get_one::<PathBuf>("credentials");
+    let credentials = credentials(matches, config.seed_users)?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -133,6 +138,22 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             () = stop_at_once.notified() => Ok(Exit::Interrupted),
         }
     })
+}
+
+/// Where the seeded users' passwords go: a format we write, and users to write down.
+fn credentials(matches: &ArgMatches, seed_users: usize) -> Result<Option<&PathBuf>, Error> {
+    let Some(path) = matches.get_one::<PathBuf>("credentials") else { return Ok(None) };
+    let problem = |what: &dyn std::fmt::Display| Err(Error::flag("--credentials", what));
+    let written = |extension: &std::ffi::OsStr| {
+        extension.eq_ignore_ascii_case("csv") || extension.eq_ignore_ascii_case("json")
+    };
+    if !path.extension().is_some_and(written) {
+        return problem(&format_args!("the file ends in .csv or .json; got `{}`", path.display()));
+    }
+    if seed_users == 0 {
+        return problem(&"there are no users to write down\nhint: --seed-users N creates some");
+    }
+    Ok(Some(path))
 }
 
 fn stop_on_eof(stop: Arc<Notify>) {

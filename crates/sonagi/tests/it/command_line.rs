@@ -20,7 +20,7 @@ fn a_misspelt_command_is_answered_with_the_nearest_one_and_exit_code_2() {
 #[test]
 fn a_flag_with_a_bad_value_is_named_with_its_rule_before_anything_runs() {
     let place = Place::new();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["run"], "<SCRIPT>"),
         (&["run", "x.yml", "--shards", "0"], "1..=1024"),
         (&["run", "x.yml", "-v", "[1]"], "--variables: it takes a JSON object"),
@@ -29,6 +29,10 @@ fn a_flag_with_a_bad_value_is_named_with_its_rule_before_anything_runs() {
         (&["run", "x.yml", "--summary", "k6"], "artillery"),
         (&["run", "x.yml", "--json", "--summary", "artillery"], "cannot be used with"),
         (&["serve", "--ping-interval", "5d"], "a number with ms, s, m or h"),
+        (&["serve", "--ping-interval", "0"], "longer than 0"),
+        (&["serve", "--seed-users", "3", "--credentials", "a.txt"], "ends in .csv or .json"),
+        (&["serve", "--credentials", "a.csv"], "--seed-users N"),
+        (&["serve", "--seed-users", "0", "--credentials", "a.csv"], "--seed-users N"),
     ];
     for (arguments, rule) in cases {
         let answer = place.sonagi(arguments);
