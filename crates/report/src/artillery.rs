@@ -4,6 +4,8 @@
 //! The one decision a reader would question: `http.response_time` and friends are what *we* measured, from the planned
 //! instant; on a target that stalls they are higher than Artillery's own, which start the clock late.
 
+use crate::console::word;
+use crate::page::tame;
 use sonagi_measure::summary::Summary;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,6 +23,26 @@ const LINES: [&str; 6] = ["min", "max", "mean", "median", "p95", "p99"];
 /// Artillery's console summary. Ends with a newline.
 pub fn summary(run: &Summary) -> String {
     render(&names(run), &end_clock(&run.started, run.duration_s))
+}
+
+/// The thresholds, as Artillery lists its checks, and the verdict with its reasons. Not part of [`summary`], whose readers
+/// know only Artillery's lines. Ends with a newline.
+pub fn checks(run: &Summary) -> String {
+    let mut out = String::new();
+    if !run.thresholds.is_empty() {
+        out.push_str("Checks:\n");
+    }
+    for threshold in &run.thresholds {
+        let (mark, seen) = match (threshold.held, threshold.strict) {
+            (true, _) => ("ok", String::new()),
+            (false, true) => ("fail", format!(" ({})", threshold.evidence)),
+            (false, false) => ("fail, not strict", format!(" ({})", threshold.evidence)),
+        };
+        out.push_str(&format!("{mark}: {}{seen}\n", tame(&threshold.expression)));
+    }
+    let reasons: Vec<_> = run.verdict.reasons.iter().map(|reason| tame(reason)).collect();
+    out.push_str(&format!("{}  {}: {}\n", word(run.verdict.result), tame(&run.name), reasons.join("; ")));
+    out
 }
 
 /// What is printed, by Artillery's names. An error goes by Artillery's name only, not by our code as well.

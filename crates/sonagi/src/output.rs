@@ -1,5 +1,6 @@
 //! In which words a summary is printed.
 
+use crate::error::Error;
 use crate::terminal::Terminal;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches};
@@ -20,7 +21,8 @@ pub(crate) fn vocabulary_argument() -> Arg {
         .value_parser([
             PossibleValue::new("sonagi")
                 .help("The verdict, delivery, latency, errors, the generator's health"),
-            PossibleValue::new("artillery").help("Artillery's dotted metric names"),
+            PossibleValue::new("artillery")
+                .help("Artillery's dotted metric names; checks and verdict go to standard error"),
         ])
         .default_value("sonagi")
         .help("In whose words the summary is printed")
@@ -35,11 +37,19 @@ impl Vocabulary {
         }
     }
 
-    /// The summary as text.
-    pub(crate) fn render(self, summary: &Summary, terminal: &Terminal) -> String {
+    /// Prints the summary. In Artillery's words standard output is Artillery's alone, so that what reads it goes on; the
+    /// verdict is for who watches.
+    pub(crate) fn print(self, summary: &Summary, terminal: &Terminal) -> Result<(), Error> {
         match self {
-            Vocabulary::Sonagi => sonagi_report::console::summary(summary, terminal.columns, terminal.colour),
-            Vocabulary::Artillery => sonagi_report::artillery::summary(summary),
+            Vocabulary::Sonagi => {
+                let (columns, colour) = (terminal.columns, terminal.colour);
+                terminal.print(&sonagi_report::console::summary(summary, columns, colour))
+            }
+            Vocabulary::Artillery => {
+                terminal.print(&sonagi_report::artillery::summary(summary))?;
+                terminal.say(sonagi_report::artillery::checks(summary).trim_end());
+                Ok(())
+            }
         }
     }
 }

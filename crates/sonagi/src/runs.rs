@@ -93,6 +93,7 @@ pub(crate) fn all(scripts: Vec<Loaded>, options: &Options, terminal: &Terminal) 
     let control = Control::new();
     let asked = listen(&control, terminal)?;
     let scripts_planned = scripts.len();
+    let names: Vec<String> = scripts.iter().map(|script| script.plan.name.clone()).collect();
     let mut summaries = Vec::with_capacity(scripts_planned);
     let mut trouble = None;
     for script in scripts {
@@ -111,6 +112,9 @@ pub(crate) fn all(scripts: Vec<Loaded>, options: &Options, terminal: &Terminal) 
         }
     }
     conclude(&summaries, scripts_planned, options, terminal)?;
+    for name in names.iter().skip(summaries.len() + usize::from(trouble.is_some())) {
+        terminal.say(&format!("not run: {name}"));
+    }
     match trouble {
         Some(error) => Err(error),
         None => Ok(exit(&summaries, scripts_planned, &asked)),
@@ -195,7 +199,7 @@ fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(),
     if options.quiet || options.json {
         return Ok(());
     }
-    terminal.print(&options.vocabulary.render(summary, terminal))?;
+    options.vocabulary.print(summary, terminal)?;
     terminal.print("\n")
 }
 

@@ -64,3 +64,15 @@ fn a_run_without_http_or_sockets_names_only_its_users() {
     vusers.failed: ................................................................ 0
     ");
 }
+
+#[test]
+fn the_checks_say_what_held_and_end_with_the_verdict() {
+    assert_snapshot!(artillery::checks(&fixture::everything()), @"
+    Checks:
+    ok: http.response_time.p99 < 250
+    fail: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8)
+    fail, not strict: vusers.failed == 0 (vusers.failed = 4)
+    FAIL  fan-out: 3,012 of 200,000 owed copies were lost (1.5 %).; threshold failed: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8); 4 users failed.
+    ");
+    assert_eq!(artillery::checks(&fixture::minimal()), "PASS  ping: \n");
+}

@@ -38,11 +38,10 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let summary = sonagi_measure::folder::read(folder).map_err(|error| {
         Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
     })?;
-    let text = if matches.get_flag("json") {
-        sonagi_report::json::summary(&summary)
+    if matches.get_flag("json") {
+        terminal.print(&sonagi_report::json::summary(&summary))?;
     } else {
-        Vocabulary::of(matches).render(&summary, terminal)
-    };
-    terminal.print(&text)?;
+        Vocabulary::of(matches).print(&summary, terminal)?;
+    }
     Ok(Exit::Pass)
 }

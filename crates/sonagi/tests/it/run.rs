@@ -80,6 +80,8 @@ fn the_artillery_summary_has_artillerys_names() {
         let found = answer.out.lines().find(|printed| printed.starts_with(line));
         assert!(found.is_some_and(|printed| printed.ends_with(". 10")), "{line}{found:?}");
     }
+    assert!(answer.err.ends_with("PASS  health: 10 users completed\n"), "{}", answer.err);
+    assert!(!answer.out.contains("PASS"), "{}", answer.out);
 }
 
 #[test]

@@ -70,11 +70,13 @@ fn scripts_that_did_not_run_because_of_a_signal_are_no_pass() {
     let place = Place::new();
     let service = Service::start(&place, &[]);
     place.write("long.yml", LONG);
-    let arguments = ["run", "long.yml", "long.yml", "-t", &service.url, "--json"];
+    place.write("longer.yml", LONG);
+    let arguments = ["run", "long.yml", "longer.yml", "-t", &service.url, "--json"];
     let mut running = Running::start(place.command(&arguments));
     running.wait_for("0:01  ");
     running.signal(Signal::INT);
     let answer = running.end();
     assert_eq!(answer.code, Some(130), "{answer:?}");
     assert_eq!(answer.json().as_array().unwrap().len(), 1);
+    assert!(answer.err.ends_with("not run: longer\n"), "{}", answer.err);
 }
