@@ -99,7 +99,7 @@ pub struct Limits {
     pub body_bytes: usize,
     /// The largest `content` of one message, in bytes of JSON.
     pub message_bytes: usize,
-    /// Bytes that may wait for one connection; over it the connection is closed with 4008.
+    /// Bytes that may wait for one connection, each frame counted with 64 bytes more than it has; over it the connection is closed with 4008.
     pub queue_bytes: usize,
     /// TCP connections open at once, and polled sessions; more are answered 503.
     pub connections: usize,

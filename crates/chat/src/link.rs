@@ -184,17 +184,19 @@ impl<A: Attendant> Link<A> {
         Poll::Ready(true)
     }
 
-    fn wrote(&mut self, mut written: usize) {
-        self.attendant.peer().outbox.wrote(written);
-        self.hub.metrics.bytes_out.add(written as u64);
+    fn wrote(&mut self, written: usize) {
+        let (mut left, mut frames) = (written, 0);
         while let Some(frame) = self.out.front_mut() {
-            if written < frame.len() {
-                frame.advance(written);
-                return;
+            if left < frame.len() {
+                frame.advance(left);
+                break;
             }
-            written -= frame.len();
+            left -= frame.len();
             self.out.pop_front();
+            frames += 1;
         }
+        self.attendant.peer().outbox.wrote(written, frames);
+        self.hub.metrics.bytes_out.add(written as u64);
     }
 
     /// One read: true when something came, false at the end of the stream.

@@ -90,9 +90,16 @@ pub(crate) enum Polled {
     Ended,
 }
 
+/// What a queued frame costs beside its bytes: else empty frames would wait for nothing.
+const OVERHEAD: usize = 64;
+
+fn cost(frame: &Bytes) -> usize {
+    frame.len() + OVERHEAD
+}
+
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
-    /// Bytes queued or taken by the writer but not yet written.
+    /// The cost of what is queued or taken by the writer but not yet written.
     waiting: AtomicUsize,
     limit: usize,
 }
@@ -127,7 +134,7 @@ impl Outbox {
             if queue.standing != Standing::Open {
                 return Pushed::Gone;
             }
-            let waiting = self.waiting.fetch_add(frame.len(), Relaxed) + frame.len();
+            let waiting = self.waiting.fetch_add(cost(&frame), Relaxed) + cost(&frame);
             if waiting > self.limit {
                 queue.standing = Standing::Closing(Close::Slow);
                 queue.frames = VecDeque::new();
@@ -146,7 +153,7 @@ impl Outbox {
     pub(crate) fn put_first(&self, frames: VecDeque<Bytes>) {
         let mut queue = lock(&self.queue);
         for frame in frames.into_iter().rev() {
-            self.waiting.fetch_add(frame.len(), Relaxed);
+            self.waiting.fetch_add(cost(&frame), Relaxed);
             queue.frames.push_front(frame);
         }
     }
@@ -244,10 +251,11 @@ impl Outbox {
         true
     }
 
-    /// `bytes` of the frames taken have reached the socket.
-    pub(crate) fn wrote(&self, bytes: usize) {
+    /// `bytes` of the frames taken have reached the socket, and with them the end of so many `frames`.
+    pub(crate) fn wrote(&self, bytes: usize, frames: usize) {
+        let cost = bytes + frames * OVERHEAD;
         // Saturating: a close frame is written without having been queued.
-        let _ = self.waiting.fetch_update(Relaxed, Relaxed, |waiting| Some(waiting.saturating_sub(bytes)));
+        let _ = self.waiting.fetch_update(Relaxed, Relaxed, |waiting| Some(waiting.saturating_sub(cost)));
     }
 
     pub(crate) fn waiting(&self) -> usize {
@@ -291,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_queue_over_its_limit_closes_itself_and_drops_what_waited() {
-        let outbox = Outbox::new(10);
+        let outbox = Outbox::new(10 + 2 * OVERHEAD);
         assert_eq!(outbox.push(Bytes::from_static(b"12345")), Pushed::Queued);
         assert_eq!(outbox.push(Bytes::from_static(b"67890")), Pushed::Queued);
         assert_eq!(outbox.push(Bytes::from_static(b"x")), Pushed::Overflow);
@@ -303,12 +311,14 @@ mod tests {
 
     #[test]
     fn taken_frames_count_until_they_are_written() {
-        let outbox = Outbox::new(10);
+        let outbox = Outbox::new(10 + OVERHEAD);
         outbox.push(Bytes::from_static(b"12345678"));
         let mut frames = VecDeque::new();
         outbox.take(&mut frames);
-        assert_eq!(outbox.waiting(), 8);
-        outbox.wrote(8);
+        assert_eq!(outbox.waiting(), 8 + OVERHEAD);
+        outbox.wrote(7, 0);
+        assert_eq!(outbox.waiting(), 1 + OVERHEAD);
+        outbox.wrote(1, 1);
         assert_eq!(outbox.push(Bytes::from_static(b"1234567890")), Pushed::Queued);
     }
 

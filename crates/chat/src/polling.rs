@@ -47,7 +47,7 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Strin
     Ok(match polled {
         Polled::Frames(frames) => {
             let bytes: usize = frames.iter().map(Bytes::len).sum();
-            outbox.wrote(bytes);
+            outbox.wrote(bytes, frames.len());
             hub.metrics.bytes_out.add(bytes as u64);
             payload(&frames, bytes)
         }
