@@ -155,9 +155,7 @@ impl Session {
             hub.peers.remove(&self.peer);
         }
         // Not under the conversation's lock: the end may come from inside it.
-        if self.peer.connected.swap(false, Relaxed) {
-            hub.metrics.socketio.sub(1);
-        }
+        self.peer.left(&hub.metrics);
     }
 
     /// A WebSocket that would take this session over, or `None` when it may not.

@@ -36,7 +36,7 @@ pub(crate) struct Peer {
     /// True while long-polling carries it.
     pub(crate) polled: AtomicBool,
     /// True while a Socket.IO namespace is connected.
-    pub(crate) connected: AtomicBool,
+    connected: AtomicBool,
     /// Messages published by this connection.
     pub(crate) sent: AtomicU64,
     user: OnceLock<u64>,
@@ -108,6 +108,24 @@ impl Peer {
             Form::SocketIo => self.connected.load(Relaxed),
         };
         greeted && self.outbox.is_open()
+    }
+
+    /// A Socket.IO namespace is connected.
+    pub(crate) fn entered(&self, metrics: &Metrics) {
+        if !self.connected.swap(true, Relaxed) {
+            metrics.socketio.add(1);
+        }
+        // The connection may have ended meanwhile, and its end looked before there was anything to end.
+        if !self.outbox.is_open() {
+            self.left(metrics);
+        }
+    }
+
+    /// None is connected any more.
+    pub(crate) fn left(&self, metrics: &Metrics) {
+        if self.connected.swap(false, Relaxed) {
+            metrics.socketio.sub(1);
+        }
     }
 
     fn ping_frame(&self) -> Bytes {
@@ -268,5 +286,24 @@ impl Peers {
         }
         let start = (random % list.len() as u64) as usize;
         list[start..].iter().chain(&list[..start]).find(|peer| suits(peer)).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_connects_a_namespace_while_its_session_ends_is_not_counted() {
+        let (peers, metrics) = (Peers::default(), Metrics::default());
+        let newcomer = Newcomer { form: Form::SocketIo, sid: None, polled: false, queue_bytes: 1000 };
+        let peer = peers.add(newcomer, 1, &Limits::default());
+        peer.entered(&metrics);
+        peer.entered(&metrics);
+        assert_eq!(metrics.socketio.get(), 1);
+        peer.outbox.close(Close::Normal);
+        peer.left(&metrics);
+        peer.entered(&metrics);
+        assert_eq!(metrics.socketio.get(), 0);
     }
 }

@@ -10,7 +10,6 @@
 //! Room members get `newMessage`. A breach of the protocol ends the session, as it does in the reference server.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::Value;
 use sonagi_wire::socketio::{Assembler, Kind, Packet};
@@ -65,8 +64,8 @@ impl Conversation {
                 if namespace == "/" {
                     session.peer.leave_all(&hub.metrics);
                 }
-                if self.namespaces.is_empty() && session.peer.connected.swap(false, Relaxed) {
-                    hub.metrics.socketio.sub(1);
+                if self.namespaces.is_empty() {
+                    session.peer.left(&hub.metrics);
                 }
                 Ok(())
             }
@@ -112,9 +111,7 @@ impl Conversation {
         }
         self.namespaces.push(namespace.to_owned());
         session.peer.pulse.settled();
-        if !session.peer.connected.swap(true, Relaxed) {
-            hub.metrics.socketio.add(1);
-        }
+        session.peer.entered(&hub.metrics);
         let sid = format!(r#"{{"sid":"{}"}}"#, hub.accounts.session_id());
         say(session, &Packet::connect(namespace, &sid));
         if suite {

@@ -55,8 +55,9 @@ fn sweep(hub: &Arc<Hub>, tick: u64) {
                 engineio::abandoned(hub, &peer);
             }
             Verdict::Drop => {
-                peer.outbox.hang_up();
+                // While it still says why it closes: a polled session is counted by that.
                 engineio::abandoned(hub, &peer);
+                peer.outbox.hang_up();
             }
         }
     }

@@ -53,11 +53,7 @@ async fn a_polled_session_that_does_not_poll_is_a_slow_consumer_too() {
     let limits = Limits { queue_bytes: 100_000, close_grace: Duration::from_millis(10), ..Limits::default() };
     let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
     let (at, users) = (service.address(), service.credentials());
-    let open = get(at, "/socket.io/?EIO=4&transport=polling", "").await.body;
-    let handshake: serde_json::Value = serde_json::from_str(&open[1..]).unwrap();
-    let session = format!("/socket.io/?EIO=4&transport=polling&sid={}", handshake["sid"].as_str().unwrap());
-    post(at, &session, "", &format!(r#"40{{"token":"{}"}}"#, users[0].token)).await;
-    post(at, &session, "", r#"42["joinRoom","lobby"]"#).await;
+    let session = polled_in_lobby(at, &users[0].token).await;
     let mut quick = Ws::in_room(at, "lobby", &users[1].token).await;
     for seq in 1..=2 {
         quick.say(&"x".repeat(60_000), "").await;
@@ -68,6 +64,42 @@ async fn a_polled_session_that_does_not_poll_is_a_slow_consumer_too() {
     let metrics = service.metrics();
     assert_eq!(metric(&metrics, "chat_slow_consumers_total"), 1);
     assert_eq!(metric(&metrics, "chat_connections{transport=\"polling\"}"), 0);
+}
+
+#[tokio::test]
+async fn a_slow_consumer_that_never_polls_again_is_counted_too() {
+    let limits = Limits {
+        queue_bytes: 100_000,
+        close_grace: Duration::from_millis(10),
+        // Only for the sweep to come often.
+        connect_timeout: Duration::from_secs(2),
+        ..Limits::default()
+    };
+    let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
+    let (at, users) = (service.address(), service.credentials());
+    polled_in_lobby(at, &users[0].token).await;
+    let mut quick = Ws::in_room(at, "lobby", &users[1].token).await;
+    for seq in 1..=2 {
+        quick.say(&"x".repeat(60_000), "").await;
+        assert_eq!(quick.json_of("message").await["seq"], seq);
+    }
+    within("the end of the session", async {
+        while metric(&service.metrics(), "chat_connections{transport=\"polling\"}") > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(metric(&service.metrics(), "chat_slow_consumers_total"), 1);
+}
+
+/// The path of a polled session that has joined the lobby.
+async fn polled_in_lobby(at: std::net::SocketAddr, token: &str) -> String {
+    let open = get(at, "/socket.io/?EIO=4&transport=polling", "").await.body;
+    let handshake: serde_json::Value = serde_json::from_str(&open[1..]).unwrap();
+    let session = format!("/socket.io/?EIO=4&transport=polling&sid={}", handshake["sid"].as_str().unwrap());
+    post(at, &session, "", &format!(r#"40{{"token":"{token}"}}"#)).await;
+    post(at, &session, "", r#"42["joinRoom","lobby"]"#).await;
+    session
 }
 
 #[tokio::test]
@@ -266,4 +298,18 @@ async fn an_echo_is_drained_like_every_other_connection() {
     assert_eq!(last.closed().await, Some(1012));
     drop((first, last));
     draining.await.unwrap();
+}
+
+#[tokio::test]
+async fn answers_to_pings_that_are_never_read_are_bounded_like_messages() {
+    let limits = Limits { queue_bytes: 50_000, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
+    let mut pings = Vec::new();
+    for _ in 0..10_000 {
+        websocket::encode(Opcode::Ping, b"", Some([0; 4]), &mut pings);
+    }
+    // One read of the service takes them all before it writes: 20,000 bytes of pongs, in 10,000 frames.
+    ws.stream.write_all(&pings).await.unwrap();
+    assert_eq!(ws.closed().await, Some(4008));
 }
