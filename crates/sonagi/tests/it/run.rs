@@ -121,6 +121,20 @@ fn a_target_that_refuses_fails_the_run_and_is_classified() {
 }
 
 #[test]
+fn a_failing_before_flow_is_named_first_and_nobody_is_started() {
+    let place = Place::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    place.write(
+        "before.yml",
+        &HEALTH.replace("scenarios:", "before: { flow: [{ get: { url: /healthz } }] }\nscenarios:"),
+    );
+    let answer = place.sonagi(&["run", "before.yml", "-t", &format!("http://{free}"), "--json"]);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    let reason = "no user was started: `before` failed at GET /healthz: connect_refused";
+    assert_eq!(answer.json()["verdict"]["reasons"][0], reason);
+}
+
+#[test]
 fn what_cannot_be_written_is_said_before_the_run() {
     let place = Place::new();
     place.write("health.yml", HEALTH);
