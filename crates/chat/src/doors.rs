@@ -145,7 +145,7 @@ async fn session(
         None => None,
     };
     match (known, websocket, request.method().clone()) {
-        (Some(session), false, Method::GET) => Ok(http::text(polling::poll(&session, hub).await?)),
+        (Some(session), false, Method::GET) => Ok(http::polled(polling::poll(&session, hub).await?)),
         (Some(session), false, Method::POST) => {
             let limit = hub.config.limits.max_payload;
             let body = async {
@@ -164,7 +164,7 @@ async fn session(
         (None, false, Method::GET) => {
             may_open(hub)?;
             let session = Session::open(hub, speech, true, bearer(request.headers()));
-            Ok(http::text(polling::poll(&session, hub).await?))
+            Ok(http::polled(polling::poll(&session, hub).await?))
         }
         (None, _, method) if method != Method::GET => Err(Refusal::BadHandshakeMethod.into()),
         (known, _, _) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
@@ -17,12 +17,13 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::content::Content;
 use crate::hub::{Hub, Phase};
 use crate::patient::Patient;
 use crate::problem::Problem;
 use crate::{api, doors};
 
-pub(crate) type Answer = Response<Full<Bytes>>;
+pub(crate) type Answer = Response<Content>;
 
 /// A listener with a backlog that a burst of arrivals fits in.
 pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -253,15 +254,20 @@ pub(crate) fn empty(status: StatusCode) -> Answer {
 }
 
 pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Answer {
-    with(status, "application/json", body.into())
+    with(status, "application/json", body.into() as Bytes)
 }
 
 pub(crate) fn text(body: impl Into<Bytes>) -> Answer {
-    with(StatusCode::OK, "text/plain; charset=UTF-8", body.into())
+    with(StatusCode::OK, "text/plain; charset=UTF-8", body.into() as Bytes)
 }
 
-fn with(status: StatusCode, content_type: &'static str, body: Bytes) -> Answer {
-    let mut answer = Response::new(Full::new(body));
+/// The answer to a poll.
+pub(crate) fn polled(content: Content) -> Answer {
+    with(StatusCode::OK, "text/plain; charset=UTF-8", content)
+}
+
+fn with(status: StatusCode, content_type: &'static str, content: impl Into<Content>) -> Answer {
+    let mut answer = Response::new(content.into());
     *answer.status_mut() = status;
     if !content_type.is_empty() {
         answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));

@@ -15,6 +15,7 @@ mod accounts;
 mod api;
 mod bucket;
 mod config;
+mod content;
 mod credentials;
 mod doors;
 mod engineio;

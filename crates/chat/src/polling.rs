@@ -10,29 +10,37 @@ use std::sync::atomic::Ordering::Relaxed;
 use bytes::Bytes;
 use sonagi_wire::engineio::{self, Packet, Refusal};
 
+use crate::content::Content;
 use crate::engineio::Session;
 use crate::hub::Hub;
 use crate::outbox::{Close, Polled, packet_of};
 
-/// The poll under way: unless it was answered, its end is the session's.
-struct Pending<'a> {
-    session: &'a Arc<Session>,
-    hub: &'a Arc<Hub>,
+/// The poll under way: unless its answer was taken, its end is the session's.
+pub(crate) struct Pending {
+    session: Arc<Session>,
+    hub: Arc<Hub>,
     answered: bool,
 }
 
-impl Drop for Pending<'_> {
+impl Pending {
+    /// The connection took the answer to write it.
+    pub(crate) fn answered(mut self) {
+        self.answered = true;
+    }
+}
+
+impl Drop for Pending {
     fn drop(&mut self) {
         self.session.polling.store(false, Relaxed);
         // After an upgrade the WebSocket carries the session, whatever became of the poll.
         if !self.answered && self.session.is_polled() {
-            self.session.end(Close::Normal, self.hub);
+            self.session.end(Close::Normal, &self.hub);
         }
     }
 }
 
-/// Waits for packets and returns them as the body of an answer.
-pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<String, Refusal> {
+/// Waits for packets and returns them as the content of an answer.
+pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Content, Refusal> {
     if !session.is_polled() {
         return Err(Refusal::BadRequest);
     }
@@ -40,11 +48,9 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Strin
         session.fail(hub);
         return Err(Refusal::BadRequest);
     }
-    let mut pending = Pending { session, hub, answered: false };
+    let pending = Pending { session: session.clone(), hub: hub.clone(), answered: false };
     let outbox = &session.peer.outbox;
-    let polled = poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await;
-    pending.answered = true;
-    Ok(match polled {
+    let body = match poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await {
         Polled::Frames(frames) => {
             let bytes: usize = frames.iter().map(Bytes::len).sum();
             outbox.wrote(bytes, frames.len());
@@ -56,7 +62,8 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Strin
             session.end(Close::Normal, hub);
             "1".to_owned()
         }
-    })
+    };
+    Ok(Content::polled(body, pending))
 }
 
 /// The frames' packets as one polling body.
@@ -113,6 +120,32 @@ pub(crate) async fn post<E: From<Refusal>>(
         Err(()) => {
             session.fail(hub);
             Err(Refusal::BadRequest.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::body::Body;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::engineio::Speech;
+
+    #[tokio::test]
+    async fn an_answer_that_was_not_taken_ends_the_session_and_a_taken_one_does_not() {
+        let service = crate::service::start(Config::default()).await.unwrap();
+        let hub = service.hub();
+        for taken in [true, false] {
+            let session = Session::open(hub, Speech::Echo, true, None);
+            let mut content = poll(&session, hub).await.unwrap();
+            if taken {
+                let frame = poll_fn(|cx| std::pin::Pin::new(&mut content).poll_frame(cx)).await;
+                assert!(frame.unwrap().unwrap().data_ref().unwrap().starts_with(b"0{"));
+            }
+            drop(content);
+            assert_eq!(hub.sessions.find(&session.sid).is_some(), taken);
+            assert!(!session.polling.load(Relaxed));
         }
     }
 }

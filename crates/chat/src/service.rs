@@ -96,6 +96,11 @@ impl Service {
         self.address
     }
 
+    #[cfg(test)]
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
         self.hub.metrics.render()
