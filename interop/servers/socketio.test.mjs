@@ -47,6 +47,13 @@ for (const [way, transports] of Object.entries(WAYS)) {
       assert.deepEqual(server.seen.events, { draw: 12 });
     });
 
+    test('binary arguments we send arrive as bytes and are acknowledged', async () => {
+      const summary = await run('upload.yml', server.url, by);
+      assertClean(summary, 4);
+      assert.deepEqual(server.seen.events, { upload: 8 });
+      assert.equal(operation(summary, 'emit upload').count, 8);
+    });
+
     test('an acknowledgement that never comes is counted at its time limit', async () => {
       const summary = await run('never.yml', server.url, by);
       assert.deepEqual(errorCounts(summary), { ack_timeout: 4 });

@@ -52,6 +52,10 @@ function converse(namespace, socket) {
     socket.emit('picture', { label, bytes: Buffer.from([255, 0, 1]), more: [Buffer.from('소나기')] });
     acknowledge({ label, bytes: Buffer.alloc(70_000, 7) });
   });
+  socket.on('upload', (label, picture, more, acknowledge) => {
+    const bytes = [picture, more].map((part) => (Buffer.isBuffer(part) ? part.toString('hex') : `no bytes: ${typeof part}`));
+    acknowledge({ label, bytes });
+  });
   socket.on('kick me', () => socket.disconnect(true));
   socket.on('leave this namespace', () => socket.disconnect(false));
 }

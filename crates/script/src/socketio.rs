@@ -1,5 +1,6 @@
 //! Steps of `engine: socketio` and `engine: socketio-v3`.
 
+use base64::Engine as _;
 use sonagi_engine::plan::{Argument, Awaited, Expect, SocketioConnect, SocketioEmit, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use crate::awaited::{Answer, awaited};
 use crate::flow::Flow;
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Kind, Node, Origin, Place};
+use crate::yaml::{Entry, Kind, Node, Origin, Place};
 
 /// The session that the script does not write down.
 pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
@@ -193,11 +194,58 @@ fn channelled(reader: &mut Reader, own: &Fields<'_>) -> Option<Message> {
     Some((name, data.into_iter().collect(), written))
 }
 
+/// Any value; `{$base64: AAEC}` is bytes.
 fn argument(reader: &mut Reader, node: &Node) -> Option<Argument> {
+    if let Some(entry) = node.entries().iter().find(|entry| entry.key == BINARY) {
+        return binary(reader, node, entry);
+    }
+    refuse_nested_binary(reader, node);
     reader.names.in_message = true;
     let json = reader.json(node);
     reader.names.in_message = false;
     json.map(Argument::Json)
+}
+
+/// The one key of an argument that is sent as a binary attachment.
+const BINARY: &str = "$base64";
+
+fn binary(reader: &mut Reader, node: &Node, entry: &Entry) -> Option<Argument> {
+    if let Some(other) = node.entries().iter().find(|other| other.key != BINARY) {
+        let what = format!("a binary argument has the key {BINARY} alone; this one has {} too", other.key);
+        reader.problem(other.place, what, Some("send it as an argument of its own".into()));
+        return None;
+    }
+    let place = entry.value.place;
+    let wrong = |what: String| {
+        (what, Some(format!("write `{{{BINARY}: \"AAEC\"}}`: standard base64 with its padding")))
+    };
+    let (what, hint) = match entry.value.as_text() {
+        Some(text) if text.contains("{{") => {
+            let hint = "what users fill in is sent as JSON or text".to_owned();
+            ("a binary argument is the same for all users: it has no templates".to_owned(), Some(hint))
+        }
+        Some(text) => match base64::engine::general_purpose::STANDARD.decode(text.trim()) {
+            Ok(bytes) => return Some(Argument::Binary(bytes)),
+            Err(error) => wrong(format!("not base64: {error}")),
+        },
+        None => wrong(format!("{BINARY} wants a text; got {}", entry.value.describe())),
+    };
+    reader.problem(place, what, hint);
+    None
+}
+
+fn refuse_nested_binary(reader: &mut Reader, node: &Node) {
+    let items = if let Kind::List(items) = &node.kind { items.as_slice() } else { &[] };
+    for inner in items.iter().chain(node.entries().iter().map(|entry| &entry.value)) {
+        match inner.entries().iter().find(|entry| entry.key == BINARY) {
+            Some(entry) => reader.problem(
+                entry.place,
+                "binary data is an argument of its own, not a part of one",
+                Some(format!("write `emit: [event, {{…}}, {{{BINARY}: …}}]`")),
+            ),
+            None => refuse_nested_binary(reader, inner),
+        }
+    }
 }
 
 fn acknowledgement(

@@ -120,7 +120,7 @@ impl Sketch<'_> {
         for argument in &step.arguments {
             match argument {
                 Argument::Json(value) => text.push_str(&format!(", {}", json(value))),
-                Argument::Binary(bytes) => text.push_str(&format!(", {} bytes", bytes.len())),
+                Argument::Binary(bytes) => text.push_str(&format!(", bytes {bytes:?}")),
             }
         }
         if let Some(ack) = &step.acknowledge {

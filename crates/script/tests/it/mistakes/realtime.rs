@@ -7,7 +7,7 @@ fn mistakes_in_real_time_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 28] = [
+const CASES: [Case; 31] = [
     (
         ws,
         "    - connect: {url: ws://x}\n    - send: a\n",
@@ -92,6 +92,30 @@ const CASES: [Case; 28] = [
         socketio,
         "    - emit: [5]\n      acknowledge: {capture: {json: $.0, as: id}}\n    - emit: [say, \"{{ id }}\"]\n",
         &["7:14: an event's name is a text; got 5 | write `emit: [message, {text: hi}]`"],
+    ),
+    (
+        socketio,
+        "    - emit: [a, {$base64: \"A{{ $user }}\"}]\n    - emit: [a, {$base64: 5}]\n",
+        &[
+            "7:27: a binary argument is the same for all users: it has no templates | what users fill in is sent as JSON or text",
+            r#"8:27: $base64 wants a text; got 5 | write `{$base64: "AAEC"}`: standard base64 with its padding"#,
+        ],
+    ),
+    (
+        socketio,
+        "    - emit: {channel: a, data: {$base64: AAE}}\n    - emit: [a, {$base64: AAEC, name: b}]\n",
+        &[
+            r#"7:42: not base64: Invalid padding | write `{$base64: "AAEC"}`: standard base64 with its padding"#,
+            "8:33: a binary argument has the key $base64 alone; this one has name too | send it as an argument of its own",
+        ],
+    ),
+    (
+        socketio,
+        "    - emit: [a, {picture: {$base64: AAEC}}, [{$base64: AAEC}]]\n",
+        &[
+            "7:28: binary data is an argument of its own, not a part of one | write `emit: [event, {…}, {$base64: …}]`",
+            "7:47: binary data is an argument of its own, not a part of one | write `emit: [event, {…}, {$base64: …}]`",
+        ],
     ),
     (
         socketio,
