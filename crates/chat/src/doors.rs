@@ -16,6 +16,7 @@ use crate::engineio::{Session, Socket, Speech};
 use crate::http::{self, Answer, BodyError, Seat};
 use crate::hub::Hub;
 use crate::link::{Attendant, carry};
+use crate::outbox::Close;
 use crate::patient::Patient;
 use crate::peer::{Form, Newcomer};
 use crate::polling;
@@ -149,14 +150,8 @@ async fn session(
         (Some(session), false, Method::POST) => {
             let limit = hub.config.limits.max_payload;
             let body = async {
-                http::body(request.into_body(), limit, hub).await.map_err(|error| {
-                    session.fail(hub);
-                    match error {
-                        BodyError::TooLarge => Refused::Status(StatusCode::PAYLOAD_TOO_LARGE),
-                        BodyError::TooSlow => Refused::Status(StatusCode::REQUEST_TIMEOUT),
-                        BodyError::Broken => Refused::By(Refusal::BadRequest),
-                    }
-                })
+                let body = http::body(request.into_body(), limit, hub).await;
+                body.map_err(|error| given_up(&error, &session, hub))
             };
             Ok(http::text(polling::post(&session, hub, body).await?))
         }
@@ -180,6 +175,26 @@ async fn session(
             let answer = handshake.answer();
             handshake.then(seat, hub.clone(), hub.config.limits.max_payload, move || attendant);
             Ok(answer)
+        }
+    }
+}
+
+/// A post that brings nothing ends a session that is still polled.
+fn given_up(error: &BodyError, session: &Session, hub: &Arc<Hub>) -> Refused {
+    match error {
+        BodyError::TooLarge => {
+            session.fail_poll(hub);
+            Refused::Status(StatusCode::PAYLOAD_TOO_LARGE)
+        }
+        // The network's doing as likely as the client's: no breach.
+        BodyError::TooSlow | BodyError::Broken => {
+            if session.is_polled() {
+                session.end(Close::Normal, hub);
+            }
+            match error {
+                BodyError::TooSlow => Refused::Status(StatusCode::REQUEST_TIMEOUT),
+                _ => Refused::By(Refusal::BadRequest),
+            }
         }
     }
 }

@@ -137,6 +137,13 @@ impl Session {
         self.end(Close::BadPacket, hub);
     }
 
+    /// Ends the session for what came by polling; after an upgrade that has nothing to do with it any more.
+    pub(crate) fn fail_poll(&self, hub: &Arc<Hub>) {
+        if self.is_polled() {
+            self.fail(hub);
+        }
+    }
+
     /// Ends the session; the first reason stands. What is queued still goes out to a poll that waits, or the socket.
     pub(crate) fn end(&self, why: Close, hub: &Arc<Hub>) {
         self.peer.outbox.close(why);

@@ -45,7 +45,7 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Conte
         return Err(Refusal::BadRequest);
     }
     if session.polling.swap(true, Relaxed) {
-        session.fail(hub);
+        session.fail_poll(hub);
         return Err(Refusal::BadRequest);
     }
     let pending = Pending { session: session.clone(), hub: hub.clone(), answered: false };
@@ -100,11 +100,15 @@ pub(crate) async fn post<E: From<Refusal>>(
         return Err(Refusal::BadRequest.into());
     }
     if session.posting.swap(true, Relaxed) {
-        session.fail(hub);
+        session.fail_poll(hub);
         return Err(Refusal::BadRequest.into());
     }
     let _posting = Posting(session);
     let body = body.await?;
+    if !session.is_polled() {
+        // An upgrade overtook it; taken now, its packets could come after later ones.
+        return Err(Refusal::BadRequest.into());
+    }
     hub.metrics.bytes_in.add(body.len() as u64);
     let taken = std::str::from_utf8(&body).map_err(drop).and_then(|body| {
         for packet in engineio::payload(body) {
@@ -118,7 +122,7 @@ pub(crate) async fn post<E: From<Refusal>>(
     match taken {
         Ok(()) => Ok("ok"),
         Err(()) => {
-            session.fail(hub);
+            session.fail_poll(hub);
             Err(Refusal::BadRequest.into())
         }
     }

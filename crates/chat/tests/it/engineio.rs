@@ -340,3 +340,49 @@ async fn a_client_may_upgrade_before_its_poll_has_returned() {
         assert!(poll.body == "6" || poll.status == 400, "upgrade {n}: {}", poll.body);
     }
 }
+
+#[tokio::test]
+async fn a_post_that_an_upgrade_overtakes_is_refused_and_the_session_goes_on() {
+    let service = serve_calm().await;
+    let at = service.address();
+    for rest in [Some("ello"), None] {
+        let session = open(at).await;
+        let mut slow = TcpStream::connect(at).await.unwrap();
+        let head = format!("POST {session} HTTP/1.1\r\nHost: chat\r\nContent-Length: 6\r\n\r\n4h");
+        slow.write_all(head.as_bytes()).await.unwrap();
+        let mut ws = Ws::open(at, &probe_of(&session), "").await.ok().unwrap();
+        for (text, answer) in [("2probe", "3probe"), ("5", ""), ("4up", "4up")] {
+            ws.text(text).await;
+            assert!(answer.is_empty() || ws.next_text().await == answer);
+        }
+        match rest {
+            Some(rest) => {
+                slow.write_all(rest.as_bytes()).await.unwrap();
+                assert_eq!(reply(&mut slow).await.status, 400);
+            }
+            None => {
+                // Its side is shut in the middle of the body; the answer, if any, ends the stream.
+                slow.shutdown().await.unwrap();
+                within("the end of the post", read_reply(&mut slow)).await;
+            }
+        }
+        ws.text("4still here").await;
+        assert_eq!(ws.next_text().await, "4still here");
+    }
+    assert_eq!(metric(&service.metrics(), "chat_protocol_violations_total"), 0);
+}
+
+#[tokio::test]
+async fn a_post_that_breaks_off_ends_the_session_and_is_no_violation() {
+    let service = serve_calm().await;
+    let at = service.address();
+    let session = open(at).await;
+    let mut slow = TcpStream::connect(at).await.unwrap();
+    let head = format!("POST {session} HTTP/1.1\r\nHost: chat\r\nContent-Length: 6\r\n\r\n4h");
+    slow.write_all(head.as_bytes()).await.unwrap();
+    arrived(&service).await;
+    slow.shutdown().await.unwrap();
+    within("the end of the post", read_reply(&mut slow)).await;
+    assert_eq!(get(at, &session, "").await.json()["code"], 1);
+    assert_eq!(metric(&service.metrics(), "chat_protocol_violations_total"), 0);
+}
