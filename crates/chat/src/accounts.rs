@@ -17,6 +17,7 @@ use crate::lock;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::store::UserRow;
+use crate::tokens::{Bounds, Tokens};
 use crate::turns::Turns;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -43,19 +44,13 @@ impl User {
 pub(crate) struct Accounts {
     by_id: HashMap<u64, Arc<User>>,
     by_email: HashMap<String, u64>,
-    tokens: Mutex<HashMap<String, Token>>,
+    tokens: Mutex<Tokens>,
     secrets: Secrets,
     verifying: Turns,
     /// Verified when the email is unknown, so that the answer takes as long.
     decoy: Arc<str>,
     by_email_rate: Buckets<String>,
     by_address_rate: Option<Buckets<IpAddr>>,
-    limits: Limits,
-}
-
-struct Token {
-    user: u64,
-    until: Instant,
 }
 
 /// A login that was granted.
@@ -85,16 +80,17 @@ impl Accounts {
             let friends = friends_of.remove(&id).unwrap_or_default();
             by_id.insert(id, Arc::new(User { id, email, username, password, friends }));
         }
+        let bounds =
+            Bounds { lifetime: limits.token_lifetime, all: limits.tokens, per_user: limits.tokens_per_user };
         Ok(Accounts {
             by_id,
             by_email,
-            tokens: Mutex::new(HashMap::new()),
+            tokens: Mutex::new(Tokens::new(bounds)),
             secrets: Secrets::open()?,
             verifying: Turns::new(limits.logins_at_once),
             decoy: decoy.into(),
             by_email_rate: Buckets::new(limits.login_per_email),
             by_address_rate: limits.login_per_address.map(Buckets::new),
-            limits: limits.clone(),
         })
     }
 
@@ -157,25 +153,20 @@ impl Accounts {
     /// A new access token of a user.
     pub(crate) fn token(&self, user: u64) -> Result<String, Problem> {
         let text = self.secrets.hex(24);
-        let now = Instant::now();
-        let mut tokens = lock(&self.tokens);
-        if tokens.len() >= self.limits.tokens {
-            tokens.retain(|_, token| token.until > now);
-            if tokens.len() >= self.limits.tokens {
-                return Err(Problem::new(503, "too_many_tokens", "too many access tokens are valid"));
-            }
+        match lock(&self.tokens).give(&text, user, Instant::now()) {
+            true => Ok(text),
+            false => Err(Problem::new(503, "too_many_tokens", "too many access tokens are valid")),
         }
-        tokens.insert(text.clone(), Token { user, until: now + self.limits.token_lifetime });
-        Ok(text)
     }
 
     /// Whose valid token this is.
     pub(crate) fn who(&self, token: &str) -> Option<u64> {
-        lock(&self.tokens).get(token).filter(|token| token.until > Instant::now()).map(|token| token.user)
+        lock(&self.tokens).who(token, Instant::now())
     }
 
     /// Forgets what time has made meaningless.
     pub(crate) fn sweep(&self, now: Instant) {
+        lock(&self.tokens).sweep(now);
         self.by_email_rate.sweep(now);
         if let Some(rate) = &self.by_address_rate {
             rate.sweep(now);

@@ -130,6 +130,8 @@ pub struct Limits {
     pub token_lifetime: Duration,
     /// Access tokens valid at once; then logins are answered 503.
     pub tokens: usize,
+    /// Access tokens of one user valid at once; over it, its oldest ends.
+    pub tokens_per_user: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
     pub close_grace: Duration,
 }
@@ -162,6 +164,7 @@ impl Default for Limits {
             password_cost: PasswordCost { memory_kib: 4096, passes: 1 },
             token_lifetime: Duration::from_secs(12 * 3600),
             tokens: 1_000_000,
+            tokens_per_user: 10_000,
             close_grace: Duration::from_secs(5),
         }
     }

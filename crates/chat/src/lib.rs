@@ -39,6 +39,7 @@ mod socketio;
 mod spoil;
 mod store;
 mod sweep;
+mod tokens;
 mod turns;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
