@@ -222,12 +222,8 @@ pub(crate) fn steps(
 fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Option<Vec<Step>> {
     let Kind::Map(entries) = &item.kind else {
         let what = format!("a step is a mapping, e.g. `think: 1`; got {}", item.describe());
-        let hint = item.as_text().filter(|text| VERBS.iter().any(|verb| verb.name == *text));
-        reader.problem(
-            item.place,
-            what,
-            hint.map(|verb| format!("with a colon and what it needs, e.g. `{verb}: true`")),
-        );
+        let is_disconnect = item.as_text().is_some_and(|text| text == "disconnect");
+        reader.problem(item.place, what, is_disconnect.then(|| "write `disconnect: true`".to_owned()));
         return None;
     };
     let mut verbs = entries

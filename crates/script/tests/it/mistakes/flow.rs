@@ -218,11 +218,12 @@ const CASES: [Case; 43] = [
             r#"7:7: the step "parallel" is refused: requests of one user run one after the other in this version | write the requests as steps of their own"#,
         ],
     ),
+    (http, "    - think\n", &[r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "think""#]),
     (
         http,
-        "    - think\n",
+        "    - disconnect\n",
         &[
-            r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "think" | with a colon and what it needs, e.g. `think: true`"#,
+            r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "disconnect" | write `disconnect: true`"#,
         ],
     ),
     (
