@@ -1,7 +1,7 @@
 //! The one timer of the service: looks at every connection once a tick.
 //!
 //! A timer per connection would cost each of them memory and the runtime a heap; a look costs some nanoseconds. The
-//! tick is a twentieth of the shortest time limit it serves (a second with the defaults), and limits are kept
+//! tick is a twentieth of the shortest time limit it serves (half a second with the defaults), and limits are kept
 //! early by up to a tick rather than late.
 
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::peer::Verdict;
 const TIDY: Duration = Duration::from_secs(10);
 
 fn tick(limits: &Limits) -> Duration {
-    let shortest = limits.ping_interval.min(limits.ping_timeout).min(limits.connect_timeout);
+    let Limits { ping_interval, ping_timeout, connect_timeout, upgrade_timeout, .. } = limits;
+    let shortest = *ping_interval.min(ping_timeout).min(connect_timeout).min(upgrade_timeout);
     (shortest / 20).clamp(Duration::from_millis(5), Duration::from_secs(1))
 }
 

@@ -386,3 +386,19 @@ async fn a_post_that_breaks_off_ends_the_session_and_is_no_violation() {
     assert_eq!(get(at, &session, "").await.json()["code"], 1);
     assert_eq!(metric(&service.metrics(), "chat_protocol_violations_total"), 0);
 }
+
+#[tokio::test]
+async fn a_probe_that_does_not_upgrade_in_time_is_closed_and_the_session_polls_on() {
+    let limits = Limits { upgrade_timeout: Duration::from_millis(200), ..Limits::default() };
+    let config = Config { protocol_suite: true, limits, ..Config::default() };
+    let service = sonagi_chat::start(config).await.unwrap();
+    let at = service.address();
+    let session = open(at).await;
+    let mut ws = Ws::open(at, &probe_of(&session), "").await.ok().unwrap();
+    ws.text("2probe").await;
+    assert_eq!(ws.next_text().await, "3probe");
+    assert_eq!(get(at, &session, "").await.body, "6");
+    assert_eq!(ws.closed().await, Some(4003));
+    post(at, &session, "", "4still polling").await;
+    assert_eq!(get(at, &session, "").await.body, "4still polling");
+}

@@ -118,6 +118,23 @@ async fn only_listed_origins_may_come_in() {
 }
 
 #[tokio::test]
+async fn there_may_be_so_many_rooms_and_no_more() {
+    let limits = Limits { rooms: 2, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();
+    let token = &service.credentials()[0].token;
+    for (wanted, status) in [
+        (r#"{"name":"second"}"#, 200),
+        (r#"{"name":"third"}"#, 409),
+        (r#"{"friendId":2}"#, 409),
+        (r#"{"name":"second"}"#, 200),
+        (r#"{"name":"lobby"}"#, 200),
+    ] {
+        let reply = post(service.address(), "/rooms/find-or-create", token, wanted).await;
+        assert_eq!(reply.status, status, "{wanted}");
+    }
+}
+
+#[tokio::test]
 async fn history_is_paged_by_a_dense_sequence() {
     let service = serve(1).await;
     let (at, token) = (service.address(), &service.credentials()[0].token);

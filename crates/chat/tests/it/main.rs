@@ -5,6 +5,7 @@ mod endings;
 mod engineio;
 mod faults;
 mod http_api;
+mod log;
 mod rooms;
 mod socketio;
 mod socketio_client;
