@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rusqlite::Connection;
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use crate::accounts::Accounts;
@@ -88,7 +89,7 @@ impl Hub {
         &self,
         peer: &Arc<Peer>,
         room: Option<&str>,
-        content: &serde_json::Value,
+        content: Option<&RawValue>,
         client_id: Option<String>,
         receipt: Receipt,
     ) {
@@ -101,7 +102,7 @@ impl Hub {
         &self,
         peer: &Arc<Peer>,
         room: Option<&str>,
-        content: &serde_json::Value,
+        content: Option<&RawValue>,
         client_id: Option<String>,
         receipt: Receipt,
     ) -> Result<(), Problem> {
@@ -112,10 +113,9 @@ impl Hub {
                 Problem::bad_request("a message needs a room unless the sender is in exactly one")
             })?,
         };
-        if content.is_null() {
-            return Err(Problem::bad_request("a message needs a content"));
-        }
-        let content = content.to_string();
+        // What came is passed on as it came: parsing it would round the numbers that JSON writes and no machine has.
+        let content = content.map(RawValue::get).filter(|content| *content != "null");
+        let content = content.ok_or_else(|| Problem::bad_request("a message needs a content"))?.to_owned();
         let limit = self.config.limits.message_bytes;
         if content.len() > limit || client_id.as_ref().is_some_and(|id| id.len() > 128) {
             return Err(Problem::new(
@@ -124,6 +124,9 @@ impl Hub {
                 format!("a content may have {limit} bytes and an id 128"),
             ));
         }
+        if !is_shallow(&content) {
+            return Err(Problem::bad_request(format!("a content may be nested {DEPTH} deep")));
+        }
         if self.log.append(Entry { room, sender: peer.clone(), user, client_id, content, receipt }) {
             Ok(())
         } else {
@@ -131,6 +134,24 @@ impl Hub {
             Err(Problem::overloaded())
         }
     }
+}
+
+/// Arrays and objects inside each other: receivers' parsers have such a bound, and none should trip over it.
+const DEPTH: usize = 100;
+
+fn is_shallow(json: &str) -> bool {
+    let (mut depth, mut text, mut escaped) = (0usize, false, false);
+    json.bytes().all(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => text = !text,
+            b'[' | b'{' if !text => depth += 1,
+            b']' | b'}' if !text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth <= DEPTH
+    })
 }
 
 /// Connections that read history beside the writing one; there are never more than turns.
@@ -174,5 +195,19 @@ impl Hub {
             page
         });
         page.await.ok_or_else(Problem::store)?.map_err(|_| Problem::store())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_what_is_open_at_once_outside_of_text() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(is_shallow(&nested(DEPTH)));
+        assert!(!is_shallow(&nested(DEPTH + 1)));
+        assert!(is_shallow(&format!("[{}[]]", "[],{},".repeat(DEPTH))));
+        assert!(is_shallow(&format!(r#"["\"{}"]"#, "[".repeat(DEPTH + 1))));
     }
 }

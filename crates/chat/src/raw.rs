@@ -8,9 +8,11 @@
 //!
 //! Anything else is answered `{"type":"error","code":…,"message":…}` and the connection goes on.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use sonagi_wire::websocket::{self, Opcode};
 
 use crate::hub::Hub;
@@ -25,23 +27,40 @@ pub(crate) struct RawRooms {
     pub(crate) hub: Arc<Hub>,
 }
 
+/// A client's frame; `content` and `id` stay the text they came as.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum Request {
-    Join {
-        room: String,
-    },
-    Leave {
-        room: String,
-    },
-    Send {
-        #[serde(default)]
-        room: Option<String>,
-        #[serde(default)]
-        content: serde_json::Value,
-        #[serde(default)]
-        id: Option<serde_json::Value>,
-    },
+struct Frame<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    room: Option<String>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+}
+
+enum Request<'a> {
+    Join(String),
+    Leave(String),
+    Send(Frame<'a>),
+}
+
+fn read(text: &str) -> Result<Request<'_>, Problem> {
+    let wrong = |why: &str| {
+        Problem::bad_request(format!("a frame is a JSON object with the type join, leave or send: {why}"))
+    };
+    // Else an array of the fields' values would pass.
+    if !text.trim_start().starts_with('{') {
+        return Err(wrong("this is no object"));
+    }
+    let mut frame: Frame<'_> = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+    match frame.kind.as_ref() {
+        "send" => return Ok(Request::Send(frame)),
+        "join" | "leave" => {}
+        _ => return Err(wrong("this has another type")),
+    }
+    let room = frame.room.take().ok_or_else(|| wrong("`room` is missing"))?;
+    Ok(if frame.kind == "join" { Request::Join(room) } else { Request::Leave(room) })
 }
 
 impl RawRooms {
@@ -63,11 +82,11 @@ impl RawRooms {
 }
 
 /// A client's id of a message: text as it is, anything else as its JSON; empty text is none.
-pub(crate) fn client_id(id: Option<serde_json::Value>) -> Option<String> {
-    match id? {
-        serde_json::Value::Null => None,
-        serde_json::Value::String(text) => Some(text).filter(|text| !text.is_empty()),
-        other => Some(other.to_string()),
+pub(crate) fn client_id(id: Option<&RawValue>) -> Option<String> {
+    match id?.get() {
+        "null" | "\"\"" => None,
+        json if json.starts_with('"') => serde_json::from_str(json).ok(),
+        json => Some(json.to_owned()),
     }
 }
 
@@ -77,23 +96,21 @@ impl Attendant for RawRooms {
     }
 
     fn text(&mut self, text: &str) {
-        match serde_json::from_str(text) {
-            Ok(Request::Join { room }) => self.join(&room),
-            Ok(Request::Leave { room }) => {
+        match read(text) {
+            Ok(Request::Join(room)) => self.join(&room),
+            Ok(Request::Leave(room)) => {
                 if self.hub.leave(&self.peer, &room) {
                     self.tell(&format!(r#"{{"type":"left","room":"{room}"}}"#));
                 } else {
                     self.refuse(&Problem::no_room(&room));
                 }
             }
-            Ok(Request::Send { room, content, id }) => {
-                let id = client_id(id);
-                let receipt = Receipt::Raw(id.clone());
-                self.hub.say(&self.peer, room.as_deref(), &content, id, receipt);
+            Ok(Request::Send(Frame { room, content, id, .. })) => {
+                // Given back as it came, unless it is no id at all by its length.
+                let echoed = id.map(RawValue::get).filter(|id| id.len() <= 1024).map(str::to_owned);
+                self.hub.say(&self.peer, room.as_deref(), content, client_id(id), Receipt::Raw(echoed));
             }
-            Err(error) => self.refuse(&Problem::bad_request(format!(
-                "a frame is a JSON object with the type join, leave or send: {error}"
-            ))),
+            Err(problem) => self.refuse(&problem),
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) enum Outcome {
 pub(crate) enum Receipt {
     /// Socket.IO without an acknowledgement id: told of a refusal only, as the event `exception`.
     Silent,
-    /// `/ws`, with the client's id of the message when it gave one.
+    /// `/ws`, with the client's id of the message, as JSON, when it gave one.
     Raw(Option<String>),
     /// Socket.IO with this acknowledgement id.
     SocketIo(u64),
@@ -47,7 +47,9 @@ impl Receipt {
             sender,
             match self {
                 Receipt::Silent => return,
-                Receipt::Raw(id) => format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, json(id)),
+                Receipt::Raw(id) => {
+                    format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, id.as_deref().unwrap_or("null"))
+                }
                 Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":true,"seq":{seq}}}]"#),
             },
         );
@@ -59,7 +61,9 @@ impl Receipt {
             sender,
             match self {
                 Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
-                Receipt::Raw(id) => format!(r#"{{"type":"error","id":{},{fields}}}"#, json(id)),
+                Receipt::Raw(id) => {
+                    format!(r#"{{"type":"error","id":{},{fields}}}"#, id.as_deref().unwrap_or("null"))
+                }
                 Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":false,"error":{{{fields}}}}}]"#),
             },
         );
@@ -68,8 +72,4 @@ impl Receipt {
     fn tell(&self, sender: &Arc<Peer>, text: String) {
         sender.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
     }
-}
-
-fn json(id: &Option<String>) -> String {
-    id.as_ref().map_or_else(|| "null".to_owned(), |id| serde_json::Value::from(id.as_str()).to_string())
 }

@@ -9,9 +9,11 @@
 //! A refusal is `{ok:false, error:{code, message}}`, or the event `exception` when no acknowledgement was asked for.
 //! Room members get `newMessage`. A breach of the protocol ends the session, as it does in the reference server.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 use sonagi_wire::socketio::{Assembler, Kind, Packet};
 use sonagi_wire::websocket::{self, Opcode};
 
@@ -70,7 +72,7 @@ impl Conversation {
                 Ok(())
             }
             (Kind::Event | Kind::BinaryEvent, Some(_)) => {
-                let arguments: Vec<Value> = serde_json::from_str(&packet.data).map_err(|_| BadPacket)?;
+                let arguments: Vec<&RawValue> = serde_json::from_str(&packet.data).map_err(|_| BadPacket)?;
                 Event { namespace, ack: packet.ack, attachments, session, hub }.happen(&arguments)
             }
             // We ask for no acknowledgement, so one is late or made up: nothing depends on it.
@@ -141,12 +143,14 @@ const RESERVED: [&str; 6] =
     ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"];
 
 impl Event<'_> {
-    fn happen(&self, arguments: &[Value]) -> Result<(), BadPacket> {
-        let name = arguments.first().and_then(Value::as_str).ok_or(BadPacket)?;
+    fn happen(&self, arguments: &[&RawValue]) -> Result<(), BadPacket> {
+        let name = arguments.first().ok_or(BadPacket)?.get();
+        let name: String = serde_json::from_str(name).map_err(|_| BadPacket)?;
+        let name = name.as_str();
         if RESERVED.contains(&name) {
             return Err(BadPacket);
         }
-        let first = arguments.get(1).unwrap_or(&Value::Null);
+        let first = arguments.get(1).copied();
         match name {
             "message" | "message-with-ack" if self.hub.config.protocol_suite => {
                 self.echo(name, &arguments[1..]);
@@ -162,40 +166,39 @@ impl Event<'_> {
         Ok(())
     }
 
-    fn join(&self, argument: &Value) {
+    fn join(&self, argument: Option<&RawValue>) {
         let Some(room) = room_id(argument) else { return self.refuse(&no_room_id("joinRoom")) };
-        match self.hub.join(&self.session.peer, room) {
+        match self.hub.join(&self.session.peer, &room) {
             Ok(seq) => self.answer(&format!(r#"{{"ok":true,"room":"{room}","seq":{seq}}}"#)),
             Err(problem) => self.refuse(&problem),
         }
     }
 
-    fn leave(&self, argument: &Value) {
+    fn leave(&self, argument: Option<&RawValue>) {
         let Some(room) = room_id(argument) else { return self.refuse(&no_room_id("leaveRoom")) };
-        if self.hub.leave(&self.session.peer, room) {
+        if self.hub.leave(&self.session.peer, &room) {
             self.answer(&format!(r#"{{"ok":true,"room":"{room}"}}"#));
         } else {
-            self.refuse(&Problem::no_room(room));
+            self.refuse(&Problem::no_room(&room));
         }
     }
 
-    fn send(&self, argument: &Value) {
+    fn send(&self, argument: Option<&RawValue>) {
         let receipt = self.ack.map_or(Receipt::Silent, Receipt::SocketIo);
         let peer = &self.session.peer;
-        match argument {
-            Value::Object(fields) if fields.contains_key("content") => {
-                let room = argument.get("roomId").or_else(|| argument.get("room")).and_then(Value::as_str);
-                let id = client_id(argument.get("id").cloned());
-                self.hub.say(peer, room, &argument["content"], id, receipt);
+        match argument.and_then(fields) {
+            Some(fields) if fields.contains_key("content") => {
+                let field = |name| fields.get(name).copied();
+                let id = client_id(field("id"));
+                self.hub.say(peer, room_of(&fields).as_deref(), field("content"), id, receipt);
             }
-            content => self.hub.say(peer, None, content, None, receipt),
+            _ => self.hub.say(peer, None, argument, None, receipt),
         }
     }
 
     /// The arguments come back: as `message-back`, or in the acknowledgement.
-    fn echo(&self, name: &str, arguments: &[Value]) {
-        let texts: Vec<String> = arguments.iter().map(Value::to_string).collect();
-        let texts = texts.iter().map(String::as_str);
+    fn echo(&self, name: &str, arguments: &[&RawValue]) {
+        let texts = arguments.iter().map(|argument| argument.get());
         let packet = match (name, self.ack) {
             ("message", _) => Packet::event(self.namespace, None, "message-back", texts),
             (_, Some(id)) => Packet::ack(self.namespace, id, texts),
@@ -228,11 +231,20 @@ impl Event<'_> {
     }
 }
 
-fn room_id(argument: &Value) -> Option<&str> {
-    match argument {
-        Value::String(id) => Some(id),
-        _ => argument.get("roomId").or_else(|| argument.get("room")).and_then(Value::as_str),
-    }
+/// An object's fields, each still as text; `None` for what is no object.
+fn fields(argument: &RawValue) -> Option<HashMap<String, &RawValue>> {
+    serde_json::from_str(argument.get()).ok()
+}
+
+fn room_of(fields: &HashMap<String, &RawValue>) -> Option<String> {
+    let room = fields.get("roomId").or_else(|| fields.get("room"))?;
+    serde_json::from_str(room.get()).ok()
+}
+
+/// The room of an argument that is its id, or an object with it.
+fn room_id(argument: Option<&RawValue>) -> Option<String> {
+    let argument = argument?;
+    serde_json::from_str(argument.get()).ok().or_else(|| room_of(&fields(argument)?))
 }
 
 fn no_room_id(event: &str) -> Problem {

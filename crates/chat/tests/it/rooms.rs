@@ -4,7 +4,8 @@ use serde_json::json;
 use sonagi_wire::websocket::Opcode;
 use tokio::io::AsyncWriteExt;
 
-use crate::client::{Got, Ws, metric, post, serve};
+use crate::client::{Got, Ws, get, metric, post, serve};
+use crate::socketio_client::Sio;
 
 #[tokio::test]
 async fn every_member_gets_every_message_once_and_in_order_the_sender_included() {
@@ -181,4 +182,35 @@ async fn a_breach_of_the_websocket_protocol_is_closed_with_its_code() {
         assert_eq!(ws.closed().await, Some(code));
     }
     assert_eq!(metric(&service.metrics(), "chat_protocol_violations_total"), 3);
+}
+
+#[tokio::test]
+async fn an_id_comes_back_as_it_was_sent() {
+    let service = serve(1).await;
+    let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
+    for id in ["7", "\"7a\"", "12345678901234567890123", "[1]", "null"] {
+        ws.text(&format!(r#"{{"type":"send","content":"x","id":{id}}}"#)).await;
+        let ack = [ws.next_text().await, ws.next_text().await].into_iter().find(|text| text.contains("ack"));
+        assert!(ack.as_ref().unwrap().contains(&format!(r#""id":{id},"#)), "{id}: {ack:?}");
+        ws.text(&format!(r#"{{"type":"send","content":null,"id":{id}}}"#)).await;
+        let refusal = ws.next_text().await;
+        assert!(refusal.contains(&format!(r#""id":{id},"#)), "{id}: {refusal}");
+    }
+}
+
+#[tokio::test]
+async fn a_content_is_passed_on_and_kept_as_it_was_written() {
+    let service = serve(1).await;
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut raw = Ws::in_room(at, "lobby", token).await;
+    let mut sio = Sio::in_room(at, "lobby", token).await;
+    let content = r#"{"n":12345678901234567890123,"f":1.10,"e":1E400,"t":"\u00e9","n":1}"#;
+    raw.text(&format!(r#"{{"type":"send","content":{content}}}"#)).await;
+    assert!(sio.ws.next_text().await.contains(content));
+    sio.ws.text(&format!(r#"42["sendMessage",{{"content":{content}}}]"#)).await;
+    assert!(sio.ws.next_text().await.contains(content));
+    sio.ws.text(&format!(r#"42["sendMessage",{content}]"#)).await;
+    assert!(sio.ws.next_text().await.contains(content));
+    let page = get(at, "/rooms/lobby/messages", token).await.body;
+    assert_eq!(page.matches(content).count(), 3, "{page}");
 }
