@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, StatusCode};
+use rusqlite::Connection;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use crate::accounts::User;
 use crate::http::{self, Answer, BodyError};
 use crate::hub::Hub;
 use crate::problem::Problem;
-use crate::room::Access;
+use crate::room::{Access, Room};
 use crate::{rooms, store};
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
@@ -105,17 +106,25 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
     let room = match hub.rooms.find(&id) {
         Some(room) => room,
         None => {
-            let most = hub.config.limits.rooms;
-            if hub.rooms.count() >= most {
-                return Err(Problem::new(409, "too_many_rooms", format!("there may be {most} rooms")));
-            }
-            let name = id.clone();
-            let made = hub.log.with(move |db| store::find_or_create_room(db, &name, access)).await;
-            let key = made.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store())?;
-            hub.rooms.find_or_add(key, &id, access)
+            let rooms = hub.clone();
+            // Counted and made on the log's one thread: two requests cannot both be the last that fits.
+            let made = hub.log.with(move |db| make_room(&rooms, db, &id, access));
+            made.await.ok_or_else(Problem::overloaded)??
         }
     };
     Ok(ok(&json!({"roomId": &*room.id})))
+}
+
+fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
+    if let Some(room) = hub.rooms.find(id) {
+        return Ok(room);
+    }
+    let most = hub.config.limits.rooms;
+    if hub.rooms.count() >= most {
+        return Err(Problem::new(409, "too_many_rooms", format!("there may be {most} rooms")));
+    }
+    let key = store::find_or_create_room(db, id, access).map_err(|_| Problem::store())?;
+    Ok(hub.rooms.find_or_add(key, id, access))
 }
 
 /// A page of history: the messages numbered above `after`, oldest first.
@@ -130,13 +139,11 @@ pub(crate) async fn messages(
     let after = number(request, "after")?.unwrap_or(0);
     let messages = number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
     let page = hub.page(&room, store::Wanted { after, messages, bytes: limits.history_bytes }).await?;
-    let body = format!(
-        r#"{{"roomId":"{}","messages":[{}],"next":{},"last":{}}}"#,
-        room.id,
-        page.messages,
-        page.last.unwrap_or(after),
-        room.last_stored()
-    );
+    let next = page.last.unwrap_or(after);
+    // A page may hold what has been committed and is just being published.
+    let last = room.last_published().max(page.last.unwrap_or(0));
+    let body =
+        format!(r#"{{"roomId":"{}","messages":[{}],"next":{next},"last":{last}}}"#, room.id, page.messages);
     Ok(http::json(StatusCode::OK, body))
 }
 

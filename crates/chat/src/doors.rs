@@ -155,7 +155,7 @@ async fn session(
             };
             Ok(http::text(polling::post(&session, hub, body).await?))
         }
-        (Some(_), false, _) => Err(Refusal::BadRequest.into()),
+        (Some(_), _, method) if method != Method::GET => Err(Refusal::BadRequest.into()),
         (None, false, Method::GET) => {
             may_open(hub)?;
             let session = Session::open(hub, speech, true, bearer(request.headers()));

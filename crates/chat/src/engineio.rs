@@ -267,6 +267,7 @@ impl Attendant for Socket {
             Ok(Packet::Binary(_)) | Err(_) => match &self.stage {
                 Stage::Carrying => self.session.fail(&self.hub),
                 Stage::Probing(probe) | Stage::Probed(probe) => {
+                    self.hub.metrics.violations.add(1);
                     probe.outbox.close(Close::BadPacket);
                 }
             },

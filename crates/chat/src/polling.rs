@@ -54,7 +54,6 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Conte
         Polled::Frames(frames) => {
             let bytes: usize = frames.iter().map(Bytes::len).sum();
             outbox.wrote(bytes, frames.len());
-            hub.metrics.bytes_out.add(bytes as u64);
             payload(&frames, bytes)
         }
         Polled::Released => "6".to_owned(),
@@ -63,6 +62,7 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Conte
             "1".to_owned()
         }
     };
+    hub.metrics.bytes_out.add(body.len() as u64);
     Ok(Content::polled(body, pending))
 }
 

@@ -172,6 +172,12 @@ impl Room {
         state.published = seq;
     }
 
+    /// The number of the last message fanned out.
+    pub(crate) fn last_published(&self) -> u64 {
+        lock(&self.state).published
+    }
+
+    /// The last number given; it is taken back when its commit fails, so only the log may rely on it.
     pub(crate) fn last_stored(&self) -> u64 {
         self.stored.load(Relaxed)
     }

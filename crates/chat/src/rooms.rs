@@ -61,7 +61,10 @@ pub(crate) fn group_id(name: &str) -> Option<String> {
         return None;
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.chars().all(plain) && !name.starts_with("dm-") {
+    // Dots alone would be a path's own words, and the prefixes are those of ids made here.
+    let taken = ["dm-", "group-"].iter().any(|prefix| name.starts_with(prefix))
+        || name.bytes().all(|byte| byte == b'.');
+    if name.chars().all(plain) && !taken {
         return Some(name.to_owned());
     }
     let slug: String = name.chars().map(|c| if plain(c) { c } else { '-' }).collect();
@@ -77,12 +80,14 @@ mod tests {
     fn the_id_of_a_room_can_always_stand_in_a_url() {
         assert_eq!(direct_id(7, 3), "dm-3-7");
         assert_eq!(group_id("lobby"), Some("lobby".to_owned()));
-        for name in ["the full room", "방", "dm-1-2", "a/b", "\"", "group chat"] {
+        for name in ["the full room", "방", "dm-1-2", "a/b", "\"", "group chat", "..", "group-a-b"] {
             let id = group_id(name).unwrap();
             assert!(id.starts_with("group-"), "{id}");
             assert!(id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)), "{id}");
         }
         assert_ne!(group_id("a b"), group_id("a/b"));
+        let made = group_id("a b").unwrap();
+        assert_ne!(group_id(&made), Some(made));
         assert_eq!(group_id(""), None);
         assert_eq!(group_id(&"x".repeat(65)), None);
     }

@@ -162,11 +162,12 @@ impl Spoiler {
         spoilt.forget_leavers(now);
         let mut pass = Pass { spoiler: self, room, metrics, now, delivered: Delivered::default() };
         let mut leaks = Vec::new();
+        let room_hash = name_hash(&room.id);
         for member in &state.members {
             let frame = encoded.frame(member.peer.form);
             let settled = now.saturating_duration_since(member.since) >= pass.spoiler.plan.settle;
             let copy = Copy {
-                room: name_hash(&room.id),
+                room: room_hash,
                 sender: message.user,
                 number,
                 receiver: member.peer.user().unwrap_or(member.peer.id),

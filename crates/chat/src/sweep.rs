@@ -49,10 +49,10 @@ fn sweep(hub: &Arc<Hub>, tick: u64) {
         match verdict {
             Verdict::Fine => {}
             Verdict::Over(why) => {
-                if why == Close::Dead {
+                // Unless it was closing already, for a reason of its own.
+                if peer.outbox.close(why) && why == Close::Dead {
                     hub.metrics.dead_peers.add(1);
                 }
-                peer.outbox.close(why);
                 engineio::abandoned(hub, &peer);
             }
             Verdict::Drop => {

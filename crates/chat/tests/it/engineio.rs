@@ -8,7 +8,7 @@ use sonagi_wire::websocket::{self, Opcode};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::client::{Got, Reply, Ws, get, metric, post, read_reply, request, within};
+use crate::client::{Got, Reply, Ws, exchange, get, metric, post, read_reply, request, within};
 
 const POLLING: &str = "/engine.io/?EIO=4&transport=polling";
 const WEBSOCKET: &str = "/engine.io/?EIO=4&transport=websocket";
@@ -401,4 +401,19 @@ async fn a_probe_that_does_not_upgrade_in_time_is_closed_and_the_session_polls_o
     assert_eq!(ws.closed().await, Some(4003));
     post(at, &session, "", "4still polling").await;
     assert_eq!(get(at, &session, "").await.body, "4still polling");
+}
+
+#[tokio::test]
+async fn only_a_get_becomes_a_websocket() {
+    let service = serve_calm().await;
+    let at = service.address();
+    let probe = probe_of(&open(at).await);
+    for (path, code) in [(probe.as_str(), 3), (WEBSOCKET, 2)] {
+        let text = format!(
+            "POST {path} HTTP/1.1\r\nHost: chat\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        let reply = exchange(at, text.as_bytes()).await;
+        assert_eq!((reply.status, &reply.json()["code"]), (400, &code.into()));
+    }
 }
