@@ -7,7 +7,7 @@ fn mistakes_in_http_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 43] = [
+const CASES: [Case; 44] = [
     (http, "    - gett: {url: /}\n", &[r#"7:7: unknown step "gett" | did you mean "get"?"#]),
     (
         http,
