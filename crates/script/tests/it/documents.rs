@@ -14,7 +14,10 @@ fn every_published_example_loads() {
         }
     }
     names.sort();
-    assert_eq!(names, ["closed-model.yml", "http.yml", "socketio-chat.yml", "websocket-room.yml"]);
+    assert_eq!(
+        names,
+        ["closed-model.yml", "held-connections.yml", "http.yml", "socketio-chat.yml", "websocket-room.yml"]
+    );
 }
 
 #[test]
