@@ -2,8 +2,8 @@
 //!
 //! Frames leave the queue when a poll is answered, but the answer may never be written: its client can be gone by
 //! then. Content that is dropped before the connection took it says so by dropping its `Pending`, which ends the session
-//! rather than leave a gap in it. Bytes the kernel has taken can still be lost with the connection; long-polling has
-//! no way to know.
+//! rather than leave a gap in it. Bytes the connection took can still be lost with it; long-polling has no way to
+//! know.
 
 use std::convert::Infallible;
 use std::pin::Pin;
