@@ -154,10 +154,10 @@ impl User {
     }
 
     async fn walk_scenario(&mut self, scenario: usize) {
-        let plan = Arc::clone(self.shard.plan());
-        self.shard.recorder.borrow_mut().user_created(scenario as u16);
+        let shard = Rc::clone(&self.shard);
+        shard.recorder.borrow_mut().user_created(scenario as u16);
         let started = self.now();
-        let result = self.walk(&plan.scenarios[scenario].flow).await;
+        let result = self.walk(&shard.plan().scenarios[scenario].flow).await;
         let session_ns = self.now().since(started);
         let mut recorder = self.shard.recorder.borrow_mut();
         match result {

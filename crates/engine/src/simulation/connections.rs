@@ -155,18 +155,31 @@ async fn a_message_that_no_connection_took_was_not_sent() {
     assert_eq!(run.memberships, [1, 1, 1]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_server_that_disconnects_the_namespace_ends_membership_and_user() {
-    let connect = Step::SocketioConnect(Box::new(SocketioConnect {
+fn connect_socketio() -> Step {
+    Step::SocketioConnect(Box::new(SocketioConnect {
         operation: OperationId(0),
         options: SocketioOptions { transport: SocketioTransport::Websocket, ..SocketioOptions::default() },
         namespace: Template::constant("/"),
-    }));
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_disconnects_the_namespace_ends_membership_and_user() {
     let open = r#"0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}"#;
     let greeting = Frames::default().text(open);
     let answer = Frames::default().text(r#"40{"sid":"t"}"#).text("41");
-    let plan = talk(vec![connect, join(), think(60.0)]);
+    let plan = talk(vec![connect_socketio(), join(), think(60.0)]);
     let run = simulate_closely(plan, Control::new(), server(greeting, answer)).await;
     assert_eq!(codes(&run.summary), [("closed_early", 1)]);
     assert_eq!(run.summary.users.failed, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_falls_silent_fails_a_user_that_only_waits() {
+    let open = r#"0{"sid":"s","upgrades":[],"pingInterval":1000,"pingTimeout":500,"maxPayload":1000000}"#;
+    let silent = server(Frames::default().text(open), Frames::default().text(r#"40{"sid":"t"}"#));
+    let start = Instant::now();
+    let summary = simulate(talk(vec![connect_socketio(), think(60.0)]), Control::new(), silent).await;
+    assert_eq!((codes(&summary), summary.users.failed), (vec![("timeout", 1)], 1));
+    assert!(start.elapsed() < 4 * SECOND, "noticed only after {:?}", start.elapsed());
 }

@@ -98,7 +98,7 @@ impl User {
         }
     }
 
-    /// Gives the connection up when its peer has been silent beyond the limit the protocol sets.
+    /// Has the user polled again when its peer will have been silent for too long: the link then ends by itself.
     fn poll_watch(&mut self, cx: &mut Context<'_>) {
         let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
             return;
@@ -106,8 +106,8 @@ impl User {
         let mut watch = self.watch.take().unwrap_or_else(|| self.shard.clock.sleep_until(expires));
         while Pin::new(&mut watch).poll(cx).is_ready() {
             if watch.until() >= expires {
-                let detail = "the peer sent no ping within its own interval and time-out".to_owned();
-                return self.ended(Ended { failure: Some(Failure::Timeout), detail });
+                cx.waker().wake_by_ref();
+                break;
             }
             watch = self.shard.clock.sleep_until(expires);
         }

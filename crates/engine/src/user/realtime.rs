@@ -4,6 +4,7 @@ use base64::Engine as _;
 use serde_json::Value;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
+use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -27,20 +28,28 @@ impl User {
         let request = self.websocket_request(step);
         let request = self.prepared(begun, request)?;
         let net = Rc::clone(&self.shard.net);
-        let connecting = WebsocketLink::connect(&net, request);
-        match self.alongside(after(begun.started, step.timeout), connecting).await? {
-            Waited::Done(Ok(link)) => {
-                self.connected(Connection::Websocket(link));
-                self.succeed(begun, None, Outcome::Ok);
-                Ok(())
-            }
-            Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
-            Waited::Elapsed => Err(self.timed_out(begun, step.timeout, Failure::HandshakeTimeout)),
+        let link = self.opened(begun, step.timeout, WebsocketLink::connect(&net, request)).await?;
+        self.connected(Connection::Websocket(link));
+        self.succeed(begun, None, Outcome::Ok);
+        Ok(())
+    }
+
+    /// A link that opens within the step's limit, or the step's failure.
+    async fn opened<L>(
+        &mut self,
+        begun: Begun,
+        limit: Duration,
+        opening: impl Future<Output = Result<L, Failed>>,
+    ) -> Result<L, Halt> {
+        match self.alongside(after(begun.started, limit), opening).await? {
+            Waited::Done(link) => self.prepared(begun, link),
+            Waited::Elapsed => Err(self.timed_out(begun, limit, Failure::HandshakeTimeout)),
         }
     }
 
     fn websocket_request(&mut self, step: &WebsocketConnect) -> Result<ConnectRequest, Failed> {
-        let plan = std::sync::Arc::clone(self.shard.plan());
+        let shard = Rc::clone(&self.shard);
+        let plan = shard.plan();
         let url = self.values.text(&step.url).map_err(Failed::from)?;
         let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
         let mut headers = self.values.pairs(&step.headers).map_err(Failed::from)?;
@@ -128,20 +137,13 @@ impl User {
             self.replace_connection().await;
         }
         let begun = self.begin(step.operation);
-        let until = after(begun.started, step.options.timeout);
         if !has_session {
             let request = self.socketio_request(step);
             let request = self.prepared(begun, request)?;
             let net = Rc::clone(&self.shard.net);
-            match self.alongside(until, SocketioLink::open(&net, request)).await? {
-                Waited::Done(Ok(link)) => self.connected(Connection::Socketio(link)),
-                Waited::Done(Err(failed)) => {
-                    return Err(self.fail(begun, None, failed.failure, failed.detail));
-                }
-                Waited::Elapsed => {
-                    return Err(self.timed_out(begun, step.options.timeout, Failure::HandshakeTimeout));
-                }
-            }
+            let opening = SocketioLink::open(&net, request);
+            let link = self.opened(begun, step.options.timeout, opening).await?;
+            self.connected(Connection::Socketio(link));
         }
         let auth = step.options.auth.as_ref().map(|auth| self.values.json(auth)).transpose();
         let auth = self.prepared(begun, auth.map_err(Failed::from))?;
@@ -168,7 +170,8 @@ impl User {
     }
 
     fn socketio_request(&mut self, step: &SocketioConnect) -> Result<SocketioRequest, Failed> {
-        let plan = std::sync::Arc::clone(self.shard.plan());
+        let shard = Rc::clone(&self.shard);
+        let plan = shard.plan();
         let options = &step.options;
         let url = match &options.url {
             Some(url) => self.values.text(url).map_err(Failed::from)?,

@@ -113,7 +113,9 @@ impl User {
 
     /// The absolute URL and everything of the request but its path and cookies.
     fn prepare_request(&mut self, step: &HttpStep) -> Result<(String, Request), Unfilled> {
-        let plan = std::sync::Arc::clone(self.shard.plan());
+        // Not the plan's own count: that one is atomic and shared by all shards.
+        let shard = Rc::clone(&self.shard);
+        let plan = shard.plan();
         let mut url = absolute(&plan.target, &self.values.text(&step.url)?);
         for (name, value) in self.values.pairs(&step.query)? {
             push_query(&mut url, &name, &value);
