@@ -29,7 +29,6 @@ pub(crate) struct Clock {
 /// What wakes the shard for the earliest sleeper.
 enum Alarm {
     Kernel(AsyncFd<OwnedFd>),
-    #[cfg(test)]
     Simulated(Pin<Box<tokio::time::Sleep>>),
 }
 
@@ -61,8 +60,7 @@ impl Clock {
         Ok(Clock::new(epoch, Alarm::Kernel(timer)))
     }
 
-    /// A clock on the runtime's own time, which tests pause.
-    #[cfg(test)]
+    /// A clock on the runtime's own time, which simulations pause.
     pub(crate) fn simulated(epoch: Instant) -> Rc<Clock> {
         Clock::new(epoch, Alarm::Simulated(Box::pin(tokio::time::sleep_until(epoch))))
     }
@@ -131,7 +129,6 @@ impl Alarm {
                 ready.clear_ready();
                 Poll::Ready(())
             }
-            #[cfg(test)]
             Alarm::Simulated(sleep) => {
                 sleep.as_mut().reset(Instant::now() + wait);
                 sleep.as_mut().poll(cx)

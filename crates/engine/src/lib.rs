@@ -18,8 +18,7 @@ mod rooms;
 mod run;
 pub mod schedule;
 mod shard;
-#[cfg(test)]
-mod simulation;
+pub mod simulation;
 mod thread;
 mod user;
 

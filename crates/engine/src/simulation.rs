@@ -1,31 +1,31 @@
-//! The engine under paused time against simulated servers: what takes minutes takes milliseconds, and every figure is
-//! exact.
+//! The whole engine without kernel and clock: real shards, users and clients over in-memory pipes, on the runtime's own
+//! time. What takes minutes takes milliseconds, every figure is exact, and every instruction is the same in each run.
+//!
+//! Public for those who count the engine's work (`bench/counts`); no run of a user comes here. What it leaves out: threads,
+//! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
-use sonagi_measure::ledger::Rules;
-use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
-use sonagi_measure::summary::{Conclusion, Summary};
+use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::net::Net;
-use crate::plan::{Body, Expression, HttpStep, Jitter, Loop, Plan, Repeat, Scenario, Step, Template, Think};
+use crate::plan::Plan;
 use crate::rooms::Rooms;
-use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 use crate::shard::{Shard, Shared};
 use crate::user::Common;
 
-mod connections;
-mod load;
+#[cfg(test)]
+mod tests;
 
 /// What a simulated run left.
+#[cfg_attr(not(test), expect(dead_code, reason = "tests look closer than those who count"))]
 struct Simulated {
     summary: Summary,
     /// Memberships begun, ended, and their connections gone.
@@ -34,12 +34,13 @@ struct Simulated {
     said: Vec<String>,
 }
 
-/// Runs a plan to its end in simulated time.
-async fn simulate(plan: Plan, control: Control, server: impl Fn(DuplexStream) + 'static) -> Summary {
+/// Runs a plan to its end on one shard; `server` is handed the far end of each connection, usually to spawn a local task
+/// on it. Call it on a current-thread runtime whose time is paused, or time passes as it does outside.
+pub async fn simulate(plan: Plan, control: Control, server: impl Fn(DuplexStream) + 'static) -> Summary {
     simulate_closely(plan, control, server).await.summary
 }
 
-/// Runs a plan to its end in simulated time and keeps more of it.
+/// [`simulate`], and keeps more of it.
 async fn simulate_closely(
     plan: Plan,
     control: Control,
@@ -60,7 +61,7 @@ async fn simulate_closely(
         tracked: plan.delivery.is_some(),
         thresholds: Vec::new(),
     };
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
     let shared = Arc::new(Shared {
         control,
         rooms: Rooms::default(),
@@ -98,66 +99,3 @@ async fn simulate_closely(
     totals.close(clock.now());
     Simulated { summary: totals.summary(), memberships, said: said.take() }
 }
-
-/// An HTTP server that answers after `delay(now since the start)`.
-fn http_server(delay: impl Fn(Duration) -> Duration + Clone + 'static) -> impl Fn(DuplexStream) {
-    let start = Instant::now();
-    move |mut stream| {
-        let delay = delay.clone();
-        tokio::task::spawn_local(async move {
-            let mut request = Vec::new();
-            while stream.read_buf(&mut request).await.is_ok_and(|n| n > 0) {
-                if request.ends_with(b"\r\n\r\n") {
-                    tokio::time::sleep(delay(start.elapsed())).await;
-                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
-                    request.clear();
-                }
-            }
-        });
-    }
-}
-
-fn get(timeout: Duration) -> Step {
-    Step::Http(Box::new(HttpStep {
-        operation: OperationId(0),
-        method: "GET".into(),
-        url: Template::constant("/"),
-        headers: Vec::new(),
-        query: Vec::new(),
-        cookies: Vec::new(),
-        body: Body::Empty,
-        basic_auth: None,
-        follow_redirects: true,
-        timeout,
-        captures: Vec::new(),
-        matches: Vec::new(),
-        expect_status: Vec::new(),
-    }))
-}
-
-fn think(seconds: f64) -> Step {
-    Step::Think(Think { seconds: Expression::Constant(seconds.into()), jitter: Jitter::None })
-}
-
-fn again(body: Vec<Step>, times: u64, pace: Option<Duration>) -> Step {
-    Step::Loop(Loop { body, repeat: Repeat::Count { least: times, most: times }, pace })
-}
-
-fn plan(load: Load, flow: Vec<Step>) -> Plan {
-    Plan {
-        target: "http://simulated".into(),
-        load,
-        scenarios: vec![Scenario { name: "only".into(), weight: 1.0, flow }],
-        operations: vec![Operation { name: "GET /".into(), kind: OperationKind::Http }],
-        ..Plan::empty()
-    }
-}
-
-fn arrivals(count: u64, seconds: u64, max_users: Option<u64>) -> Load {
-    let duration = Duration::from_secs(seconds);
-    let phase = Phase { name: None, duration, shape: Shape::Count(count), max_users };
-    Load::Open { phases: vec![phase], spacing: Spacing::Even }
-}
-
-const SECOND: Duration = Duration::from_secs(1);
-const MILLISECOND: Duration = Duration::from_millis(1);
