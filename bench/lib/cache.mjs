@@ -1,0 +1,58 @@
+// Where peers are installed, and the few ways to do it. A stamp file says that an installation was finished; a tool is
+// installed again only when what its stamp says (its version and recipe) has changed.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export const CACHE = process.env.SONAGI_BENCH_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sonagi-bench');
+export const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
+
+/** The same text with the machine's own folders named by what they are: figures are published, home folders are not. */
+export function impersonal(text) {
+  return text.replaceAll(CACHE, '$CACHE').replaceAll(`${ROOT}/`, '').replaceAll(ROOT, '.').replaceAll(homedir(), '~');
+}
+
+/** The folder of a tool, with its recipe done in it: `recipe(folder)` runs at most once per `stamp`. */
+export async function installed(cache, name, stamp, recipe) {
+  const folder = join(cache, name);
+  const done = join(folder, '.installed');
+  if (existsSync(done) && readFileSync(done, 'utf8') === stamp) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await recipe(folder);
+  writeFileSync(done, stamp);
+  return folder;
+}
+
+/** Runs a command quietly; an Error with the last lines it said when it fails. */
+export async function quietly(argv, { cwd, env, timeout_s = 900 } = {}) {
+  const child = spawn(argv[0], argv.slice(1), { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-20_000)));
+  const overdue = setTimeout(() => child.kill('SIGKILL'), timeout_s * 1000);
+  // A program that is not there is an event, not an exit code.
+  const [code, signal] = await once(child, 'close').catch((error) => [error.message]).finally(() => clearTimeout(overdue));
+  if (code !== 0) throw new Error(`${argv.slice(0, 3).join(' ')} ended with ${code ?? signal}: ${lastLines(said)}`);
+  return said;
+}
+
+/** The same, up to three times: one dropped connection to a registry is no missing peer. */
+export async function patiently(argv, settings) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await quietly(argv, settings);
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+const lastLines = (text) => text.trim().split('\n').slice(-3).join(' · ').slice(-400);
+
+/** Debian packages unpacked below `folder`, not installed: no root needed, nothing else on the machine changes. */
+export async function debian(folder, packages) {
+  await patiently(['apt-get', 'download', ...packages], { cwd: folder });
+  await quietly(['sh', '-c', 'for package in *.deb; do dpkg-deb -x "$package" . && rm "$package"; done'], { cwd: folder });
+}

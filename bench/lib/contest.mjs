@@ -1,0 +1,145 @@
+// One case: its targets started, its contestants run round by round, every run recorded.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CACHE, impersonal } from './cache.mjs';
+import { runToEnd } from './child.mjs';
+import { complete } from './measures.mjs';
+import { Target } from './target.mjs';
+
+export const TOOL_CORE = '0';
+export const TARGET_CORE = '1';
+/** What a run may take beyond the case's seconds before it is ended: Artillery and tsung start for seconds. */
+const PATIENCE_S = 90;
+
+export class Contest {
+  #targets = new Map();
+
+  /** `kinds` maps a target's name to its file; `say` tells progress. */
+  constructor(kase, kinds, say) {
+    Object.assign(this, { kase, kinds, say });
+  }
+
+  /**
+   * Runs `contestants` for `rounds` rounds: the records of all runs in the order they were made. `beginning` is called before
+   * each run with the contestant and its number.
+   */
+  async run(contestants, rounds, beginning = () => {}) {
+    const records = [];
+    try {
+      const calibrations = await this.#calibrate(contestants);
+      for (let round = 0; round < rounds; round += 1) {
+        for (const contestant of rotated(contestants, round)) {
+          for (let again = 0; again < (contestant.runs ?? 1); again += 1) {
+            beginning(contestant, round);
+            records.push({ contestant: contestant.name, round, ...(await this.#record(contestant, calibrations.get(contestant.name))) });
+            this.say(records.at(-1));
+          }
+        }
+      }
+      return { records, calibrations: Object.fromEntries(calibrations) };
+    } finally {
+      for (const target of this.#targets.values()) await target.stop();
+      this.#targets.clear();
+    }
+  }
+
+  /** What each contestant must know of itself before it can be measured, where the case asks. */
+  async #calibrate(contestants) {
+    const found = new Map();
+    if (!this.kase.calibrate) return found;
+    for (const contestant of contestants) {
+      const execute = async (other) => {
+        const { measures, outcome, error } = await this.#execute(other);
+        if (error) throw new Error(`${other.name} could not be calibrated: ${error}`);
+        return { measures, outcome };
+      };
+      const calibration = await this.kase.calibrate(contestant, execute, found).catch((error) => ({ error: error.message }));
+      found.set(contestant.name, calibration);
+      this.say({ contestant: contestant.name, calibration });
+    }
+    return found;
+  }
+
+  async #record(contestant, calibration) {
+    if (calibration?.error) return { error: calibration.error };
+    const { outcome, ...record } = await this.#execute(contestant, calibration);
+    return record;
+  }
+
+  /** Runs once: `{ command, measures?, falls_short?, error?, outcome }`. */
+  async #execute(contestant, calibration) {
+    const folder = mkdtempSync(join(tmpdir(), 'sonagi-bench-'));
+    let target;
+    let outcome;
+    let command;
+    try {
+      target = await this.#target(contestant);
+      const invocation = contestant.command({ target, folder, cache: CACHE, calibration });
+      command = shown(invocation, contestant, target);
+      outcome = await this.#measured(contestant, invocation, target);
+      outcome = { ...outcome, folder, calibration };
+      const figures = contestant.measure(contestant.report(outcome), outcome);
+      const { falls_short } = figures;
+      return { command, measures: complete(figures, outcome), ...(falls_short && { falls_short }), outcome };
+    } catch (error) {
+      const said = outcome && outcome.code !== 0 ? ` (exit ${outcome.code}: ${tail(outcome.stderr || outcome.stdout)})` : '';
+      return { command, error: impersonal(`${error.message}${said}`), outcome };
+    } finally {
+      if (contestant.fresh && target) await target.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #measured(contestant, invocation, target) {
+    await target.reset();
+    const before = target.sample();
+    let rss_mb_peak = before.rss_mb;
+    const targetSample = () => {
+      const now = target.sample();
+      rss_mb_peak = Math.max(rss_mb_peak, now.rss_mb);
+      return now;
+    };
+    const beside = async (child) => {
+      const probe = { ...child, target, target_sample: targetSample, stats: () => target.stats() };
+      const watching = (async () => {
+        while (await child.wait(500)) targetSample();
+      })();
+      const during = await contestant.during?.(probe);
+      await watching;
+      return during;
+    };
+    const outcome = await runToEnd(invocation, {
+      cores: contestant.cores ?? TOOL_CORE,
+      timeout_s: this.kase.seconds + PATIENCE_S,
+      sample_ms: contestant.sample_ms ?? 100,
+      beside,
+    });
+    const after = targetSample();
+    const stats = await target.stats();
+    const cpu_s = after.cpu_s - before.cpu_s;
+    return { ...outcome, target: { url: target.url, cpu_s, rss_mb_before: before.rss_mb, rss_mb_peak, stats } };
+  }
+
+  /** The contestant's target: its own, or the one of the case. One that died is started anew. */
+  async #target({ target: name = 'null', fresh }) {
+    const kind = this.kinds[name];
+    if (!kind) throw new Error(`there is no target ${name}`);
+    if (fresh) return Target.start(kind, CACHE, TARGET_CORE);
+    if (!this.#targets.get(name)?.alive) this.#targets.set(name, await Target.start(kind, CACHE, TARGET_CORE));
+    return this.#targets.get(name);
+  }
+}
+
+/** The same, beginning with the n-th: each round starts with another contestant. */
+const rotated = (list, n) => list.map((_, index) => list[(index + n) % list.length]);
+
+/** The command as a reader would type it; the scratch folder and the port of the day are named by what they are. */
+function shown({ argv, env = {} }, { cores }, target) {
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const quoted = argv.map(String).map((one) => (/[\s"'{}$*?&|<>()]/.test(one) ? `'${one}'` : one));
+  const text = [...settings, 'taskset', '-c', cores ?? TOOL_CORE, ...quoted].join(' ');
+  return impersonal(text).replaceAll(target.url, 'http://TARGET').replace(/\S*sonagi-bench-\w{6}/g, 'SCRATCH');
+}
+
+const tail = (text) => text.trim().split('\n').slice(-3).join(' · ').slice(-300);

@@ -1,0 +1,68 @@
+// A running target: started on its own core, asked for its own figures, ended with the case.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { sampleTree } from './processes.mjs';
+
+const READY = /listening on (http:\/\/[\d.]+:(\d+))/;
+const READY_WITHIN_MS = 20_000;
+
+export class Target {
+  /** Starts it and waits for its line. `kind` is a file of targets/. */
+  static async start(kind, cache, cores) {
+    const argv = kind.argv(cache).map(String);
+    const child = spawn('taskset', ['-c', cores, ...argv], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...kind.env } });
+    const ended = once(child, 'close').catch((error) => [error.message]);
+    let said = '';
+    const match = await new Promise((resolve, reject) => {
+      const overdue = setTimeout(() => reject(new Error(`the target ${kind.name} was not ready: ${said.slice(-400)}`)), READY_WITHIN_MS);
+      const hear = (text) => {
+        said = (said + text).slice(-4000);
+        const found = said.match(READY);
+        if (found) (clearTimeout(overdue), resolve(found));
+      };
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', hear);
+      ended.then(([code]) => (clearTimeout(overdue), reject(new Error(`the target ${kind.name} ended with ${code}: ${said.slice(-400)}`))));
+    }).catch((error) => {
+      child.kill('SIGKILL');
+      throw error;
+    });
+    return new Target(kind, child, ended, argv, match);
+  }
+
+  constructor(kind, child, ended, argv, [, url, port]) {
+    Object.assign(this, { kind, name: kind.name, pid: child.pid, url, port: Number(port), argv });
+    this.#child = child;
+    this.#ended = ended;
+  }
+
+  #child;
+  #ended;
+
+  get alive() {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** `{ rss_mb, cpu_s }` now. */
+  sample() {
+    return sampleTree(this.pid);
+  }
+
+  /** What it says of itself, where it does; else null. */
+  async stats() {
+    if (!this.kind.stats) return null;
+    return (await fetch(`${this.url}/null/stats`, { headers: { connection: 'close' } })).json();
+  }
+
+  /** Zeroes what it says of itself. */
+  async reset() {
+    if (this.kind.stats) await (await fetch(`${this.url}/null/reset`, { method: 'POST', headers: { connection: 'close' } })).arrayBuffer();
+  }
+
+  async stop() {
+    this.#child.stdin.end();
+    this.#child.kill('SIGTERM');
+    const overdue = setTimeout(() => this.#child.kill('SIGKILL'), 5000);
+    await this.#ended;
+    clearTimeout(overdue);
+  }
+}

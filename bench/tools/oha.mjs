@@ -1,0 +1,46 @@
+// oha: Rust, tokio and hyper. The target of the closed loop: the fast tool with a summary people read.
+import { join } from 'node:path';
+import { installed, patiently } from '../lib/cache.mjs';
+
+export const name = 'oha';
+const VERSION = '1.16.0';
+export const version = () => VERSION;
+
+/** Without TLS of its default set (no case needs it), which takes minutes less to build; its HTTP path is the same code. */
+export const install = (cache) =>
+  installed(cache, name, VERSION, (folder) =>
+    patiently(['cargo', 'install', 'oha', '--version', VERSION, '--locked', '--quiet', '--root', folder], { cwd: folder, timeout_s: 1800, env: { CARGO_TARGET_DIR: join(folder, 'target') } }),
+  );
+
+const run = (flags) => (path, { connections, seconds, rate }) => ({
+  tool: name,
+  command: ({ target, cache, ...context }) => ({
+    argv: [join(cache, name, 'bin/oha'), '--no-tui', '--output-format', 'json', '-z', `${seconds}s`, '-c', value(connections, context), ...flags(value(rate, context)), target.url + path],
+    // It starts a worker per core it sees; pinned to one, more would only take turns.
+    env: { TOKIO_WORKER_THREADS: '1' },
+  }),
+  report,
+});
+
+const value = (given, context) => (typeof given === 'function' ? given(context) : given);
+
+/** Closed loop: `connections` ask for `path` for `seconds`. */
+export const closed = run(() => []);
+
+/** Open model: `rate` requests a second; latency from the planned instant, as its own flag corrects it. */
+export const open = run((rate) => ['-q', rate, '--latency-correction']);
+
+/** Its JSON: `{ requests, seconds, p50_ms, p99_ms, errors }`. */
+export function report({ stdout }) {
+  const { summary, latencyPercentiles, statusCodeDistribution, errorDistribution } = JSON.parse(stdout);
+  const requests = Object.values(statusCodeDistribution).reduce((sum, count) => sum + count, 0);
+  // Requests under way when time is up are reported as aborted by their deadline: no error of anybody.
+  const errors = Object.entries(errorDistribution).filter(([text]) => !text.includes('deadline'));
+  return {
+    requests,
+    seconds: summary.total,
+    p50_ms: latencyPercentiles.p50 * 1000,
+    p99_ms: latencyPercentiles.p99 * 1000,
+    errors: errors.map(([text, count]) => `${count} × ${text}`).join('; ') || undefined,
+  };
+}
