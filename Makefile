@@ -11,7 +11,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit interop smoke conformance fuzz setup
+.PHONY: help demo test check unit interop smoke conformance bench fuzz setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +26,9 @@ check: ## rustfmt and clippy, warnings refused
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
-unit: ## the Rust tests
+unit: ## the Rust tests, and those of the benchmarks' arithmetic
 	$(CARGO) test --locked --workspace --quiet
+	node --test --test-reporter=dot bench/test/
 
 interop: setup ## foreign clients against our service, our engine against foreign servers
 	$(CARGO) build --locked --quiet -p sonagi
@@ -44,6 +45,9 @@ conformance: ## the Autobahn suite against our WebSocket server and client
 	SONAGI_BIN=$(abspath $(TARGET_DIR))/release/sonagi \
 	AUTOBAHN_CLIENT=$(abspath $(TARGET_DIR))/release/examples/autobahn_client \
 	conformance/autobahn.sh all
+
+bench: ## side by side with other load testers; CASE=name,name PEERS=k6,oha RUNS=5 (bench/README.md)
+	node bench/run.mjs
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (30); needs nightly Rust and cargo-fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)

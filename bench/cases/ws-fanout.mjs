@@ -1,0 +1,79 @@
+import { artillery, bare, k6, sonagi } from '../tools/index.mjs';
+import { objections } from '../tools/sonagi.mjs';
+
+const SECONDS = 5;
+
+/** What a row shows beside the standard columns: `sent` of the USERS × SECONDS messages, `received` of all their copies. */
+function share(users, { sent, received, p99_ms, objection }) {
+  const planned = users * SECONDS;
+  const received_share = received / (planned * users);
+  const sent_share = sent / planned;
+  const short = [objection, sent_share < 1 && `sent ${percent(sent_share)}`, received_share < 1 && `received ${percent(received_share)}`];
+  return { operations: received, seconds: SECONDS, received_share, sent_share, p99_ms, falls_short: short.filter(Boolean).join('; ') || undefined };
+}
+
+// Rounded down: a share that lacks anything must not read as whole.
+const percent = (part) => `${(Math.floor(part * 1000) / 10).toFixed(1)} %`;
+
+const ledger = (users) => ({
+  ...sonagi.script('ws-fanout/ledger.yml', { USERS: users, SECONDS }),
+  measure: (summary) => {
+    const { messages, delivered, late, latency_ms } = summary.delivery;
+    return share(users, { sent: messages, received: delivered + late, p99_ms: latency_ms.p99, objection: objections(summary) });
+  },
+});
+const plain = (users) => ({
+  ...sonagi.script('ws-fanout/plain.yml', { USERS: users, SECONDS }),
+  // Each connection's first frame says `joined`.
+  measure: (summary) => share(users, { sent: summary.traffic.messages_sent, received: summary.traffic.messages_received - users, objection: objections(summary) }),
+});
+const loop = (users) => ({
+  ...bare.run('room', ['/ws/room/shower', '--users', users, '--seconds', SECONDS, '--bytes', 86]),
+  measure: ({ sent, received, p99_us }) => share(users, { sent, received, p99_ms: p99_us / 1000 }),
+});
+const byK6 = (script) => (users) => ({
+  ...k6.script(`ws-fanout/${script}.js`, { USERS: users, SECONDS }),
+  measure: (line) => share(users, line),
+});
+const byArtillery = (users) => ({
+  ...artillery.script('ws-fanout/artillery.yml', { USERS: users, SECONDS }),
+  measure: ({ counters, ...aggregate }) =>
+    share(users, { sent: counters['websocket.messages_sent'], received: counters.heard ?? 0, objection: artillery.errors({ counters, ...aggregate }) }),
+});
+
+/** The rows of a room of `users`: `kinds` maps a tool's name to what makes its contestant. Ratios are within the room. */
+const room = (users, kinds) =>
+  Object.entries(kinds).map(([name, { slow, of }]) => ({ name: `${name}, N=${users}`, beside: `sonagi, N=${users}`, slow, ...of(users) }));
+
+const OURS = { sonagi: { of: ledger }, bare: { of: loop } };
+const K6 = { of: byK6('k6-ws'), slow: true };
+const K6_WEBSOCKETS = { of: byK6('k6-websockets') };
+const ARTILLERY = { of: byArtillery, slow: true };
+
+export default {
+  name: 'ws-fanout',
+  title: 'Room fan-out: N people who each say 86 bytes once a second to all N',
+  about:
+    `Everybody comes in within one second and says something once a second for ${SECONDS} s: N² copies a second. The row *sonagi* follows every copy in the ledger and says how long it took ` +
+    'from the planned send; *without ledger* only counts, as the other tools do: bare in its loop (with a histogram), k6 and Artillery in a plain variable, the cheapest they have. ' +
+    'CPU is that of the whole run, divided by the copies received.',
+  operation: 'delivery',
+  seconds: SECONDS + 4,
+  headline: 'cpu_us',
+  measures: {
+    received_share: { label: 'received', unit: 'share', better: 'higher' },
+    sent_share: { label: 'sent', unit: 'share', better: 'higher' },
+    p99_ms: { label: 'its p99, ms', better: 'lower' },
+  },
+  contestants: [
+    ...room(500, { ...OURS, 'sonagi without ledger': { of: plain }, 'k6/ws': K6, 'k6/websockets': { ...K6_WEBSOCKETS, slow: true }, artillery: ARTILLERY }),
+    ...room(300, { ...OURS, 'k6/websockets': K6_WEBSOCKETS, 'k6/ws': { ...K6, slow: false }, artillery: ARTILLERY }),
+    ...room(100, { ...OURS, 'k6/websockets': { ...K6_WEBSOCKETS, slow: true }, 'k6/ws': K6, artillery: ARTILLERY }),
+  ],
+  claims: [
+    { says: 'N=500 with the ledger: 100 % received', measure: 'received_share', of: 'sonagi, N=500', atLeast: 1 },
+    { says: 'N=500 with the ledger: CPU per delivery at most 1.25 × the bare loop’s', measure: 'cpu_us', of: 'sonagi, N=500', against: 'bare, N=500', atMost: 1.25 },
+    { says: 'N=300: at least 2.5 × better than k6/websockets', measure: 'cpu_us', of: 'k6/websockets, N=300', against: 'sonagi, N=300', atLeast: 2.5 },
+    { says: 'N=500 with the ledger: at most 64 MB resident', measure: 'peak_mb', of: 'sonagi, N=500', atMost: 64 },
+  ],
+};
