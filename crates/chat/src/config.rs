@@ -41,6 +41,9 @@ pub struct Config {
     /// events `message`, `message-with-ack` and `auth` and the namespace `/custom` at `/socket.io/`, where `/`
     /// then needs no token.
     pub protocol_suite: bool,
+    /// A target for measuring load generators: minimal HTTP answers, extra paths, nothing stored, any password
+    /// accepted, no planted faults (docs/service.md).
+    pub null: bool,
 }
 
 impl Default for Config {
@@ -54,6 +57,7 @@ impl Default for Config {
             origins: Vec::new(),
             workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
             protocol_suite: false,
+            null: false,
         }
     }
 }
@@ -190,6 +194,9 @@ pub enum Error {
         /// What SQLite said.
         reason: String,
     },
+    /// The timer of the null mode could not be made.
+    #[error("cannot make a timer: {0}")]
+    Timer(std::io::Error),
     /// The system's source of randomness or the password hash failed.
     #[error("cannot create secrets: {0}")]
     Secrets(String),

@@ -18,13 +18,13 @@ use crate::hub::Hub;
 use crate::link::{Attendant, carry};
 use crate::outbox::Close;
 use crate::patient::Patient;
-use crate::peer::{Form, Newcomer};
+use crate::peer::{Form, Newcomer, Peer};
 use crate::polling;
 use crate::problem::Problem;
 use crate::raw::{Echo, RawRooms};
 
 /// The largest message and the longest queue of `/ws/echo`: conformance suites send 16 MiB messages.
-const ECHO_MESSAGE: usize = 16 * 1024 * 1024;
+pub(crate) const ECHO_MESSAGE: usize = 16 * 1024 * 1024;
 const ECHO_QUEUE: usize = 4 * ECHO_MESSAGE;
 
 /// The subprotocol of `/ws`, chosen when a client offers it.
@@ -49,14 +49,13 @@ pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>
         .flat_map(|value| value.split(','))
         .any(|name| name.trim() == SUBPROTOCOL);
     let limits = hub.config.limits.clone();
-    let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes: limits.queue_bytes };
     let hub = hub.clone();
     let mut answer = handshake.answer();
     if chat {
         answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
     }
     handshake.then(seat, hub.clone(), limits.max_payload, move || {
-        let peer = hub.peers.add(newcomer, hub.now(), &hub.config.limits);
+        let peer = newcomer(&hub, limits.queue_bytes);
         peer.belongs_to(user);
         let attendant = RawRooms { peer, hub };
         if let Some(room) = room {
@@ -73,13 +72,21 @@ pub(crate) fn echo(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>)
     not_draining(hub)?;
     let answer = handshake.answer();
     let hub = hub.clone();
-    handshake.then(seat, hub.clone(), ECHO_MESSAGE, move || {
-        let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes: ECHO_QUEUE };
-        let peer = hub.peers.add(newcomer, hub.now(), &hub.config.limits);
-        peer.pulse.settled();
-        Echo { peer, hub }
-    });
+    handshake.then(seat, hub.clone(), ECHO_MESSAGE, move || echoing(&hub));
     Ok(answer)
+}
+
+/// Who answers on `/ws/echo`.
+pub(crate) fn echoing(hub: &Arc<Hub>) -> Echo {
+    let peer = newcomer(hub, ECHO_QUEUE);
+    peer.pulse.settled();
+    Echo { peer, hub: hub.clone() }
+}
+
+/// A new connection outside of Engine.IO.
+pub(crate) fn newcomer(hub: &Hub, queue_bytes: usize) -> Arc<Peer> {
+    let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes };
+    hub.peers.add(newcomer, hub.now(), &hub.config.limits)
 }
 
 fn not_draining(hub: &Hub) -> Result<(), Problem> {
@@ -289,5 +296,7 @@ fn upgrade_of(request: &Request<Incoming>) -> Result<&OnUpgrade, Problem> {
 /// The socket without hyper around it, and what was read beyond the request.
 async fn bare(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
     let parts = upgrade.await.ok()?.downcast::<TokioIo<Patient>>().ok()?;
-    Some((parts.io.into_inner().into_inner(), parts.read_buf))
+    let (stream, unread) = parts.io.into_inner().into_inner();
+    let first = if unread.is_empty() { parts.read_buf } else { [parts.read_buf, unread].concat().into() };
+    Some((stream, first))
 }

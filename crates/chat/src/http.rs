@@ -16,12 +16,13 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 use crate::content::Content;
 use crate::hub::{Hub, Phase};
 use crate::patient::Patient;
 use crate::problem::Problem;
-use crate::{api, doors};
+use crate::{api, doors, null};
 
 pub(crate) type Answer = Response<Content>;
 
@@ -57,11 +58,19 @@ impl Drop for Seat {
 
 /// Accepts until the service stops.
 pub(crate) async fn accept(listener: TcpListener, hub: Arc<Hub>) {
-    let mut phase = hub.phase.subscribe();
+    let (mut phase, mut stopped) = (hub.phase.subscribe(), hub.phase.subscribe());
+    // Connections of the null mode's HTTP.
+    let mut minimal = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = phase.wait_for(|phase| *phase == Phase::Stopped) => return,
+            Some(_) = minimal.join_next() => continue,
+            // They never have more under way than an answer that is being waited for.
+            _ = phase.wait_for(|phase| *phase >= Phase::Draining), if !minimal.is_empty() => {
+                minimal.abort_all();
+                continue;
+            }
+            _ = stopped.wait_for(|phase| *phase == Phase::Stopped) => return,
         };
         let Ok((stream, from)) = accepted else {
             // Out of descriptors, most likely: the pause lets some close instead of spinning.
@@ -71,7 +80,11 @@ pub(crate) async fn accept(listener: TcpListener, hub: Arc<Hub>) {
         let _ = stream.set_nodelay(true);
         match Seat::take(&hub) {
             Some(seat) => {
-                tokio::spawn(serve(stream, from, seat, hub.clone()));
+                if hub.null.is_some() {
+                    minimal.spawn(null::serve(stream, from, seat, hub.clone()));
+                } else {
+                    tokio::spawn(serve(stream, Bytes::new(), from, seat, hub.clone()));
+                }
             }
             None => turn_away(&stream, &hub),
         }
@@ -86,10 +99,11 @@ fn turn_away(stream: &TcpStream, hub: &Hub) {
     );
 }
 
-async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
+/// Serves one connection; `first` has been read from it already.
+pub(crate) async fn serve(stream: TcpStream, first: Bytes, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
     let (mut drains, mut stops) = (hub.phase.subscribe(), hub.phase.subscribe());
     let header_timeout = hub.config.limits.header_timeout;
-    let stream = Patient::new(stream, hub.config.limits.write_timeout);
+    let stream = Patient::new(stream, first, hub.config.limits.write_timeout);
     let serving = hub.is_serving();
     let service = service_fn(move |request| {
         let (hub, seat) = (hub.clone(), seat.clone());
@@ -129,7 +143,11 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
     } else if preflight {
         empty(StatusCode::NO_CONTENT)
     } else {
-        route(request, from, seat, hub).await.unwrap_or_else(|problem| refuse(&problem))
+        let answer = match &hub.null {
+            None => route(request, from, seat, hub).await,
+            Some(null) => null.route(request, from, seat, hub).await,
+        };
+        answer.unwrap_or_else(|problem| refuse(&problem))
     };
     if let Some(origin) = origin.filter(|_| allowed) {
         let headers = answer.headers_mut();
@@ -157,7 +175,7 @@ fn allows(hub: &Hub, origin: &HeaderValue) -> bool {
     origins.is_empty() || origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes())
 }
 
-async fn route(
+pub(crate) async fn route(
     request: Request<Incoming>,
     from: SocketAddr,
     seat: &Arc<Seat>,

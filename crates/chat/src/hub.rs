@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::engineio::Sessions;
 use crate::log::{Entry, Log};
 use crate::metrics::Metrics;
+use crate::null::Null;
 use crate::peer::{NotJoined, Peer, Peers};
 use crate::problem::Problem;
 use crate::receipt::Receipt;
@@ -40,6 +41,8 @@ pub(crate) struct Hub {
     pub(crate) readers: Readers,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
+    /// Present in the null mode.
+    pub(crate) null: Option<Null>,
 }
 
 impl Hub {
@@ -127,7 +130,11 @@ impl Hub {
         if !is_shallow(&content) {
             return Err(Problem::bad_request(format!("a content may be nested {DEPTH} deep")));
         }
-        if self.log.append(Entry { room, sender: peer.clone(), user, client_id, content, receipt }) {
+        let entry = Entry { room, sender: peer.clone(), user, client_id, content, receipt };
+        if let Some(null) = &self.null {
+            null.publish(entry, self);
+            Ok(())
+        } else if self.log.append(entry) {
             Ok(())
         } else {
             self.metrics.overloaded.add(1);

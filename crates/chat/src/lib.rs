@@ -25,6 +25,7 @@ mod hub;
 mod link;
 mod log;
 mod metrics;
+mod null;
 mod outbox;
 mod patient;
 mod peer;

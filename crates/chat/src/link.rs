@@ -30,6 +30,11 @@ thread_local! {
     static SCRATCH_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
 }
 
+/// Lends the buffer of this thread; not to be asked for again inside.
+pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut [u8]) -> T) -> T {
+    SCRATCH_BUFFER.with_borrow_mut(|buffer| work(buffer))
+}
+
 /// Who answers what a WebSocket brings. Everything is said by pushing to, or closing, the peer's queue.
 pub(crate) trait Attendant: Send {
     /// The connection whose queue is written; it changes once, when a session is upgraded to this socket.
@@ -197,11 +202,12 @@ impl<A: Attendant> Link<A> {
         }
         self.attendant.peer().outbox.wrote(written, frames);
         self.hub.metrics.bytes_out.add(written as u64);
+        self.hub.metrics.frames_out.add(frames as u64);
     }
 
     /// One read: true when something came, false at the end of the stream.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        SCRATCH_BUFFER.with_borrow_mut(|buffer| {
+        with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);
             match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,
@@ -219,11 +225,18 @@ impl<A: Attendant> Link<A> {
         self.hub.metrics.bytes_in.add(bytes.len() as u64);
         self.attendant.heard();
         let Link { decoder, attendant, answered, hub, .. } = self;
+        let mut messages = 0;
         let fed = decoder.feed(bytes, |event| match event {
             // Whoever is being closed is not listened to: it could not be told what became of a message.
             Event::Text(_) | Event::Binary(_) if !attendant.peer().outbox.is_open() => {}
-            Event::Text(text) => attendant.text(text),
-            Event::Binary(bytes) => attendant.binary(bytes),
+            Event::Text(text) => {
+                messages += 1;
+                attendant.text(text);
+            }
+            Event::Binary(bytes) => {
+                messages += 1;
+                attendant.binary(bytes);
+            }
             Event::Ping(payload) => {
                 attendant.peer().outbox.push(websocket::shared(Opcode::Pong, payload));
             }
@@ -235,6 +248,7 @@ impl<A: Attendant> Link<A> {
                 attendant.peer().outbox.close(Close::Answer(code));
             }
         });
+        self.hub.metrics.frames_in.add(messages);
         if let Err(violation) = fed {
             self.hub.metrics.violations.add(1);
             self.answered = true;

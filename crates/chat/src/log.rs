@@ -180,7 +180,11 @@ fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outc
     Ok(outcomes)
 }
 
-fn publish(batch: impl Iterator<Item = (Entry, Outcome)>, spoiler: &mut Option<Spoiler>, hub: &Hub) {
+pub(crate) fn publish(
+    batch: impl Iterator<Item = (Entry, Outcome)>,
+    spoiler: &mut Option<Spoiler>,
+    hub: &Hub,
+) {
     for (entry, outcome) in batch {
         let Entry { room, sender, user, content, receipt, .. } = entry;
         match outcome {
@@ -203,6 +207,6 @@ fn publish(batch: impl Iterator<Item = (Entry, Outcome)>, spoiler: &mut Option<S
     }
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

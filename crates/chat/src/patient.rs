@@ -10,11 +10,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 pub(crate) struct Patient {
+    /// Read from the stream before it came here.
+    first: Bytes,
     stream: TcpStream,
     limit: Duration,
     /// Runs while a write waits.
@@ -22,12 +25,13 @@ pub(crate) struct Patient {
 }
 
 impl Patient {
-    pub(crate) fn new(stream: TcpStream, limit: Duration) -> Patient {
-        Patient { stream, limit, timer: None }
+    pub(crate) fn new(stream: TcpStream, first: Bytes, limit: Duration) -> Patient {
+        Patient { first, stream, limit, timer: None }
     }
 
-    pub(crate) fn into_inner(self) -> TcpStream {
-        self.stream
+    /// The stream, and what of `first` was not read.
+    pub(crate) fn into_inner(self) -> (TcpStream, Bytes) {
+        (self.stream, self.first)
     }
 
     fn timed<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -47,6 +51,11 @@ impl AsyncRead for Patient {
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.first.is_empty() {
+            let part = self.first.len().min(into.remaining());
+            into.put_slice(&self.first.split_to(part));
+            return Poll::Ready(Ok(()));
+        }
         Pin::new(&mut self.stream).poll_read(cx, into)
     }
 }

@@ -23,6 +23,10 @@ impl Problem {
         Problem::new(401, "unauthorized", "a valid access token is needed, as `Authorization: Bearer …`")
     }
 
+    pub(crate) fn wrong_credentials() -> Problem {
+        Problem::new(401, "wrong_credentials", "the email or the password is wrong")
+    }
+
     pub(crate) fn no_room(id: &str) -> Problem {
         Problem::new(404, "no_such_room", format!("there is no room `{id}`"))
     }

@@ -14,11 +14,12 @@ use crate::credentials::Credential;
 use crate::engineio::{self, Sessions};
 use crate::hub::{Hub, Phase, Readers};
 use crate::metrics::Metrics;
+use crate::null::Null;
 use crate::outbox::Close;
 use crate::peer::{Peer, Peers};
 use crate::room::Access;
 use crate::rooms::Rooms;
-use crate::{http, log, store, sweep};
+use crate::{http, log, null, store, sweep};
 
 /// The password of every seeded user.
 const SEED_PASSWORD: &str = "password";
@@ -41,10 +42,13 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
     let mut db = store::open(&config.store)?;
     let cost = config.limits.password_cost;
-    let decoy = accounts::hash("a password nobody has", cost)?;
+    let decoy = match config.null {
+        true => None,
+        false => Some(accounts::hash("a password nobody has", cost)?),
+    };
     if config.seed_users > 0 {
         // Hashed once, not once a user: a thousand salts would cost seconds and prove nothing here.
-        let hash = accounts::hash(SEED_PASSWORD, cost)?;
+        let hash = if config.null { String::new() } else { accounts::hash(SEED_PASSWORD, cost)? };
         store::seed(&mut db, config.seed_users, &hash)
             .and_then(|()| store::find_or_create_room(&db, LOBBY, Access::Group))
             .map_err(Error::store("seed"))?;
@@ -55,7 +59,9 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let accounts = Accounts::new(users, &friends, decoy, &config.limits)?;
     let credentials = credentials(&accounts, config.seed_users)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
+    let null = config.null.then(Null::new).transpose().map_err(Error::Timer)?;
     let hub = Arc::new(Hub {
+        null,
         rooms: Rooms::new(rooms, (!config.faults.is_none()).then_some(config.faults.settle)),
         config,
         metrics: Metrics::default(),
@@ -72,10 +78,14 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         move || log::run(inbox, db, hub)
     });
     let writer = writer.map_err(|error| Error::Store { doing: "start", reason: error.to_string() })?;
-    let tasks = vec![
+    let mut tasks = vec![
         tokio::spawn(http::accept(listener, hub.clone())).abort_handle(),
         tokio::spawn(sweep::run(hub.clone())).abort_handle(),
     ];
+    if hub.null.is_some() {
+        let hub = hub.clone();
+        tasks.push(tokio::spawn(async move { null::drive(&hub).await }).abort_handle());
+    }
     Ok(Service { address, credentials, hub, tasks, writer: Some(writer) })
 }
 

@@ -6,6 +6,7 @@ mod engineio;
 mod faults;
 mod http_api;
 mod log;
+mod null;
 mod rooms;
 mod socketio;
 mod socketio_client;

@@ -66,6 +66,13 @@ pub(super) fn define() -> Command {
         .args(limit_flags())
         .arg(time("grace", "How long the service drains before it stops").default_value("2s"))
         .arg(
+            Arg::new("null")
+                .long("null")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["fault", "store", "protocol-suite"])
+                .help("Be a target for measuring load generators: minimal answers, nothing stored (docs/service.md)"),
+        )
+        .arg(
             Arg::new("protocol-suite")
                 .long("protocol-suite")
                 .action(ArgAction::SetTrue)
@@ -110,11 +117,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let credentials = credentials(matches, config.seed_users)?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(config.workers)
-        .enable_all()
-        .build()
-        .map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
+    let runtime =
+        runtime(config.workers).map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
     // Signals are listened for before anything can be connected to: who has seen the first line may send one.
     let (stop, stop_at_once) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (first, second, says) = (stop.clone(), stop_at_once.clone(), *terminal);
@@ -138,6 +142,15 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             () = stop_at_once.notified() => Ok(Exit::Interrupted),
         }
     })
+}
+
+/// One worker needs no threads to hand work between.
+fn runtime(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
+    let mut builder = match workers {
+        1 => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    builder.worker_threads(workers).enable_all().build()
 }
 
 /// Where the seeded users' passwords go: a format we write, and users to write down.
@@ -176,6 +189,7 @@ fn config(matches: &ArgMatches) -> Config {
         faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
         origins: matches.get_many::<String>("origin").into_iter().flatten().cloned().collect(),
         protocol_suite: matches.get_flag("protocol-suite"),
+        null: matches.get_flag("null"),
         ..Config::default()
     };
     if let Some(workers) = matches.get_one::<u16>("workers") {

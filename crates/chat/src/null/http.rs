@@ -1,0 +1,430 @@
+//! HTTP for as little as possible: heads by httparse, one fixed answer, all pipelined answers in one write.
+//!
+//! | what comes | what becomes of the connection |
+//! |---|---|
+//! | a WebSocket to `/ws/echo`, `/ws/room/…`, `/ws/flood` | a WebSocket |
+//! | `/ws`, `/socket.io/`, a login, `/metrics`; a body without a length; `Expect` | hyper's, with this request still unread |
+//! | anything else | answered here, and kept |
+
+use std::future::poll_fn;
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::{Method, Request, StatusCode, Uri};
+use sonagi_wire::websocket;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::{Null, flood, number, rooms, wait_of};
+use crate::doors;
+use crate::http::{self, Answer, Seat};
+use crate::hub::Hub;
+use crate::link::{self, carry};
+use crate::problem::Problem;
+
+const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n";
+
+/// Bytes a head may have.
+const HEAD: usize = 32 * 1024;
+const HEADERS: usize = 64;
+
+const WAITS: &str = "a wait is Nms or Nus, up to a minute";
+
+/// Serves one connection.
+pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
+    let mut talk = Talk {
+        stream,
+        hub: hub.clone(),
+        input: Vec::new(),
+        output: Vec::new(),
+        written: 0,
+        body: 0,
+        read_at: None,
+        stage: Stage::Open,
+    };
+    let end = poll_fn(|cx| talk.poll(cx)).await;
+    let (stream, rest) = (talk.stream, talk.input);
+    match end {
+        End::Closed => {}
+        // On a task of its own: this one should stay as small as plain HTTP needs it.
+        End::Hyper => drop(tokio::spawn(http::serve(stream, rest.into(), from, seat, hub))),
+        End::WebSocket(kind) => drop(tokio::spawn(upgraded(stream, rest.into(), kind, seat, hub))),
+    }
+}
+
+async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, seat: Arc<Seat>, hub: Arc<Hub>) {
+    hub.metrics.websocket.add(1);
+    match kind {
+        Kind::Echo => {
+            let echo = doors::echoing(&hub);
+            carry(stream, first, doors::ECHO_MESSAGE, echo, hub.clone()).await;
+        }
+        Kind::Room(name) => {
+            let limits = &hub.config.limits;
+            let member = rooms::Member::join(doors::newcomer(&hub, limits.queue_bytes), &name, hub.clone());
+            carry(stream, first, limits.max_payload, member, hub.clone()).await;
+        }
+        Kind::Flood { bytes, batch } => flood::Flood::new(stream, bytes, batch, hub.clone()).run().await,
+    }
+    hub.metrics.websocket.sub(1);
+    drop(seat);
+}
+
+/// How plain HTTP ends.
+enum End {
+    Closed,
+    Hyper,
+    WebSocket(Kind),
+}
+
+enum Kind {
+    Echo,
+    Room(String),
+    Flood { bytes: usize, batch: usize },
+}
+
+struct Talk {
+    stream: TcpStream,
+    hub: Arc<Hub>,
+    /// Read and not yet understood.
+    input: Vec<u8>,
+    output: Vec<u8>,
+    written: usize,
+    /// Bytes of a request's body still to come.
+    body: u64,
+    /// When the newest input came, once somebody has asked.
+    read_at: Option<Instant>,
+    stage: Stage,
+}
+
+enum Stage {
+    Open,
+    /// Answered at `due`, and until then nothing more is read.
+    Waiting {
+        read: Instant,
+        due: Instant,
+        asked: bool,
+    },
+    /// The answer of a request read then is being written.
+    Answered {
+        read: Instant,
+    },
+    /// What is in `output` is the last.
+    Ending(Option<End>),
+}
+
+/// One request, as far as it matters here.
+struct Head<'a> {
+    method: &'a str,
+    path: &'a str,
+    query: &'a str,
+    size: usize,
+    length: u64,
+    keep: bool,
+    key: Option<&'a str>,
+    /// It asks for more of HTTP than is here.
+    special: bool,
+}
+
+impl Talk {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        loop {
+            match self.flush(cx) {
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => return Poll::Ready(End::Closed),
+                Poll::Pending => return Poll::Pending,
+            }
+            match &mut self.stage {
+                Stage::Ending(end) => return Poll::Ready(end.take().unwrap_or(End::Closed)),
+                Stage::Answered { read } => {
+                    if let Some(null) = &self.hub.null {
+                        null.answered_after(*read);
+                    }
+                    self.stage = Stage::Open;
+                    self.resume();
+                    continue;
+                }
+                Stage::Waiting { read, due, asked } => {
+                    if Instant::now() >= *due {
+                        self.stage = Stage::Answered { read: *read };
+                        self.ok();
+                        continue;
+                    }
+                    if !std::mem::replace(asked, true)
+                        && let Some(null) = &self.hub.null
+                    {
+                        null.alarm.wake_at(*due, cx.waker().clone());
+                    }
+                    return Poll::Pending;
+                }
+                Stage::Open => {}
+            }
+            match self.read(cx) {
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => return Poll::Ready(End::Closed),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Writes until all is written (true), the socket is full (pending) or it broke (false).
+    fn flush(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        while self.written < self.output.len() {
+            match Pin::new(&mut self.stream).poll_write(cx, &self.output[self.written..]) {
+                Poll::Ready(Ok(written @ 1..)) => self.written += written,
+                Poll::Ready(_) => return Poll::Ready(false),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        self.output.clear();
+        self.written = 0;
+        Poll::Ready(true)
+    }
+
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        link::with_scratch(|buffer| {
+            let mut read = ReadBuf::new(buffer);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => {
+                    self.read_at = None;
+                    let bytes = read.filled();
+                    if self.input.is_empty() {
+                        let taken = self.take(bytes);
+                        self.input.extend_from_slice(&bytes[taken..]);
+                    } else {
+                        self.input.extend_from_slice(bytes);
+                        self.resume();
+                    }
+                    Poll::Ready(true)
+                }
+                Poll::Ready(_) => Poll::Ready(false),
+            }
+        })
+    }
+
+    /// Goes on with what was read before.
+    fn resume(&mut self) {
+        if !self.input.is_empty() {
+            let mut input = std::mem::take(&mut self.input);
+            let taken = self.take(&input);
+            input.drain(..taken);
+            self.input = input;
+        }
+    }
+
+    /// Answers as many requests as are whole, and returns the bytes it is done with.
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        let mut at = 0;
+        while at < bytes.len() && matches!(self.stage, Stage::Open) {
+            if self.body > 0 {
+                let part = self.body.min((bytes.len() - at) as u64);
+                self.body -= part;
+                at += part as usize;
+                continue;
+            }
+            let mut headers = [const { MaybeUninit::uninit() }; HEADERS];
+            match Head::parse(&bytes[at..], &mut headers) {
+                Ok(Some(head)) => {
+                    if head.special || is_full(head.path) {
+                        self.stage = Stage::Ending(Some(End::Hyper));
+                        break;
+                    }
+                    at += head.size;
+                    self.body = head.length;
+                    self.answer(&head);
+                }
+                Ok(None) if bytes.len() - at <= HEAD => break,
+                Ok(None) => self.refuse("431 Request Header Fields Too Large", "a head may have 32 KiB"),
+                Err(_) => self.refuse("400 Bad Request", "this is no HTTP/1.1 request"),
+            }
+        }
+        at
+    }
+
+    fn answer(&mut self, head: &Head<'_>) {
+        let hub = self.hub.clone();
+        let Some(null) = &hub.null else { return };
+        null.requests.add(1);
+        if let Some(wait) = head.path.strip_prefix("/after/") {
+            let Some(wait) = wait_of(wait) else {
+                return self.refuse("400 Bad Request", WAITS);
+            };
+            let read = *self.read_at.get_or_insert_with(Instant::now);
+            self.stage = Stage::Waiting { read, due: read + wait, asked: false };
+            return;
+        }
+        if head.path.starts_with("/ws/") {
+            return self.upgrade(head);
+        }
+        match head.path {
+            "/null/stats" => self.json(&null.stats(&hub)),
+            "/null/reset" if head.method == "POST" => {
+                null.reset(&hub);
+                self.ok();
+            }
+            "/null/reset" => self.refuse("405 Method Not Allowed", "this path takes POST"),
+            _ if head.method == "HEAD" => self.output.extend_from_slice(OK.as_bytes()),
+            _ => self.ok(),
+        }
+        if !head.keep {
+            self.stage = Stage::Ending(None);
+        }
+    }
+
+    fn ok(&mut self) {
+        self.output.extend_from_slice(OK.as_bytes());
+        self.output.extend_from_slice(b"ok");
+    }
+
+    fn json(&mut self, body: &str) {
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        self.output.extend_from_slice(answer.as_bytes());
+    }
+
+    /// Answers and ends the connection.
+    fn refuse(&mut self, status: &str, why: &str) {
+        let length = why.len();
+        let answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{why}"
+        );
+        self.output.extend_from_slice(answer.as_bytes());
+        self.stage = Stage::Ending(None);
+    }
+
+    fn upgrade(&mut self, head: &Head<'_>) {
+        let Some(kind) = Kind::of(head.path, head.query) else {
+            return self.refuse(
+                "404 Not Found",
+                "the WebSockets are /ws/echo, /ws/room/NAME and /ws/flood?bytes=86&batch=64",
+            );
+        };
+        let Some(key) = head.key else {
+            return self.refuse("426 Upgrade Required", "this path takes WebSocket upgrades");
+        };
+        let accept = websocket::accept_key(key);
+        let answer = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: {accept}\r\n\r\n"
+        );
+        self.output.extend_from_slice(answer.as_bytes());
+        self.stage = Stage::Ending(Some(End::WebSocket(kind)));
+    }
+}
+
+/// Paths the full service answers.
+fn is_full(path: &str) -> bool {
+    matches!(path, "/ws" | "/socket.io" | "/socket.io/" | "/auth/login" | "/api/auth/login" | "/metrics")
+}
+
+impl Kind {
+    fn of(path: &str, query: &str) -> Option<Kind> {
+        match path {
+            "/ws/echo" => Some(Kind::Echo),
+            "/ws/flood" => Some(Kind::Flood {
+                bytes: number(query, "bytes", 86, flood::BYTES)?,
+                batch: number(query, "batch", 64, flood::BATCH)?,
+            }),
+            _ => path
+                .strip_prefix("/ws/room/")
+                .filter(|name| !name.is_empty())
+                .map(|name| Kind::Room(name.into())),
+        }
+    }
+}
+
+impl<'a> Head<'a> {
+    /// `None` when it has not all arrived.
+    fn parse<'h>(
+        bytes: &'a [u8],
+        headers: &'h mut [MaybeUninit<httparse::Header<'a>>; HEADERS],
+    ) -> Result<Option<Head<'a>>, httparse::Error> {
+        let mut request = httparse::Request::new(&mut []);
+        let httparse::Status::Complete(size) = request.parse_with_uninit_headers(bytes, headers)? else {
+            return Ok(None);
+        };
+        let target = request.path.unwrap_or("/");
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let keep = request.version == Some(1);
+        let method = request.method.unwrap_or("GET");
+        let mut head = Head { method, path, query, size, length: 0, keep, key: None, special: false };
+        for header in request.headers.iter() {
+            head.header(header)?;
+        }
+        Ok(Some(head))
+    }
+
+    fn header(&mut self, header: &httparse::Header<'a>) -> Result<(), httparse::Error> {
+        let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+        // By length first: most headers are none of these.
+        match header.name.len() {
+            6 if is("expect") => self.special = true,
+            10 if is("connection") => match header.value {
+                value if value.eq_ignore_ascii_case(b"close") => self.keep = false,
+                value if value.eq_ignore_ascii_case(b"keep-alive") => self.keep = true,
+                _ => {}
+            },
+            14 if is("content-length") => {
+                let text = std::str::from_utf8(header.value).ok();
+                let length = text.and_then(|text| text.trim().parse().ok());
+                self.length = length.ok_or(httparse::Error::HeaderValue)?;
+            }
+            17 if is("transfer-encoding") => self.special = true,
+            17 if is("sec-websocket-key") => self.key = std::str::from_utf8(header.value).ok(),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Null {
+    /// What comes on a connection that is hyper's, after the request that made it so.
+    pub(crate) async fn route(
+        &self,
+        mut request: Request<Incoming>,
+        from: SocketAddr,
+        seat: &Arc<Seat>,
+        hub: &Arc<Hub>,
+    ) -> Result<Answer, Problem> {
+        let read = Instant::now();
+        let path = request.uri().path();
+        if path == "/api/auth/login" {
+            *request.uri_mut() = Uri::from_static("/auth/login");
+            return http::route(request, from, seat, hub).await;
+        }
+        if is_full(path) || path == "/ws/echo" {
+            return http::route(request, from, seat, hub).await;
+        }
+        self.requests.add(1);
+        if path.starts_with("/ws/") {
+            return Err(Problem::bad_request("a WebSocket is opened on a connection of its own"));
+        }
+        let wait = match path.strip_prefix("/after/") {
+            Some(wait) => Some(wait_of(wait).ok_or_else(|| Problem::bad_request(WAITS))?),
+            None => None,
+        };
+        let answer = match path {
+            "/null/stats" => http::json(StatusCode::OK, self.stats(hub)),
+            "/null/reset" if request.method() == Method::POST => {
+                self.reset(hub);
+                http::text("ok")
+            }
+            _ => http::text("ok"),
+        };
+        while let Some(Ok(_)) = request.frame().await {}
+        if let Some(wait) = wait {
+            self.alarm.sleep_until(read + wait).await;
+            self.answered_after(read);
+        }
+        Ok(answer)
+    }
+}
