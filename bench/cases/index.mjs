@@ -1,6 +1,13 @@
 // The cases, in the order in which they run and are shown. To add one: its file here, one line below.
 export const CASES = [
   'http-closed',
+  'ws-fanout',
+  'ws-flood',
+  'idle',
+  'socketio-cycle',
+  'shards',
+  'service-fanout',
+  'service-idle',
 ];
 
 export async function load(name) {

@@ -33,10 +33,10 @@ function claimLine(result, claim, { verdict, figure, of, against, why }) {
 /** Medians by contestant's name, as judged. */
 export const rowsOf = (result) => Object.fromEntries(result.rows.map(({ name }) => [name, summaries(result.runs.filter((run) => run.contestant === name))]));
 
-function table({ rows: contestants, columns, headline }, rows) {
+function table({ rows: contestants, columns, headline, advantage: better = 'sonagi is better by' }, rows) {
   const measured = Object.entries(columns).filter(([name]) => contestants.some((row) => rows[row.name][name]));
   const foreign = contestants.some(({ target }) => target !== contestants[0].target);
-  const head = ['tool', ...(foreign ? ['target'] : []), ...measured.map(([, { label }]) => label), 'sonagi is better by'];
+  const head = ['tool', ...(foreign ? ['target'] : []), ...measured.map(([, { label }]) => label), better];
   const lines = contestants.map(({ name, target }) => {
     const cells = measured.map(([measure, { unit }]) => cell(rows[name][measure], unit));
     return [name, ...(foreign ? [target] : []), ...cells, advantage(rows, contestants, name, headline, columns)];
@@ -51,10 +51,13 @@ function cell(summary, unit) {
   return least === most ? middle : `${middle} (${least}–${most})`.replaceAll(' %–', '–');
 }
 
-/** How many times better the first row of Sonagi on the same target is in the headline; below 1 it is worse. */
+/**
+ * How many times better the row it stands `beside` is in the headline, or without one the first row of Sonagi on the same
+ * target; below 1 that is worse.
+ */
 function advantage(rows, contestants, name, headline, columns) {
-  const target = contestants.find((one) => one.name === name).target;
-  const ours = contestants.find((one) => one.tool === 'sonagi' && one.target === target);
+  const { target, beside } = contestants.find((one) => one.name === name);
+  const ours = contestants.find((one) => (beside ? one.name === beside : one.tool === 'sonagi' && one.target === target));
   if (!ours || ours.name === name) return '';
   const [mine, theirs] = [rows[ours.name][headline]?.median, rows[name][headline]?.median];
   if (mine === undefined || theirs === undefined) return '–';
