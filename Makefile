@@ -28,7 +28,7 @@ check: ## rustfmt and clippy, warnings refused
 
 unit: ## the Rust tests, and those of the benchmarks' arithmetic
 	$(CARGO) test --locked --workspace --quiet
-	node --test --test-reporter=dot bench/test/
+	node --test --test-reporter=dot bench/test/*.test.mjs
 
 interop: setup ## foreign clients against our service, our engine against foreign servers
 	$(CARGO) build --locked --quiet -p sonagi

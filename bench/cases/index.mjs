@@ -1,6 +1,9 @@
 // The cases, in the order in which they run and are shown. To add one: its file here, one line below.
 export const CASES = [
   'http-closed',
+  'http-open',
+  'ws-echo',
+  'connect-rate',
   'ws-fanout',
   'ws-flood',
   'idle',
@@ -8,6 +11,7 @@ export const CASES = [
   'shards',
   'service-fanout',
   'service-idle',
+  'cold-start',
 ];
 
 export async function load(name) {

@@ -8,7 +8,7 @@ import { endedChildrenCpu, highWaterMb, sampleTree, killTree } from './processes
 const OUTPUT_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Starts `argv` on `cores` and waits for its end: `{ code, stdout, stderr, wall_s, cpu_s, peak_mb, samples, during }`.
+ * Starts `argv` on `cores` and waits for its end: `{ code, stdout, stderr, wall_s, cpu_s, peak_mb, peak_below_mb, samples, during }`.
  * Only one child may end meanwhile: CPU is told apart by time, not by process. `beside(child)` runs until the child ends;
  * `child` is `{ sample(), wait(ms) }`.
  */
@@ -35,6 +35,7 @@ export async function runToEnd({ argv, env, cwd }, { cores, timeout_s, sample_ms
     wall_s,
     cpu_s: endedChildrenCpu() - cpuBefore,
     peak_mb: memory.peak_mb,
+    peak_below_mb: memory.peak_below_mb,
     samples: memory.samples,
     during: await during,
   };
@@ -43,6 +44,7 @@ export async function runToEnd({ argv, env, cwd }, { cores, timeout_s, sample_ms
 class Memory {
   samples = [];
   peak_mb = 0;
+  peak_below_mb = 0;
 
   constructor(pid, started) {
     this.pid = pid;
@@ -53,6 +55,7 @@ class Memory {
   sample() {
     const sample = { at_s: (performance.now() - this.started) / 1000, ...sampleTree(this.pid) };
     this.peak_mb = Math.max(this.peak_mb, sample.rss_mb, highWaterMb(this.pid));
+    this.peak_below_mb = Math.max(this.peak_below_mb, sample.below_mb);
     return sample;
   }
 

@@ -49,8 +49,8 @@ export class Contest {
     const found = new Map();
     if (!this.kase.calibrate) return found;
     for (const contestant of contestants) {
-      const execute = async (other) => {
-        const { measures, outcome, error } = await this.#execute(other);
+      const execute = async (other, calibration) => {
+        const { measures, outcome, error } = await this.#execute(other, calibration);
         if (error) throw new Error(`${other.name} could not be calibrated: ${error}`);
         return { measures, outcome };
       };

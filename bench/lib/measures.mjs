@@ -27,6 +27,7 @@ export function complete({ operations, seconds, falls_short, ...own }, outcome) 
     target_cpu: outcome.target.cpu_s / loaded_s,
     target_cpu_us: (outcome.target.cpu_s * 1e6) / operations,
     wall_s: outcome.wall_s,
+    loaded_s,
     ...own,
   };
 }
@@ -40,7 +41,7 @@ export function readable(value, unit) {
 
 function digits(value) {
   const size = Math.abs(value);
-  if (size >= 1000) return Math.round(value).toLocaleString('en-US');
+  if (size >= 999.5) return Math.round(value).toLocaleString('en-US');
   if (size >= 100 || Number.isInteger(value)) return String(Math.round(value));
   if (size >= 10) return value.toFixed(1);
   if (size >= 0.1 || size === 0) return value.toFixed(2);

@@ -10,17 +10,23 @@ export function endedChildrenCpu() {
   return (cutime + cstime) / TICKS_PER_S;
 }
 
-/** Of the living tree below and with `pid`: `{ rss_mb, cpu_s }`; what its processes waited for is included. Zeroes when it is gone. */
+/**
+ * Of the living tree with `pid` as its root: `{ rss_mb, below_mb, cpu_s }`; `below_mb` is without the root, and the CPU time
+ * of what its processes waited for is included. Zeroes when it is gone.
+ */
 export function sampleTree(pid) {
   let rss_kb = 0;
+  let below_kb = 0;
   let ticks = 0;
   for (const one of tree(pid)) {
     const now = stat(one);
     if (!now) continue;
     ticks += now.utime + now.stime + now.cutime + now.cstime;
-    rss_kb += statusKb(one, 'VmRSS');
+    const resident = statusKb(one, 'VmRSS');
+    rss_kb += resident;
+    if (one !== pid) below_kb += resident;
   }
-  return { rss_mb: rss_kb / 1024, cpu_s: ticks / TICKS_PER_S };
+  return { rss_mb: rss_kb / 1024, below_mb: below_kb / 1024, cpu_s: ticks / TICKS_PER_S };
 }
 
 /** The most memory this one process ever had resident, in MB; 0 when it is gone. */

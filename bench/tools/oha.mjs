@@ -30,14 +30,22 @@ export const closed = run(() => []);
 /** Open model: `rate` requests a second; latency from the planned instant, as its own flag corrects it. */
 export const open = run((rate) => ['-q', rate, '--latency-correction']);
 
-/** Its JSON: `{ requests, seconds, p50_ms, p99_ms, errors }`. */
+/** One request, for the cold start. */
+export const once = (path) => ({
+  tool: name,
+  command: ({ target, cache }) => ({ argv: [join(cache, name, 'bin/oha'), '--no-tui', '-n', 1, '-c', 1, target.url + path], env: { TOKIO_WORKER_THREADS: '1' } }),
+  report,
+});
+
+/** Its JSON: `{ requests, under_way, seconds, p50_ms, p99_ms, errors }`; `under_way` when its time was over. */
 export function report({ stdout }) {
   const { summary, latencyPercentiles, statusCodeDistribution, errorDistribution } = JSON.parse(stdout);
   const requests = Object.values(statusCodeDistribution).reduce((sum, count) => sum + count, 0);
   // Requests under way when time is up are reported as aborted by their deadline: no error of anybody.
-  const errors = Object.entries(errorDistribution).filter(([text]) => !text.includes('deadline'));
+  const [deadline, errors] = [true, false].map((over) => Object.entries(errorDistribution).filter(([text]) => text.includes('deadline') === over));
   return {
     requests,
+    under_way: deadline.reduce((sum, [, count]) => sum + count, 0),
     seconds: summary.total,
     p50_ms: latencyPercentiles.p50 * 1000,
     p99_ms: latencyPercentiles.p99 * 1000,

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge } from '../lib/claims.mjs';
+
+const measures = { rate: { better: 'higher' }, cost: { better: 'lower' } };
+const row = (figures) => Object.fromEntries(Object.entries(figures).map(([name, median]) => [name, { median, min: median, max: median, count: 5 }]));
+const rows = { sonagi: row({ rate: 100, cost: 4 }), oha: row({ rate: 80, cost: 6 }), wrk: row({ rate: 125, cost: 5 }), lame: row({ cost: 0 }) };
+
+const verdict = (claim) => judge(claim, rows, measures);
+
+test('a ratio claim divides the medians of its rows', () => {
+  assert.deepEqual(verdict({ measure: 'rate', of: 'sonagi', against: 'oha', atLeast: 1.25 }), { verdict: 'met', figure: 1.25, of: 'sonagi', against: 'oha' });
+  assert.equal(verdict({ measure: 'rate', of: 'sonagi', against: 'oha', atLeast: 1.26 }).verdict, 'not met');
+  assert.equal(verdict({ measure: 'cost', of: 'sonagi', against: 'oha', atMost: 0.66 }).verdict, 'not met');
+});
+
+test('a bound itself is met', () => {
+  assert.equal(verdict({ measure: 'cost', of: 'sonagi', atMost: 4 }).verdict, 'met');
+  assert.equal(verdict({ measure: 'cost', of: 'sonagi', atMost: 3.99 }).verdict, 'not met');
+});
+
+test('of several rows the best is taken, which for a cost is the least', () => {
+  assert.equal(verdict({ measure: 'rate', of: 'sonagi', against: ['oha', 'wrk'], atLeast: 1 }).against, 'wrk');
+  assert.equal(verdict({ measure: 'cost', of: ['oha', 'wrk'], against: 'sonagi', atLeast: 1 }).of, 'wrk');
+});
+
+test('a claim whose rows have no figure is not judged, never met', () => {
+  assert.deepEqual(verdict({ measure: 'rate', of: 'sonagi', against: 'k6', atLeast: 1 }), { verdict: 'not judged', why: 'no figure of k6' });
+  assert.equal(verdict({ measure: 'rate', of: 'lame', atMost: 1 }).verdict, 'not judged');
+  assert.equal(verdict({ measure: 'cost', of: 'sonagi', against: 'lame', atMost: 1 }).verdict, 'not judged');
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { columns, complete, readable } from '../lib/measures.mjs';
+import { readmeText, resultsText, spliced } from '../lib/pages.mjs';
+import { anchor, caseText, claimsText } from '../lib/tables.mjs';
+
+const machine = { cpu: 'Abacus 9', cores: 2, memory_gb: 8, kernel: '6.1', governor: 'not readable', load_before: 0.25, node: 'v20.0.0' };
+const run = (contestant, cpu_us, more = {}) => ({ contestant, command: `taskset -c 0 ${contestant}`, measures: { cpu_us, ...more } });
+const result = {
+  case: 'echo',
+  title: 'Echo, 50 connections',
+  about: 'There and back.',
+  operation: 'message',
+  headline: 'cpu_us',
+  columns: columns({ operation: 'message', measures: { cpu_share: false, peak_mb: false } }),
+  claims: [{ says: '≥ 1.4 × better than k6', measure: 'cpu_us', of: 'k6', against: 'sonagi', atLeast: 1.4 }],
+  date: '2026-01-02 03:04',
+  commit: 'abc1234',
+  machine,
+  versions: { k6: '2.2.0' },
+  rounds: 3,
+  rows: [{ name: 'sonagi', tool: 'sonagi', target: 'null' }, { name: 'k6', tool: 'k6', target: 'null' }, { name: 'tsung', tool: 'tsung', target: 'null' }],
+  unavailable: [{ name: 'tsung', reason: 'no Erlang here' }],
+  runs: [
+    run('sonagi', 6, { target_cpu: 0.5 }), run('k6', 12, { target_cpu: 0.25 }),
+    run('sonagi', 8, { target_cpu: 0.5 }), { contestant: 'k6', error: 'it fell over' },
+    run('sonagi', 7, { target_cpu: 0.5 }), { ...run('k6', 16, { target_cpu: 0.25 }), falls_short: '3 echoes missing' },
+  ],
+};
+
+test('a row shows median and range, and how many times better ours is', () => {
+  const lines = caseText(result).split('\n');
+  assert.ok(lines.includes('| tool | CPU µs per message | target CPU | sonagi is better by |'));
+  assert.ok(lines.includes('| sonagi | 7 (6–8) | 50 % |  |'));
+  assert.ok(lines.includes('| k6 | 14 (12–16) | 25 % | 2 × |'));
+});
+
+test('what is missing, failed or fell short is said under the table', () => {
+  const notes = caseText(result).split('\n').filter((line) => line.startsWith('- '));
+  assert.deepEqual(notes, [
+    '- **tsung** is not available: no Erlang here',
+    '- **k6**: 1 of 3 runs failed: it fell over',
+    '- **k6** fell short in 1 of 3 runs: 3 echoes missing',
+  ]);
+});
+
+test('each claim is a line with its verdict and figure', () => {
+  assert.equal(claimsText([result]).split('\n')[2], '| [echo](#echo-50-connections) | ≥ 1.4 × better than k6 | met | 2 × (k6 ÷ sonagi) |');
+  const unmeasured = { ...result, runs: [] };
+  assert.match(claimsText([unmeasured]), /\*\*not judged\*\* \| no figure of k6/);
+});
+
+test('the pages name the machine, the versions and every case', () => {
+  const page = resultsText([result]);
+  assert.match(page, /Abacus 9, 2 cores, 8 GB, kernel 6\.1/);
+  assert.match(page, /k6 2\.2\.0/);
+  assert.match(page, /^## Echo, 50 connections$/m);
+  assert.match(readmeText([result]), /\| Echo, 50 connections \| CPU µs per message \| \*\*7\*\* \| k6 14 \|/);
+});
+
+test('a section is put between its marks and nowhere else', () => {
+  const page = 'a\n<!-- performance:begin -->\nold\n<!-- performance:end -->\nb\n';
+  assert.equal(spliced(page, 'new\n'), 'a\n<!-- performance:begin -->\nnew\n<!-- performance:end -->\nb\n');
+  assert.throws(() => spliced('no marks', 'new'), /no <!-- performance:begin -->/);
+});
+
+test('values keep the digits that matter', () => {
+  for (const [value, unit, expected] of [
+    [159_500.4, undefined, '159,500'], [999.6, undefined, '1,000'], [45, undefined, '45'], [5.678, undefined, '5.68'], [0.0123, undefined, '0.012'],
+    [45.67, undefined, '45.7'], [0.987, 'share', '98.7 %'], [undefined, undefined, '–'], [0, undefined, '0'],
+  ]) {
+    assert.equal(readable(value, unit), expected);
+  }
+});
+
+test('CPU is divided by operations, the target’s by the seconds it was loaded', () => {
+  const outcome = { cpu_s: 2, wall_s: 5, peak_mb: 10, target: { cpu_s: 1 } };
+  const { cpu_us, cpu_share, target_cpu, own } = complete({ operations: 1000, seconds: 4, own: 3 }, outcome);
+  assert.deepEqual({ cpu_us, cpu_share, target_cpu, own }, { cpu_us: 2000, cpu_share: 0.4, target_cpu: 0.25, own: 3 });
+});
+
+test('an anchor is what the heading becomes', () => {
+  assert.equal(anchor('Room of N, 86 bytes: with & without'), 'room-of-n-86-bytes-with--without');
+});
