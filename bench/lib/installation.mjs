@@ -34,6 +34,6 @@ export async function installAll(contestants, tools, targets, cache) {
   return { has: (contestant) => missing(contestant) === undefined, missing, versions };
 }
 
-const OURS = new Set(['tool sonagi', 'tool bare', 'target null', 'target serve']);
+const OURS = new Set(['tool sonagi', 'tool bare', 'target null', 'target serve', 'target serve-sqlite']);
 
 const halves = (list, belongs) => [list.filter(belongs), list.filter((one) => !belongs(one))];
