@@ -9,7 +9,9 @@ use std::future::poll_fn;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use sonagi_engine::link::{ConnectRequest, Connection, Ended, Env, Incoming, SCRATCH, WebsocketLink};
+use sonagi_engine::link::{
+    ConnectRequest, Connection, Ended, Env, Incoming, Present, SCRATCH, WebsocketLink,
+};
 use sonagi_engine::net::{Failed, Net, NetOptions, Origin};
 use sonagi_measure::At;
 use tokio::time::timeout;
@@ -95,7 +97,8 @@ async fn converse(
     let ended = poll_fn(|cx| {
         loop {
             let mut heard = Vec::new();
-            let mut env = Env { now: At(0), scratch: &mut *scratch };
+            let present = Present::new(&|| At(0));
+            let mut env = Env { present: &present, scratch: &mut *scratch };
             let progress = connection.poll_drive(cx, &mut env, &mut |incoming| match incoming {
                 Incoming::Text(text) => heard.push(Heard::Text(text.to_owned())),
                 Incoming::Binary(bytes) => heard.push(Heard::Binary(bytes.to_vec())),

@@ -3,6 +3,9 @@
 //! Tokio's own timers are a millisecond coarse, which would bunch arrivals and add up to a millisecond to every latency
 //! counted from a planned send. All sleepers of a shard therefore share one heap and one kernel timer (timerfd). Under
 //! simulated time, where there is no kernel to ask, the same heap hangs on tokio's paused clock.
+//!
+//! Setting the kernel's timer is the dear part (a system call that ends in the hypervisor): it is set once per ring, after
+//! those it woke have said how long they want to sleep next, and not at all while it is set to something earlier anyway.
 
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use sonagi_measure::At;
@@ -38,6 +41,8 @@ struct Timers {
     slots: Vec<Slot>,
     free: Vec<u32>,
     driver: Option<Waker>,
+    /// When the alarm will ring; None: it is not set.
+    armed: Option<At>,
 }
 
 /// A sleeper's place. A heap entry whose generation is not the slot's belongs to a sleeper that is gone.
@@ -97,24 +102,34 @@ impl Clock {
 
     fn poll_drive(&self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
+            if self.timers.borrow().armed.is_some() && self.alarm.borrow_mut().poll_rung(cx).is_ready() {
+                self.timers.borrow_mut().armed = None;
+            }
             let due = self.timers.borrow_mut().take_due(self.now());
-            due.into_iter().for_each(Waker::wake);
-            let next = {
-                let mut timers = self.timers.borrow_mut();
-                timers.driver = Some(cx.waker().clone());
-                timers.earliest()
-            };
-            let Some(next) = next else { return Poll::Pending };
+            if !due.is_empty() {
+                due.into_iter().for_each(Waker::wake);
+                // They run first, and usually sleep again: then the alarm is set once for all of them.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let mut timers = self.timers.borrow_mut();
+            timers.driver.get_or_insert_with(|| cx.waker().clone());
+            let Some(next) = timers.earliest() else { return Poll::Pending };
+            if timers.armed.is_some_and(|armed| armed <= next) {
+                return Poll::Pending;
+            }
+            timers.armed = Some(next);
+            drop(timers);
             // A zero interval would disarm the kernel's timer instead of ringing it at once.
             let wait = Duration::from_nanos(next.since(self.now()).max(1) as u64);
-            ready!(self.alarm.borrow_mut().poll_ring(cx, wait));
+            self.alarm.borrow_mut().set(wait);
         }
     }
 }
 
 impl Alarm {
-    /// Sets the alarm to ring after `wait` and is ready once it has rung.
-    fn poll_ring(&mut self, cx: &mut Context<'_>, wait: Duration) -> Poll<()> {
+    /// Sets the alarm to ring after `wait`, in place of what it was set to.
+    fn set(&mut self, wait: Duration) {
         match self {
             Alarm::Kernel(timer) => {
                 let value =
@@ -122,17 +137,22 @@ impl Alarm {
                 let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
                 rustix::time::timerfd_settime(timer.get_ref(), TimerfdTimerFlags::empty(), &once)
                     .expect("a timerfd takes any positive interval");
+            }
+            Alarm::Simulated(sleep) => sleep.as_mut().reset(Instant::now() + wait),
+        }
+    }
+
+    /// Ready once it has rung; until then wakes the task when it does. To be asked only while it is set. A ring that was
+    /// overtaken by `set` may still be told: whoever is due is found by the clock.
+    fn poll_rung(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Alarm::Kernel(timer) => {
+                // The expirations are not read: setting the timer anew clears them, and its next ring is told anew.
                 let mut ready = ready!(timer.poll_read_ready(cx)).expect("the runtime outlives its timers");
-                let mut expirations = [0; 8];
-                // Not an event to count: whoever is due is found by the clock.
-                let _ = rustix::io::read(timer.get_ref(), &mut expirations);
                 ready.clear_ready();
                 Poll::Ready(())
             }
-            Alarm::Simulated(sleep) => {
-                sleep.as_mut().reset(Instant::now() + wait);
-                sleep.as_mut().poll(cx)
-            }
+            Alarm::Simulated(sleep) => sleep.as_mut().poll(cx),
         }
     }
 }
@@ -144,9 +164,10 @@ impl Timers {
             (self.slots.len() - 1) as u32
         });
         self.slots[slot as usize].waker = Some(waker);
-        let is_earliest = self.earliest().is_none_or(|earliest| at < earliest);
         self.heap.push(Reverse((at, slot, self.slots[slot as usize].generation)));
-        if is_earliest && let Some(driver) = self.driver.take() {
+        if self.armed.is_none_or(|armed| at < armed)
+            && let Some(driver) = self.driver.take()
+        {
             driver.wake();
         }
         slot
@@ -205,23 +226,22 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.clock.now() >= self.at {
+        let this = &mut *self;
+        if let Some(slot) = this.slot {
+            let mut timers = this.clock.timers.borrow_mut();
+            // Asleep until rung: a task that is polled for other reasons, a message say, need not read the clock.
+            if let Some(waker) = &mut timers.slots[slot as usize].waker {
+                waker.clone_from(cx.waker());
+                return Poll::Pending;
+            }
+            timers.remove(slot);
+            this.slot = None;
+        }
+        // Rung or new. (Rung, and yet the clock may say not quite: then it sleeps again.)
+        if this.clock.now() >= this.at {
             return Poll::Ready(());
         }
-        let clock = Rc::clone(&self.clock);
-        let mut timers = clock.timers.borrow_mut();
-        match self.slot {
-            Some(slot) if timers.slots[slot as usize].waker.is_some() => {
-                let waker = timers.slots[slot as usize].waker.as_mut().expect("just seen");
-                waker.clone_from(cx.waker());
-            }
-            // Rung, yet our reading of the clock says not quite: sleep again.
-            Some(slot) => {
-                timers.remove(slot);
-                self.slot = Some(timers.insert(self.at, cx.waker().clone()));
-            }
-            None => self.slot = Some(timers.insert(self.at, cx.waker().clone())),
-        }
+        this.slot = Some(this.clock.timers.borrow_mut().insert(this.at, cx.waker().clone()));
         Poll::Pending
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
+use tokio::runtime::LocalOptions;
 use tokio::time::Instant;
 
 use crate::clock::Clock;
@@ -94,8 +95,9 @@ pub(crate) fn start(
 }
 
 fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let lived = tokio::task::LocalSet::new().block_on(&runtime, shard_life(luggage, task));
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+    let lived = runtime.block_on(shard_life(luggage, task));
     // A name look-up may hang in the system's resolver: it is left behind, not waited for.
     runtime.shutdown_background();
     lived

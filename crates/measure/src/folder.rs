@@ -146,9 +146,11 @@ impl Writer {
 /// Writes `run.json` beside itself and moves it into place: there is always a whole one.
 fn replace(folder: &Path, document: &serde_json::Value) -> io::Result<()> {
     let new = folder.join("run.json.new");
+    // In one piece: the serializer writes every bracket by itself, and each would be a system call.
+    let mut text = serde_json::to_vec_pretty(document)?;
+    text.push(b'\n');
     let mut file = File::create(&new)?;
-    serde_json::to_writer_pretty(&mut file, document)?;
-    file.write_all(b"\n")?;
+    file.write_all(&text)?;
     file.sync_data()?;
     fs::rename(&new, folder.join(RUN))
 }

@@ -13,7 +13,7 @@ use sonagi_measure::outcome::Failure;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role, Violation};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::Ended;
+use super::{Ended, Env};
 use crate::net::{Failed, Socket};
 
 /// Reads in one drive before other tasks get their turn.
@@ -123,13 +123,13 @@ impl Channel {
     pub(super) fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
-        scratch: &mut [u8],
+        env: &mut Env<'_>,
         on: &mut impl FnMut(Message<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Poll<Ended> {
         if let Phase::Ended(ended) = &self.phase {
             return Poll::Ready(ended.as_ref().clone());
         }
-        let Err(ended) = self.advance(cx, scratch, on) else { return Poll::Pending };
+        let Err(ended) = self.advance(cx, env, on) else { return Poll::Pending };
         let ended = if self.phase == Phase::Closing && is_an_end(&ended) { Ended::by_us() } else { ended };
         self.phase = Phase::Ended(Box::new(ended.clone()));
         self.outbox = Outbox::default();
@@ -139,7 +139,7 @@ impl Channel {
     fn advance(
         &mut self,
         cx: &mut Context<'_>,
-        scratch: &mut [u8],
+        env: &mut Env<'_>,
         on: &mut impl FnMut(Message<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         if !self.early.is_empty() {
@@ -150,7 +150,7 @@ impl Channel {
         // A peer that is gone may have left its last words, a close frame perhaps: they are read before its going counts.
         let gone = self.flush(cx).err();
         for _ in 0..MAX_READS {
-            let mut buffer = ReadBuf::new(scratch);
+            let mut buffer = ReadBuf::new(env.scratch);
             match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
                 Poll::Pending => return gone.map_or_else(|| self.flush(cx), Err),
                 Poll::Ready(Err(error)) => {
@@ -163,7 +163,8 @@ impl Channel {
                 return Err(gone.unwrap_or_else(|| self.end_of_stream()));
             }
             self.received += read as u64;
-            self.feed(cx, &mut scratch[..read], on)?;
+            env.present.pass();
+            self.feed(cx, &mut env.scratch[..read], on)?;
         }
         // More to read: the next drive also finds the error of a write again.
         cx.waker().wake_by_ref();

@@ -15,6 +15,7 @@ pub use handshake::ConnectRequest;
 pub use socketio::{SocketioLink, SocketioRequest};
 pub use websocket::WebsocketLink;
 
+use std::cell::Cell;
 use std::task::{Context, Poll};
 
 use sonagi_measure::At;
@@ -25,10 +26,41 @@ use crate::net::Failed;
 /// Bytes that [`Env::scratch`] should have: one read takes at most that many.
 pub const SCRATCH: usize = 64 * 1024;
 
+/// The present, as a drive sees it: the clock is read when somebody asks, and again after each read of a socket. Messages
+/// of one read have one instant: they had all arrived by then, and reading the clock for each would be a good part of what
+/// a message costs.
+pub struct Present<'a> {
+    clock: &'a dyn Fn() -> At,
+    at: Cell<Option<At>>,
+}
+
+impl<'a> Present<'a> {
+    /// Of this clock.
+    pub fn new(clock: &'a dyn Fn() -> At) -> Present<'a> {
+        Present { clock, at: Cell::new(None) }
+    }
+
+    /// The instant of the last read, or now when nothing was read in this drive.
+    #[inline]
+    pub fn now(&self) -> At {
+        self.at.get().unwrap_or_else(|| {
+            let now = (self.clock)();
+            self.at.set(Some(now));
+            now
+        })
+    }
+
+    /// Something was read: it is later now.
+    #[inline]
+    pub(crate) fn pass(&self) {
+        self.at.set(None);
+    }
+}
+
 /// What a link borrows from its shard while it works.
 pub struct Env<'a> {
     /// The present.
-    pub now: At,
+    pub present: &'a Present<'a>,
     /// Read into by every link of the shard; [`SCRATCH`] bytes, never empty.
     pub scratch: &'a mut [u8],
 }

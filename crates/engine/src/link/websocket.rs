@@ -47,7 +47,7 @@ impl WebsocketLink {
         env: &mut Env<'_>,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Poll<Ended> {
-        self.channel.poll_drive(cx, env.scratch, &mut |message, _| {
+        self.channel.poll_drive(cx, env, &mut |message, _| {
             on(match message {
                 Message::Text(text) => Incoming::Text(text),
                 Message::Binary(bytes) => Incoming::Binary(bytes),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::{User, Waited};
-use crate::link::{Connection, Ended, Env};
+use crate::link::{Connection, Ended, Env, Present};
 use crate::shard::SECOND_NS;
 
 /// How long a closing handshake may take.
@@ -79,10 +79,12 @@ impl User {
         let shard = &*self.shard;
         let mut recorder = shard.recorder.borrow_mut();
         let mut scratch = shard.scratch.borrow_mut();
-        let mut env = Env { now: shard.clock.now(), scratch: &mut scratch };
+        let clock = || shard.clock.now();
+        let present = Present::new(&clock);
+        let mut env = Env { present: &present, scratch: &mut scratch };
         let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
         let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
-            mail.receive(incoming, shard.clock.now(), member, run, &mut recorder);
+            mail.receive(incoming, present.now(), member, run, &mut recorder);
         });
         let (sent, received) = connection.take_bytes();
         recorder.add(Counter::BytesSent, sent);

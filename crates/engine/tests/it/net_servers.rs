@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use sonagi_engine::link::{Connection, Ended, Env, Incoming};
+use sonagi_engine::link::{Connection, Ended, Env, Incoming, Present};
 use sonagi_engine::net::{Net, NetOptions, Origin};
 use sonagi_measure::At;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -110,7 +110,9 @@ impl Driven {
 
     pub(crate) fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<Ended> {
         let Driven { connection, now, seen, scratch } = self;
-        connection.poll_drive(cx, &mut Env { now: *now, scratch }, &mut |incoming| seen.push(words(incoming)))
+        let clock = || *now;
+        let mut env = Env { present: &Present::new(&clock), scratch };
+        connection.poll_drive(cx, &mut env, &mut |incoming| seen.push(words(incoming)))
     }
 
     /// Drives until this holds or the connection ends.

@@ -24,7 +24,7 @@ use sonagi_wire::websocket::Opcode;
 
 use super::channel::{Channel, Message, Outbox};
 use super::handshake::{self, ConnectRequest};
-use super::{Ended, Env, Incoming};
+use super::{Ended, Env, Incoming, Present};
 use crate::net::{Failed, Net, Origin, push_query, wire_path};
 use crate::plan::SocketioTransport;
 use polling::{Drive, Polling};
@@ -190,15 +190,14 @@ impl SocketioLink {
             Transport::Polling(_) => {}
             Transport::Websocket(channel) => {
                 let session = &mut self.session;
-                let driven = channel.poll_drive(cx, env.scratch, &mut |message, outbox| {
-                    receive(session, message, outbox, on)
-                });
+                let driven =
+                    channel.poll_drive(cx, env, &mut |message, outbox| receive(session, message, outbox, on));
                 if let Poll::Ready(ended) = driven {
                     return Err(ended);
                 }
             }
         }
-        self.session.settle(env.now)
+        self.session.settle(env.present.now())
     }
 
     pub(super) fn has_unsent(&self) -> bool {
@@ -254,9 +253,12 @@ fn receive(
 /// Waits for the open packet. What follows it in the same read may only be heartbeats: nothing was asked for yet.
 async fn open_websocket(channel: &mut Channel) -> Result<Session, Failed> {
     let mut scratch = vec![0; 4096];
+    // Nothing here is dated.
+    let present = Present::new(&|| At(0));
     let mut session: Option<Session> = None;
     poll_fn(|cx| {
-        let driven = channel.poll_drive(cx, &mut scratch, &mut |message, outbox| match &mut session {
+        let mut env = Env { present: &present, scratch: &mut scratch };
+        let driven = channel.poll_drive(cx, &mut env, &mut |message, outbox| match &mut session {
             Some(session) => {
                 let mut early = false;
                 receive(session, message, outbox, &mut |_| early = true)?;

@@ -223,6 +223,7 @@ impl Polling {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<Drive, Ended> {
         for _ in 0..MAX_TURNS {
+            env.present.pass();
             let moved = match self.turn(cx, session, on) {
                 // The server may end the session before it answers our own close.
                 Err(_) if self.closing => return Err(Ended::by_us()),
@@ -231,7 +232,7 @@ impl Polling {
             if self.closing && !self.has_unsent() {
                 return Err(Ended::by_us());
             }
-            let (changed, upgraded) = self.turn_upgrade(cx, env.scratch);
+            let (changed, upgraded) = self.turn_upgrade(cx, env);
             if let Some(channel) = upgraded {
                 return Ok(Drive::Upgraded(channel));
             }
@@ -322,7 +323,7 @@ impl Polling {
     }
 
     /// Moves the upgrade on: whether anything changed, and the WebSocket when it has become the transport.
-    fn turn_upgrade(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> (bool, Option<Box<Channel>>) {
+    fn turn_upgrade(&mut self, cx: &mut Context<'_>, env: &mut Env<'_>) -> (bool, Option<Box<Channel>>) {
         match std::mem::replace(&mut self.upgrade, Upgrade::No) {
             Upgrade::No => (false, None),
             Upgrade::Connecting(mut opening) => match opening.as_mut().poll(cx) {
@@ -338,7 +339,7 @@ impl Polling {
                 // A WebSocket that cannot be had is no failure: the session goes on by polling, as with the official client.
                 Poll::Ready(Err(_)) => (true, None),
             },
-            Upgrade::Probing(mut channel) => match self.probe(cx, scratch, &mut channel) {
+            Upgrade::Probing(mut channel) => match self.probe(cx, env, &mut channel) {
                 Probe::Waits => {
                     self.upgrade = Upgrade::Probing(channel);
                     (false, None)
@@ -352,7 +353,7 @@ impl Polling {
             Upgrade::Pausing(channel) if self.get.is_idle() && self.post.is_idle() => {
                 (true, Some(self.change_over(channel)))
             }
-            Upgrade::Pausing(mut channel) => match self.probe(cx, scratch, &mut channel) {
+            Upgrade::Pausing(mut channel) => match self.probe(cx, env, &mut channel) {
                 Probe::Waits => {
                     self.upgrade = Upgrade::Pausing(channel);
                     (false, None)
@@ -362,9 +363,9 @@ impl Polling {
         }
     }
 
-    fn probe(&mut self, cx: &mut Context<'_>, scratch: &mut [u8], channel: &mut Channel) -> Probe {
+    fn probe(&mut self, cx: &mut Context<'_>, env: &mut Env<'_>, channel: &mut Channel) -> Probe {
         let mut answered = false;
-        let driven = channel.poll_drive(cx, scratch, &mut |message, _| match message {
+        let driven = channel.poll_drive(cx, env, &mut |message, _| match message {
             Message::Text("3probe") => {
                 answered = true;
                 Ok(())
