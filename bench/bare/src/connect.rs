@@ -18,8 +18,17 @@ struct Connect {
     wanted: usize,
     begun: usize,
     finished: usize,
-    /// Whether each link waits for the peer's close frame, and no more for its upgrade.
-    closing: Vec<bool>,
+    stages: Vec<Stage>,
+}
+
+/// What a link waits for.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Upgrade,
+    /// The peer's close frame, or its end of the connection.
+    Close,
+    /// Nothing: every wanted connection has been begun.
+    Nothing,
 }
 
 pub(crate) fn run(arguments: &mut Arguments) -> Result<String, Failure> {
@@ -37,7 +46,7 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<String, Failure> {
         wanted,
         begun: concurrency,
         finished: 0,
-        closing: vec![false; concurrency],
+        stages: vec![Stage::Upgrade; concurrency],
     };
     let begun = now();
     for _ in 0..concurrency {
@@ -53,11 +62,12 @@ impl Connect {
     fn finish(&mut self, links: &mut Links, who: usize) -> Result<(), Failure> {
         self.finished += 1;
         if self.begun == self.wanted {
+            self.stages[who] = Stage::Nothing;
             links.shut(who);
             return Ok(());
         }
         self.begun += 1;
-        self.closing[who] = false;
+        self.stages[who] = Stage::Upgrade;
         links.reopen(who)?;
         links.send(who, &self.request)
     }
@@ -74,9 +84,9 @@ impl Client for Connect {
 
     fn arrived(&mut self, links: &mut Links, who: usize, bytes: &[u8], _: u64) -> Result<usize, Failure> {
         let mut taken = 0;
-        if !self.closing[who] {
+        if self.stages[who] == Stage::Upgrade {
             let Some(head) = http::head(bytes, b"101")? else { return Ok(0) };
-            self.closing[who] = true;
+            self.stages[who] = Stage::Close;
             links.send(who, &self.close)?;
             taken = head;
         }
@@ -92,10 +102,10 @@ impl Client for Connect {
     }
 
     fn closed(&mut self, links: &mut Links, who: usize) -> Result<(), Failure> {
-        match self.closing[who] {
-            true if self.begun == self.wanted && self.finished == self.wanted => Ok(()),
-            true => self.finish(links, who),
-            false => Err(Failure::peer("the server closed a connection instead of upgrading it")),
+        match self.stages[who] {
+            Stage::Upgrade => Err(Failure::peer("the server closed a connection instead of upgrading it")),
+            Stage::Close => self.finish(links, who),
+            Stage::Nothing => Ok(()),
         }
     }
 

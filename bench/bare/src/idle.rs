@@ -11,7 +11,7 @@ use crate::websocket::{self, Masks};
 
 const PAYLOAD: &[u8] = b"still here";
 /// After the end, so long for the last echoes.
-const DRAIN: u64 = SECOND;
+const DRAIN: u64 = 5 * SECOND;
 
 struct Idle {
     masks: Masks,
