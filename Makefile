@@ -11,7 +11,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit interop smoke conformance bench fuzz setup
+.PHONY: help demo test check unit counts interop smoke conformance bench fuzz setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: ## build, start the chat service, load it with two scenarios, print both v
 	$(CARGO) build --release --locked -p sonagi
 	$(TARGET_DIR)/release/sonagi demo
 
-test: setup check unit interop smoke ## the whole gate: format, lints, Rust tests, foreign partners, demo and conformance smoke
+test: setup check unit counts interop smoke ## the whole gate: format, lints, Rust tests, instruction counts, foreign partners, demo and conformance smoke
 
 check: ## rustfmt and clippy, warnings refused
 	$(CARGO) fmt --all --check
@@ -29,6 +29,10 @@ check: ## rustfmt and clippy, warnings refused
 unit: ## the Rust tests, and those of the benchmarks' arithmetic
 	$(CARGO) test --locked --workspace --quiet
 	node --test --test-reporter=dot bench/test/*.test.mjs
+
+counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it
+	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts
+	$(TARGET_DIR)/counts/counts $(if $(UPDATE),update,check)
 
 interop: setup ## foreign clients against our service, our engine against foreign servers
 	$(CARGO) build --locked --quiet -p sonagi

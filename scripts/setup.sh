@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, the npm and pip packages of the
-# interop tests at their locked versions. Does nothing, and says nothing, when all of it is there.
+# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, the npm and pip packages of
+# the interop tests at their locked versions. Does nothing, and says nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -72,6 +72,7 @@ require_node
 has cc || apt_install build-essential
 # Debian splits venv from Python: `ensurepip` is what its absence lacks.
 python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3 python3-venv
+has valgrind || apt_install valgrind
 mkdir -p .cache
 npm_packages
 pip_packages
