@@ -1,22 +1,27 @@
 import { artillery, bare, k6, oha, sonagi } from '../tools/index.mjs';
 
-const SECONDS = 4;
+const SECONDS = 3;
 const LEVELS = [0.5, 0.9];
-/** While the maximum is looked for: enough for 100,000 answers a second of 10 ms each, twice over. */
-const CALIBRATION_CONNECTIONS = 2000;
+const TRIAL_SECONDS = 2;
+/** From one trial of a rate to the next. */
+const STEP = 1.4;
+const TRIALS = 8;
 
 const RATE = ({ calibration }) => calibration.rate;
 const CONNECTIONS = ({ calibration }) => calibration.connections;
+const LENGTH = ({ calibration }) => calibration.seconds;
+/** What `rate` is offered with: connections for three times the 10 ms that each answer takes. */
+const load = (rate, seconds) => ({ rate, seconds, connections: Math.ceil(rate * 0.03) + 20 });
 
 /** The figures of a row: what the tool says of itself beside what the server saw. */
-function figures({ completed, under_way = 0, seconds = SECONDS, p50_ms, p99_ms, errors }, { calibration, target }) {
-  const planned = calibration.rate * SECONDS;
+function figures({ completed, under_way = 0, seconds, p50_ms, p99_ms, errors }, { calibration, target }) {
+  const planned = calibration.rate * calibration.seconds;
   const missed = Math.max(0, 1 - (completed + under_way) / planned);
   const { p99_ms: server_p99_ms } = target.stats.after;
   const short = [errors, missed > 0 && `completed ${completed} of ${planned}`].filter(Boolean).join('; ');
   return {
     operations: completed,
-    seconds,
+    seconds: seconds ?? calibration.seconds,
     rate: calibration.rate,
     p50_ms,
     p99_ms,
@@ -27,12 +32,12 @@ function figures({ completed, under_way = 0, seconds = SECONDS, p50_ms, p99_ms, 
   };
 }
 
-// How each is started, what it reports, and a rate that is more than it can carry on one core.
+// How each is started, what it reports, and a rate that it surely carries on one core.
 const TOOLS = [
   {
     name: 'sonagi',
-    offer: 150_000,
-    ...sonagi.script('http-open/sonagi.yml', { RATE, CONNECTIONS, SECONDS }),
+    begin: 30_000,
+    ...sonagi.script('http-open/sonagi.yml', { RATE, CONNECTIONS, SECONDS: LENGTH }),
     measure: ({ traffic, kinds, errors, duration_s }, outcome) => {
       const { p50, p99 } = kinds.find(({ kind }) => kind === 'http').response_ms;
       const failed = errors.map(({ code, count }) => `${count} × ${code}`).join('; ');
@@ -41,29 +46,26 @@ const TOOLS = [
   },
   {
     name: 'bare',
-    offer: 200_000,
-    ...bare.run('open', ['/after/10ms', '--rate', RATE, '--connections', CONNECTIONS, '--seconds', SECONDS]),
+    begin: 40_000,
+    ...bare.run('open', ['/after/10ms', '--rate', RATE, '--connections', CONNECTIONS, '--seconds', LENGTH]),
     measure: ({ completed, p50_us, p99_us }, outcome) => figures({ completed, seconds: outcome.wall_s, p50_ms: p50_us / 1000, p99_ms: p99_us / 1000 }, outcome),
   },
   {
     name: 'oha',
-    offer: 150_000,
-    ...oha.open('/after/10ms', { rate: RATE, connections: CONNECTIONS, seconds: SECONDS }),
+    begin: 30_000,
+    ...oha.open('/after/10ms', { rate: RATE, connections: CONNECTIONS, seconds: LENGTH }),
     measure: ({ requests, ...line }, outcome) => figures({ completed: requests, ...line }, outcome),
   },
   {
     name: 'k6',
-    offer: 30_000,
-    // It makes a user per connection before it starts.
-    calibration_connections: 600,
-    ...k6.script('http-open/k6.js', { RATE, CONNECTIONS, SECONDS }),
+    begin: 5000,
+    ...k6.script('http-open/k6.js', { RATE, CONNECTIONS, SECONDS: LENGTH }),
     measure: (line, outcome) => figures({ ...line, errors: line.failed ? `${line.failed} failed` : '' }, outcome),
   },
   {
     name: 'artillery',
-    offer: 5000,
-    calibration_connections: 400,
-    ...artillery.script('http-open/artillery.yml', { RATE, CONNECTIONS, SECONDS }),
+    begin: 800,
+    ...artillery.script('http-open/artillery.yml', { RATE, CONNECTIONS, SECONDS: LENGTH }),
     measure: (aggregate, outcome) => {
       const { p50, p99 } = aggregate.summaries['http.response_time'];
       const seconds = (aggregate.lastCounterAt - aggregate.firstCounterAt) / 1000;
@@ -72,10 +74,20 @@ const TOOLS = [
   },
 ];
 
-/** Completed per second; a tool that works off what it was offered too much takes longer than it was to. */
-async function capacity(run) {
-  const { operations, loaded_s } = (await run).measures;
-  return operations / Math.max(loaded_s, SECONDS);
+/**
+ * What a tool carries, in requests a second: it is offered more and more until it completes less than it was offered, or takes
+ * longer for it than it was to. Nothing is offered that is far too much: some tools never recover from that.
+ */
+async function maximum(contestant, execute) {
+  let carried = 0;
+  for (let trial = 0, rate = contestant.begin; trial < TRIALS; trial += 1, rate *= STEP) {
+    const offered = load(Math.round(rate), TRIAL_SECONDS);
+    const { operations, loaded_s, missed } = (await execute(contestant, offered)).measures;
+    const achieved = operations / Math.max(loaded_s, TRIAL_SECONDS);
+    if (missed > 0.005 || loaded_s > TRIAL_SECONDS + 0.5) return Math.max(carried, achieved);
+    carried = offered.rate;
+  }
+  return carried;
 }
 
 const percent = (level) => `${level * 100} %`;
@@ -84,10 +96,10 @@ export default {
   name: 'http-open',
   title: 'HTTP open model over a server that answers in exactly 10 ms',
   about:
-    'Requests are planned at a fixed rate, 50 % and 90 % of what the tool itself completes on this server when it is offered more than it can carry (found before the first round). ' +
+    'Requests are planned at a fixed rate, 50 % and 90 % of the most that the tool itself carries on this server (looked for before the first round, in steps of 1.4). ' +
     'The server measures each answer, too, from the request read to the answer written: what the tool reports above that, it added.',
   operation: 'request',
-  seconds: SECONDS + 1,
+  seconds: SECONDS,
   headline: 'added_p99_ms',
   measures: {
     rate: { label: 'offered/s', better: 'higher' },
@@ -99,13 +111,12 @@ export default {
   },
   contestants: LEVELS.flatMap((level) => TOOLS.map((tool) => ({ ...tool, name: `${tool.name} at ${percent(level)}`, level, alone: tool.name }))),
 
-  /** Finds the tool's maximum once for both levels, and how many connections the level's rate needs: three times 10 ms of it. */
+  /** Looks for the tool's maximum once for both levels. */
   async calibrate(contestant, execute, found) {
-    const { alone, level, offer, calibration_connections: connections = CALIBRATION_CONNECTIONS } = contestant;
-    const known = [...found.values()].find((one) => one.tool === alone);
-    const maximum = known?.maximum ?? (await capacity(execute(contestant, { rate: offer, connections })));
-    const rate = Math.round(maximum * level);
-    return { tool: alone, maximum, rate, connections: Math.ceil(rate * 0.03) + 20 };
+    const { alone, level } = contestant;
+    const known = [...found.values()].find(({ tool }) => tool === alone);
+    const most = known?.maximum ?? (await maximum(contestant, execute));
+    return { tool: alone, maximum: most, ...load(Math.round(most * level), SECONDS) };
   },
 
   claims: [

@@ -10,7 +10,7 @@ import { Target } from './target.mjs';
 export const TOOL_CORE = '0';
 export const TARGET_CORE = '1';
 /** What a run may take beyond the case's seconds before it is ended: Artillery and tsung start for seconds. */
-const PATIENCE_S = 90;
+const PATIENCE_S = 45;
 
 export class Contest {
   #targets = new Map();

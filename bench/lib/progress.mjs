@@ -2,7 +2,8 @@
 import { readable } from './measures.mjs';
 
 /** Start-up and settling around each run, in seconds, until it is known better. */
-const AROUND_S = 1.5;
+const AROUND_S = 0.4;
+const SLOW_STARTERS_S = { artillery: 6, tsung: 8, gatling: 4 };
 
 export class Progress {
   #done = 0;
@@ -35,7 +36,7 @@ export class Progress {
   };
 }
 
-const cost = (kase, { seconds = kase.seconds }) => seconds + AROUND_S;
+const cost = (kase, { seconds = kase.seconds, tool }) => seconds + (SLOW_STARTERS_S[tool] ?? AROUND_S);
 
 const minutes = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`);
 

@@ -1,4 +1,5 @@
 // oha: Rust, tokio and hyper. The target of the closed loop: the fast tool with a summary people read.
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { installed, patiently } from '../lib/cache.mjs';
 
@@ -6,16 +7,17 @@ export const name = 'oha';
 const VERSION = '1.16.0';
 export const version = () => VERSION;
 
-/** Without TLS of its default set (no case needs it), which takes minutes less to build; its HTTP path is the same code. */
 export const install = (cache) =>
-  installed(cache, name, VERSION, (folder) =>
-    patiently(['cargo', 'install', 'oha', '--version', VERSION, '--locked', '--quiet', '--root', folder], { cwd: folder, timeout_s: 1800, env: { CARGO_TARGET_DIR: join(folder, 'target') } }),
-  );
+  installed(cache, name, VERSION, async (folder) => {
+    const built = join(folder, 'target');
+    await patiently(['cargo', 'install', 'oha', '--version', VERSION, '--locked', '--quiet', '--root', folder], { cwd: folder, timeout_s: 1800, env: { CARGO_TARGET_DIR: built } });
+    rmSync(built, { recursive: true, force: true });
+  });
 
 const run = (flags) => (path, { connections, seconds, rate }) => ({
   tool: name,
   command: ({ target, cache, ...context }) => ({
-    argv: [join(cache, name, 'bin/oha'), '--no-tui', '--output-format', 'json', '-z', `${seconds}s`, '-c', value(connections, context), ...flags(value(rate, context)), target.url + path],
+    argv: [join(cache, name, 'bin/oha'), '--no-tui', '--output-format', 'json', '-z', `${value(seconds, context)}s`, '-c', value(connections, context), ...flags(value(rate, context)), target.url + path],
     // It starts a worker per core it sees; pinned to one, more would only take turns.
     env: { TOKIO_WORKER_THREADS: '1' },
   }),
