@@ -1,5 +1,8 @@
 //! The rooms of `sonagi serve` (docs/service.md, Socket.IO) on socketioxide and axum. Nothing is stored, tokens are not
 //! looked at, and an id sent twice is a second message.
+//!
+//! One thread, as it has one core, and the system's allocator: with mimalloc a copy cost no less, and an idle
+//! connection held more.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,9 +17,6 @@ use socketioxide::extract::{AckSender, Data, SocketRef};
 
 /// Packets a session may owe its socket; beyond it they are lost. The default of 128 is less than one round of a large room.
 const QUEUE: usize = 8192;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The room a join or leave names: `{roomId}` or the id alone.
 fn room_of(wanted: Value) -> Option<String> {
