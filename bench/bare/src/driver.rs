@@ -16,7 +16,7 @@ pub(crate) enum Driver {
 }
 
 /// How long a round of the ring waits for a full batch, unless `--gather-us` says otherwise.
-const RING_GATHER: u64 = 500 * MICROSECOND;
+const BATCH_GATHER: u64 = 500 * MICROSECOND;
 /// Past the end it planned, a run is given so long before it counts as stuck.
 const GRACE: u64 = 30 * SECOND;
 
@@ -28,8 +28,9 @@ impl Driver {
             return Ok(Self::Epoll { gather });
         }
         uring::probe()?;
-        let gather = if gather == 0 { RING_GATHER } else { gather };
-        Ok(Self::Uring { batch: arguments.count("batch", 64)?, gather })
+        let batch = arguments.count("batch", 64)?;
+        let gather = if gather == 0 && batch > 1 { BATCH_GATHER } else { gather };
+        Ok(Self::Uring { batch, gather })
     }
 
     /// Opens the WebSockets, then drives the mode that `client` makes of them at the instant the last one stood.

@@ -51,9 +51,9 @@ const MODES: &[(&str, &str, Mode)] = &[
 
 const NOTES: &str = "\
 echo, room and flood also take
-  --gather-us 0   a round begins no sooner than this after the last one began: fewer, fuller rounds
+  --gather-us 0   wait for messages only once in so long and let them gather meanwhile: fewer, fuller rounds
   --uring         receive by io_uring: multishot, provided buffers; and with it
-  --batch 64      how many completions a round waits for, at most 500 us";
+  --batch 64      how many completions a round waits for, at most --gather-us (500)";
 
 fn main() -> ExitCode {
     match run() {

@@ -27,8 +27,10 @@ pub(crate) struct Poller {
     armed: u64,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
-    /// A round begins no sooner than this after the last one began, in nanoseconds.
+    /// The loop waits for events only once in so many nanoseconds and lets them gather meanwhile; 0 for no such rule.
     gather: u64,
+    /// When it last came back from waiting.
+    woken: u64,
 }
 
 impl Poller {
@@ -41,7 +43,7 @@ impl Poller {
         epoll::add(epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN | EventFlags::ET)
             .map_err(Failure::system("epoll_ctl"))?;
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-        Ok(Self { timer, armed: 0, buffer, events: Vec::with_capacity(EVENTS), gather })
+        Ok(Self { timer, armed: 0, buffer, events: Vec::with_capacity(EVENTS), gather, woken: 0 })
     }
 
     /// Drives the mode until it is over; fails when that is not so by the instant `limit`.
@@ -74,14 +76,22 @@ impl Poller {
                     self.read(links, client, who, flags.intersects(ENDED))?;
                 }
             }
-            if self.gather > 0 {
-                clock::sleep_until((began + self.gather).min(client.next()));
-            }
         }
     }
 
     /// Waits for events, or for the instant.
+    ///
+    /// Being woken for a few messages costs more than reading them. So where events gather, a loop that finds
+    /// nothing to do sleeps by the clock first, unless its last wake is long ago: one that is always busy and one
+    /// that is mostly idle lose nothing.
     fn wait(&mut self, links: &Links, until: u64) -> Result<(), Failure> {
+        if self.gather > 0 {
+            self.events(links, false)?;
+            if !self.events.is_empty() {
+                return Ok(());
+            }
+            clock::sleep_until((self.woken + self.gather).min(until));
+        }
         let overdue = until <= now();
         if !overdue && until != self.armed {
             let once = Itimerspec { it_interval: clock::timespec(0), it_value: clock::timespec(until) };
@@ -89,13 +99,19 @@ impl Poller {
                 .map_err(Failure::system("timerfd_settime"))?;
             self.armed = until;
         }
+        self.events(links, !overdue)?;
+        if self.gather > 0 {
+            self.woken = now();
+        }
+        Ok(())
+    }
+
+    /// Takes the events there are, or waits for one.
+    fn events(&mut self, links: &Links, patient: bool) -> Result<(), Failure> {
         let at_once = clock::timespec(0);
         self.events.clear();
-        match epoll::wait(
-            registry(links)?,
-            rustix::buffer::spare_capacity(&mut self.events),
-            overdue.then_some(&at_once),
-        ) {
+        let events = rustix::buffer::spare_capacity(&mut self.events);
+        match epoll::wait(registry(links)?, events, (!patient).then_some(&at_once)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(Failure::System { what: "epoll_wait", errno }),
         }

@@ -3,15 +3,15 @@
 //!
 //! It exists to answer one question with figures: what would such a receive path give the engine? So it differs from
 //! `poller` in how bytes are received and in nothing else: connections are opened by epoll and sends are the same
-//! system calls. A round waits for a full batch or for `gather`, whichever is first; with a batch of 1 it is epoll's
-//! rhythm over a ring.
+//! system calls. With a batch of 1 it has epoll's rhythm, so that what the ring gives and what waiting gives can be told
+//! apart.
 //!
 //! The only file with unsafe code: the kernel writes to memory that this file owns.
 
 #![allow(unsafe_code)]
 
 use crate::client::Client;
-use crate::clock::{SECOND, now};
+use crate::clock::{self, MICROSECOND, SECOND, now};
 use crate::failure::Failure;
 use crate::links::Links;
 use io_uring::types::{BufRingEntry, Fd, SubmitArgs, Timespec};
@@ -52,6 +52,8 @@ pub(crate) struct Ring {
     buffers: Buffers,
     batch: usize,
     gather: u64,
+    /// When a wait last came back.
+    woken: u64,
     /// Where the two halves of a message meet that came in two buffers.
     joined: Vec<u8>,
     /// Links whose receive has ended and must be asked for again.
@@ -68,7 +70,7 @@ impl Ring {
         };
         registered.map_err(Failure::NoUring)?;
         let unarmed = (0..links).collect();
-        Ok(Self { ring, buffers, batch, gather, joined: Vec::new(), unarmed })
+        Ok(Self { ring, buffers, batch, gather, woken: 0, joined: Vec::new(), unarmed })
     }
 
     /// Drives the mode until it is over; fails when that is not so by the instant `limit`.
@@ -111,14 +113,29 @@ impl Ring {
         Ok(())
     }
 
-    /// Waits for a batch; after `gather` for any one; and never past the instant.
+    /// Waits for completions, never past the instant: for a whole batch, and after `gather` for any one; where a batch
+    /// is one, `gather` is epoll's rule (see `poller`).
     fn wait(&mut self, until: u64) -> Result<(), Failure> {
+        if self.batch > 1 {
+            let gather = self.gather.min(until.saturating_sub(now())) / MICROSECOND;
+            return self.enter(until, gather as u32);
+        }
+        if self.gather > 0 {
+            self.enter(0, 0)?;
+            if !self.ring.completion().is_empty() {
+                return Ok(());
+            }
+            clock::sleep_until((self.woken + self.gather).min(until));
+        }
+        self.enter(until, 0)?;
+        self.woken = now();
+        Ok(())
+    }
+
+    fn enter(&mut self, until: u64, gather_us: u32) -> Result<(), Failure> {
         let left = until.saturating_sub(now());
         let time = Timespec::new().sec(left / SECOND).nsec((left % SECOND) as u32);
-        let gather = self.gather.min(left) / 1_000;
-        let arguments = SubmitArgs::new().timespec(&time);
-        // The two limits of a round: the first counts only where a batch is more than one.
-        let arguments = if self.batch > 1 { arguments.min_wait_usec(gather as u32) } else { arguments };
+        let arguments = SubmitArgs::new().timespec(&time).min_wait_usec(gather_us);
         match self.ring.submitter().submit_with_args(self.batch, &arguments) {
             Ok(_) => Ok(()),
             // Time is up, a signal came, or completions overflowed and are to be reaped first.
