@@ -3,8 +3,8 @@ import { objections } from '../tools/sonagi.mjs';
 
 const [FEW, MANY] = [1000, 5000];
 /** When the script has that many connected and quiet: in its pause, and shortly before its end, in ms. */
-const FEW_AT_MS = 1900;
-const MANY_AT_MS = 5800;
+const FEW_AT_MS = 1500;
+const MANY_AT_MS = 5700;
 /** A connection that took longer than this may have been missed by the second look. */
 const LATE_MS = 1000;
 
@@ -46,7 +46,7 @@ export default {
   about:
     `Sonagi holds ${FEW.toLocaleString('en-US')} and then ${MANY.toLocaleString('en-US')} members of a room, of whom nobody speaks. KB per connection is the growth of the server’s resident memory between the two; what the kernel keeps for a socket is not in it.`,
   operation: 'connection',
-  seconds: 8,
+  seconds: 6.5,
   headline: 'kb_per_connection',
   advantage: 'sonagi serve is better by',
   measures: {

@@ -44,7 +44,7 @@ export default {
     { name: 'k6, login', beside: 'sonagi, login', slow: true, ...byK6(LOGIN) },
     { name: 'socket.io-client, login', beside: 'sonagi, login', slow: true, ...byClient(LOGIN) },
     { name: 'sonagi on socketio-node', target: 'socketio-node', ...yaml('sonagi') },
-    { name: 'socket.io-client on socketio-node', target: 'socketio-node', ...byClient() },
+    { name: 'socket.io-client on socketio-node', target: 'socketio-node', slow: true, ...byClient() },
     { name: 'k6 on socketio-node', target: 'socketio-node', slow: true, ...byK6() },
   ],
   claims: [{ says: 'at least 6,000 cycles/s on one core', measure: 'cycles_per_s', of: 'sonagi', atLeast: 6000 }],

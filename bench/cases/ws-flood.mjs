@@ -1,9 +1,9 @@
 import { artillery, bare, k6, sonagi } from '../tools/index.mjs';
 import { objections } from '../tools/sonagi.mjs';
 
-const SECONDS = 4;
+const SECONDS = 3;
 /** What is measured of them, from SETTLE_MS after the first frame. */
-const WINDOW_MS = 3000;
+const WINDOW_MS = 2000;
 const SETTLE_MS = 300;
 /** How often the target is asked whether the flood has begun. */
 const ASK_MS = 20;
@@ -45,7 +45,7 @@ export default {
   title: 'Batched flood: one connection, frames of 86 bytes as fast as they come',
   about:
     `The target writes the same frames over and over for ${SECONDS} s, many to a write. Sonagi's run is tracked: every frame is searched for stamps, though the flood holds none. ` +
-    'k6 and Artillery count in a plain variable. CPU is that of three seconds in the middle of the flood, without start-up.',
+    'k6 and Artillery count in a plain variable. CPU is that of two seconds in the middle of the flood, without start-up.',
   operation: 'message',
   seconds: SECONDS + 1,
   headline: 'messages_per_cpu_s',
