@@ -90,7 +90,7 @@ async function maximum(contestant, execute) {
   return carried;
 }
 
-const percent = (level) => `${level * 100} %`;
+const at = (name, level) => `${name} at ${level * 100} %`;
 
 export default {
   name: 'http-open',
@@ -109,7 +109,7 @@ export default {
     server_p99_ms: { label: "server's p99, ms" },
     added_p99_ms: { label: 'added to p99, ms', better: 'lower' },
   },
-  contestants: LEVELS.flatMap((level) => TOOLS.map((tool) => ({ ...tool, name: `${tool.name} at ${percent(level)}`, level, alone: tool.name }))),
+  contestants: LEVELS.flatMap((level) => TOOLS.map((tool) => ({ ...tool, name: at(tool.name, level), beside: at('sonagi', level), level, alone: tool.name }))),
 
   /** Looks for the tool's maximum once for both levels. */
   async calibrate(contestant, execute, found) {

@@ -11,7 +11,8 @@ export const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, ''
 
 /** The same text with the machine's own folders named by what they are: figures are published, home folders are not. */
 export function impersonal(text) {
-  return text.replaceAll(CACHE, '$CACHE').replaceAll(`${ROOT}/`, '').replaceAll(ROOT, '.').replaceAll(homedir(), '~');
+  const built = process.env.CARGO_TARGET_DIR;
+  return (built ? text.replaceAll(built, 'target') : text).replaceAll(CACHE, '$CACHE').replaceAll(`${ROOT}/`, '').replaceAll(ROOT, '.').replaceAll(homedir(), '~');
 }
 
 /** The folder of a tool, with its recipe done in it: `recipe(folder)` runs at most once per `stamp`. */

@@ -134,10 +134,13 @@ export class Contest {
 /** The same, beginning with the n-th: each round starts with another contestant. */
 const rotated = (list, n) => list.map((_, index) => list[(index + n) % list.length]);
 
+/** For a shell: in the kind of quotes that the text has none of, if it can be. */
+const quotation = (text) => (/["$`\\]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`);
+
 /** The command as a reader would type it; the scratch folder and the port of the day are named by what they are. */
 function shown({ argv, env = {} }, { cores }, target) {
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const quoted = argv.map(String).map((one) => (/[\s"'{}$*?&|<>()]/.test(one) ? `'${one}'` : one));
+  const quoted = argv.map(String).map((one) => (/^[\w@%+=:,./-]+$/.test(one) ? one : quotation(one)));
   const text = [...settings, 'taskset', '-c', cores ?? TOOL_CORE, ...quoted].join(' ');
   return impersonal(text).replaceAll(target.url, 'http://TARGET').replace(/\S*sonagi-bench-\w{6}/g, 'SCRATCH');
 }

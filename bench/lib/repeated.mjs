@@ -7,8 +7,9 @@ export const repeated = (times, contestant) => ({
   sample_ms: 2,
   command: (context) => {
     const { argv, ...rest } = contestant.command(context);
-    const words = argv.map((one) => `'${String(one).replaceAll("'", "'\\''")}'`).join(' ');
-    return { ...rest, argv: ['bash', '-c', `TIMEFORMAT='took %3R s'; for n in {1..${times}}; do time ${words} >"$0" 2>&1 || echo failed; done`, '/dev/null'] };
+    // The words come as arguments: nothing of them is read by the shell.
+    const loop = `TIMEFORMAT="took %3R s"; for n in {1..${times}}; do time "$@" >/dev/null 2>&1 || echo failed; done`;
+    return { ...rest, argv: ['bash', '-c', loop, 'bash', ...argv] };
   },
   report: ({ stdout, stderr }) => {
     if (stdout.includes('failed')) throw new Error('a start failed');
