@@ -113,3 +113,29 @@ impl Client for Connect {
         self.finished == self.wanted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_connection_that_ends_after_its_close_frame_counts_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut links = Links::new(listener.local_addr().unwrap()).unwrap();
+        links.open().unwrap();
+        let mut connect = Connect {
+            request: Vec::new(),
+            close: b"bye".to_vec(),
+            wanted: 1,
+            begun: 1,
+            finished: 0,
+            stages: vec![Stage::Upgrade],
+        };
+        let answer = b"HTTP/1.1 101 Switching Protocols\r\n\r\n\x88\x00";
+        assert_eq!(connect.arrived(&mut links, 0, answer, 0).unwrap(), answer.len());
+        assert_eq!(connect.finished, 1);
+        connect.closed(&mut links, 0).unwrap();
+        assert_eq!(connect.finished, 1);
+    }
+}
