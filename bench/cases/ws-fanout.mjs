@@ -1,15 +1,19 @@
 import { artillery, bare, k6, sonagi } from '../tools/index.mjs';
+import { costs, steady } from '../lib/steady.mjs';
 import { objections } from '../tools/sonagi.mjs';
 
 const SECONDS = 4;
+/** From when all speak until the first fall silent. Start-up is left out: it would weigh as the run is short. */
+const watch = steady({ begun: ({ frames_in }) => frames_in > 0, settle_ms: 1200, window_ms: 2200 });
 
 /** What a row shows beside the standard columns: `sent` of the USERS × SECONDS messages, `received` of all their copies. */
-function share(users, { sent, received, p99_ms, objection }) {
+function share(users, { during }, { sent, received, p99_ms, objection }) {
+  if (!during) throw new Error('the room was never in full voice');
   const planned = users * SECONDS;
   const received_share = received / (planned * users);
   const sent_share = sent / planned;
   const short = [objection, sent_share < 1 && `sent ${percent(sent_share)}`, received_share < 1 && `received ${percent(received_share)}`];
-  return { operations: received, seconds: SECONDS, received_share, sent_share, p99_ms, falls_short: short.filter(Boolean).join('; ') || undefined };
+  return { operations: received, seconds: SECONDS, ...costs(during), received_share, sent_share, p99_ms, falls_short: short.filter(Boolean).join('; ') || undefined };
 }
 
 // Rounded down: a share that lacks anything must not read as whole.
@@ -17,33 +21,33 @@ const percent = (part) => `${(Math.floor(part * 1000) / 10).toFixed(1)} %`;
 
 const ledger = (users) => ({
   ...sonagi.script('ws-fanout/ledger.yml', { USERS: users, SECONDS }),
-  measure: (summary) => {
+  measure: (summary, outcome) => {
     const { messages, delivered, late, latency_ms } = summary.delivery;
-    return share(users, { sent: messages, received: delivered + late, p99_ms: latency_ms.p99, objection: objections(summary) });
+    return share(users, outcome, { sent: messages, received: delivered + late, p99_ms: latency_ms.p99, objection: objections(summary) });
   },
 });
 const plain = (users) => ({
   ...sonagi.script('ws-fanout/plain.yml', { USERS: users, SECONDS }),
   // Each connection's first frame says `joined`.
-  measure: (summary) => share(users, { sent: summary.traffic.messages_sent, received: summary.traffic.messages_received - users, objection: objections(summary) }),
+  measure: (summary, outcome) => share(users, outcome, { sent: summary.traffic.messages_sent, received: summary.traffic.messages_received - users, objection: objections(summary) }),
 });
 const loop = (users) => ({
   ...bare.run('room', ['/ws/room/shower', '--users', users, '--seconds', SECONDS, '--bytes', 86]),
-  measure: ({ sent, received, p99_us }) => share(users, { sent, received, p99_ms: p99_us / 1000 }),
+  measure: ({ sent, received, p99_us }, outcome) => share(users, outcome, { sent, received, p99_ms: p99_us / 1000 }),
 });
 const byK6 = (script) => (users) => ({
   ...k6.script(`ws-fanout/${script}.js`, { USERS: users, SECONDS }),
-  measure: (line) => share(users, line),
+  measure: (line, outcome) => share(users, outcome, line),
 });
 const byArtillery = (users) => ({
   ...artillery.script('ws-fanout/artillery.yml', { USERS: users, SECONDS }),
-  measure: ({ counters, ...aggregate }) =>
-    share(users, { sent: counters['websocket.messages_sent'], received: counters.heard ?? 0, objection: artillery.errors({ counters, ...aggregate }) }),
+  measure: ({ counters, ...aggregate }, outcome) =>
+    share(users, outcome, { sent: counters['websocket.messages_sent'], received: counters.heard ?? 0, objection: artillery.errors({ counters, ...aggregate }) }),
 });
 
 /** The rows of a room of `users`: `kinds` maps a tool's name to what makes its contestant. Ratios are within the room. */
 const room = (users, kinds) =>
-  Object.entries(kinds).map(([name, { slow, of }]) => ({ name: `${name}, N=${users}`, beside: `sonagi, N=${users}`, slow, ...of(users) }));
+  Object.entries(kinds).map(([name, { slow, of }]) => ({ name: `${name}, N=${users}`, during: watch, beside: `sonagi, N=${users}`, slow, ...of(users) }));
 
 const OURS = { sonagi: { of: ledger }, bare: { of: loop } };
 const K6 = { of: byK6('k6-ws'), slow: true };
@@ -56,7 +60,7 @@ export default {
   about:
     `Everybody comes in within one second and says something once a second for ${SECONDS} s: N² copies a second. The row *sonagi* follows every copy in the ledger and says how long it took ` +
     'from the planned send; *without ledger* only counts, as the other tools do: bare in its loop (with a histogram), k6 and Artillery in a plain variable, the cheapest they have. ' +
-    'CPU is that of the whole run, divided by the copies received.',
+    'CPU is that of 2.2 s in which all speak, without start-up, divided by the copies the target sent in them.',
   operation: 'delivery',
   seconds: SECONDS + 4.5,
   headline: 'cpu_us',

@@ -1,26 +1,13 @@
 import { artillery, bare, k6, sonagi } from '../tools/index.mjs';
+import { costs, steady } from '../lib/steady.mjs';
 import { objections } from '../tools/sonagi.mjs';
 
 const SECONDS = 3;
-/** What is measured of them, from SETTLE_MS after the first frame. */
-const WINDOW_MS = 2000;
-const SETTLE_MS = 300;
-/** How often the target is asked whether the flood has begun. */
-const ASK_MS = 20;
-
 /**
- * The flood alone, from beside: how many frames the target got rid of in the window, and the tool's CPU meanwhile. Start-up is
- * left out, because what a tool can take in is asked here, and Artillery would spend longer starting than receiving.
+ * Start-up is left out, because what a tool can take in is asked here, and Artillery would spend longer starting than
+ * receiving.
  */
-async function watch(probe) {
-  const sent = async () => (await probe.stats()).frames_out;
-  while ((await sent()) === 0) if (!(await probe.wait(ASK_MS))) return undefined;
-  await probe.wait(SETTLE_MS);
-  const before = { ...probe.sample(), frames: await sent() };
-  await probe.wait(WINDOW_MS);
-  const after = { ...probe.sample(), frames: await sent() };
-  return { frames: after.frames - before.frames, seconds: after.at_s - before.at_s, cpu_s: after.cpu_s - before.cpu_s };
-}
+const watch = steady({ begun: ({ frames_out }) => frames_out > 0, settle_ms: 300, window_ms: 2000 });
 
 /** `received` is what the tool itself counted over all SECONDS: it must have seen at least what left in the window. */
 function figures(received, { during }, objection) {
@@ -32,8 +19,7 @@ function figures(received, { during }, objection) {
     seconds: SECONDS,
     messages_per_cpu_s: frames / cpu_s,
     messages_per_s: frames / seconds,
-    cpu_us: (cpu_s * 1e6) / frames,
-    cpu_share: cpu_s / seconds,
+    ...costs(during),
     falls_short: short.filter(Boolean).join('; ') || undefined,
   };
 }

@@ -1,0 +1,82 @@
+// What the cases make of a tool's report: a run that did not do all it should have must say so.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { CASES, load } from '../cases/index.mjs';
+import { scriptPath } from '../lib/scripts.mjs';
+
+const cases = await Promise.all(CASES.map(load));
+const row = async (kase, name) => (await load(kase)).contestants.find((one) => one.name === name);
+const folder = mkdtempSync(join(tmpdir(), 'sonagi-bench-'));
+after(() => rmSync(folder, { recursive: true }));
+const target = { url: 'http://127.0.0.1:1', port: 1, pid: 1 };
+// What calibration found is not at hand here; any figure will do for a command line.
+const calibration = new Proxy({}, { get: () => 1 });
+
+/** A summary of Sonagi with nothing to object to. */
+const clean = (parts) => ({ verdict: { result: 'pass' }, generator: { findings: [] }, errors: [], ...parts });
+
+test('every rival of a row is a row of its case', () => {
+  for (const { name, contestants } of cases) {
+    const names = contestants.map((one) => one.name);
+    for (const { name: own, beside } of contestants) assert.ok(beside === undefined || names.includes(beside), `${name}, ${own}: ${beside}`);
+  }
+});
+
+test('every script that a command names is there', () => {
+  const scripts = scriptPath('');
+  for (const { name, contestants } of cases) {
+    for (const contestant of contestants) {
+      const { argv } = contestant.command({ target, folder, cache: '/cache', calibration });
+      for (const path of argv.map(String).filter((one) => one.startsWith(scripts))) assert.ok(existsSync(path), `${name}, ${contestant.name}: ${path}`);
+    }
+  }
+});
+
+test('a room that lacks one copy does not read as whole', async () => {
+  const { measure } = await row('ws-fanout', 'sonagi, N=100');
+  const [sent, outcome] = [400, { during: { frames: 22_000, seconds: 2.2, cpu_s: 0.11 } }];
+  const report = (delivered) => clean({ delivery: { messages: sent, delivered, late: 0, latency_ms: { p99: 1 } } });
+  assert.equal(measure(report(40_000), outcome).falls_short, undefined);
+  const { received_share, falls_short } = measure(report(39_999), outcome);
+  assert.ok(received_share < 1);
+  assert.equal(falls_short, 'received 99.9 %');
+});
+
+test('the frames that say joined are no copies', async () => {
+  const { measure } = await row('ws-fanout', 'sonagi without ledger, N=500');
+  const { operations, received_share, cpu_us } = measure(clean({ traffic: { messages_sent: 2000, messages_received: 1_000_500 } }), { during: { frames: 550_000, seconds: 2.2, cpu_s: 1.1 } });
+  assert.deepEqual([operations, received_share, cpu_us], [1_000_000, 1, 2]);
+});
+
+test('a tool that counted fewer frames than the target got rid of fell short', async () => {
+  const { measure } = await row('ws-flood', 'bare');
+  const during = { frames: 1000, seconds: 2, cpu_s: 0.5 };
+  assert.equal(measure({ messages: 1000 }, { during }).messages_per_cpu_s, 2000);
+  assert.equal(measure({ messages: 999 }, { during }).falls_short, 'counted 999 of more than 1000 frames');
+  assert.throws(() => measure({ messages: 0 }, { during: undefined }), /no flood/);
+});
+
+test('idle users that were never all there at once are told', async () => {
+  const { measure } = await row('idle', 'bare, 10k');
+  const { falls_short } = measure({ messages: 12_000 }, { during: { most: 9_000 } });
+  assert.equal(falls_short, 'at most 9000 of 10000 were connected at once');
+});
+
+test('memory of an idle connection is the growth between two sizes', async () => {
+  const { measure } = await row('service-idle', 'Bun');
+  const report = (max) => clean({ operations: [{ name: 'connect', count: 5000, failed: 0, response_ms: { max } }] });
+  const during = { few: { rss_mb: 30 }, many: { rss_mb: 50 } };
+  assert.equal(measure(report(10), { during }).kb_per_connection, 5.12);
+  assert.match(measure(report(1500), { during }).falls_short, /took 1500 ms/);
+});
+
+test('copies that came late are told, and the rate is that of the sends', async () => {
+  const { measure } = await row('service-fanout', 'Bun');
+  const delivery = { messages: 840, owed: 420_000, delivered: 419_000, late: 1000, duplicate: 0, latency_ms: { p99: 3 } };
+  const found = measure(clean({ delivery }), { during: { cpu_s: 0.25, seconds: 2 } });
+  assert.deepEqual([found.deliveries_per_s, found.deliveries_per_cpu_s, found.target_cpu], [105_000, 840_000, 0.125]);
+  assert.equal(found.falls_short, '1000 of 420000 copies were over a second late');
+});
