@@ -1,4 +1,4 @@
-import { artillery, bare, k6, oha, sonagi, wrk } from '../tools/index.mjs';
+import { artillery, bare, gatling, k6, oha, sonagi, tsung, wrk } from '../tools/index.mjs';
 
 const USERS = 50;
 const SECONDS = 3;
@@ -15,7 +15,7 @@ const lineOf = ({ requests, seconds = SECONDS, p99_ms, p99_us, errors, failed })
   operations: requests,
   seconds,
   requests_per_s: requests / seconds,
-  p99_ms: p99_ms ?? p99_us / 1000,
+  p99_ms: p99_ms ?? (p99_us && p99_us / 1000),
   falls_short: errors || (failed ? `${failed} requests failed` : undefined),
 });
 const artillerys = (aggregate) => ({
@@ -31,6 +31,11 @@ const loop = { ...bare.run('http', ['/rooms', '--connections', USERS, '--seconds
 const byWrk = { ...wrk.closed('/rooms', { connections: USERS, seconds: SECONDS }), measure: lineOf };
 const byOha = { ...oha.closed('/rooms', { connections: USERS, seconds: SECONDS }), measure: lineOf };
 const byK6 = { ...k6.script('http-closed/k6.js', { USERS, SECONDS }), measure: lineOf };
+const byTsung = {
+  ...tsung.script('http-closed/tsung.xml', { USERS, SECONDS }),
+  measure: (totals) => ({ operations: totals[200], seconds: SECONDS, requests_per_s: totals[200] / SECONDS }),
+};
+const byGatling = { ...gatling.script('http-closed/Gatling.java', { USERS, SECONDS }), measure: lineOf };
 const byArtillery = { ...artillery.script('http-closed/artillery.yml', { USERS, SECONDS }), measure: artillerys };
 
 export default {
@@ -50,6 +55,8 @@ export default {
     { name: 'oha', ...byOha },
     { name: 'k6', ...byK6 },
     { name: 'artillery', ...byArtillery },
+    { name: 'tsung', ...byTsung, slow: true },
+    { name: 'gatling', ...byGatling, slow: true },
     { name: 'sonagi on bun', ...yaml, target: 'bun' },
     { name: 'wrk on bun', ...byWrk, target: 'bun' },
     { name: 'oha on bun', ...byOha, target: 'bun' },

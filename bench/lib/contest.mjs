@@ -142,7 +142,7 @@ function shown({ argv, env = {} }, { cores }, target) {
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const quoted = argv.map(String).map((one) => (/^[\w@%+=:,./-]+$/.test(one) ? one : quotation(one)));
   const text = [...settings, 'taskset', '-c', cores ?? TOOL_CORE, ...quoted].join(' ');
-  return impersonal(text).replaceAll(target.url, 'http://TARGET').replace(/\S*sonagi-bench-\w{6}/g, 'SCRATCH');
+  return impersonal(text).replaceAll(target.url, 'http://TARGET').replace(/\/[\w./-]*sonagi-bench-\w{6}/g, 'SCRATCH');
 }
 
 const tail = (text) => text.trim().split('\n').slice(-3).join(' · ').slice(-300);

@@ -1,11 +1,13 @@
 // Every tool, by name. To add one: its file here, one line below.
 import * as artillery from './artillery.mjs';
 import * as bare from './bare.mjs';
+import * as gatling from './gatling.mjs';
 import * as k6 from './k6.mjs';
 import * as oha from './oha.mjs';
 import * as sonagi from './sonagi.mjs';
+import * as tsung from './tsung.mjs';
 import * as wrk from './wrk.mjs';
 import * as node from './node.mjs';
 
-export { artillery, bare, k6, node, oha, sonagi, wrk };
-export const TOOLS = Object.fromEntries([sonagi, bare, wrk, oha, k6, artillery, node].map((tool) => [tool.name, tool]));
+export { artillery, bare, gatling, k6, node, oha, sonagi, tsung, wrk };
+export const TOOLS = Object.fromEntries([sonagi, bare, wrk, oha, k6, artillery, tsung, gatling, node].map((tool) => [tool.name, tool]));
