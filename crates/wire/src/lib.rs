@@ -6,5 +6,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod engineio;
+pub mod http1;
 pub mod socketio;
 pub mod websocket;

@@ -6,23 +6,25 @@
 //! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once on a fresh
 //! one. The server had closed the idle connection and the request crossed with that; every browser does the same.
 
-mod connection;
+mod encode;
+mod exchange;
+mod http2;
 mod pool;
 mod tap;
 
+pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
 pub use pool::Pool;
+pub use sonagi_wire::http1::{Headers, Keep};
 
 use std::rc::Rc;
 
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::header::{self, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Uri};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
 use crate::net::{Alpn, Failed, Net, Origin};
-use connection::{Broken, Http1, Http2};
+use exchange::{Around, Broken, Http1};
+use http2::Http2;
 use pool::Lease;
 
 /// Bytes of a response's body that are kept, 16 MiB; the rest is read, counted and dropped.
@@ -41,9 +43,10 @@ pub struct Request {
     pub method: String,
     /// The path with its query, as [`Origin::parse`] gives it.
     pub path: String,
-    /// In this order; `host` and `user-agent` replace ours.
+    /// In this order; `host` and `user-agent` replace ours. `content-length` and `transfer-encoding` are not sent: the body's
+    /// framing is ours.
     pub headers: Vec<(String, String)>,
-    /// Sent with its length; empty with none for methods that usually have no body.
+    /// Sent with its length; an empty one with none for methods that usually have no body.
     pub body: Bytes,
 }
 
@@ -52,14 +55,16 @@ pub struct Request {
 pub struct Response {
     /// The status code.
     pub status: u16,
-    /// The headers, names in lower case.
-    pub headers: HeaderMap,
-    /// At most [`MAX_BODY`] bytes.
+    /// The headers, as far as they were to be kept.
+    pub headers: Headers,
+    /// The body, as far as it was to be kept.
     pub body: Bytes,
     /// The body's size, what was dropped included.
     pub body_bytes: u64,
     /// When the head had arrived.
     pub first_byte: At,
+    /// When the whole of it had.
+    pub ended: At,
     /// Whether the connection had carried a request before.
     pub reused: bool,
     /// Bytes written to the connection, inside TLS. On a shared HTTP/2 connection what came since its last response.
@@ -68,12 +73,30 @@ pub struct Response {
     pub received: u64,
 }
 
+/// What went over a client's connections, whatever came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes written to connections, inside TLS.
+    pub sent: u64,
+    /// Bytes read from connections, likewise.
+    pub received: u64,
+    /// Connections established.
+    pub opened: u64,
+}
+
 /// One user's HTTP.
 pub struct Client {
     net: Rc<Net>,
     pool: Option<Rc<Pool>>,
     now: Rc<dyn Fn() -> At>,
-    kept: Vec<(Origin, Kept)>,
+    kept: Vec<Place>,
+    traffic: Traffic,
+}
+
+/// Where the connection to an origin is kept. Empty while it carries a request, and after it was lost.
+struct Place {
+    origin: Origin,
+    connection: Option<Kept>,
 }
 
 enum Kept {
@@ -84,21 +107,37 @@ enum Kept {
 impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
-        Client { net, pool, now, kept: Vec::new() }
+        Client { net, pool, now, kept: Vec::new(), traffic: Traffic::default() }
     }
 
-    /// Sends a request and reads the whole response, over a kept connection where there is one. Cancel safe: dropping the
-    /// future closes its HTTP/1.1 connection or resets its HTTP/2 stream.
+    /// Sends a request and reads the whole response, over a kept connection where there is one. Keeps all headers and
+    /// [`MAX_BODY`] bytes of the body. Cancel safe: dropping the future closes its HTTP/1.1 connection or resets its HTTP/2
+    /// stream.
     ///
     /// # Errors
     /// As [`Net::dial`]; `ClosedEarly` and `Reset` by the peer, `Protocol` when the answer is not HTTP, `Template` when
     /// the request has a method, path or header that cannot be sent.
     pub async fn request(&mut self, origin: &Origin, request: Request) -> Result<Response, Failed> {
-        let compiled = Compiled::new(request)?;
+        let encoded = Encoded::new(&request, origin, None)?;
+        self.send(origin, &encoded, Keep { headers: true, body: MAX_BODY }).await
+    }
+
+    /// [`Client::request`] for a request that is written already, and for its sender's choice of what to keep.
+    pub(crate) async fn send(
+        &mut self,
+        origin: &Origin,
+        request: &Encoded,
+        keep: Keep,
+    ) -> Result<Response, Failed> {
         match self.pool.clone() {
-            Some(pool) => self.request_pooled(&pool, origin, &compiled).await,
-            None => self.request_own(origin, &compiled).await,
+            Some(pool) => self.send_pooled(&pool, origin, request, keep).await,
+            None => self.send_own(origin, request, keep).await,
         }
+    }
+
+    /// What went over its connections since this was asked last: of requests that were given up or failed, too.
+    pub fn take_traffic(&mut self) -> Traffic {
+        std::mem::take(&mut self.traffic)
     }
 
     /// Closes the connections this client keeps.
@@ -106,49 +145,63 @@ impl Client {
         self.kept.clear();
     }
 
-    async fn request_own(&mut self, origin: &Origin, request: &Compiled) -> Result<Response, Failed> {
-        let kept = self.kept.iter().position(|(known, _)| known == origin).map(|at| self.kept.remove(at).1);
-        if let Some(kept) = kept {
-            match self.over(kept, true, origin, request).await {
+    async fn send_own(&mut self, origin: &Origin, request: &Encoded, keep: Keep) -> Result<Response, Failed> {
+        let at = self.place(origin);
+        if let Some(kept) = self.kept[at].connection.take() {
+            match self.over(at, kept, true, request, keep).await {
                 Err(broken) if crossed_a_close(&broken) => {}
                 outcome => return outcome.map_err(|broken| broken.failed),
             }
         }
         let fresh = self.dial(origin).await?;
-        self.over(fresh, false, origin, request).await.map_err(|broken| broken.failed)
+        self.over(at, fresh, false, request, keep).await.map_err(|broken| broken.failed)
     }
 
+    /// The place of an origin's connection.
+    fn place(&mut self, origin: &Origin) -> usize {
+        if let Some(at) = self.kept.iter().position(|place| place.origin == *origin) {
+            return at;
+        }
+        if self.kept.len() == MAX_KEPT {
+            self.kept.remove(0);
+        }
+        self.kept.push(Place { origin: origin.clone(), connection: None });
+        self.kept.len() - 1
+    }
+
+    /// Sends over a connection of our own, and puts it back when it can be used again.
     async fn over(
         &mut self,
-        kept: Kept,
+        at: usize,
+        mut kept: Kept,
         reused: bool,
-        origin: &Origin,
-        request: &Compiled,
+        request: &Encoded,
+        keep: Keep,
     ) -> Result<Response, Broken> {
-        let (outcome, kept) = match kept {
+        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic };
+        let place = &mut self.kept[at];
+        let (outcome, is_reusable) = match &mut kept {
             Kept::Http1(connection) => {
-                let (outcome, idle) = connection.exchange(request.http1(origin), &*self.now).await;
-                (outcome, idle.map(Kept::Http1))
+                let outcome = connection.exchange(request, keep, around).await;
+                (outcome, connection.is_reusable())
             }
             Kept::Http2(connection) => {
-                let outcome = connection.clone().exchange(request.http2(origin), reused, &*self.now).await;
-                (outcome, (!connection.is_closed()).then_some(Kept::Http2(connection)))
+                let outcome = connection.exchange(request, &place.origin, keep, reused, around).await;
+                (outcome, !connection.is_closed())
             }
         };
-        if let Some(kept) = kept {
-            if self.kept.len() == MAX_KEPT {
-                self.kept.remove(0);
-            }
-            self.kept.push((origin.clone(), kept));
+        if is_reusable {
+            place.connection = Some(kept);
         }
         outcome
     }
 
-    async fn request_pooled(
-        &self,
+    async fn send_pooled(
+        &mut self,
         pool: &Pool,
         origin: &Origin,
-        request: &Compiled,
+        request: &Encoded,
+        keep: Keep,
     ) -> Result<Response, Failed> {
         let shared = pool.of(origin);
         let (connection, turn) = match shared.lease().await {
@@ -157,47 +210,50 @@ impl Client {
             Lease::Multiplexed(connection) => (Some(Kept::Http2(connection)), None),
         };
         if let Some(connection) = connection {
-            match self.over_shared(connection, true, &shared, origin, request).await {
+            match self.over_shared(connection, true, &shared, origin, request, keep).await {
                 Err(broken) if crossed_a_close(&broken) => {}
                 outcome => return outcome.map_err(|broken| broken.failed),
             }
         }
         let fresh = self.dial(origin).await?;
-        if let Kept::Http2(connection) = &fresh {
-            shared.share(connection.clone());
-            drop(turn);
-            return self
-                .over_shared(fresh, false, &shared, origin, request)
-                .await
-                .map_err(|broken| broken.failed);
-        }
-        let outcome = self.over_shared(fresh, false, &shared, origin, request).await;
+        // A connection that many requests share takes no turn from others.
+        let turn = match &fresh {
+            Kept::Http1(_) => turn,
+            Kept::Http2(connection) => {
+                shared.share(connection.clone());
+                None
+            }
+        };
+        let outcome = self.over_shared(fresh, false, &shared, origin, request, keep).await;
         drop(turn);
         outcome.map_err(|broken| broken.failed)
     }
 
     async fn over_shared(
-        &self,
+        &mut self,
         connection: Kept,
         reused: bool,
         shared: &pool::Shared,
         origin: &Origin,
-        request: &Compiled,
+        request: &Encoded,
+        keep: Keep,
     ) -> Result<Response, Broken> {
+        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic };
         match connection {
-            Kept::Http1(connection) => {
-                let (outcome, idle) = connection.exchange(request.http1(origin), &*self.now).await;
-                if let Some(idle) = idle {
-                    shared.put_back(idle);
+            Kept::Http1(mut connection) => {
+                let outcome = connection.exchange(request, keep, around).await;
+                if connection.is_reusable() {
+                    shared.put_back(connection);
                 }
                 outcome
             }
-            Kept::Http2(connection) => connection.exchange(request.http2(origin), reused, &*self.now).await,
+            Kept::Http2(connection) => connection.exchange(request, origin, keep, reused, around).await,
         }
     }
 
-    async fn dial(&self, origin: &Origin) -> Result<Kept, Failed> {
+    async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
         let socket = self.net.dial(origin, Alpn::Http2).await?;
+        self.traffic.opened += 1;
         if socket.speaks_http2() {
             return Http2::open(socket).await.map(Kept::Http2);
         }
@@ -208,68 +264,4 @@ impl Client {
 /// The kept connection was closed while the request was on its way: nothing came back, so it is sent again.
 fn crossed_a_close(broken: &Broken) -> bool {
     !broken.answered && matches!(broken.failed.failure, Failure::ClosedEarly | Failure::Reset)
-}
-
-/// A request in hyper's terms, so that it can be sent twice.
-struct Compiled {
-    method: Method,
-    path: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-}
-
-impl Compiled {
-    fn new(request: Request) -> Result<Compiled, Failed> {
-        let wrong = |what: String| Failed::new(Failure::Template, format!("request cannot be sent: {what}"));
-        let method = Method::from_bytes(request.method.as_bytes())
-            .map_err(|_| wrong(format!("method must be a token, got {:?}", request.method)))?;
-        let path: Uri = request.path.parse().map_err(|error| {
-            wrong(format!("path must be printable ASCII, got {:?}: {error}", request.path))
-        })?;
-        let mut headers = HeaderMap::with_capacity(request.headers.len() + 3);
-        for (name, value) in &request.headers {
-            let name = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|_| wrong(format!("header name must be a token, got {name:?}")))?;
-            let value = HeaderValue::from_bytes(value.as_bytes())
-                .map_err(|_| wrong(format!("header {name} must be one line without control characters")))?;
-            headers.append(name, value);
-        }
-        headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(USER_AGENT));
-        Ok(Compiled { method, path, headers, body: request.body })
-    }
-
-    fn http1(&self, origin: &Origin) -> hyper::Request<Full<Bytes>> {
-        let mut request = self.base(self.path.clone());
-        let headers = request.headers_mut();
-        if !headers.contains_key(header::HOST)
-            && let Ok(host) = HeaderValue::from_str(&origin.authority())
-        {
-            headers.insert(header::HOST, host);
-        }
-        request
-    }
-
-    /// HTTP/2 carries the authority in its own field and knows no connection headers.
-    fn http2(&self, origin: &Origin) -> hyper::Request<Full<Bytes>> {
-        let host = self.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let authority = host.map_or_else(|| origin.authority(), str::to_owned);
-        let uri = Uri::builder().scheme("https").authority(authority);
-        let uri = match self.path.path_and_query() {
-            Some(path) => uri.path_and_query(path.clone()).build(),
-            None => uri.path_and_query("/").build(),
-        };
-        let mut request = self.base(uri.unwrap_or_else(|_| self.path.clone()));
-        for name in [header::HOST, header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE] {
-            request.headers_mut().remove(name);
-        }
-        request
-    }
-
-    fn base(&self, uri: Uri) -> hyper::Request<Full<Bytes>> {
-        let mut request = hyper::Request::new(Full::new(self.body.clone()));
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = uri;
-        *request.headers_mut() = self.headers.clone();
-        request
-    }
 }

@@ -1,19 +1,20 @@
 //! Connections shared by a shard's users: a bounded number per origin, handed out first come, first served.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connection::{Http1, Http2};
+use super::exchange::Http1;
+use super::http2::Http2;
 use crate::net::Origin;
 
 /// The shared connections of one shard.
 pub struct Pool {
     limit: usize,
-    origins: RefCell<HashMap<Origin, Rc<Shared>>>,
+    /// A run has one or two: searching them is quicker than hashing a name.
+    origins: RefCell<Vec<(Origin, Rc<Shared>)>>,
 }
 
 impl Pool {
@@ -23,7 +24,7 @@ impl Pool {
     }
 
     pub(super) fn of(&self, origin: &Origin) -> Rc<Shared> {
-        if let Some(shared) = self.origins.borrow().get(origin) {
+        if let Some((_, shared)) = self.origins.borrow().iter().find(|(known, _)| known == origin) {
             return shared.clone();
         }
         let shared = Rc::new(Shared {
@@ -31,7 +32,7 @@ impl Pool {
             turns: Arc::new(Semaphore::new(self.limit)),
             state: RefCell::default(),
         });
-        self.origins.borrow_mut().insert(origin.clone(), shared.clone());
+        self.origins.borrow_mut().push((origin.clone(), shared.clone()));
         shared
     }
 }

@@ -15,7 +15,7 @@ use crate::net::{Failed, Socket};
 
 /// What went over one connection.
 #[derive(Default)]
-pub(super) struct Traffic {
+pub(super) struct Wire {
     pub(super) sent: Cell<u64>,
     pub(super) received: Cell<u64>,
     /// The peer ended its side.
@@ -23,7 +23,7 @@ pub(super) struct Traffic {
     lost: RefCell<Option<Failed>>,
 }
 
-impl Traffic {
+impl Wire {
     /// Why the socket failed; None when it did not.
     pub(super) fn lost(&self) -> Option<Failed> {
         self.lost.borrow().clone()
@@ -36,13 +36,13 @@ impl Traffic {
 
 pub(super) struct Tap {
     socket: Socket,
-    traffic: Rc<Traffic>,
+    wire: Rc<Wire>,
 }
 
 impl Tap {
-    pub(super) fn new(socket: Socket) -> (Tap, Rc<Traffic>) {
-        let traffic = Rc::new(Traffic::default());
-        (Tap { socket, traffic: traffic.clone() }, traffic)
+    pub(super) fn new(socket: Socket) -> (Tap, Rc<Wire>) {
+        let wire = Rc::new(Wire::default());
+        (Tap { socket, wire: wire.clone() }, wire)
     }
 }
 
@@ -57,12 +57,12 @@ impl AsyncRead for Tap {
         match &polled {
             Poll::Ready(Ok(())) => {
                 let read = (buf.filled().len() - before) as u64;
-                self.traffic.received.set(self.traffic.received.get() + read);
+                self.wire.received.set(self.wire.received.get() + read);
                 if read == 0 && buf.remaining() > 0 {
-                    self.traffic.ended.set(true);
+                    self.wire.ended.set(true);
                 }
             }
-            Poll::Ready(Err(error)) => self.traffic.note(error),
+            Poll::Ready(Err(error)) => self.wire.note(error),
             Poll::Pending => {}
         }
         polled
@@ -72,8 +72,8 @@ impl AsyncRead for Tap {
 impl Tap {
     fn sent(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &polled {
-            Poll::Ready(Ok(written)) => self.traffic.sent.set(self.traffic.sent.get() + *written as u64),
-            Poll::Ready(Err(error)) => self.traffic.note(error),
+            Poll::Ready(Ok(written)) => self.wire.sent.set(self.wire.sent.get() + *written as u64),
+            Poll::Ready(Err(error)) => self.wire.note(error),
             Poll::Pending => {}
         }
         polled
@@ -102,7 +102,7 @@ impl AsyncWrite for Tap {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.socket).poll_flush(cx);
         if let Poll::Ready(Err(error)) = &polled {
-            self.traffic.note(error);
+            self.wire.note(error);
         }
         polled
     }

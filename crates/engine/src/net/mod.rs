@@ -15,10 +15,10 @@ mod tls;
 
 pub use failed::Failed;
 pub use origin::Origin;
-pub(crate) use origin::{push_query, wire_path};
+pub(crate) use origin::{absolute, has_scheme, push_component, push_query, wire_path};
 pub use socket::Socket;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
@@ -59,6 +59,8 @@ pub enum Alpn {
 /// A shard's way out. Lives on one thread.
 pub struct Net {
     route: Route,
+    /// What connections of this shard read into, one at a time; made when first needed.
+    scratch: RefCell<Vec<u8>>,
 }
 
 enum Route {
@@ -69,6 +71,9 @@ enum Route {
 /// The bytes a simulated pipe holds in each direction before its writer waits.
 const SIMULATED_PIPE: usize = 64 * 1024;
 
+/// Bytes read from a socket at a time.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
 impl Net {
     /// Real sockets.
     ///
@@ -77,13 +82,22 @@ impl Net {
     pub fn real(options: NetOptions) -> Result<Net, Failed> {
         let real =
             Real { options, resolver: Resolver::default(), tls: OnceCell::new(), next_source: Cell::new(0) };
-        Ok(Net { route: Route::Real(Box::new(real)) })
+        Ok(Net { route: Route::Real(Box::new(real)), scratch: RefCell::default() })
     }
 
     /// Pipes: each dial hands the far end to `server` (which usually spawns a local task). Origins are not looked at, and
     /// TLS is taken as plain.
     pub fn simulated(server: impl Fn(DuplexStream) + 'static) -> Net {
-        Net { route: Route::Simulated(Box::new(server)) }
+        Net { route: Route::Simulated(Box::new(server)), scratch: RefCell::default() }
+    }
+
+    /// The buffer to read into. To be given back before anything is awaited: all connections of the shard share it.
+    pub(crate) fn scratch(&self) -> RefMut<'_, Vec<u8>> {
+        let mut scratch = self.scratch.borrow_mut();
+        if scratch.is_empty() {
+            scratch.resize(SCRATCH_BYTES, 0);
+        }
+        scratch
     }
 
     /// Connects. Cancel safe; without a time limit of its own.

@@ -94,6 +94,31 @@ impl fmt::Display for Origin {
     }
 }
 
+/// A step's URL: as it is when absolute, else under the target.
+pub(crate) fn absolute(target: &str, url: &str) -> String {
+    if url.contains("://") && has_scheme(url) {
+        return url.to_owned();
+    }
+    let base = target.trim_end_matches('/');
+    match url {
+        "" => target.to_owned(),
+        rooted if rooted.starts_with('/') => format!("{base}{rooted}"),
+        query if query.starts_with('?') => format!("{base}{query}"),
+        relative => format!("{base}/{relative}"),
+    }
+}
+
+/// Whether a reference begins with a scheme (RFC 3986 §3.1): `/go?to=http://b` does not.
+pub(crate) fn has_scheme(reference: &str) -> bool {
+    match reference.split_once(':') {
+        Some((scheme, _)) => {
+            scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+                && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        }
+        None => false,
+    }
+}
+
 /// A path and query as it may stand in a request line: it begins with a slash, holds no fragment, and bytes that may
 /// not appear raw are percent-encoded.
 pub(crate) fn wire_path(path: &str) -> String {
@@ -121,7 +146,8 @@ pub(crate) fn push_query(path: &mut String, name: &str, value: &str) {
     push_component(value, path);
 }
 
-fn push_component(text: &str, out: &mut String) {
+/// Appends a text percent-encoded as `encodeURIComponent` does.
+pub(crate) fn push_component(text: &str, out: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
             out.push(char::from(byte));
@@ -189,6 +215,22 @@ mod tests {
             let failed = Origin::parse(url).unwrap_err();
             assert_eq!(failed.failure, Failure::Template);
             assert!(failed.detail.contains(rule), "{url}: {failed}");
+        }
+    }
+
+    #[test]
+    fn a_relative_url_stands_under_the_target() {
+        let table = [
+            ("http://a:1", "/x", "http://a:1/x"),
+            ("http://a:1/", "/x", "http://a:1/x"),
+            ("http://a:1/api", "/x", "http://a:1/api/x"),
+            ("http://a:1", "x", "http://a:1/x"),
+            ("http://a:1", "", "http://a:1"),
+            ("http://a:1", "ws://b/y", "ws://b/y"),
+            ("http://a:1", "/go?to=http://b", "http://a:1/go?to=http://b"),
+        ];
+        for (target, url, expected) in table {
+            assert_eq!(absolute(target, url), expected);
         }
     }
 

@@ -3,9 +3,12 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub(crate) mod prepared;
 pub mod step;
 pub mod template;
 
+pub use prepared::Prepared;
+pub(crate) use prepared::{content_type, keep, own_headers};
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};
 

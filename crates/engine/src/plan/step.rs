@@ -5,6 +5,7 @@ use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
 use std::time::Duration;
 
+use super::prepared::Prepared;
 use super::template::{Expression, JsonTemplate, Template};
 
 /// One thing a virtual user does.
@@ -132,6 +133,8 @@ pub struct HttpStep {
     pub matches: Vec<Match>,
     /// Statuses that pass (`expect: statusCode`); empty: any.
     pub expect_status: Vec<u16>,
+    /// The bytes all users have in common; front ends leave it at its default.
+    pub prepared: Prepared,
 }
 
 /// A request's body.

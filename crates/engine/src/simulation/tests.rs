@@ -48,6 +48,7 @@ fn get(timeout: Duration) -> Step {
         captures: Vec::new(),
         matches: Vec::new(),
         expect_status: Vec::new(),
+        prepared: Default::default(),
     }))
 }
 

@@ -1,17 +1,17 @@
 //! Finding values in what the target answered: captures and matches.
 
-use hyper::HeaderMap;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 use std::cell::OnceCell;
 
 use super::values::{Unfilled, Values};
+use crate::http::Headers;
 use crate::plan::{Capture, Match, Source};
 
 /// What an answer consists of; its body is parsed as JSON at most once.
 pub(crate) struct Evidence<'a> {
     status: Option<u16>,
-    headers: Option<&'a HeaderMap>,
+    headers: Option<&'a Headers>,
     body: &'a str,
     json: OnceCell<Option<Value>>,
     /// All arguments of an event or acknowledgement, where `body` is the only one: scripts write `$.ok` or `$[0].ok`.
@@ -20,7 +20,7 @@ pub(crate) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     /// Of an HTTP response.
-    pub(crate) fn response(status: u16, headers: &'a HeaderMap, body: &'a str) -> Evidence<'a> {
+    pub(crate) fn response(status: u16, headers: &'a Headers, body: &'a str) -> Evidence<'a> {
         Evidence {
             status: Some(status),
             headers: Some(headers),
@@ -51,7 +51,7 @@ impl<'a> Evidence<'a> {
             Source::Status => self.status.map(Value::from),
             Source::Header(name) => {
                 let value = self.headers?.get(name.as_str())?;
-                Some(Value::from(String::from_utf8_lossy(value.as_bytes())))
+                Some(Value::from(String::from_utf8_lossy(value)))
             }
             Source::Regexp { regex, group } => {
                 let found = regex.captures(self.body)?;
@@ -139,8 +139,7 @@ mod tests {
     }
 
     fn find(source: Source, body: &str) -> Option<Value> {
-        let mut headers = HeaderMap::new();
-        headers.insert("x-room", "7".parse().unwrap());
+        let headers = [("X-Room", &b"7"[..])].into_iter().collect();
         Evidence::response(201, &headers, body).find(&source, &mut fastrand::Rng::with_seed(1))
     }
 

@@ -1,26 +1,14 @@
 //! Where a redirect leads and what of the request goes along.
 
 use bytes::Bytes;
-use hyper::header::LOCATION;
 
 use crate::http::{Request, Response};
-use crate::net::Origin;
+use crate::net::{Origin, has_scheme};
 
 /// The Location of a response that redirects.
 pub(super) fn location(response: &Response) -> Option<&str> {
     let redirects = matches!(response.status, 301 | 302 | 303 | 307 | 308);
-    if redirects { response.headers.get(LOCATION)?.to_str().ok() } else { None }
-}
-
-/// Whether a reference begins with a scheme (RFC 3986 §3.1): `/go?to=http://b` does not.
-pub(super) fn has_scheme(reference: &str) -> bool {
-    match reference.split_once(':') {
-        Some((scheme, _)) => {
-            scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-                && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-        }
-        None => false,
-    }
+    if redirects { std::str::from_utf8(response.headers.get("location")?).ok() } else { None }
 }
 
 /// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here).

@@ -1,7 +1,10 @@
-//! The HTTP step: a request rendered, sent, followed through redirects, examined.
+//! The HTTP step: a request written, sent, followed through redirects, examined.
+//!
+//! Most steps go to an origin the plan knows: their bytes are prepared ([`crate::plan::Prepared`]), the user fills the
+//! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so that
+//! the usual step stays small while it waits.
 
 use bytes::Bytes;
-use hyper::header::CONTENT_TYPE;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::rc::Rc;
@@ -10,36 +13,75 @@ use super::evidence::{Evidence, examine, excerpt};
 use super::redirect;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
-use crate::http::{Client, Request, Response};
+use crate::http::{Client, Encoded, Request, Response};
 use crate::net::{Failed, Origin, push_query};
-use crate::plan::{Body, HttpStep};
+use crate::plan::{HttpStep, content_type, keep, own_headers};
+
+pub(super) use crate::net::absolute;
 
 /// Redirects followed in a row, as browsers limit them.
 const MAX_REDIRECTS: usize = 20;
 
+/// The step's own cookies, rendered.
+type Cookies = Vec<(String, String)>;
+
 impl User {
     pub(super) async fn request(&mut self, step: &HttpStep) -> Result<(), Halt> {
         let begun = self.begin(step.operation);
-        let prepared = self.prepare_request(step).map_err(Failed::from);
-        let (mut url, mut request) = self.prepared(begun, prepared)?;
         let own_cookies = self.values.pairs(&step.cookies).map_err(Failed::from);
-        let mut own_cookies = self.prepared(begun, own_cookies)?;
-        for _ in 0..=MAX_REDIRECTS {
-            let target = Origin::parse(&url);
-            let (origin, path) = self.prepared(begun, target)?;
-            let mut outgoing = Request { path: path.clone(), ..request.clone() };
-            if let Some(cookie) = self.jar.header(&origin.host, &own_cookies) {
-                add_missing(&mut outgoing.headers, vec![("cookie".to_owned(), cookie)]);
-            }
-            let response = self.exchange(begun, step, &origin, outgoing).await?;
+        let own_cookies = self.prepared(begun, own_cookies)?;
+        let Some(layout) = step.prepared.layout(self.shard.plan(), step) else {
+            return Box::pin(self.request_in_parts(begun, step, own_cookies)).await;
+        };
+        let cookie =
+            if layout.has_cookie { None } else { self.jar.header(&layout.origin.host, &own_cookies) };
+        let encoded = self.values.request(layout, step, cookie.as_deref());
+        let encoded = self.prepared(begun, encoded)?;
+        let response = self.exchange(begun, step, &layout.origin, &encoded).await?;
+        if step.follow_redirects && redirect::location(&response).is_some() {
+            let request = encoded.to_request();
+            let redirected = Redirected { request, own_cookies, response };
+            return Box::pin(self.follow(begun, step, layout.origin.clone(), redirected)).await;
+        }
+        self.jar.keep(&layout.origin.host, &response.headers);
+        self.take_response(begun, step, &response)
+    }
+
+    async fn request_in_parts(
+        &mut self,
+        begun: Begun,
+        step: &HttpStep,
+        own_cookies: Cookies,
+    ) -> Result<(), Halt> {
+        let rendered = self.render(step).map_err(Failed::from);
+        let (url, mut request) = self.prepared(begun, rendered)?;
+        let target = Origin::parse(&url);
+        let (origin, path) = self.prepared(begun, target)?;
+        request.path = path;
+        let response = self.send(begun, step, &origin, &request, &own_cookies).await?;
+        self.follow(begun, step, origin, Redirected { request, own_cookies, response }).await
+    }
+
+    /// Goes where responses lead, and takes the one that leads nowhere else.
+    async fn follow(
+        &mut self,
+        begun: Begun,
+        step: &HttpStep,
+        mut origin: Origin,
+        redirected: Redirected,
+    ) -> Result<(), Halt> {
+        let Redirected { mut request, mut own_cookies, mut response } = redirected;
+        for followed in 0.. {
             self.jar.keep(&origin.host, &response.headers);
             let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
                 return self.take_response(begun, step, &response);
             };
             self.shard.recorder.borrow_mut().status(response.status);
-            url = redirect::resolve(&origin, &path, location);
-            let next = Origin::parse(&url);
-            let Ok((next, _)) = next else {
+            if followed == MAX_REDIRECTS {
+                break;
+            }
+            let url = redirect::resolve(&origin, &request.path, location);
+            let Ok((next, path)) = Origin::parse(&url) else {
                 let detail = format!("redirected to what is no URL: {}", excerpt(location));
                 return Err(self.fail(begun, None, Failure::Protocol, detail));
             };
@@ -47,13 +89,26 @@ impl User {
             if next != origin {
                 own_cookies.clear();
             }
+            (origin, request.path) = (next, path);
+            response = self.send(begun, step, &origin, &request, &own_cookies).await?;
         }
-        Err(self.fail(
-            begun,
-            None,
-            Failure::Protocol,
-            format!("more than {MAX_REDIRECTS} redirects in a row"),
-        ))
+        let detail = format!("more than {MAX_REDIRECTS} redirects in a row");
+        Err(self.fail(begun, None, Failure::Protocol, detail))
+    }
+
+    /// Writes a request with the cookies of now and sends it.
+    async fn send(
+        &mut self,
+        begun: Begun,
+        step: &HttpStep,
+        origin: &Origin,
+        request: &Request,
+        own_cookies: &[(String, String)],
+    ) -> Result<Response, Halt> {
+        let cookie = self.jar.header(&origin.host, own_cookies);
+        let encoded = Encoded::new(request, origin, cookie.as_deref());
+        let encoded = self.prepared(begun, encoded)?;
+        self.exchange(begun, step, origin, &encoded).await
     }
 
     /// One request and its response, within the step's time limit.
@@ -62,7 +117,7 @@ impl User {
         begun: Begun,
         step: &HttpStep,
         origin: &Origin,
-        request: Request,
+        request: &Encoded,
     ) -> Result<Response, Halt> {
         let mut client = self.client.take().unwrap_or_else(|| {
             let shard = &self.shard;
@@ -70,13 +125,11 @@ impl User {
         });
         self.shard.count(Counter::HttpRequests, 1);
         let until = after(begun.started, step.timeout);
-        let waited = self.alongside(until, client.request(origin, request)).await;
+        let waited = self.alongside(until, client.send(origin, request, keep(step))).await;
+        self.count_exchange(&mut client, &waited);
         self.client = Some(client);
         match waited? {
-            Waited::Done(Ok(response)) => {
-                self.count_response(&response);
-                Ok(response)
-            }
+            Waited::Done(Ok(response)) => Ok(response),
             Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
             Waited::Elapsed => {
                 let detail =
@@ -86,18 +139,23 @@ impl User {
         }
     }
 
-    fn count_response(&self, response: &Response) {
+    /// Counts what went over the wire, whatever came of it, and the response if one came.
+    fn count_exchange(&self, client: &mut Client, waited: &Result<Waited<Result<Response, Failed>>, Halt>) {
+        let traffic = client.take_traffic();
         let mut recorder = self.shard.recorder.borrow_mut();
-        recorder.add(Counter::HttpResponses, 1);
-        recorder.add(Counter::HttpBytesReceived, response.body_bytes);
-        recorder.add(Counter::BytesSent, response.sent);
-        recorder.add(Counter::BytesReceived, response.received);
-        let reused = if response.reused { Counter::ConnectionsReused } else { Counter::ConnectionsOpened };
-        recorder.add(reused, 1);
+        recorder.add(Counter::BytesSent, traffic.sent);
+        recorder.add(Counter::BytesReceived, traffic.received);
+        recorder.add(Counter::ConnectionsOpened, traffic.opened);
+        if let Ok(Waited::Done(Ok(response))) = waited {
+            recorder.add(Counter::HttpResponses, 1);
+            recorder.add(Counter::HttpBytesReceived, response.body_bytes);
+            recorder.add(Counter::ConnectionsReused, u64::from(response.reused));
+        }
     }
 
     fn take_response(&mut self, begun: Begun, step: &HttpStep, response: &Response) -> Result<(), Halt> {
-        self.succeed(begun, Some(response.first_byte), Outcome::Status(response.status));
+        let outcome = Outcome::Status(response.status);
+        self.succeed_at(begun, Some(response.first_byte), outcome, response.ended);
         if !step.expect_status.is_empty() && !step.expect_status.contains(&response.status) {
             let detail = format!("expected status {:?}, got {}", step.expect_status, response.status);
             return Err(self.object(begun.operation, detail));
@@ -112,7 +170,7 @@ impl User {
     }
 
     /// The absolute URL and everything of the request but its path and cookies.
-    fn prepare_request(&mut self, step: &HttpStep) -> Result<(String, Request), Unfilled> {
+    fn render(&mut self, step: &HttpStep) -> Result<(String, Request), Unfilled> {
         // Not the plan's own count: that one is atomic and shared by all shards.
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
@@ -120,51 +178,29 @@ impl User {
         for (name, value) in self.values.pairs(&step.query)? {
             push_query(&mut url, &name, &value);
         }
-        let mut headers = self.values.pairs(&step.headers)?;
-        let defaults = self.values.pairs(&plan.http.headers)?;
-        add_missing(&mut headers, defaults);
+        let headers = own_headers(plan, step);
+        let mut headers = headers
+            .map(|(name, value)| Ok((name.to_owned(), self.values.text(value)?)))
+            .collect::<Result<Vec<_>, Unfilled>>()?;
         if let Some((user, password)) = &step.basic_auth {
             use base64::Engine as _;
             let credentials = format!("{}:{}", self.values.text(user)?, self.values.text(password)?);
             let encoded = base64::engine::general_purpose::STANDARD.encode(credentials);
             add_missing(&mut headers, vec![("authorization".to_owned(), format!("Basic {encoded}"))]);
         }
-        let (body, content_type) = self.body(&step.body)?;
-        if let Some(content_type) = content_type {
-            add_missing(&mut headers, vec![(CONTENT_TYPE.as_str().to_owned(), content_type.to_owned())]);
+        if let Some(content_type) = content_type(&step.body) {
+            add_missing(&mut headers, vec![("content-type".to_owned(), content_type.to_owned())]);
         }
+        let body = Bytes::from(self.values.body(&step.body)?);
         Ok((url, Request { method: step.method.clone(), path: String::new(), headers, body }))
-    }
-
-    fn body(&mut self, body: &Body) -> Result<(Bytes, Option<&'static str>), Unfilled> {
-        Ok(match body {
-            Body::Empty => (Bytes::new(), None),
-            Body::Text(text) => (self.values.text(text)?.into(), None),
-            Body::Json(json) => (self.values.json(json)?.into(), Some("application/json")),
-            Body::Form(fields) => {
-                let mut form = String::new();
-                for (name, value) in self.values.pairs(fields)? {
-                    push_query(&mut form, &name, &value);
-                }
-                // The helper begins with the query's question mark; a form has none.
-                (form.split_off(1.min(form.len())).into(), Some("application/x-www-form-urlencoded"))
-            }
-        })
     }
 }
 
-/// A step's URL: as it is when absolute, else under the target.
-pub(super) fn absolute(target: &str, url: &str) -> String {
-    if url.contains("://") && redirect::has_scheme(url) {
-        return url.to_owned();
-    }
-    let base = target.trim_end_matches('/');
-    match url {
-        "" => target.to_owned(),
-        rooted if rooted.starts_with('/') => format!("{base}{rooted}"),
-        query if query.starts_with('?') => format!("{base}{query}"),
-        relative => format!("{base}/{relative}"),
-    }
+/// A request that was answered, perhaps with a redirect.
+struct Redirected {
+    request: Request,
+    own_cookies: Cookies,
+    response: Response,
 }
 
 /// Adds the headers whose names are not there yet.
@@ -172,27 +208,6 @@ pub(super) fn add_missing(headers: &mut Vec<(String, String)>, others: Vec<(Stri
     for (name, value) in others {
         if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(&name)) {
             headers.push((name, value));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_relative_url_stands_under_the_target() {
-        let table = [
-            ("http://a:1", "/x", "http://a:1/x"),
-            ("http://a:1/", "/x", "http://a:1/x"),
-            ("http://a:1/api", "/x", "http://a:1/api/x"),
-            ("http://a:1", "x", "http://a:1/x"),
-            ("http://a:1", "", "http://a:1"),
-            ("http://a:1", "ws://b/y", "ws://b/y"),
-            ("http://a:1", "/go?to=http://b", "http://a:1/go?to=http://b"),
-        ];
-        for (target, url, expected) in table {
-            assert_eq!(absolute(target, url), expected);
         }
     }
 }

@@ -100,13 +100,19 @@ impl Values {
     /// Text with its holes filled.
     pub(crate) fn text(&mut self, template: &Template) -> Result<String, Unfilled> {
         let mut out = String::new();
+        self.append(template, &mut out)?;
+        Ok(out)
+    }
+
+    /// Appends text with its holes filled.
+    pub(crate) fn append(&mut self, template: &Template, out: &mut String) -> Result<(), Unfilled> {
         for piece in &template.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::Hole(hole) => self.append_text(hole, &mut out)?,
+                Piece::Hole(hole) => self.append_text(hole, out)?,
             }
         }
-        Ok(out)
+        Ok(())
     }
 
     /// JSON text with its holes filled.
@@ -142,7 +148,7 @@ impl Values {
     pub(crate) fn value(&mut self, expression: &Expression) -> Result<Value, Unfilled> {
         match expression {
             Expression::Constant(value) => Ok(value.clone()),
-            Expression::Path { variable, keys } => self.path(variable, keys),
+            Expression::Path { variable, keys } => self.at(variable, keys).map(Cow::into_owned),
             Expression::Call { function, arguments } => self.call(*function, arguments),
             Expression::Text(template) => self.text(template).map(Value::from),
         }
@@ -168,29 +174,24 @@ impl Values {
     fn append_text(&mut self, hole: &Expression, out: &mut String) -> Result<(), Unfilled> {
         match hole {
             Expression::Call { function: Function::Stamp, .. } => self.stamp()?.write(out),
-            _ => match self.value(hole)? {
-                Value::String(text) => out.push_str(&text),
-                other => out.push_str(&other.to_string()),
-            },
+            // Most holes name a variable or an element in it: written from where it is, without a copy of it.
+            Expression::Path { variable, keys } => append_value(&*self.at(variable, keys)?, out),
+            Expression::Constant(value) => append_value(value, out),
+            Expression::Text(template) => self.append(template, out)?,
+            Expression::Call { .. } => append_value(&self.value(hole)?, out),
         }
         Ok(())
     }
 
-    fn path(&self, variable: &str, keys: &[Key]) -> Result<Value, Unfilled> {
-        let mut value = self
+    fn at(&self, variable: &str, keys: &[Key]) -> Result<Cow<'_, Value>, Unfilled> {
+        let value = self
             .find(variable)
             .ok_or_else(|| Unfilled(format!("the variable `{variable}` has no value for this user")))?;
-        for key in keys {
-            let inner = match key {
-                Key::Name(name) => value.get(name.as_str()),
-                Key::Index(index) => value.get(index),
-            };
-            let inner = inner.cloned();
-            value = Cow::Owned(inner.ok_or_else(|| {
-                Unfilled(format!("the variable `{variable}` has no value at `{}`", spell(keys)))
-            })?);
+        let none = || Unfilled(format!("the variable `{variable}` has no value at `{}`", spell(keys)));
+        match value {
+            Cow::Borrowed(value) => inner(value, keys).map(Cow::Borrowed).ok_or_else(none),
+            Cow::Owned(value) => inner(&value, keys).cloned().map(Cow::Owned).ok_or_else(none),
         }
-        Ok(value.into_owned())
     }
 
     fn find(&self, variable: &str) -> Option<Cow<'_, Value>> {
@@ -281,6 +282,23 @@ impl Values {
     }
 }
 
+/// What keys and indexes lead to.
+fn inner<'v>(value: &'v Value, keys: &[Key]) -> Option<&'v Value> {
+    keys.iter().try_fold(value, |value, key| match key {
+        Key::Name(name) => value.get(name.as_str()),
+        Key::Index(index) => value.get(index),
+    })
+}
+
+fn append_value(value: &Value, out: &mut String) {
+    use std::fmt::Write as _;
+    match value {
+        Value::String(text) => out.push_str(text),
+        // Writing to a text cannot fail.
+        other => drop(write!(out, "{other}")),
+    }
+}
+
 fn spell(keys: &[Key]) -> String {
     let spelt = keys.iter().map(|key| match key {
         Key::Name(name) => format!(".{name}"),
@@ -288,6 +306,8 @@ fn spell(keys: &[Key]) -> String {
     });
     spelt.collect::<String>().trim_start_matches('.').to_owned()
 }
+
+mod written;
 
 #[cfg(test)]
 mod tests;

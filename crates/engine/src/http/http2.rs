@@ -1,0 +1,192 @@
+//! HTTP/2, which stays with hyper. A connection is shared by its requests, so each has a local task.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::Full;
+use hyper::body::Body as _;
+use hyper::client::conn::http2;
+use hyper::header::{self, HeaderName};
+use hyper::{HeaderMap, Uri};
+use hyper_util::rt::TokioIo;
+use sonagi_measure::outcome::Failure;
+use sonagi_wire::http1::{Headers, Keep};
+
+use super::Response;
+use super::encode::{self, Encoded};
+use super::exchange::{Around, Broken, closed_early};
+use super::tap::{Tap, Wire};
+use crate::net::{Failed, Origin, Socket};
+
+/// A shared HTTP/2 connection; clones speak over the same socket.
+#[derive(Clone)]
+pub(super) struct Http2 {
+    sender: http2::SendRequest<Full<Bytes>>,
+    wire: Rc<Wire>,
+    /// Bytes of the connection that a response has taken: sent and received.
+    counted: Rc<std::cell::Cell<(u64, u64)>>,
+}
+
+impl Http2 {
+    /// Opens HTTP/2 on a fresh socket; needs a `LocalSet`.
+    pub(super) async fn open(socket: Socket) -> Result<Http2, Failed> {
+        let (tap, wire) = Tap::new(socket);
+        let (sender, connection) = http2::Builder::new(LocalExecutor)
+            .handshake(TokioIo::new(tap))
+            .await
+            .map_err(|error| broken(&error, &wire, false).failed)?;
+        tokio::task::spawn_local(async move {
+            // Its failure reaches each request that was under way.
+            let _ = connection.await;
+        });
+        Ok(Http2 { sender, wire, counted: Rc::default() })
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    pub(super) async fn exchange(
+        &self,
+        request: &Encoded,
+        origin: &Origin,
+        keep: Keep,
+        reused: bool,
+        around: Around<'_>,
+    ) -> Result<Response, Broken> {
+        let mut sender = self.sender.clone();
+        let mut answered = false;
+        let result = async {
+            let response = sender.send_request(translated(request, origin)).await?;
+            answered = true;
+            let first_byte = (around.now)();
+            let (head, mut body) = response.into_parts();
+            let mut collected = Collected { keep: keep.body, ..Collected::default() };
+            while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+                collected.push(frame?);
+            }
+            Ok((head, collected, first_byte))
+        }
+        .await;
+        // Streams share the connection's bytes: each takes what came since the last one took.
+        let total = (self.wire.sent.get(), self.wire.received.get());
+        let before = self.counted.replace(total);
+        let (sent, received) = (total.0 - before.0, total.1 - before.1);
+        around.traffic.sent += sent;
+        around.traffic.received += received;
+        let (head, collected, first_byte) = result.map_err(|error| broken(&error, &self.wire, answered))?;
+        Ok(Response {
+            status: head.status.as_u16(),
+            headers: head
+                .headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_bytes()))
+                .collect::<Headers>(),
+            body_bytes: collected.bytes,
+            body: collected.into_body(),
+            first_byte,
+            ended: (around.now)(),
+            reused,
+            sent,
+            received,
+        })
+    }
+}
+
+/// A request in HTTP/2's terms: it carries the authority in its own field and knows no connection headers.
+fn translated(request: &Encoded, origin: &Origin) -> hyper::Request<Full<Bytes>> {
+    let (method, path, lines, body) = request.parts();
+    let mut headers: HeaderMap = HeaderMap::new();
+    for (name, value) in lines.filter_map(|(name, value)| encode::header(name, value)) {
+        headers.append(name, value);
+    }
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
+    let authority = host.unwrap_or_else(|| origin.authority());
+    const OF_THE_CONNECTION: [HeaderName; 5] = [
+        header::HOST,
+        header::CONNECTION,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+        header::CONTENT_LENGTH,
+    ];
+    for name in OF_THE_CONNECTION {
+        headers.remove(name);
+    }
+    let uri = Uri::builder().scheme("https").authority(authority).path_and_query(path).build();
+    let mut request = hyper::Request::new(Full::new(body));
+    *request.method_mut() = hyper::Method::from_bytes(method.as_bytes()).unwrap_or_default();
+    *request.uri_mut() = uri.unwrap_or_default();
+    *request.headers_mut() = headers;
+    request
+}
+
+#[derive(Clone)]
+struct LocalExecutor;
+
+impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for LocalExecutor {
+    fn execute(&self, future: F) {
+        tokio::task::spawn_local(future);
+    }
+}
+
+/// A body as it arrives: the usual single piece is kept without a copy.
+#[derive(Default)]
+struct Collected {
+    keep: usize,
+    first: Bytes,
+    more: BytesMut,
+    bytes: u64,
+}
+
+impl Collected {
+    fn push(&mut self, frame: hyper::body::Frame<Bytes>) {
+        let Ok(data) = frame.into_data() else { return };
+        self.bytes += data.len() as u64;
+        let kept = self.first.len().max(self.more.len());
+        let data = data.slice(..data.len().min(self.keep - kept));
+        if self.first.is_empty() && self.more.is_empty() {
+            self.first = data;
+            return;
+        }
+        if self.more.is_empty() {
+            self.more.extend_from_slice(&self.first);
+            self.first = Bytes::new();
+        }
+        self.more.extend_from_slice(&data);
+    }
+
+    fn into_body(self) -> Bytes {
+        if self.more.is_empty() { self.first } else { self.more.freeze() }
+    }
+}
+
+/// The cause, most telling first: what the socket said, what the parser refused, that the peer ended.
+fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
+    let failed = if let Some(lost) = wire.lost() {
+        lost
+    } else if error.is_parse() {
+        Failed::protocol(format!("the answer is not HTTP: {}", Causes(error)))
+    } else if error.is_incomplete_message() || wire.ended.get() {
+        closed_early(answered)
+    } else {
+        Failed::new(Failure::Protocol, format!("HTTP failed: {}", Causes(error)))
+    };
+    Broken { failed, answered }
+}
+
+/// An error with its causes, on one line.
+struct Causes<'a>(&'a dyn std::error::Error);
+
+impl std::fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut next = self.0.source();
+        while let Some(cause) = next {
+            write!(f, ": {cause}")?;
+            next = cause.source();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! One response, fed as its bytes come.
+
+use std::mem::MaybeUninit;
+
+use super::chunks::Chunks;
+use super::framing::{Body, Framing};
+use super::{Headers, MAX_HEAD, MAX_HEADERS, Violation};
+
+/// So few bytes cannot hold a status line and a header: they are always looked at, so that what is not HTTP is refused at once
+/// even when no line of it ever ends.
+const SHORT: usize = 64;
+
+/// The most reserved for a body because its length was announced; longer ones grow as they come.
+const RESERVED_BODY: u64 = 1 << 20;
+
+/// What the request was, as far as the response's framing depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A HEAD: the response has no body whatever its headers say.
+    Head,
+    /// A CONNECT: a 2xx turns the connection into a tunnel.
+    Connect,
+    /// Any other method.
+    Other,
+}
+
+/// What of a response is kept beyond its status and its sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// All headers. Without it they are kept only when one of them sets a cookie or leads elsewhere (a 3xx with Location).
+    pub headers: bool,
+    /// So many bytes of the body.
+    pub body: usize,
+}
+
+/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the outcome is the same.
+#[derive(Debug)]
+pub struct Reader {
+    asked: Asked,
+    keep: Keep,
+    place: Place,
+    /// A head that has not arrived whole.
+    partial: Vec<u8>,
+    /// Bytes of heads read, interim ones included.
+    head_bytes: usize,
+    is_reusable: bool,
+    /// The status code; 0 before the head.
+    pub status: u16,
+    /// What was kept of the headers.
+    pub headers: Headers,
+    /// What was kept of the body.
+    pub body: Vec<u8>,
+    /// The body's size as it came, without chunk framing.
+    pub body_bytes: u64,
+}
+
+#[derive(Debug)]
+enum Place {
+    Head,
+    /// So many bytes to go, at least one.
+    Length(u64),
+    Chunked(Chunks),
+    UntilEnd,
+    Done,
+}
+
+/// How a peer's end cut a response short: see [`Reader::end`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutShort;
+
+impl Reader {
+    /// For the response to such a request.
+    pub fn new(asked: Asked, keep: Keep) -> Reader {
+        Reader {
+            asked,
+            keep,
+            place: Place::Head,
+            partial: Vec::new(),
+            head_bytes: 0,
+            is_reusable: true,
+            status: 0,
+            headers: Headers::default(),
+            body: Vec::new(),
+            body_bytes: 0,
+        }
+    }
+
+    /// Whether the final head has been read.
+    pub fn has_head(&self) -> bool {
+        self.status != 0
+    }
+
+    /// Whether the response is whole.
+    pub fn is_done(&self) -> bool {
+        matches!(self.place, Place::Done)
+    }
+
+    /// Whether the connection can carry another request: the response is done, the server means to go on, and not a byte came
+    /// that nobody asked for.
+    pub fn is_reusable(&self) -> bool {
+        self.is_done() && self.is_reusable
+    }
+
+    /// Takes what arrived. Bytes after the response's end are not read: they make the connection unusable.
+    ///
+    /// # Errors
+    /// The server breaks the protocol; the reader must not be fed any more.
+    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Violation> {
+        loop {
+            if matches!(self.place, Place::Done) {
+                self.is_reusable &= bytes.is_empty();
+                return Ok(());
+            }
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let taken = match &mut self.place {
+                Place::Head => self.feed_head(bytes)?,
+                Place::Length(left) => {
+                    let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                    *left -= taken as u64;
+                    if *left == 0 {
+                        self.place = Place::Done;
+                    }
+                    self.body_bytes += taken as u64;
+                    keep(&mut self.body, &bytes[..taken], self.keep.body);
+                    taken
+                }
+                Place::Chunked(chunks) => {
+                    let (body, body_bytes, limit) = (&mut self.body, &mut self.body_bytes, self.keep.body);
+                    let taken = chunks.feed(bytes, |data| {
+                        *body_bytes += data.len() as u64;
+                        keep(body, data, limit);
+                    })?;
+                    if chunks.is_over() {
+                        self.place = Place::Done;
+                    }
+                    taken
+                }
+                Place::UntilEnd => {
+                    self.body_bytes += bytes.len() as u64;
+                    keep(&mut self.body, bytes, self.keep.body);
+                    bytes.len()
+                }
+                Place::Done => 0,
+            };
+            bytes = &bytes[taken..];
+        }
+    }
+
+    /// The peer has ended its side. Fine where that is the body's end, or the response is done.
+    ///
+    /// # Errors
+    /// `Ok(Err(CutShort))`: the response is not whole. A violation: what there is of it is no response.
+    pub fn end(&mut self) -> Result<Result<(), CutShort>, Violation> {
+        self.is_reusable = false;
+        match self.place {
+            Place::UntilEnd => self.place = Place::Done,
+            Place::Done => {}
+            Place::Head => {
+                let partial = std::mem::take(&mut self.partial);
+                self.parse(&partial)?;
+                return Ok(Err(CutShort));
+            }
+            Place::Length(_) | Place::Chunked(_) => return Ok(Err(CutShort)),
+        }
+        Ok(Ok(()))
+    }
+
+    /// How many of the bytes belong to the head.
+    fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, Violation> {
+        let room = MAX_HEAD - self.head_bytes;
+        if self.partial.is_empty() {
+            let within = &bytes[..bytes.len().min(room)];
+            if let Some(end) = self.parse(within)? {
+                self.head_bytes += end;
+                return Ok(end);
+            }
+            if within.len() == room {
+                return Err(Violation::HeadTooLong);
+            }
+            self.partial.extend_from_slice(within);
+            return Ok(bytes.len());
+        }
+        let before = self.partial.len();
+        let new = &bytes[..bytes.len().min(room - before)];
+        self.partial.extend_from_slice(new);
+        let is_full = self.partial.len() == room;
+        // A head ends with a line, and so does what is wrong with it: no need to read it again before.
+        if before >= SHORT && !is_full && memchr::memchr(b'\n', new).is_none() {
+            return Ok(new.len());
+        }
+        let partial = std::mem::take(&mut self.partial);
+        if let Some(end) = self.parse(&partial)? {
+            self.head_bytes += end;
+            return Ok(end - before);
+        }
+        if is_full {
+            return Err(Violation::HeadTooLong);
+        }
+        self.partial = partial;
+        Ok(new.len())
+    }
+
+    /// Reads a head that may not be whole yet; returns where it ends and takes what it says.
+    fn parse(&mut self, bytes: &[u8]) -> Result<Option<usize>, Violation> {
+        let mut slots = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; MAX_HEADERS];
+        let mut response = httparse::Response::new(&mut []);
+        let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+            &mut response,
+            bytes,
+            &mut slots,
+        )?;
+        let httparse::Status::Complete(end) = parsed else { return Ok(None) };
+        self.take_head(&response)?;
+        Ok(Some(end))
+    }
+
+    fn take_head(&mut self, response: &httparse::Response<'_, '_>) -> Result<(), Violation> {
+        let status = response.code.unwrap_or_default();
+        match status {
+            0..100 => return Err(Violation::Status),
+            // The final response follows. (After 101 another protocol would: nobody asked for one.)
+            100 | 102..200 => return Ok(()),
+            _ => {}
+        }
+        let mut framing = Framing::default();
+        for header in response.headers.iter() {
+            framing.note(header.name, header.value)?;
+        }
+        let tunnels = status == 101 || self.asked == Asked::Connect && (200..300).contains(&status);
+        let bodiless = tunnels || self.asked == Asked::Head || matches!(status, 204 | 304);
+        let (body, persists) = framing.judge(response.version == Some(0), bodiless)?;
+        self.is_reusable = persists && !tunnels;
+        self.status = status;
+        let leads_elsewhere = framing.has_location && (300..400).contains(&status);
+        if self.keep.headers || framing.sets_cookies || leads_elsewhere {
+            self.headers = response.headers.iter().map(|header| (header.name, header.value)).collect();
+        }
+        self.place = match body {
+            Body::None => Place::Done,
+            Body::Length(length) => {
+                self.body.reserve_exact(length.min(RESERVED_BODY).min(self.keep.body as u64) as usize);
+                Place::Length(length)
+            }
+            Body::Chunked => Place::Chunked(Chunks::new()),
+            Body::UntilEnd => Place::UntilEnd,
+        };
+        Ok(())
+    }
+}
+
+/// Appends what there is room for.
+fn keep(body: &mut Vec<u8>, data: &[u8], limit: usize) {
+    let room = limit - body.len();
+    body.extend_from_slice(&data[..data.len().min(room)]);
+}
