@@ -5,11 +5,12 @@ const ASK_MS = 20;
 
 /**
  * A contestant's `during`: from `settle_ms` after `begun(stats)` first holds, for `window_ms`, the frames the null target got
- * rid of and the tool's CPU: `{ frames, seconds, cpu_s }`; undefined when the tool ended before.
+ * rid of (or what else `count(stats)` says) and the tool's CPU: `{ frames, seconds, cpu_s }`; undefined when the tool ended
+ * before.
  */
-export const steady = ({ begun, settle_ms, window_ms }) => async (probe) => {
+export const steady = ({ begun, count = ({ frames_out }) => frames_out, settle_ms, window_ms }) => async (probe) => {
   while (!begun(await probe.stats())) if (!(await probe.wait(ASK_MS))) return undefined;
-  const now = async () => ({ ...probe.sample(), frames: (await probe.stats()).frames_out });
+  const now = async () => ({ ...probe.sample(), frames: count(await probe.stats()) });
   if (!(await probe.wait(settle_ms))) return undefined;
   const before = await now();
   if (!(await probe.wait(window_ms))) return undefined;
