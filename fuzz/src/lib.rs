@@ -1,6 +1,7 @@
 //! What must hold for any bytes, one function a fuzz target. The tests of `sonagi-wire` include this file and run it
 //! over the committed corpus, so it uses nothing but that crate and panics when something does not hold.
 
+use sonagi_wire::http1::{self, Asked, Keep, Reader};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use sonagi_wire::{engineio, socketio};
 
@@ -134,5 +135,55 @@ pub fn socketio_decode(input: &[u8]) {
             let event = socketio::Packet::event("/", None, &name, ["1"]);
             assert_eq!(socketio::event_name(&event.data).as_ref(), Some(&name), "the name survives");
         }
+    }
+}
+
+/// All a reader says of a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: http1::Headers,
+    pub body: Vec<u8>,
+    pub body_bytes: u64,
+    pub is_done: bool,
+    pub is_reusable: bool,
+    /// The peer ended its side before the response was whole.
+    pub is_cut_short: bool,
+    pub violation: Option<http1::Violation>,
+}
+
+/// What a reader makes of these pieces, and then, if `ends`, of the peer's end.
+pub fn answered(asked: Asked, keep: Keep, pieces: &[&[u8]], ends: bool) -> Answer {
+    let mut reader = Reader::new(asked, keep);
+    let mut violation = pieces.iter().find_map(|piece| reader.feed(piece).err());
+    let mut is_cut_short = false;
+    if ends && violation.is_none() {
+        match reader.end() {
+            Ok(ended) => is_cut_short = ended.is_err(),
+            Err(found) => violation = Some(found),
+        }
+    }
+    let (is_done, is_reusable) = (reader.is_done(), reader.is_reusable());
+    let Reader { status, headers, body, body_bytes, .. } = reader;
+    Answer { status, headers, body, body_bytes, is_done, is_reusable, is_cut_short, violation }
+}
+
+/// First byte: what was asked, what is kept, and whether the peer ends its side; second: the pieces; the rest is the stream.
+pub fn http1_response(input: &[u8]) {
+    let [options, cut, stream @ ..] = input else { return };
+    let asked = [Asked::Other, Asked::Other, Asked::Head, Asked::Connect][usize::from(options & 3)];
+    let keep = Keep { headers: options & 4 == 0, body: if options & 8 == 0 { 1 << 16 } else { 3 } };
+    let ends = options & 16 == 0;
+    let whole = answered(asked, keep, &[stream], ends);
+    let cut = usize::from(*cut) + 1;
+    let pieces: Vec<&[u8]> = stream.chunks(cut).collect();
+    assert_eq!(answered(asked, keep, &pieces, ends), whole, "in pieces of {cut}");
+    let bytes: Vec<&[u8]> = stream.chunks(1).collect();
+    assert_eq!(answered(asked, keep, &bytes, ends), whole, "byte by byte");
+    assert!(whole.body.len() <= keep.body.min(stream.len()) && whole.body.len() as u64 <= whole.body_bytes);
+    assert!(!whole.is_reusable || whole.is_done && !ends, "an end or half a response leave nothing to use");
+    assert!(!whole.is_done || whole.violation.is_none() && whole.status >= 101, "done well or not at all");
+    for (name, value) in whole.headers.iter() {
+        assert!(!name.is_empty() && !value.contains(&b'\n'), "{name:?}: {value:?}");
     }
 }

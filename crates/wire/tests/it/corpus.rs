@@ -30,3 +30,8 @@ fn the_polling_corpus_is_written_as_it_was_read() {
 fn the_socket_io_corpus_is_written_as_it_was_read() {
     run("socketio_decode", checks::socketio_decode);
 }
+
+#[test]
+fn the_http_corpus_is_read_alike_in_pieces() {
+    run("http1_response", checks::http1_response);
+}

@@ -6,6 +6,7 @@ mod checks;
 
 mod corpus;
 mod engineio;
+mod http1;
 mod laws;
 mod socketio;
 mod vectors;
