@@ -296,6 +296,58 @@ mod tests {
     }
 
     #[test]
+    fn a_sleeper_that_wants_up_before_the_alarm_sets_it_anew() {
+        on_a_shard(async || {
+            let clock = Clock::real(Instant::now()).expect("timerfd");
+            tokio::task::spawn_local(Rc::clone(&clock).drive());
+            let late = clock.sleep_until(At(3_600_000_000_000));
+            tokio::task::spawn_local(late);
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+            assert_eq!(clock.timers.borrow().armed, Some(At(3_600_000_000_000)));
+            let soon = clock.now().plus(1_000_000);
+            tokio::time::timeout(Duration::from_secs(60), clock.sleep_until(soon)).await.expect("it rang");
+        });
+    }
+
+    #[test]
+    fn an_alarm_for_a_sleeper_that_is_gone_does_not_forget_the_others() {
+        on_a_shard(async || {
+            let clock = Clock::real(Instant::now()).expect("timerfd");
+            tokio::task::spawn_local(Rc::clone(&clock).drive());
+            let soon = clock.now().plus(1_000_000);
+            let gone = tokio::task::spawn_local(clock.sleep_until(soon));
+            tokio::task::yield_now().await;
+            gone.abort();
+            let other = clock.sleep_until(soon.plus(2_000_000));
+            tokio::time::timeout(Duration::from_secs(60), other).await.expect("it rang");
+        });
+    }
+
+    #[test]
+    fn sleepers_who_wake_together_and_sleep_on_set_the_alarm_once() {
+        on_a_shard(async || {
+            let clock = Clock::real(Instant::now()).expect("timerfd");
+            tokio::task::spawn_local(Rc::clone(&clock).drive());
+            let together = clock.now().plus(1_000_000);
+            let nap = |n: i64| {
+                let clock = Rc::clone(&clock);
+                tokio::task::spawn_local(async move {
+                    clock.sleep_until(together).await;
+                    let set_before = clock.timers.borrow().armed;
+                    tokio::task::spawn_local(clock.sleep_until(At(3_600_000_000_000 - n)));
+                    set_before
+                })
+            };
+            let naps: Vec<_> = (0..50).map(nap).collect();
+            for nap in naps {
+                let set_before = nap.await.expect("no panic");
+                assert!(set_before.is_none(), "set to {set_before:?} before all had spoken");
+            }
+        });
+    }
+
+    #[test]
     fn dropped_sleepers_leave_no_timers_behind() {
         on_a_shard(async || {
             let clock = Clock::real(Instant::now()).expect("timerfd");

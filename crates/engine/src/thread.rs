@@ -96,7 +96,7 @@ pub(crate) fn start(
 
 fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
     let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+        tokio::runtime::Builder::new_current_thread().enable_io().build_local(LocalOptions::default())?;
     let lived = runtime.block_on(shard_life(luggage, task));
     // A name look-up may hang in the system's resolver: it is left behind, not waited for.
     runtime.shutdown_background();

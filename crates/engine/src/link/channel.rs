@@ -225,6 +225,11 @@ impl Channel {
             Stop::Refused(ended) if ended.failure == Some(Failure::Protocol) => (1002, ended),
             Stop::Refused(ended) => (1000, ended),
         };
+        let both_said_goodbye = self.phase == Phase::Closing && self.outbox.is_empty();
+        if both_said_goodbye && matches!(ended.failure, Some(Failure::Closed(_))) {
+            // The peer answered our close frame: nothing is left to say, and nothing a reset could overtake.
+            return ended;
+        }
         if self.phase == Phase::Open {
             self.outbox.push(Opcode::Close, &websocket::close_payload(code, ""));
         }

@@ -191,3 +191,21 @@ impl Connection {
         each!(self, link => link.begin_close());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_one_read_have_one_instant_and_the_next_read_has_its_own() {
+        let readings = Cell::new(0);
+        let clock = || {
+            readings.set(readings.get() + 1);
+            At(readings.get())
+        };
+        let present = Present::new(&clock);
+        assert_eq!([present.now(), present.now()], [At(1), At(1)]);
+        present.pass();
+        assert_eq!([present.now(), present.now()], [At(2), At(2)]);
+    }
+}

@@ -34,7 +34,9 @@ impl User {
         if has_expect(flow) {
             self.mail.keep_all();
         }
-        let mut frames = vec![Frame { steps: flow, next: 0, turns: None }];
+        // Room for one loop: grown by doubling, the stacks of ten thousand idle users would be half empty.
+        let mut frames = Vec::with_capacity(2);
+        frames.push(Frame { steps: flow, next: 0, turns: None });
         while let Some(frame) = frames.last_mut() {
             if let Some(step) = frame.steps.get(frame.next) {
                 frame.next += 1;
@@ -161,6 +163,7 @@ impl User {
             return Ok(None);
         }
         let mut turns = Turns { of, begun: 0, limit, elements, origin: self.due };
+        self.values.loops.reserve_exact(1);
         self.values.loops.push(LoopValues { count: 0, element: Value::Null });
         self.begin_turn(&mut turns).await?;
         Ok(Some(Frame { steps: &of.body, next: 0, turns: Some(turns) }))

@@ -5,6 +5,7 @@ use serde_json::Value;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -28,7 +29,9 @@ impl User {
         let request = self.websocket_request(step);
         let request = self.prepared(begun, request)?;
         let net = Rc::clone(&self.shard.net);
-        let link = self.opened(begun, step.timeout, WebsocketLink::connect(&net, request)).await?;
+        // Pinned here: handed down by value it would lie in every future on the way, twice in each.
+        let opening = pin!(WebsocketLink::connect(&net, request));
+        let link = self.opened(begun, step.timeout, opening).await?;
         self.connected(Connection::Websocket(link));
         self.succeed(begun, None, Outcome::Ok);
         Ok(())
@@ -124,14 +127,15 @@ impl User {
     pub(super) async fn connect_socketio(&mut self, step: &SocketioConnect) -> Result<(), Halt> {
         let namespace = self.values.text(&step.namespace);
         let namespace = self.filled(namespace)?;
-        self.ensure_namespace(step, &namespace).await
+        if self.has_namespace(&namespace) { Ok(()) } else { self.open_namespace(step, &namespace).await }
     }
 
-    /// Opens the session and the namespace unless they are open.
-    async fn ensure_namespace(&mut self, step: &SocketioConnect, namespace: &str) -> Result<(), Halt> {
-        if self.connection.is_some() && self.mail.is_connected(namespace) {
-            return Ok(());
-        }
+    fn has_namespace(&self, namespace: &str) -> bool {
+        self.connection.is_some() && self.mail.is_connected(namespace)
+    }
+
+    /// Opens the namespace, and the session unless it is open.
+    async fn open_namespace(&mut self, step: &SocketioConnect, namespace: &str) -> Result<(), Halt> {
         let has_session = matches!(self.connection.as_deref(), Some(Connection::Socketio(_)));
         if !has_session {
             self.replace_connection().await;
@@ -141,7 +145,7 @@ impl User {
             let request = self.socketio_request(step);
             let request = self.prepared(begun, request)?;
             let net = Rc::clone(&self.shard.net);
-            let opening = SocketioLink::open(&net, request);
+            let opening = pin!(SocketioLink::open(&net, request));
             let link = self.opened(begun, step.options.timeout, opening).await?;
             self.connected(Connection::Socketio(link));
         }
@@ -188,7 +192,10 @@ impl User {
     pub(super) async fn emit(&mut self, step: &SocketioEmit) -> Result<(), Halt> {
         let namespace = self.values.text(&step.namespace);
         let namespace = self.filled(namespace)?;
-        self.ensure_namespace(&step.connect, &namespace).await?;
+        if !self.has_namespace(&namespace) {
+            // Boxed: opening takes thirty times the room of emitting, and is rare.
+            Box::pin(self.open_namespace(&step.connect, &namespace)).await?;
+        }
         let begun = self.begin(step.operation);
         let message = self.event_text(step).map_err(Failed::from);
         let (array, attachments) = self.prepared(begun, message)?;
