@@ -58,7 +58,7 @@ impl Writer {
         let mut header = header.clone();
         redact(&mut header.plan);
         redact(&mut header.environment);
-        replace(path, &json!({ "header": header, "summary": null }))?;
+        put(path, &json!({ "header": header, "summary": null }), Durable::Soon)?;
         let mut latency = Lines::create(&path.join(LATENCY))?;
         let mut series = Lines::create(&path.join(SERIES))?;
         let mut events = Lines::create(&path.join(EVENTS))?;
@@ -109,7 +109,7 @@ impl Writer {
         self.latency.flush()?;
         self.events.flush()?;
         self.series.flush()?;
-        replace(&self.path, &json!({ "header": self.header, "summary": summary }))
+        put(&self.path, &json!({ "header": self.header, "summary": summary }), Durable::Now)
     }
 
     /// A failure's first time and example go to the events; again only if a later second knows of an earlier one.
@@ -143,15 +143,26 @@ impl Writer {
     }
 }
 
+/// Whether the disk must have a file before the call returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durable {
+    /// It replaces one that must not be lost.
+    Now,
+    /// When the kernel gets to it, as with the other files: a run should not wait for the disk before its first packet.
+    Soon,
+}
+
 /// Writes `run.json` beside itself and moves it into place: there is always a whole one.
-fn replace(folder: &Path, document: &serde_json::Value) -> io::Result<()> {
+fn put(folder: &Path, document: &serde_json::Value, durable: Durable) -> io::Result<()> {
     let new = folder.join("run.json.new");
     // In one piece: the serializer writes every bracket by itself, and each would be a system call.
     let mut text = serde_json::to_vec_pretty(document)?;
     text.push(b'\n');
     let mut file = File::create(&new)?;
     file.write_all(&text)?;
-    file.sync_data()?;
+    if durable == Durable::Now {
+        file.sync_data()?;
+    }
     fs::rename(&new, folder.join(RUN))
 }
 

@@ -5,9 +5,6 @@
 //! wants to forge stamps can. The check digit is there for damage (a frame cut and glued, a wrapped line): it catches
 //! every single changed digit and nearly every swap of two neighbours.
 
-use memchr::memmem::Finder;
-use std::sync::LazyLock;
-
 /// What a stamp says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
@@ -26,7 +23,6 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BODY: usize = Stamp::LEN - MARK.len() - 1;
 const NOT_A_DIGIT: u8 = 255;
 
-static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARK));
 static VALUES: [u8; 256] = values();
 
 const fn values() -> [u8; 256] {
@@ -97,9 +93,11 @@ fn check(body: &[u8]) -> usize {
     weighted.sum::<usize>() & 63
 }
 
-/// Every stamp in `bytes`, in order, found with one substring search; damaged ones are skipped. No allocation.
+/// Every stamp in `bytes`, in order; damaged ones are skipped. No allocation. One search for the mark's first byte, which
+/// hardly any message has elsewhere: on short messages half the price of a search for the whole mark.
+#[inline]
 pub fn find(bytes: &[u8]) -> impl Iterator<Item = Stamp> + '_ {
-    FINDER.find_iter(bytes).filter_map(|at| Stamp::parse(&bytes[at..]))
+    memchr::memchr_iter(MARK[0], bytes).filter_map(|at| Stamp::parse(&bytes[at..]))
 }
 
 #[cfg(test)]
