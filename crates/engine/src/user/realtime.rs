@@ -291,6 +291,10 @@ impl User {
         wanted: Option<&Value>,
         answer: &Answer,
     ) -> Result<(), String> {
+        if wanted.is_none() && awaited.captures.is_empty() && awaited.matches.is_empty() {
+            // Any answer will do: it need not be copied, nor its JSON be read.
+            return Ok(());
+        }
         let (subject, arguments) = answer.subject();
         let fits = |wanted| {
             is_equal(wanted, &subject) || arguments.as_deref().is_some_and(|all| is_equal(wanted, all))
