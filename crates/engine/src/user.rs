@@ -62,6 +62,8 @@ pub(crate) struct User {
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     is_leaving: bool,
+    /// Others have had their turn since a loop last asked.
+    has_waited: bool,
 }
 
 /// Why a flow does not go on.
@@ -139,6 +141,7 @@ impl User {
             lost: None,
             under_way: None,
             is_leaving: false,
+            has_waited: false,
         }
     }
 
@@ -201,6 +204,7 @@ impl User {
                 return Poll::Ready(Err(Halt::Stopped));
             }
             if sleep.as_mut().poll(cx).is_pending() {
+                self.has_waited = true;
                 return Poll::Pending;
             }
             match cut_at {

@@ -53,7 +53,7 @@ impl Encoded {
         Encoded { bytes, own, body }
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 

@@ -76,8 +76,6 @@ impl Http1 {
         };
         (self.used, self.is_reusable) = (true, false);
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
-        exchange.around.traffic.sent += exchange.sent;
-        exchange.around.traffic.received += exchange.received;
         let ended = match outcome {
             Ok(ended) => ended,
             Err(failed) => return Err(Broken { failed, answered: exchange.received > 0 }),
@@ -154,6 +152,7 @@ impl Exchange<'_> {
                 Poll::Ready(Ok(written)) => {
                     self.written += written;
                     self.sent += written as u64;
+                    self.around.traffic.sent += written as u64;
                 }
                 Poll::Ready(Err(error)) => return self.lose(&error),
                 Poll::Pending => return,
@@ -180,6 +179,7 @@ impl Exchange<'_> {
             }
             let read = buffer.filled();
             self.received += read.len() as u64;
+            self.around.traffic.received += read.len() as u64;
             if read.is_empty() {
                 return Poll::Ready(match self.reader.end() {
                     Ok(Ok(())) => Ok((self.around.now)()),

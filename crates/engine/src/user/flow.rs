@@ -134,9 +134,12 @@ impl User {
         Ok(())
     }
 
-    /// A flow that never waits still lets others run and sees that the run stops.
+    /// A flow that never waits still lets others run and sees that the run stops. One that has waited has done so: another
+    /// turn of the scheduler, with its look at the sockets, would cost it for nothing.
     async fn check_stop(&mut self) -> Result<(), Halt> {
-        tokio::task::yield_now().await;
+        if !std::mem::take(&mut self.has_waited) {
+            tokio::task::yield_now().await;
+        }
         let over = self.cut_at.is_some_and(|cut| self.now() >= cut);
         if self.shard.is_stopping() || over { Err(Halt::Stopped) } else { Ok(()) }
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sonagi_engine::http::{Client, MAX_BODY, Pool, Request, Response};
+use sonagi_engine::http::{Client, MAX_BODY, Pool, Request, Response, Traffic};
 use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
@@ -315,6 +315,135 @@ fn a_dropped_request_closes_its_connection_and_the_next_one_opens_another() {
         }
         assert_eq!(dropped.recv().await, Some("closed"));
         assert_eq!(client.request(&origin, get("/")).await.unwrap().status, 200);
+    });
+}
+
+#[test]
+fn a_kept_connection_that_spoke_unasked_is_replaced_before_the_request() {
+    local(async {
+        let (speak, may_speak) = tokio::sync::oneshot::channel::<()>();
+        let (spoken, mut has_spoken) = tokio::sync::mpsc::unbounded_channel();
+        let may_speak = Rc::new(RefCell::new(Some(may_speak)));
+        let origin = serve(move |number, mut stream| {
+            let (spoken, may_speak) = (spoken.clone(), may_speak.clone());
+            async move {
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{number}");
+                read_head(&mut stream).await;
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                let waits = may_speak.borrow_mut().take();
+                if let Some(waits) = waits {
+                    waits.await.unwrap();
+                    stream
+                        .write_all(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+                        .await
+                        .unwrap();
+                    spoken.send(()).unwrap();
+                }
+                let _ = stream.read_u8().await;
+            }
+        })
+        .await;
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap();
+        speak.send(()).unwrap();
+        has_spoken.recv().await.unwrap();
+        let second = client.request(&origin, get("/")).await.unwrap();
+        assert_eq!((second.status, &second.body[..], second.reused), (200, &b"1"[..], false));
+    });
+}
+
+#[test]
+fn a_large_body_goes_out_whole() {
+    local(async {
+        let size = 3_000_000;
+        let origin = serve(move |_, mut stream| async move {
+            let head = read_head(&mut stream).await;
+            assert_eq!(header(&head, "content-length"), Some(size.to_string().as_str()));
+            let mut body = vec![0; size];
+            stream.read_exact(&mut body).await.unwrap();
+            assert!(body.iter().all(|&byte| byte == b'x'));
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+            let _ = stream.read_u8().await;
+        })
+        .await;
+        let post = Request { method: "POST".into(), body: vec![b'x'; size].into(), ..get("/") };
+        let response = client().request(&origin, post).await.unwrap();
+        assert!(response.sent > size as u64);
+    });
+}
+
+#[test]
+fn a_body_refused_before_it_was_read_is_an_answer_and_ends_the_connection() {
+    local(async {
+        let connections = Rc::new(Cell::new(0));
+        let counted = connections.clone();
+        let origin = serve(move |_, mut stream| {
+            counted.set(counted.get() + 1);
+            async move {
+                read_head(&mut stream).await;
+                stream.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                let _ = std::future::pending::<()>().await;
+            }
+        })
+        .await;
+        let mut client = client();
+        for _ in 0..2 {
+            let post = Request { method: "POST".into(), body: vec![0; 50_000_000].into(), ..get("/") };
+            let response = client.request(&origin, post).await.unwrap();
+            assert_eq!((response.status, response.reused), (413, false));
+        }
+        assert_eq!(connections.get(), 2);
+    });
+}
+
+#[test]
+fn a_script_that_asks_to_close_gets_a_new_connection_each_time() {
+    local(async {
+        let origin = numbered(Rc::default()).await;
+        let mut client = client();
+        for number in ["0", "1"] {
+            let close = Request { headers: vec![("Connection".into(), "close".into())], ..get("/") };
+            let response = client.request(&origin, close).await.unwrap();
+            assert_eq!((&response.body[..], response.reused), (number.as_bytes(), false));
+        }
+    });
+}
+
+#[test]
+fn what_went_over_the_wire_is_counted_of_requests_that_failed_too() {
+    local(async {
+        let origin = answering(b"HTTP/1.1 2").await;
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap_err();
+        let head = format!(
+            "GET / HTTP/1.1\r\nuser-agent: Sonagi/{}\r\nhost: 127.0.0.1:{}\r\n\r\n",
+            env!("CARGO_PKG_VERSION"),
+            origin.port
+        );
+        let expected = Traffic { sent: head.len() as u64, received: 10, opened: 1 };
+        assert_eq!(client.take_traffic(), expected);
+        assert_eq!(client.take_traffic(), Traffic::default());
+    });
+}
+
+#[test]
+fn what_went_over_the_wire_is_counted_of_requests_that_were_given_up() {
+    local(async {
+        let (seen, mut asked) = tokio::sync::mpsc::unbounded_channel();
+        let origin = serve(move |_, mut stream| {
+            let seen = seen.clone();
+            async move {
+                seen.send(read_head(&mut stream).await.len() as u64).unwrap();
+                let _ = stream.read_u8().await;
+            }
+        })
+        .await;
+        let mut client = client();
+        let sent = tokio::select! {
+            _ = client.request(&origin, get("/")) => unreachable!("it is never answered"),
+            sent = asked.recv() => sent.unwrap(),
+        };
+        assert_eq!(client.take_traffic(), Traffic { sent, received: 0, opened: 1 });
     });
 }
 

@@ -88,3 +88,144 @@ impl Values {
 fn has_query(line: &str) -> bool {
     line.contains('?')
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use sonagi_measure::outcome::OperationId;
+
+    use super::*;
+    use crate::http::USER_AGENT;
+    use crate::plan::template::{JsonPiece, Piece};
+    use crate::plan::{Expression, JsonTemplate, Plan, Template};
+    use crate::user::values::Common;
+
+    /// Text whose `{}` are the variable `v`.
+    fn template(text: &str) -> Template {
+        let hole = || Piece::Hole(Expression::Path { variable: "v".into(), keys: Vec::new() });
+        let mut pieces = Vec::new();
+        for (index, piece) in text.split("{}").enumerate() {
+            pieces.extend((index > 0).then(hole));
+            pieces.extend((!piece.is_empty()).then(|| Piece::Text(piece.to_owned())));
+        }
+        Template { pieces }
+    }
+
+    fn step(method: &str, url: &str) -> HttpStep {
+        HttpStep {
+            operation: OperationId(0),
+            method: method.into(),
+            url: template(url),
+            headers: Vec::new(),
+            query: Vec::new(),
+            cookies: Vec::new(),
+            body: Body::Empty,
+            basic_auth: None,
+            follow_redirects: true,
+            timeout: std::time::Duration::from_secs(1),
+            captures: Vec::new(),
+            matches: Vec::new(),
+            expect_status: Vec::new(),
+            prepared: Default::default(),
+        }
+    }
+
+    fn plan(target: &str) -> Plan {
+        Plan { target: target.into(), ..Plan::empty() }
+    }
+
+    /// What a user whose `v` is `value` sends; None when the step has no layout.
+    fn written(plan: Plan, step: &HttpStep, value: &str) -> Option<Result<String, Failed>> {
+        let common = Common { plan: Arc::new(plan), before: Vec::new(), run: 0 };
+        let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
+        values.set("v", value.into());
+        let common = Rc::clone(&values.common);
+        let layout = step.prepared.layout(&common.plan, step)?;
+        let encoded = values.request(layout, step, None);
+        Some(encoded.map(|encoded| String::from_utf8(encoded.bytes().to_vec()).unwrap()))
+    }
+
+    #[track_caller]
+    fn line(target: &str, step: &HttpStep, value: &str, expected: &str) {
+        let text = written(plan(target), step, value).unwrap().unwrap();
+        assert_eq!(text.split_once(" HTTP/1.1\r\n").unwrap().0, expected);
+    }
+
+    #[test]
+    fn a_prepared_path_is_what_its_url_leads_to() {
+        line("http://a:1", &step("GET", "/x"), "", "GET /x");
+        line("http://a:1/api/", &step("GET", "/x?y=z#top"), "", "GET /api/x?y=z");
+        line("http://a:1", &step("GET", "http://b/x y"), "", "GET /x%20y");
+        line("http://a:1/api", &step("GET", "/rooms/{}/x"), "a b/é", "GET /api/rooms/a%20b/%C3%A9/x");
+        line("http://a:1", &step("GET", "?q={}"), "1#2", "GET /?q=1");
+        line("http://a:1", &step("GET", "/{}"), "x\r\nInjected: 1", "GET /x%0D%0AInjected:%201");
+    }
+
+    #[test]
+    fn query_parameters_follow_the_urls_own() {
+        let query = |url: &str| HttpStep {
+            query: vec![("a b".into(), template("{}")), ("c".into(), template("d"))],
+            ..step("GET", url)
+        };
+        line("http://a", &query("/x"), "1&2", "GET /x?a%20b=1%262&c=d");
+        line("http://a", &query("/x?y"), "1", "GET /x?y&a%20b=1&c=d");
+        line("http://a", &query("/{}"), "x?y", "GET /x?y&a%20b=x%3Fy&c=d");
+    }
+
+    #[test]
+    fn a_step_whose_origin_only_its_user_knows_is_not_prepared() {
+        for url in ["{}/x", "{}", "http://{}/x", "x/{}"] {
+            assert!(written(plan("http://a"), &step("GET", url), "b").is_none(), "{url}");
+        }
+        assert!(written(plan("http://a/?x"), &step("GET", "/{}"), "b").is_none());
+        assert!(written(plan("no url"), &step("GET", "/"), "b").is_none());
+        assert!(written(plan("http://a"), &step("G T", "/"), "b").is_none());
+    }
+
+    #[test]
+    fn a_steps_headers_come_first_and_a_default_it_overrides_is_not_even_rendered() {
+        let mut plan = plan("http://a");
+        let missing = Template {
+            pieces: vec![Piece::Hole(Expression::Path { variable: "none".into(), keys: vec![] })],
+        };
+        plan.http.headers = vec![("x-one".into(), missing), ("Accept".into(), template("*/*"))];
+        let own = vec![("X-One".into(), template("<{}>")), ("Content-Length".into(), template("7"))];
+        let step = HttpStep { headers: own, body: Body::Text(template("é{}")), ..step("POST", "/") };
+        let expected = format!(
+            "POST / HTTP/1.1\r\nx-one: <1>\r\naccept: */*\r\nuser-agent: {USER_AGENT}\r\nhost: a\r\n\
+             content-length: 3\r\n\r\né1"
+        );
+        assert_eq!(written(plan, &step, "1").unwrap().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_value_of_two_lines_is_no_header() {
+        let headers = vec![("x".to_owned(), template("{}"))];
+        let failed = written(plan("http://a"), &HttpStep { headers, ..step("GET", "/") }, "1\r\nInjected: 2");
+        let failed = failed.unwrap().unwrap_err();
+        assert_eq!(failed.failure, sonagi_measure::outcome::Failure::Template);
+    }
+
+    #[test]
+    fn bodies_fixed_and_filled_are_sent_with_their_type_and_length() {
+        let hole = || Expression::Path { variable: "v".into(), keys: Vec::new() };
+        let filled = vec![JsonPiece::Raw("[".into()), JsonPiece::Value(hole()), JsonPiece::Raw("]".into())];
+        let fixed = Body::Json(JsonTemplate { pieces: vec![JsonPiece::Raw(json!({"a": 1}).to_string())] });
+        for (body, expected) in [
+            (fixed, "application/json|7|{\"a\":1}"),
+            (Body::Json(JsonTemplate { pieces: filled }), "application/json|7|[\"a b\"]"),
+            (Body::Form(vec![("x".into(), template("{}"))]), "application/x-www-form-urlencoded|7|x=a%20b"),
+            (Body::Text(template("")), "none|0|"),
+        ] {
+            let text =
+                written(plan("http://a"), &HttpStep { body, ..step("PUT", "/") }, "a b").unwrap().unwrap();
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("none");
+            let got = format!("{}|{}|{body}", header("content-type: "), header("content-length: "));
+            assert_eq!(got, expected);
+        }
+    }
+}
