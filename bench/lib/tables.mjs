@@ -66,7 +66,11 @@ function advantage(rows, contestants, name, headline, columns) {
 
 /** What a reader must know beside the figures: missing peers, failed runs, runs that fell short. */
 function notesOf({ unavailable, runs, rows }) {
-  const notes = unavailable.map(({ name, reason }) => `**${name}** is not available: ${reason}`);
+  const reasons = [...new Set(unavailable.map(({ reason }) => reason))];
+  const notes = reasons.map((reason) => {
+    const names = unavailable.filter((one) => one.reason === reason).map(({ name }) => `**${name}**`);
+    return `${names.join(', ')}: not available: ${reason.replaceAll(/\s*\n\s*/g, '; ')}`;
+  });
   for (const { name } of rows) {
     const own = runs.filter((run) => run.contestant === name);
     const failed = own.filter((run) => run.error);

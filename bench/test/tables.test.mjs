@@ -20,7 +20,7 @@ const result = {
   versions: { k6: '2.2.0' },
   rounds: 3,
   rows: [{ name: 'sonagi', tool: 'sonagi', target: 'null' }, { name: 'k6', tool: 'k6', target: 'null' }, { name: 'tsung', tool: 'tsung', target: 'null' }],
-  unavailable: [{ name: 'tsung', reason: 'no Erlang here' }],
+  unavailable: [{ name: 'tsung', reason: 'no Erlang here\nhint: install it' }],
   runs: [
     run('sonagi', 6, { target_cpu: 0.5 }), run('k6', 12, { target_cpu: 0.25 }),
     run('sonagi', 8, { target_cpu: 0.5 }), { contestant: 'k6', error: 'it fell over' },
@@ -38,7 +38,7 @@ test('a row shows median and range, and how many times better ours is', () => {
 test('what is missing, failed or fell short is said under the table', () => {
   const notes = caseText(result).split('\n').filter((line) => line.startsWith('- '));
   assert.deepEqual(notes, [
-    '- **tsung** is not available: no Erlang here',
+    '- **tsung**: not available: no Erlang here; hint: install it',
     '- **k6**: 1 of 3 runs failed: it fell over',
     '- **k6** fell short in 1 of 3 runs: 3 echoes missing',
   ]);
