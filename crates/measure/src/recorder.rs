@@ -360,7 +360,7 @@ impl Recorder {
         self.now.lag.get_or_insert_default().record_ns(ns);
     }
 
-    /// How late the shard's 1 ms heartbeat came.
+    /// How late the shard's heartbeat came.
     pub fn hiccup(&mut self, ns: i64) {
         self.now.hiccups.get_or_insert_default().record_ns(ns);
     }

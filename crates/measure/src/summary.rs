@@ -222,7 +222,7 @@ pub struct Generator {
     pub findings: Vec<String>,
     /// How late planned things were begun.
     pub send_lag_ms: Quantiles,
-    /// How late the 1 ms heartbeat came.
+    /// How late the shards' heartbeats came.
     pub hiccup_ms: Quantiles,
     /// Users started of those planned and not refused by `maxVusers`; 1 when none was planned.
     pub achieved_ratio: f64,
