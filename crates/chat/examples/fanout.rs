@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p sonagi-chat --example fanout -- room 500 10` lets 500 members of one room send once a
 //! second for ten seconds, and a fourth argument names a database file to use instead of memory; `… -- idle 10000` opens
-//! idle connections. The service runs in a child process with one
-//! worker thread, so its CPU and memory are its own; the client only counts frames.
+//! idle connections. The service runs in a child process with one worker thread, so its CPU and memory are its own; the
+//! client only counts frames. `FANOUT_TARGET=127.0.0.1:8080 FANOUT_PID=…` measure a server that runs already and takes the
+//! same frames without a token.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -38,7 +39,7 @@ fn on_one_thread(work: impl Future<Output = ()>) {
 fn serve(users: usize, file: Option<&String>) {
     let store = file.map_or(Store::Memory, |path| Store::File(path.into()));
     let config = Config { seed_users: users, store, ..Config::default() };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let service = sonagi_chat::start(config).await.unwrap();
         println!("{}", service.address());
@@ -50,13 +51,24 @@ fn serve(users: usize, file: Option<&String>) {
 }
 
 struct Target {
-    child: Child,
+    /// The service, unless it is somebody else's.
+    child: Option<Child>,
+    pid: u32,
     address: String,
     tokens: Vec<String>,
 }
 
 impl Target {
     fn start(users: usize, file: Option<&String>) -> Target {
+        if let Ok(address) = std::env::var("FANOUT_TARGET") {
+            let pid = std::env::var("FANOUT_PID").unwrap().parse().unwrap();
+            // What our own `serve` printed: its address, then the tokens.
+            let printed = std::env::var("FANOUT_TOKENS").map(|file| std::fs::read_to_string(file).unwrap());
+            let lines = printed.unwrap_or_default();
+            let mut tokens: Vec<String> = lines.lines().skip(1).map(str::to_owned).collect();
+            tokens.resize(users, "any".to_owned());
+            return Target { child: None, pid, address, tokens };
+        }
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["serve", &users.to_string()])
             .args(file)
@@ -66,18 +78,18 @@ impl Target {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let address = lines.next().unwrap();
         let tokens = lines.take(users).collect();
-        Target { child, address, tokens }
+        Target { pid: child.id(), child: Some(child), address, tokens }
     }
 
     fn resident_kib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
     /// User and system time, in hundredths of a second as the kernel counts them.
     fn cpu(&self) -> u64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap();
         let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
         fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     }
@@ -85,8 +97,10 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

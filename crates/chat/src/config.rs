@@ -115,6 +115,11 @@ pub struct Limits {
     pub sends_in_flight: usize,
     /// Sends committed by one transaction.
     pub sends_per_commit: usize,
+    /// Gathering: for each connection that got something from a batch, how much later the next batch begins, so that
+    /// messages in quick succession share a write to each receiver. Zero turns it off. Not done while faults are planned.
+    pub gather_per_copy: Duration,
+    /// The most that gathering delays a batch.
+    pub gather_most: Duration,
     /// The longest page of `GET /rooms/:id/messages`.
     pub history_page: usize,
     /// Bytes of JSON after which a page of history ends; a page has at least one message.
@@ -159,6 +164,8 @@ impl Default for Limits {
             rooms_per_connection: 64,
             sends_in_flight: 8192,
             sends_per_commit: 512,
+            gather_per_copy: Duration::from_micros(10),
+            gather_most: Duration::from_millis(5),
             history_page: 500,
             history_bytes: 1024 * 1024,
             history_kept: 100_000,

@@ -279,6 +279,10 @@ impl Attendant for Socket {
         self.packet(&Packet::Binary(bytes.into()));
     }
 
+    fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::Carrying)
+    }
+
     fn heard(&mut self) {
         // A session lives by its pongs; the probe needs no ping in its short time.
     }

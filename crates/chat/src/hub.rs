@@ -97,7 +97,7 @@ impl Hub {
         receipt: Receipt,
     ) {
         if let Err(problem) = self.try_say(peer, room, content, client_id, receipt.clone()) {
-            receipt.refuse(peer, &problem);
+            receipt.refuse(peer, &problem, &self.metrics);
         }
     }
 

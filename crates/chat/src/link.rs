@@ -7,15 +7,18 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io::IoSlice;
+use std::io::{ErrorKind, IoSlice};
+use std::net::Shutdown;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
+use socket2::SockRef;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::hub::Hub;
 use crate::outbox::{Close, Standing};
@@ -47,6 +50,10 @@ pub(crate) trait Attendant: Send {
     fn farewell(&self) -> Option<&'static str>;
     /// The connection is closing or gone: end its memberships. Called at least once, perhaps more often.
     fn closing(&mut self);
+    /// True once the peer's queue goes to this socket for good: others may then write to it.
+    fn is_settled(&self) -> bool {
+        true
+    }
     /// Bytes that may wait to be written before reading pauses.
     fn patience(&self) -> usize {
         usize::MAX
@@ -61,8 +68,10 @@ pub(crate) async fn carry<A: Attendant>(
     attendant: A,
     hub: Arc<Hub>,
 ) {
+    let (read, write) = stream.into_split();
     let mut link = Link {
-        stream,
+        socket: read,
+        write: Some(write),
         decoder: Decoder::new(Role::Server, max_message),
         out: VecDeque::new(),
         stage: Stage::Talking,
@@ -75,6 +84,7 @@ pub(crate) async fn carry<A: Attendant>(
         link.feed(&mut first);
     }
     poll_fn(|cx| link.poll(cx)).await;
+    link.attendant.peer().outbox.detach();
     link.attendant.closing();
     link.hub.peers.remove(link.attendant.peer());
 }
@@ -89,7 +99,10 @@ enum Stage {
 }
 
 struct Link<A> {
-    stream: TcpStream,
+    /// Written to as well: the half that may only write is the queue's.
+    socket: OwnedReadHalf,
+    /// Until the queue has it.
+    write: Option<OwnedWriteHalf>,
     decoder: Decoder,
     /// Taken from the queue, not yet written.
     out: VecDeque<Bytes>,
@@ -113,7 +126,7 @@ impl<A: Attendant> Link<A> {
             let written = self.out.is_empty();
             if written && self.answered && self.stage == Stage::Parting {
                 // Only our side: closing with unread input would reset the socket and could lose the close frame.
-                let _ = Pin::new(&mut self.stream).poll_shutdown(cx);
+                let _ = SockRef::from(self.socket.as_ref()).shutdown(Shutdown::Write);
                 self.stage = Stage::Shut;
             }
             let talking = self.stage == Stage::Talking;
@@ -127,6 +140,9 @@ impl<A: Attendant> Link<A> {
                     Poll::Ready(false) => return Poll::Ready(()),
                     Poll::Pending => {}
                 }
+            }
+            if self.write.is_some() && written && talking && self.attendant.is_settled() {
+                self.write.take().into_iter().for_each(|write| self.attendant.peer().outbox.attach(write));
             }
             if self.attendant.peer().outbox.sleep(cx, standing, written && talking) {
                 return Poll::Pending;
@@ -177,10 +193,14 @@ impl<A: Attendant> Link<A> {
             for (slice, frame) in slices.iter_mut().zip(&self.out) {
                 *slice = IoSlice::new(frame);
             }
-            match Pin::new(&mut self.stream).poll_write_vectored(cx, &slices[..count]) {
-                Poll::Ready(Ok(written)) if written > 0 => self.wrote(written),
-                Poll::Ready(_) => return Poll::Ready(false),
-                Poll::Pending => return Poll::Pending,
+            let socket = self.socket.as_ref();
+            if ready!(socket.poll_write_ready(cx)).is_err() {
+                return Poll::Ready(false);
+            }
+            match socket.try_write_vectored(&slices[..count]) {
+                Ok(written @ 1..) => self.wrote(written),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Ok(_) | Err(_) => return Poll::Ready(false),
             }
         }
         if self.out.capacity() > SLICES {
@@ -202,14 +222,13 @@ impl<A: Attendant> Link<A> {
         }
         self.attendant.peer().outbox.wrote(written, frames);
         self.hub.metrics.bytes_out.add(written as u64);
-        self.hub.metrics.frames_out.add(frames as u64);
     }
 
     /// One read: true when something came, false at the end of the stream.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);
-            match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
+            match Pin::new(&mut self.socket).poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Err(_)) => Poll::Ready(false),
                 Poll::Ready(Ok(())) if read.filled().is_empty() => Poll::Ready(false),

@@ -5,7 +5,12 @@
 //! serves history and live delivery. What that costs is the transaction's time (about 0.1 ms with the write-ahead log)
 //! before the first copy leaves; the batch grows with the load, so it never bounds the rate. The same thread keeps
 //! the due times of planted faults, which is why it needs no timer.
+//!
+//! A copy costs its receiver's socket a write, whatever is in it. So a batch does not begin sooner after the last one
+//! than that one's receivers times `gather_per_copy` (10 µs), at most `gather_most` (5 ms): writes take a bounded share
+//! of a core and messages that come faster than that share them. A message that comes after a silence leaves at once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -86,6 +91,8 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
     let limits = &hub.config.limits;
     let mut spoiler = Spoiler::new(&hub.config.faults, limits.queue_bytes);
     let mut batch = Vec::new();
+    // Until then sends are gathered.
+    let mut gathered_by = Instant::now();
     loop {
         let wait = spoil::until(spoiler.as_ref().and_then(Spoiler::next_due));
         let first = match wait {
@@ -97,6 +104,9 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
+        if let Some(wait) = gathered_by.checked_duration_since(Instant::now()).filter(|_| spoiler.is_none()) {
+            std::thread::sleep(wait);
+        }
         let mut other = None;
         while let Some(job) = next.take() {
             match job {
@@ -111,8 +121,10 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
             }
         }
         if !batch.is_empty() {
+            let started = Instant::now();
             let outcomes = commit(&mut db, &batch, &hub);
-            publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
+            let receivers = publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
+            gathered_by = started + limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
         }
         if let Some(spoiler) = &mut spoiler {
             spoiler.release_due(Instant::now(), &hub.metrics);
@@ -180,31 +192,58 @@ fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outc
     Ok(outcomes)
 }
 
+/// Bytes of content after which a run ends: the copies of a long one could not wait in a queue.
+const RUN: usize = 32 * 1024;
+
+/// A room's messages of one batch.
+struct Run {
+    room: Arc<Room>,
+    messages: Vec<Message>,
+    bytes: usize,
+}
+
+/// Fans a batch out and then acknowledges it. Returns how many connections got something, counted once for each run.
 pub(crate) fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
     spoiler: &mut Option<Spoiler>,
     hub: &Hub,
-) {
+) -> u64 {
+    let mut receipts = Vec::new();
+    // By the room's key: its last run in `runs`.
+    let mut latest: HashMap<i64, usize> = HashMap::new();
+    let mut runs: Vec<Run> = Vec::new();
     for (entry, outcome) in batch {
         let Entry { room, sender, user, content, receipt, .. } = entry;
-        match outcome {
-            Outcome::Stored { seq, at } => {
-                let message = Message { seq, sender, user, content, at };
-                let number = message.sender.sent.fetch_add(1, Relaxed);
-                match spoiler {
-                    None => room.publish(&message, &hub.metrics),
-                    Some(spoiler) => spoiler.publish(&room, &message, number, &hub.peers, &hub.metrics),
-                }
-                hub.metrics.messages.add(1);
-                receipt.give(&message.sender, outcome);
+        receipts.push((receipt, sender.clone(), outcome));
+        let Outcome::Stored { seq, at } = outcome else { continue };
+        let message = Message { seq, sender, user, content, at };
+        let number = message.sender.sent.fetch_add(1, Relaxed);
+        if let Some(spoiler) = spoiler {
+            spoiler.publish(&room, &message, number, &hub.peers, &hub.metrics);
+            continue;
+        }
+        let bytes = message.content.len();
+        match latest.get(&room.key).and_then(|at| runs.get_mut(*at)) {
+            Some(run) if run.bytes + bytes <= RUN => {
+                run.bytes += bytes;
+                run.messages.push(message);
             }
-            Outcome::Repeated { .. } => {
-                hub.metrics.repeated.add(1);
-                receipt.give(&sender, outcome);
+            _ => {
+                latest.insert(room.key, runs.len());
+                runs.push(Run { room, messages: vec![message], bytes });
             }
-            Outcome::Failed => receipt.give(&sender, outcome),
         }
     }
+    let receivers = runs.iter().map(|run| run.room.publish(&run.messages, &hub.metrics)).sum();
+    for (receipt, sender, outcome) in receipts {
+        match outcome {
+            Outcome::Stored { .. } => hub.metrics.messages.add(1),
+            Outcome::Repeated { .. } => hub.metrics.repeated.add(1),
+            Outcome::Failed => {}
+        }
+        receipt.give(&sender, outcome, &hub.metrics);
+    }
+    receivers
 }
 
 pub(crate) fn now_ms() -> u64 {

@@ -46,6 +46,7 @@ pub(crate) struct Metrics {
     pub(crate) delivery_bytes: Count,
     pub(crate) bytes_in: Count,
     pub(crate) bytes_out: Count,
+    /// Text and binary frames read from WebSockets, and queued by the null mode: for its statistics only.
     pub(crate) frames_in: Count,
     pub(crate) frames_out: Count,
     pub(crate) slow_consumers: Count,
@@ -95,7 +96,7 @@ impl Metrics {
         out
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, &Count); 18] {
+    fn counters(&self) -> [(&'static str, &'static str, &Count); 16] {
         [
             ("chat_messages_total", "Messages stored and published.", &self.messages),
             ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
@@ -103,8 +104,6 @@ impl Metrics {
             ("chat_delivery_bytes_total", "Bytes of those copies.", &self.delivery_bytes),
             ("chat_received_bytes_total", "Bytes read from WebSockets and polling bodies.", &self.bytes_in),
             ("chat_sent_bytes_total", "Bytes written to WebSockets and polling answers.", &self.bytes_out),
-            ("chat_received_frames_total", "Data frames read from WebSockets.", &self.frames_in),
-            ("chat_sent_frames_total", "Frames written to WebSockets.", &self.frames_out),
             ("chat_slow_consumers_total", "Connections closed for a full queue.", &self.slow_consumers),
             ("chat_dead_peers_total", "Connections closed for an unanswered ping.", &self.dead_peers),
             ("chat_protocol_violations_total", "Connections closed for a protocol error.", &self.violations),

@@ -3,13 +3,20 @@
 //! Frames are whole, unmasked WebSocket frames whatever the transport; a long-polling answer strips their headers
 //! (`packet_text`). So a broadcast is encoded once and an upgrade from polling to WebSocket carries the queue over.
 //! Over the limit the queue closes itself as a slow consumer: nothing is ever skipped silently.
+//!
+//! Whoever publishes to many writes to their sockets itself, as long as nothing waits before it (`deliver`): waking the
+//! task of each receiver, only for it to make the same system call, would cost half as much again.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use tokio::net::tcp::OwnedWriteHalf;
 
 use crate::lock;
 
@@ -113,6 +120,10 @@ struct Queue {
     wants_frames: bool,
     polls: Polls,
     standing: Standing,
+    /// The WebSocket that carries this queue, once it does.
+    socket: Option<OwnedWriteHalf>,
+    /// The first of `frames` is the rest of a piece the socket took a part of.
+    begun: bool,
 }
 
 impl Outbox {
@@ -124,20 +135,48 @@ impl Outbox {
             wants_frames: false,
             polls: Polls::Wait,
             standing: Standing::Open,
+            socket: None,
+            begun: false,
         };
         Outbox { queue: Mutex::new(queue), waiting: AtomicUsize::new(0), limit }
     }
 
     pub(crate) fn push(&self, frame: Bytes) -> Pushed {
+        self.enqueue(lock(&self.queue), frame)
+    }
+
+    /// Writes the piece (one or more whole frames) to the socket if nothing waits before it, and queues what the socket
+    /// does not take. Also returns the bytes written. Not for a session that may be polled and a piece of several frames:
+    /// a poll takes frames apart by their headers.
+    pub(crate) fn deliver(&self, piece: &Bytes) -> (Pushed, usize) {
+        let mut queue = lock(&self.queue);
+        if queue.standing != Standing::Open {
+            return (Pushed::Gone, 0);
+        }
+        // Nothing queued, and nothing taken by the writer that it has not written: it says so after the system call.
+        let written = match &queue.socket {
+            // Full, or broken, which its reader will find.
+            Some(socket) if self.waiting.load(Acquire) == 0 => socket.try_write(piece).unwrap_or(0),
+            _ => 0,
+        };
+        if written == piece.len() {
+            return (Pushed::Queued, written);
+        }
+        queue.begun |= written > 0;
+        (self.enqueue(queue, piece.slice(written..)), written)
+    }
+
+    fn enqueue(&self, mut queue: MutexGuard<'_, Queue>, frame: Bytes) -> Pushed {
         let (wakers, pushed) = {
-            let mut queue = lock(&self.queue);
             if queue.standing != Standing::Open {
                 return Pushed::Gone;
             }
             let waiting = self.waiting.fetch_add(cost(&frame), Relaxed) + cost(&frame);
             if waiting > self.limit {
                 queue.standing = Standing::Closing(Close::Slow);
-                queue.frames = VecDeque::new();
+                // A frame of which a part is out must be finished, or what follows it could not be read.
+                let rest = queue.begun.then(|| queue.frames.pop_front().unwrap_or(frame));
+                queue.frames = rest.into_iter().collect();
                 (queue.all_wakers(), Pushed::Overflow)
             } else {
                 queue.frames.push_back(frame);
@@ -145,6 +184,7 @@ impl Outbox {
                 ([waker, queue.poll.take()], Pushed::Queued)
             }
         };
+        drop(queue);
         wake(wakers);
         pushed
     }
@@ -156,6 +196,17 @@ impl Outbox {
             self.waiting.fetch_add(cost(&frame), Relaxed);
             queue.frames.push_front(frame);
         }
+    }
+
+    /// From now on the writer of this socket is the only one who takes from the queue.
+    pub(crate) fn attach(&self, socket: OwnedWriteHalf) {
+        lock(&self.queue).socket = Some(socket);
+    }
+
+    /// The connection is over; the socket must not be held open by who still knows the peer.
+    pub(crate) fn detach(&self) {
+        let socket = lock(&self.queue).socket.take();
+        drop(socket);
     }
 
     /// Frames queued so far still go out, nothing further. The first reason stands; true when this was it.
@@ -194,6 +245,7 @@ impl Outbox {
         debug_assert!(into.is_empty());
         let mut queue = lock(&self.queue);
         std::mem::swap(&mut queue.frames, into);
+        queue.begun = false;
         queue.standing
     }
 
@@ -255,7 +307,7 @@ impl Outbox {
     pub(crate) fn wrote(&self, bytes: usize, frames: usize) {
         let cost = bytes + frames * OVERHEAD;
         // Saturating: a close frame is written without having been queued.
-        let _ = self.waiting.fetch_update(Relaxed, Relaxed, |waiting| Some(waiting.saturating_sub(cost)));
+        let _ = self.waiting.fetch_update(Release, Relaxed, |waiting| Some(waiting.saturating_sub(cost)));
     }
 
     pub(crate) fn waiting(&self) -> usize {
@@ -360,5 +412,65 @@ mod tests {
         }
         let ping = sonagi_wire::websocket::shared(sonagi_wire::websocket::Opcode::Ping, b"");
         assert_eq!(packet_of(&ping), None);
+    }
+
+    /// A socket that `deliver` may write to, and its other end.
+    async fn attached(outbox: &Outbox) -> (tokio::net::tcp::OwnedReadHalf, tokio::net::TcpStream) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let there = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (read, write) = listener.accept().await.unwrap().0.into_split();
+        write.writable().await.unwrap();
+        outbox.attach(write);
+        (read, there)
+    }
+
+    #[tokio::test]
+    async fn what_is_delivered_goes_straight_to_the_socket_but_never_past_what_waits() {
+        let outbox = Outbox::new(1000);
+        let (_read, mut there) = attached(&outbox).await;
+        assert_eq!(outbox.deliver(&Bytes::from_static(b"one")), (Pushed::Queued, 3));
+        assert_eq!(outbox.waiting(), 0);
+        outbox.push(Bytes::from_static(b"two"));
+        assert_eq!(outbox.deliver(&Bytes::from_static(b"three")), (Pushed::Queued, 0));
+        let mut frames = VecDeque::new();
+        outbox.take(&mut frames);
+        assert_eq!(frames, [&b"two"[..], b"three"]);
+        // Taken is not written yet.
+        assert_eq!(outbox.deliver(&Bytes::from_static(b"four")), (Pushed::Queued, 0));
+        outbox.close(Close::Normal);
+        assert_eq!(outbox.deliver(&Bytes::from_static(b"five")), (Pushed::Gone, 0));
+        let mut got = [0; 16];
+        let read = tokio::io::AsyncReadExt::read(&mut there, &mut got).await.unwrap();
+        assert_eq!(&got[..read], b"one");
+    }
+
+    #[tokio::test]
+    async fn a_full_socket_leaves_exactly_the_rest_on_the_queue() {
+        let piece: Bytes = (0..=255).cycle().take(32 * 1024 * 1024).collect::<Vec<u8>>().into();
+        let outbox = Outbox::new(piece.len() + OVERHEAD);
+        let (_read, mut there) = attached(&outbox).await;
+        let (pushed, written) = outbox.deliver(&piece);
+        assert_eq!(pushed, Pushed::Queued);
+        assert!(written > 0 && written < piece.len(), "{written}");
+        // Over the limit what waits is given up, but for what the client has read the beginning of.
+        assert_eq!(outbox.deliver(&piece), (Pushed::Overflow, 0));
+        let mut frames = VecDeque::new();
+        assert_eq!(outbox.take(&mut frames), Standing::Closing(Close::Slow));
+        assert_eq!(frames, [piece.slice(written..)]);
+        let mut got = vec![0; written];
+        tokio::io::AsyncReadExt::read_exact(&mut there, &mut got).await.unwrap();
+        assert!(piece.starts_with(&got));
+    }
+
+    #[tokio::test]
+    async fn a_piece_that_goes_over_the_limit_half_written_is_still_finished() {
+        let piece = Bytes::from(vec![7; 32 * 1024 * 1024]);
+        let outbox = Outbox::new(1000);
+        let _ends = attached(&outbox).await;
+        let (pushed, written) = outbox.deliver(&piece);
+        assert_eq!(pushed, Pushed::Overflow);
+        let mut frames = VecDeque::new();
+        assert_eq!(outbox.take(&mut frames), Standing::Closing(Close::Slow));
+        assert_eq!(frames, [piece.slice(written..)]);
     }
 }

@@ -147,10 +147,12 @@ impl Attendant for Echo {
     }
 
     fn text(&mut self, text: &str) {
+        self.hub.metrics.frames_out.add(1);
         self.peer.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
     }
 
     fn binary(&mut self, bytes: &[u8]) {
+        self.hub.metrics.frames_out.add(1);
         self.peer.outbox.push(websocket::shared(Opcode::Binary, bytes));
     }
 

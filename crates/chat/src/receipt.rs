@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sonagi_wire::websocket::{self, Opcode};
 
+use crate::metrics::Metrics;
 use crate::peer::Peer;
 use crate::problem::Problem;
 
@@ -35,16 +36,17 @@ pub(crate) enum Receipt {
 }
 
 impl Receipt {
-    pub(crate) fn give(&self, sender: &Arc<Peer>, outcome: Outcome) {
+    pub(crate) fn give(&self, sender: &Arc<Peer>, outcome: Outcome, metrics: &Metrics) {
         match outcome {
-            Outcome::Stored { seq, .. } | Outcome::Repeated { seq } => self.accept(sender, seq),
-            Outcome::Failed => self.refuse(sender, &Problem::store()),
+            Outcome::Stored { seq, .. } | Outcome::Repeated { seq } => self.accept(sender, seq, metrics),
+            Outcome::Failed => self.refuse(sender, &Problem::store(), metrics),
         }
     }
 
-    fn accept(&self, sender: &Arc<Peer>, seq: u64) {
+    fn accept(&self, sender: &Arc<Peer>, seq: u64, metrics: &Metrics) {
         self.tell(
             sender,
+            metrics,
             match self {
                 Receipt::Silent => return,
                 Receipt::Raw(id) => {
@@ -55,10 +57,11 @@ impl Receipt {
         );
     }
 
-    pub(crate) fn refuse(&self, sender: &Arc<Peer>, problem: &Problem) {
+    pub(crate) fn refuse(&self, sender: &Arc<Peer>, problem: &Problem, metrics: &Metrics) {
         let fields = problem.fields();
         self.tell(
             sender,
+            metrics,
             match self {
                 Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
                 Receipt::Raw(id) => {
@@ -69,7 +72,8 @@ impl Receipt {
         );
     }
 
-    fn tell(&self, sender: &Arc<Peer>, text: String) {
-        sender.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
+    fn tell(&self, sender: &Arc<Peer>, metrics: &Metrics, text: String) {
+        let (_, written) = sender.outbox.deliver(&websocket::shared(Opcode::Text, text.as_bytes()));
+        metrics.bytes_out.add(written as u64);
     }
 }

@@ -67,6 +67,10 @@ pub(crate) struct Message {
 pub(crate) struct Delivered {
     pub(crate) copies: u64,
     pub(crate) bytes: u64,
+    /// Bytes that went straight to sockets.
+    written: u64,
+    /// Connections that got something.
+    pub(crate) receivers: u64,
 }
 
 impl Delivered {
@@ -76,13 +80,26 @@ impl Delivered {
         if queued {
             self.copies += 1;
             self.bytes += frame.len() as u64;
+            self.receivers += 1;
         }
         queued
+    }
+
+    /// Hands over a piece of so many frames, to the socket itself when it takes it.
+    pub(crate) fn deliver(&mut self, peer: &Peer, piece: &Bytes, frames: u64) {
+        let (pushed, written) = peer.outbox.deliver(piece);
+        self.written += written as u64;
+        if pushed == Pushed::Queued {
+            self.copies += frames;
+            self.bytes += piece.len() as u64;
+            self.receivers += 1;
+        }
     }
 
     pub(crate) fn record(self, metrics: &Metrics) {
         metrics.deliveries.add(self.copies);
         metrics.delivery_bytes.add(self.bytes);
+        metrics.bytes_out.add(self.written);
     }
 }
 
@@ -117,6 +134,49 @@ impl<'a> Encoded<'a> {
                 websocket::shared(Opcode::Text, text.as_bytes())
             }),
         }
+    }
+}
+
+/// Messages one after the other, in the forms asked for so far.
+struct Run<'a> {
+    room: &'a str,
+    messages: &'a [Message],
+    raw: Option<Piece>,
+    socketio: Option<Piece>,
+}
+
+/// Whole frames, and where each of them ends.
+struct Piece {
+    bytes: Bytes,
+    ends: Vec<usize>,
+}
+
+impl<'a> Run<'a> {
+    fn new(room: &'a str, messages: &'a [Message]) -> Run<'a> {
+        Run { room, messages, raw: None, socketio: None }
+    }
+
+    fn piece(&mut self, form: Form) -> &Piece {
+        let (room, messages) = (self.room, self.messages);
+        let encode = || {
+            let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(messages.len()));
+            for message in messages {
+                bytes.extend_from_slice(Encoded::new(room, message).frame(form));
+                ends.push(bytes.len());
+            }
+            Piece { bytes: bytes.into(), ends }
+        };
+        match form {
+            Form::Raw => self.raw.get_or_insert_with(encode),
+            Form::SocketIo => self.socketio.get_or_insert_with(encode),
+        }
+    }
+}
+
+impl Piece {
+    fn frames(&self) -> impl Iterator<Item = Bytes> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| self.bytes.slice(*start..*end))
     }
 }
 
@@ -155,17 +215,26 @@ impl Room {
         }
     }
 
-    /// Queues the message to every member.
-    pub(crate) fn publish(&self, message: &Message, metrics: &Metrics) {
-        let mut encoded = Encoded::new(&self.id, message);
+    /// Sends messages, in the order of their numbers, to every member, as one piece to each. Returns the receivers.
+    pub(crate) fn publish(&self, messages: &[Message], metrics: &Metrics) -> u64 {
+        let Some(last) = messages.last() else { return 0 };
+        let mut run = Run::new(&self.id, messages);
         let mut delivered = Delivered::default();
         let mut state = lock(&self.state);
-        state.published = message.seq;
-        for member in &state.members {
-            delivered.push(&member.peer, encoded.frame(member.peer.form));
+        state.published = last.seq;
+        for Member { peer, .. } in &state.members {
+            let piece = run.piece(peer.form);
+            if peer.polled.load(Relaxed) {
+                for frame in piece.frames() {
+                    delivered.push(peer, &frame);
+                }
+            } else {
+                delivered.deliver(peer, &piece.bytes, messages.len() as u64);
+            }
         }
         drop(state);
         delivered.record(metrics);
+        delivered.receivers
     }
 
     pub(crate) fn set_published(state: &mut State, seq: u64) {
@@ -180,5 +249,42 @@ impl Room {
     /// The last number given; it is taken back when its commit fails, so only the log may rely on it.
     pub(crate) fn last_stored(&self) -> u64 {
         self.stored.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Limits;
+    use crate::outbox::packet_of;
+    use crate::peer::{Newcomer, Peers};
+
+    #[test]
+    fn a_piece_comes_apart_into_the_frames_of_its_messages() {
+        let (peers, limits) = (Peers::default(), Limits::default());
+        let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes: 1000 };
+        let sender = peers.add(newcomer, 1, &limits);
+        let messages: Vec<Message> =
+            ["1".to_owned(), format!("\"{}\"", "long ".repeat(100)), "[]".to_owned()]
+                .into_iter()
+                .zip(7..)
+                .map(|(content, seq)| Message { seq, sender: sender.clone(), user: 3, content, at: 9 })
+                .collect();
+        for form in [Form::Raw, Form::SocketIo] {
+            let mut run = Run::new("lobby", &messages);
+            let piece = run.piece(form);
+            let frames: Vec<Bytes> = piece.frames().collect();
+            let alone: Vec<Bytes> =
+                messages.iter().map(|message| Encoded::new("lobby", message).frame(form).clone()).collect();
+            assert_eq!(frames, alone);
+            assert_eq!(piece.bytes, alone.concat());
+            let (binary, text) = packet_of(&frames[2]).unwrap();
+            assert!(
+                !binary
+                    && String::from_utf8(text.to_vec())
+                        .unwrap()
+                        .contains(r#""seq":9,"senderId":3,"content":[]"#)
+            );
+        }
     }
 }

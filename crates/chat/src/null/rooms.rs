@@ -1,7 +1,11 @@
 //! `/ws/room/NAME`: what one says, all of the room get, the speaker included, as it was said.
+//!
+//! What is said while the runtime works off what the kernel told it in one go leaves as one write to each member, as in
+//! every server that batches by turns of its loop. Nothing waits longer than that.
 
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
 use crate::hub::Hub;
@@ -13,7 +17,31 @@ use crate::room::Delivered;
 
 #[derive(Default)]
 pub(crate) struct Room {
-    members: Mutex<Vec<Arc<Peer>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    members: Vec<Arc<Peer>>,
+    /// Said and not yet sent: whole frames.
+    said: Vec<u8>,
+    frames: u64,
+}
+
+impl State {
+    fn send(&mut self, hub: &Hub) {
+        if self.frames == 0 {
+            return;
+        }
+        let piece: Bytes = std::mem::take(&mut self.said).into();
+        let frames = std::mem::take(&mut self.frames);
+        let mut delivered = Delivered::default();
+        for member in &self.members {
+            delivered.deliver(member, &piece, frames);
+        }
+        hub.metrics.frames_out.add(delivered.copies);
+        delivered.record(&hub.metrics);
+    }
 }
 
 /// One connection in a room.
@@ -32,7 +60,12 @@ impl Member {
         };
         peer.pulse.settled();
         peer.outbox.push(websocket::shared(Opcode::Text, b"joined"));
-        lock(&room.members).push(peer.clone());
+        hub.metrics.frames_out.add(1);
+        let mut state = lock(&room.state);
+        // What was said before is not for the newcomer.
+        state.send(&hub);
+        state.members.push(peer.clone());
+        drop(state);
         Member { peer, room, hub }
     }
 }
@@ -43,12 +76,14 @@ impl Attendant for Member {
     }
 
     fn text(&mut self, text: &str) {
-        let frame = websocket::shared(Opcode::Text, text.as_bytes());
-        let mut delivered = Delivered::default();
-        for member in lock(&self.room.members).iter() {
-            delivered.push(member, &frame);
+        let mut state = lock(&self.room.state);
+        websocket::encode(Opcode::Text, text.as_bytes(), None, &mut state.said);
+        state.frames += 1;
+        if state.frames == 1 {
+            let (room, hub) = (self.room.clone(), self.hub.clone());
+            // Runs after the tasks that have something to read already.
+            tokio::spawn(async move { lock(&room.state).send(&hub) });
         }
-        delivered.record(&self.hub.metrics);
     }
 
     fn binary(&mut self, _: &[u8]) {
@@ -64,10 +99,13 @@ impl Attendant for Member {
     }
 
     fn closing(&mut self) {
-        self.peer.outbox.close(Close::Normal);
-        let mut members = lock(&self.room.members);
-        if let Some(at) = members.iter().position(|member| Arc::ptr_eq(member, &self.peer)) {
-            members.swap_remove(at);
+        let mut state = lock(&self.room.state);
+        // What was said before is still for who leaves.
+        state.send(&self.hub);
+        if let Some(at) = state.members.iter().position(|member| Arc::ptr_eq(member, &self.peer)) {
+            state.members.swap_remove(at);
         }
+        drop(state);
+        self.peer.outbox.close(Close::Normal);
     }
 }
