@@ -38,6 +38,7 @@ export default {
     { name: 'k6/ws', ...k6.script('connect-rate/k6-ws.js', { USERS, SECONDS }), measure: figures },
     {
       name: 'artillery',
+      slow: true,
       ...artillery.script('connect-rate/artillery.yml', { RATE: 1500, SECONDS }),
       measure: (aggregate, outcome) => figures({ connections: aggregate.counters['vusers.completed'], falls_short: artillery.errors(aggregate) }, outcome),
     },

@@ -59,7 +59,7 @@ export default {
     { name: 'tsung', during, ...byTsung, slow: true },
     { name: 'gatling', during, ...byGatling, slow: true },
     { name: 'sonagi on bun', ...yaml, target: 'bun' },
-    { name: 'wrk on bun', ...byWrk, target: 'bun' },
+    { name: 'wrk on bun', ...byWrk, target: 'bun', slow: true },
     { name: 'oha on bun', ...byOha, target: 'bun' },
     { name: 'k6 on bun', ...byK6, target: 'bun' },
   ],
