@@ -1,6 +1,6 @@
 // The two pages: RESULTS.md and the section of the project's README. Pure: documents in, text out.
 import { readable } from './measures.mjs';
-import { caseText, claimsText, rowsOf } from './tables.mjs';
+import { anchor, caseText, claimsText, rivalOf, rowsOf } from './tables.mjs';
 
 export function resultsText(results) {
   const lines = ['# Results', '', '<!-- Made by bench/render.mjs from bench/results/; do not edit. -->', ''];
@@ -22,17 +22,20 @@ function machinesOf(results) {
 export function readmeText(results) {
   const lines = ['Tool on one core, target on another; medians of all rounds. Ranges, commands, machine and versions are in [bench/RESULTS.md](bench/RESULTS.md),'];
   lines.push('how it is measured in [bench/README.md](bench/README.md); `make bench` repeats it. `bare` is the floor: an epoll loop without features.', '');
-  lines.push('| case | figure | ours | others |', '|---|---|---|---|', ...results.map(headlineLine), '', claimsText(results).replaceAll('](#', '](bench/RESULTS.md#'));
-  return lines.join('\n');
+  lines.push('| case | figure | ours | others |', '|---|---|---|---|', ...results.flatMap(headlineLines), '', claimsText(results));
+  return lines.join('\n').replaceAll('](#', '](bench/RESULTS.md#');
 }
 
-function headlineLine(result) {
+/** A line for each row that others are compared with: like beside like, a room of 300 with rooms of 300. */
+function headlineLines(result) {
   const rows = rowsOf(result);
   const { label, unit } = result.columns[result.headline];
-  const value = (name) => readable(rows[name][result.headline]?.median, unit);
-  const [ours, ...others] = result.rows;
-  const rest = others.filter(({ name }) => rows[name][result.headline]).map(({ name }) => `${name} ${value(name)}`);
-  return `| ${result.title} | ${label} | **${value(ours.name)}** | ${rest.join(' · ')} |`;
+  const measured = result.rows.filter(({ name }) => rows[name][result.headline]);
+  const shown = ({ name }) => `${name}: ${readable(rows[name][result.headline].median, unit)}`;
+  const groups = measured.map((ours) => [ours, measured.filter((other) => other !== ours && rivalOf(result.rows, other) === ours)]);
+  return groups
+    .filter(([, others]) => others.length > 0)
+    .map(([ours, others]) => `| [${result.case}](#${anchor(result.title)}) | ${label} | **${shown(ours)}** | ${others.map(shown).join(' · ')} |`);
 }
 
 const BEGIN = '<!-- performance:begin -->';

@@ -56,13 +56,16 @@ function cell(summary, unit) {
  * target; below 1 that is worse.
  */
 function advantage(rows, contestants, name, headline, columns) {
-  const { target, beside } = contestants.find((one) => one.name === name);
-  const ours = contestants.find((one) => (beside ? one.name === beside : one.tool === 'sonagi' && one.target === target));
+  const ours = rivalOf(contestants, contestants.find((one) => one.name === name));
   if (!ours || ours.name === name) return '';
   const [mine, theirs] = [rows[ours.name][headline]?.median, rows[name][headline]?.median];
   if (mine === undefined || theirs === undefined) return '–';
   return `${readable(columns[headline].better === 'higher' ? mine / theirs : theirs / mine)} ×`;
 }
+
+/** The row that a row is compared with, itself maybe; undefined where there is none. */
+export const rivalOf = (contestants, { target, beside }) =>
+  contestants.find((one) => (beside ? one.name === beside : one.tool === 'sonagi' && one.target === target));
 
 /** What a reader must know beside the figures: missing peers, failed runs, runs that fell short. */
 function notesOf({ unavailable, runs, rows }) {

@@ -55,7 +55,14 @@ test('the pages name the machine, the versions and every case', () => {
   assert.match(page, /Abacus 9, 2 cores, 8 GB, kernel 6\.1/);
   assert.match(page, /k6 2\.2\.0/);
   assert.match(page, /^## Echo, 50 connections$/m);
-  assert.match(readmeText([result]), /\| Echo, 50 connections \| CPU µs per message \| \*\*7\*\* \| k6 14 \|/);
+  assert.match(readmeText([result]), /^\| \[echo\]\(bench\/RESULTS\.md#echo-50-connections\) \| CPU µs per message \| \*\*sonagi: 7\*\* \| k6: 14 \|$/m);
+});
+
+test('the README sets like beside like', () => {
+  const rows = [{ name: 'sonagi', tool: 'sonagi' }, { name: 'k6', tool: 'k6' }, { name: 'sonagi, 10k', tool: 'sonagi' }, { name: 'k6, 10k', tool: 'k6', beside: 'sonagi, 10k' }];
+  const runs = [run('sonagi', 1), run('k6', 2), run('sonagi, 10k', 3), run('k6, 10k', 4)];
+  const lines = readmeText([{ ...result, rows: rows.map((row) => ({ target: 'null', ...row, beside: row.beside ?? (row.name === 'sonagi, 10k' ? row.name : undefined) })), runs }]).split('\n');
+  assert.deepEqual(lines.filter((line) => line.includes('**sonagi')).map((line) => line.split(' | ').slice(2).join(' | ')), ['**sonagi: 1** | k6: 2 |', '**sonagi, 10k: 3** | k6, 10k: 4 |']);
 });
 
 test('a section is put between its marks and nowhere else', () => {
