@@ -150,6 +150,14 @@ fn what_breaks_the_protocol_is_refused_by_the_rule_it_breaks() {
 }
 
 #[test]
+fn what_cannot_become_http_is_refused_before_its_line_ends() {
+    for stream in ["SSH-2.0-x", "\u{15}\u{3}\u{1}", "HTTP/2 "] {
+        let answer = answer(Asked::Other, stream.as_bytes(), false);
+        assert_eq!(answer.violation, Some(Violation::Version), "{stream:?}");
+    }
+}
+
+#[test]
 fn a_chunk_that_is_none_is_refused() {
     let chunked = |body: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
     for size in ["\r\n", "x\r\n", " 1\r\n", "-1\r\n", "1 1\r\n", "00000000000000001\r\n", "1\n", ";x\r\n"] {
