@@ -329,6 +329,7 @@ mod tests {
         on_a_shard(async || {
             let clock = Clock::real(Instant::now()).expect("timerfd");
             tokio::task::spawn_local(Rc::clone(&clock).drive());
+            tokio::task::spawn_local(clock.sleep_until(At(3_600_000_000_000)));
             let together = clock.now().plus(1_000_000);
             let nap = |n: i64| {
                 let clock = Rc::clone(&clock);
