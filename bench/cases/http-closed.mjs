@@ -61,7 +61,7 @@ export default {
     { name: 'sonagi on bun', ...yaml, target: 'bun' },
     { name: 'wrk on bun', ...byWrk, target: 'bun', slow: true },
     { name: 'oha on bun', ...byOha, target: 'bun' },
-    { name: 'k6 on bun', ...byK6, target: 'bun' },
+    { name: 'k6 on bun', ...byK6, target: 'bun', slow: true },
   ],
   claims: [
     { says: '≥ 1.0 × oha', measure: 'requests_per_s', of: 'sonagi', against: 'oha', atLeast: 1 },

@@ -39,7 +39,7 @@ export default {
     { name: 'sonagi', ...yaml('sonagi') },
     { name: 'k6, hand-written frames', ...byK6() },
     { name: 'socket.io-client on Node', ...byClient() },
-    { name: 'artillery', seconds: SECONDS + 8, ...byArtillery },
+    { name: 'artillery', seconds: SECONDS + 8, slow: true, ...byArtillery },
     { name: 'sonagi, login', ...yaml('sonagi-login') },
     { name: 'k6, login', beside: 'sonagi, login', slow: true, ...byK6(LOGIN) },
     { name: 'socket.io-client, login', beside: 'sonagi, login', slow: true, ...byClient(LOGIN) },

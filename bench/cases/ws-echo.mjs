@@ -45,7 +45,7 @@ export default {
       measure: (aggregate, outcome) => figures({ messages: aggregate.counters.heard, falls_short: artillery.errors(aggregate) }, outcome),
     },
     { name: 'sonagi on bun', ...yaml, target: 'bun' },
-    { name: 'bare on bun', ...loop, target: 'bun' },
+    { name: 'bare on bun', ...loop, target: 'bun', slow: true },
     { name: 'k6/ws on bun', ...byK6, target: 'bun' },
   ],
   claims: [

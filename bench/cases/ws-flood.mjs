@@ -43,7 +43,7 @@ export default {
     row('sonagi', sonagi.script('ws-flood/sonagi.yml', { SECONDS }), (summary, outcome) => figures(summary.traffic.messages_received, outcome, objections(summary))),
     row('bare', bare.run('flood', ['/ws/flood?bytes=86&batch=64', '--connections', 1, '--seconds', SECONDS]), (line, outcome) => figures(line.messages, outcome)),
     row('k6/ws', k6.script('ws-flood/k6-ws.js', { SECONDS }), (line, outcome) => figures(line.received, outcome)),
-    row('artillery', artillery.script('ws-flood/artillery.yml', { SECONDS }), (aggregate, outcome) => figures(aggregate.counters.heard ?? 0, outcome, artillery.errors(aggregate)), SECONDS + 8),
+    { slow: true, ...row('artillery', artillery.script('ws-flood/artillery.yml', { SECONDS }), (aggregate, outcome) => figures(aggregate.counters.heard ?? 0, outcome, artillery.errors(aggregate)), SECONDS + 8) },
   ],
   claims: [{ says: 'at least 5 M messages/s per core', measure: 'messages_per_cpu_s', of: 'sonagi', atLeast: 5e6 }],
 };
