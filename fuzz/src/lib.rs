@@ -1,6 +1,8 @@
 //! What must hold for any bytes, one function a fuzz target. The tests of `sonagi-wire` include this file and run it
 //! over the committed corpus, so it uses nothing but that crate and panics when something does not hold.
 
+pub mod sse;
+
 use sonagi_wire::http1::{self, Asked, Keep, Reader};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use sonagi_wire::{engineio, socketio};
@@ -97,6 +99,22 @@ pub fn engineio_payload(input: &[u8]) {
         assert_eq!(engineio::Handshake::from_json(&handshake.to_json()), Ok(handshake));
     }
     let _ = engineio::Refusal::from_json(body);
+    engineio3_payload(body);
+}
+
+/// The same bytes as a body of protocol 3, in its text form and its binary one.
+fn engineio3_payload(body: &str) {
+    use engineio::{Packet, PacketError, Version, binary_payload, encode_binary_payload};
+    let text: Result<Vec<Packet<'_>>, PacketError> = Version::Three.payload(body).collect();
+    let binary: Result<Vec<Packet<'_>>, PacketError> = binary_payload(body.as_bytes()).collect();
+    for packets in [text, binary].into_iter().flatten() {
+        let written = Version::Three.encode_payload(&packets);
+        let again: Result<Vec<_>, _> = Version::Three.payload(&written).collect();
+        assert_eq!(again.as_ref(), Ok(&packets), "protocol 3, decode after encode");
+        let written = encode_binary_payload(&packets);
+        let again: Result<Vec<_>, _> = binary_payload(&written).collect();
+        assert_eq!(again.as_ref(), Ok(&packets), "protocol 3 binary, decode after encode");
+    }
 }
 
 /// Lines of a Socket.IO conversation: a line that begins with a tab is an attachment, any other a text packet.

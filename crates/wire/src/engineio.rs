@@ -1,15 +1,39 @@
-//! Engine.IO protocol 4 packets, their WebSocket and polling forms, and the handshake.
+//! Engine.IO packets, their WebSocket and polling forms, and the handshake: protocol 4, and [`Version::Three`] of
+//! Socket.IO 1 and 2 beside it.
 //!
 //! Text in, packets out, borrowed where the text allows. Sessions, heartbeats and upgrades are not here: they need a
-//! clock and a socket. `EIO=3` is not here either: its clients ping, and its payloads are counted in UTF-16 units.
+//! clock and a socket. JSONP is not here either: only browsers of its time need it.
+//!
+//! The free functions speak protocol 4. Who speaks either carries the version along:
+//! ```
+//! use sonagi_wire::engineio::{Packet, PacketError, Version};
+//!
+//! let version = Version::from_query("3").unwrap_or_default();
+//! // A client reads what a poll brought,
+//! let packets: Result<Vec<_>, PacketError> = version.payload("4:4소나기1:3").collect();
+//! assert_eq!(packets?, [Packet::Text("소나기".into()), Packet::Pong("".into())]);
+//! // and a server joins packets that were encoded once for all who receive them.
+//! let mut shared = String::new();
+//! version.encode(&Packet::Text("소나기".into()), &mut shared);
+//! let mut body = String::new();
+//! version.append(&shared, &mut body);
+//! version.append("3", &mut body);
+//! assert_eq!(body, "4:4소나기1:3");
+//! # Ok::<(), PacketError>(())
+//! ```
 //!
 //! The decision to question: [`decode`] takes the base64 form of a binary packet although it belongs to polling,
 //! because clients that were told to avoid binary frames send it over WebSocket too.
 
+mod payload;
+mod refusal;
+mod version;
+
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+pub use payload::{BinaryPayload, Payload, binary_payload, encode_binary_payload};
+pub use refusal::Refusal;
+pub use version::Version;
 
 /// What separates the packets of a polling body: the ASCII record separator.
 pub const SEPARATOR: char = '\u{1e}';
@@ -21,13 +45,14 @@ pub enum Packet<'a> {
     Open(Cow<'a, str>),
     /// `1`: the session ends.
     Close,
-    /// `2`: the server's heartbeat, or a client's `probe` of a transport it would upgrade to.
+    /// `2`: the server's heartbeat (protocol 3: the client's), or a client's `probe` of a transport it would upgrade to.
     Ping(Cow<'a, str>),
     /// `3`: the answer to a ping, with the same data.
     Pong(Cow<'a, str>),
     /// `4`: a message.
     Text(Cow<'a, str>),
-    /// A binary message: a binary WebSocket frame, or `b` and base64 in a polling body.
+    /// A binary message: a binary WebSocket frame, or `b` and base64 in a polling body. Protocol 3 puts the type before the
+    /// bytes, and has a binary form of the polling body.
     Binary(Cow<'a, [u8]>),
     /// `5`: the client moves to the transport it probed.
     Upgrade,
@@ -43,11 +68,11 @@ pub struct Handshake {
     pub sid: String,
     /// Transports the client may upgrade to.
     pub upgrades: Vec<String>,
-    /// The time between two pings of the server, in milliseconds.
+    /// The time between two pings of the server (protocol 3: of the client), in milliseconds.
     pub ping_interval: u64,
-    /// How long the server waits for a pong, in milliseconds.
+    /// How long the server (protocol 3: the client) waits for a pong, in milliseconds.
     pub ping_timeout: u64,
-    /// The most bytes of a polling body; 0 when the server did not say (it joined the protocol late).
+    /// The most bytes of a polling body; 0 when the server did not say (it joined protocol 4 late), and then not written.
     #[serde(default)]
     pub max_payload: u64,
 }
@@ -65,9 +90,13 @@ impl Handshake {
     pub fn to_json(&self) -> String {
         let sid = serde_json::Value::from(self.sid.as_str());
         let upgrades = serde_json::Value::from(self.upgrades.clone());
-        let Handshake { ping_interval, ping_timeout, max_payload, .. } = self;
+        let Handshake { ping_interval, ping_timeout, .. } = self;
+        let max_payload = match self.max_payload {
+            0 => String::new(),
+            bytes => format!(r#","maxPayload":{bytes}"#),
+        };
         format!(
-            r#"{{"sid":{sid},"upgrades":{upgrades},"pingInterval":{ping_interval},"pingTimeout":{ping_timeout},"maxPayload":{max_payload}}}"#
+            r#"{{"sid":{sid},"upgrades":{upgrades},"pingInterval":{ping_interval},"pingTimeout":{ping_timeout}{max_payload}}}"#
         )
     }
 }
@@ -95,6 +124,28 @@ pub enum PacketError {
     /// A binary packet that is not base64.
     #[error("engine.io binary packet must be padded base64, got something else")]
     Base64,
+    /// Protocol 3: bytes that are not a message.
+    #[error("engine.io 3 binary packet must be a message, type 4, got type {found:?}")]
+    BinaryType {
+        /// The first character of the base64 form; the type byte as a digit, or as the character it is.
+        found: char,
+    },
+    /// Protocol 3: no length where a packet of a polling body must begin.
+    #[error(
+        "engine.io 3 packet must follow its length and the length's end mark in a payload, got something else"
+    )]
+    Length,
+    /// Protocol 3: a polling body that ends in a packet, or a length that cuts a character in two.
+    #[error(
+        "engine.io 3 packet must be as long as it says, {announced} units, got fewer or half a character"
+    )]
+    TooShort {
+        /// UTF-16 units in a text body, bytes in a binary one.
+        announced: usize,
+    },
+    /// Protocol 3: text in a binary polling body that is not UTF-8.
+    #[error("engine.io 3 text in a binary payload must be UTF-8, got something else")]
+    Utf8,
     /// An open packet whose JSON is not a handshake.
     #[error("engine.io handshake must have sid, upgrades, pingInterval and pingTimeout, got: {reason}")]
     Handshake {
@@ -108,25 +159,7 @@ pub enum PacketError {
 /// # Errors
 /// [`PacketError`], never `Handshake`: an open packet's JSON is read by [`Handshake::from_json`].
 pub fn decode(text: &str) -> Result<Packet<'_>, PacketError> {
-    let Some(found) = text.chars().next() else { return Err(PacketError::Empty) };
-    let data = &text[found.len_utf8()..];
-    let alone = |packet: Packet<'static>, name: &'static str| match data.len() {
-        0 => Ok(packet),
-        length => Err(PacketError::UnexpectedData { packet: name, length }),
-    };
-    match found {
-        '0' => Ok(Packet::Open(data.into())),
-        '1' => alone(Packet::Close, "close"),
-        '2' => Ok(Packet::Ping(data.into())),
-        '3' => Ok(Packet::Pong(data.into())),
-        '4' => Ok(Packet::Text(data.into())),
-        '5' => alone(Packet::Upgrade, "upgrade"),
-        '6' => alone(Packet::Noop, "noop"),
-        'b' => {
-            STANDARD.decode(data).map(|bytes| Packet::Binary(bytes.into())).map_err(|_| PacketError::Base64)
-        }
-        found => Err(PacketError::UnknownType { found }),
-    }
+    Version::Four.decode(text)
 }
 
 /// Appends the text form to `out`; binary becomes `b<base64>` (polling only: over WebSocket send it raw).
@@ -134,109 +167,16 @@ pub fn decode(text: &str) -> Result<Packet<'_>, PacketError> {
 /// Text with a U+001E in it cannot be told from two packets in a polling body: the protocol has no escape for it.
 /// Socket.IO never sends one, because JSON escapes it.
 pub fn encode(packet: &Packet<'_>, out: &mut String) {
-    let (kind, data) = match packet {
-        Packet::Open(data) => ('0', data.as_ref()),
-        Packet::Close => ('1', ""),
-        Packet::Ping(data) => ('2', data.as_ref()),
-        Packet::Pong(data) => ('3', data.as_ref()),
-        Packet::Text(data) => ('4', data.as_ref()),
-        Packet::Upgrade => ('5', ""),
-        Packet::Noop => ('6', ""),
-        Packet::Binary(bytes) => {
-            out.push('b');
-            STANDARD.encode_string(bytes, out);
-            return;
-        }
-    };
-    out.reserve(1 + data.len());
-    out.push(kind);
-    out.push_str(data);
+    Version::Four.encode(packet, out);
 }
 
 /// The packets of a polling body (joined by U+001E), lazily. Nothing follows an error: a body that is wrong in one
 /// place cannot be trusted after it.
-pub fn payload(body: &str) -> impl Iterator<Item = Result<Packet<'_>, PacketError>> {
-    let mut failed = false;
-    body.split(SEPARATOR)
-        .map(decode)
-        .take_while(move |packet| !std::mem::replace(&mut failed, packet.is_err()))
+pub fn payload(body: &str) -> Payload<'_> {
+    Version::Four.payload(body)
 }
 
 /// A polling body. No packets give an empty body, which no receiver accepts: send a noop instead.
 pub fn encode_payload<'a>(packets: impl IntoIterator<Item = &'a Packet<'a>>) -> String {
-    let mut body = String::new();
-    for (index, packet) in packets.into_iter().enumerate() {
-        if index > 0 {
-            body.push(SEPARATOR);
-        }
-        encode(packet, &mut body);
-    }
-    body
-}
-
-/// Why a server turns a request away: HTTP 400 (403 for `Forbidden`) with the body `{"code":n,"message":"…"}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// `transport` is not one the server offers.
-    UnknownTransport = 0,
-    /// `sid` names no session.
-    UnknownSid = 1,
-    /// A handshake that is not a GET.
-    BadHandshakeMethod = 2,
-    /// A request the session's state does not allow: a second poll, a transport that goes backwards, bad packets.
-    BadRequest = 3,
-    /// The server's own check said no.
-    Forbidden = 4,
-    /// `EIO` is not a version the server speaks.
-    UnsupportedVersion = 5,
-}
-
-impl Refusal {
-    /// Every refusal, in the order of its codes.
-    pub const ALL: [Refusal; 6] = [
-        Refusal::UnknownTransport,
-        Refusal::UnknownSid,
-        Refusal::BadHandshakeMethod,
-        Refusal::BadRequest,
-        Refusal::Forbidden,
-        Refusal::UnsupportedVersion,
-    ];
-
-    /// The number in the body.
-    pub fn code(self) -> u8 {
-        self as u8
-    }
-
-    /// The words in the body, as the reference server puts them.
-    pub fn message(self) -> &'static str {
-        match self {
-            Refusal::UnknownTransport => "Transport unknown",
-            Refusal::UnknownSid => "Session ID unknown",
-            Refusal::BadHandshakeMethod => "Bad handshake method",
-            Refusal::BadRequest => "Bad request",
-            Refusal::Forbidden => "Forbidden",
-            Refusal::UnsupportedVersion => "Unsupported protocol version",
-        }
-    }
-
-    /// The HTTP status the body comes with.
-    pub fn status(self) -> u16 {
-        if self == Refusal::Forbidden { 403 } else { 400 }
-    }
-
-    /// The response's body.
-    pub fn to_json(self) -> String {
-        format!(r#"{{"code":{},"message":"{}"}}"#, self.code(), self.message())
-    }
-
-    /// The refusal a response's body names; None when it is something else. Goes by the code: servers word the
-    /// message as they like.
-    pub fn from_json(body: &str) -> Option<Refusal> {
-        #[derive(serde::Deserialize)]
-        struct Body {
-            code: usize,
-        }
-        let body: Body = serde_json::from_str(body).ok()?;
-        Refusal::ALL.get(body.code).copied()
-    }
+    Version::Four.encode_payload(packets)
 }

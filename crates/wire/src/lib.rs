@@ -8,4 +8,5 @@
 pub mod engineio;
 pub mod http1;
 pub mod socketio;
+pub mod sse;
 pub mod websocket;

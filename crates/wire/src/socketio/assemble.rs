@@ -1,12 +1,13 @@
 //! Binary packets put back together: a text part, then its attachments in the order of their placeholders.
 
-use super::{Packet, PacketError, decode};
+use super::{Packet, PacketError, Revision};
 
 /// Puts binary packets back together: text parts that announce attachments wait for them. Idle it holds nothing; the
-/// number of attachments is bounded by [`decode`], the size of each by the WebSocket message limit.
+/// number of attachments is bounded by [`Revision::decode`], the size of each by the WebSocket message limit.
 #[derive(Default)]
 pub struct Assembler {
     pending: Option<Box<Assembled>>,
+    revision: Revision,
 }
 
 /// A whole packet with its attachments in placeholder order: `{"_placeholder":true,"num":i}` stands for the i-th.
@@ -19,14 +20,19 @@ pub struct Assembled {
 }
 
 impl Assembler {
+    /// For packets of this protocol.
+    pub fn new(revision: Revision) -> Assembler {
+        Assembler { pending: None, revision }
+    }
+
     /// Reads a text packet: one that is complete comes straight back, borrowed; `None` means that its attachments
     /// are awaited.
     ///
     /// # Errors
-    /// As [`decode`]; and [`PacketError::TextBetweenAttachments`] while attachments are awaited.
+    /// As [`Revision::decode`]; and [`PacketError::TextBetweenAttachments`] while attachments are awaited.
     pub fn text<'a>(&mut self, text: &'a str) -> Result<Option<Packet<'a>>, PacketError> {
         self.refuse_text()?;
-        let packet = decode(text)?;
+        let packet = self.revision.decode(text)?;
         if packet.attachments == 0 {
             return Ok(Some(packet));
         }
@@ -35,7 +41,7 @@ impl Assembler {
     }
 
     /// Takes a decoded packet aside until its attachments are there. Only for packets with `attachments > 0`: others
-    /// are complete as [`decode`] returned them.
+    /// are complete as [`Revision::decode`] returned them.
     ///
     /// # Errors
     /// [`PacketError::TextBetweenAttachments`] while another packet's attachments are awaited;

@@ -11,6 +11,19 @@ impl<'a> Packet<'a> {
         Packet::plain(Kind::Connect, namespace, None, object.into())
     }
 
+    /// Asks for a namespace in protocol 4, where parameters are a query (URL-encoded, so without a comma).
+    pub fn connect_with_query(namespace: &str, query: &str) -> Packet<'a> {
+        Packet::plain(Kind::Connect, format!("{namespace}?{query}"), None, "".into())
+    }
+
+    /// The namespace, and the query behind it that a CONNECT of protocol 4 may have.
+    pub fn namespace_and_query(&self) -> (&str, Option<&str>) {
+        match self.namespace.split_once('?') {
+            Some((namespace, query)) => (namespace, Some(query)),
+            None => (&self.namespace, None),
+        }
+    }
+
     /// Leaves a namespace.
     pub fn disconnect(namespace: &'a str) -> Packet<'a> {
         Packet::plain(Kind::Disconnect, namespace, None, "".into())
@@ -21,6 +34,13 @@ impl<'a> Packet<'a> {
         let mut data = String::from(r#"{"message":"#);
         push_json_string(message, &mut data);
         data.push('}');
+        Packet::plain(Kind::ConnectError, namespace, None, data.into())
+    }
+
+    /// Refuses a namespace in protocol 4: the message, given as plain text, is a JSON string.
+    pub fn error(namespace: &'a str, message: &str) -> Packet<'a> {
+        let mut data = String::new();
+        push_json_string(message, &mut data);
         Packet::plain(Kind::ConnectError, namespace, None, data.into())
     }
 
@@ -70,7 +90,12 @@ impl<'a> Packet<'a> {
         self
     }
 
-    fn plain(kind: Kind, namespace: &'a str, ack: Option<u64>, data: Cow<'a, str>) -> Packet<'a> {
+    fn plain(
+        kind: Kind,
+        namespace: impl Into<Cow<'a, str>>,
+        ack: Option<u64>,
+        data: Cow<'a, str>,
+    ) -> Packet<'a> {
         Packet { kind, namespace: namespace.into(), ack, attachments: 0, data }
     }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use super::Revision;
+
 /// The attachments one packet may announce unless the caller says otherwise: the reference decoder's default.
 pub const MAX_ATTACHMENTS: usize = 10;
 
@@ -17,7 +19,8 @@ pub enum Kind {
     Event = 2,
     /// The answer to an event with an id; carries an array.
     Ack = 3,
-    /// A namespace is refused; carries an object (protocol 4: a string).
+    /// A namespace is refused; carries an object. In protocol 4 it is ERROR: any JSON or nothing, also for a namespace that was
+    /// granted.
     ConnectError = 4,
     /// An event whose array holds placeholders for binary attachments.
     BinaryEvent = 5,
@@ -42,25 +45,6 @@ impl Kind {
             b'6' => Kind::BinaryAck,
             _ => return None,
         })
-    }
-
-    /// What the payload must begin with, in the words of [`PacketError::Payload`].
-    fn payload_rule(self) -> &'static str {
-        match self {
-            Kind::Connect => "an object or nothing",
-            Kind::Disconnect => "nothing",
-            Kind::ConnectError => "an object or a string",
-            Kind::Event | Kind::Ack | Kind::BinaryEvent | Kind::BinaryAck => "an array",
-        }
-    }
-
-    fn allows(self, first: Option<u8>) -> bool {
-        match self {
-            Kind::Connect => matches!(first, None | Some(b'{')),
-            Kind::Disconnect => first.is_none(),
-            Kind::ConnectError => matches!(first, Some(b'{' | b'"')),
-            Kind::Event | Kind::Ack | Kind::BinaryEvent | Kind::BinaryAck => first == Some(b'['),
-        }
     }
 }
 
@@ -139,8 +123,10 @@ pub enum PacketError {
         ack: u64,
     },
     /// The payload does not begin as the kind demands.
-    #[error("socket.io {kind:?} must carry {}, got {}", .kind.payload_rule(), Found(*.found))]
+    #[error("socket.io {kind:?} must carry {}, got {}", .revision.payload_rule(*.kind), Found(*.found))]
     Payload {
+        /// The protocol whose rule it is.
+        revision: Revision,
         /// The packet's kind.
         kind: Kind,
         /// The payload's first character; None when there is no payload.
@@ -186,6 +172,14 @@ pub fn decode(text: &str) -> Result<Packet<'_>, PacketError> {
 /// # Errors
 /// As [`decode`].
 pub fn decode_within(text: &str, max_attachments: usize) -> Result<Packet<'_>, PacketError> {
+    read(text, max_attachments, Revision::Five)
+}
+
+pub(super) fn read(
+    text: &str,
+    max_attachments: usize,
+    revision: Revision,
+) -> Result<Packet<'_>, PacketError> {
     let Some(found) = text.chars().next() else { return Err(PacketError::Empty) };
     let kind =
         u8::try_from(found).ok().and_then(Kind::from_digit).ok_or(PacketError::UnknownType { found })?;
@@ -206,8 +200,8 @@ pub fn decode_within(text: &str, max_attachments: usize) -> Result<Packet<'_>, P
         }
         _ => {}
     }
-    if !kind.allows(rest.bytes().next()) {
-        return Err(PacketError::Payload { kind, found: rest.chars().next() });
+    if !revision.allows(kind, rest.bytes().next()) {
+        return Err(PacketError::Payload { revision, kind, found: rest.chars().next() });
     }
     Ok(Packet { kind, namespace: namespace.into(), ack, attachments, data: rest.into() })
 }

@@ -35,3 +35,8 @@ fn the_socket_io_corpus_is_written_as_it_was_read() {
 fn the_http_corpus_is_read_alike_in_pieces() {
     run("http1_response", checks::http1_response);
 }
+
+#[test]
+fn the_event_stream_corpus_is_read_alike_in_pieces() {
+    run("sse_decode", checks::sse::sse_decode);
+}

@@ -1,7 +1,8 @@
-//! Engine.IO protocol 4: the vectors, the handshake and the refusals.
+//! Engine.IO protocols 3 and 4: the vectors, the handshake and the refusals.
 
 use sonagi_wire::engineio::{
-    Handshake, Packet, PacketError, Refusal, decode, encode, encode_payload, payload,
+    Handshake, Packet, PacketError, Refusal, Version, binary_payload, decode, encode, encode_binary_payload,
+    encode_payload, payload,
 };
 
 use crate::vectors;
@@ -111,4 +112,87 @@ fn an_error_says_the_rule_and_what_came() {
     let said = |text| decode(text).unwrap_err().to_string();
     assert_eq!(said("7"), "engine.io packet type must be 0 to 6 or b, got '7'");
     assert_eq!(said("1bye"), "engine.io close packet must be alone, got 3 bytes behind it");
+}
+
+#[test]
+fn a_version_3_polling_body_holds_the_packets_the_protocol_says() {
+    vectors::check("engineio3.txt", include_str!("vectors/engineio3.txt"), |vector| {
+        let items: Vec<_> = if let Some(hex) = vector.input.strip_prefix("hex") {
+            let body: Vec<u8> =
+                hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+            let items: Vec<_> =
+                binary_payload(&body).map(|item| item.map(|packet| format!("{packet:?}"))).collect();
+            if let Ok(packets) = binary_payload(&body).collect::<Result<Vec<_>, _>>()
+                && !vector.place.contains("not as we write")
+            {
+                assert_eq!(encode_binary_payload(&packets), body, "{}", vector.place);
+            }
+            items
+        } else {
+            let body: String = serde_json::from_str(vector.input).unwrap();
+            if let Ok(packets) = Version::Three.payload(&body).collect::<Result<Vec<_>, _>>()
+                && !vector.place.contains("not as we write")
+            {
+                assert_eq!(Version::Three.encode_payload(&packets), body, "{}", vector.place);
+            }
+            Version::Three.payload(&body).map(|item| item.map(|packet| format!("{packet:?}"))).collect()
+        };
+        let words: Vec<String> =
+            items.into_iter().map(|item| item.unwrap_or_else(|error| format!("{error:?}"))).collect();
+        words.join(" ")
+    });
+}
+
+#[test]
+fn a_version_3_binary_frame_begins_with_the_number_4() {
+    let read = |frame| Version::Three.decode_binary(frame);
+    assert_eq!(read(&[4, 0, 1]), Ok(Packet::Binary(vec![0, 1].into())));
+    assert_eq!(read(&[4]), Ok(Packet::Binary(Vec::new().into())));
+    assert_eq!(read(&[]), Err(PacketError::Empty));
+    assert_eq!(read(&[2, 1]), Err(PacketError::BinaryType { found: '2' }));
+    assert_eq!(read(b"4"), Err(PacketError::BinaryType { found: '4' }));
+    let mut frame = Vec::new();
+    Version::Three.encode_binary(&[9], &mut frame);
+    Version::Four.encode_binary(&[9], &mut frame);
+    assert_eq!(frame, [4, 9, 9]);
+    assert_eq!(Version::Four.decode_binary(&[9]), Ok(Packet::Binary(vec![9].into())));
+}
+
+#[test]
+fn a_version_is_the_querys_eio() {
+    for version in [Version::Three, Version::Four] {
+        assert_eq!(Version::from_query(&version.number().to_string()), Some(version));
+    }
+    for other in ["", "2", "5", "04", "3 "] {
+        assert_eq!(Version::from_query(other), None, "{other}");
+    }
+    assert!(Version::Three.client_pings() && !Version::Four.client_pings());
+}
+
+#[test]
+fn a_version_3_handshake_says_nothing_of_max_payload() {
+    let json = r#"{"sid":"a","upgrades":["websocket"],"pingInterval":25000,"pingTimeout":5000}"#;
+    let handshake = Handshake::from_json(json).unwrap();
+    assert_eq!((handshake.max_payload, handshake.to_json().as_str()), (0, json));
+}
+
+#[test]
+fn an_encoded_packet_joins_any_body() {
+    for (version, body) in
+        [(Version::Three, "3:4\u{1f327}2:4a1:2"), (Version::Four, "4\u{1f327}\u{1e}4a\u{1e}2")]
+    {
+        let mut out = String::new();
+        for packet in ["4\u{1f327}", "4a", "2"] {
+            version.append(packet, &mut out);
+        }
+        assert_eq!(out, body);
+    }
+}
+
+#[test]
+fn a_version_3_body_of_many_packets_is_borrowed() {
+    let body = "3:4ab".repeat(3);
+    for packet in Version::Three.payload(&body) {
+        assert!(matches!(packet, Ok(Packet::Text(std::borrow::Cow::Borrowed("ab")))));
+    }
 }

@@ -9,5 +9,6 @@ mod engineio;
 mod http1;
 mod laws;
 mod socketio;
+mod sse;
 mod vectors;
 mod websocket;

@@ -1,21 +1,31 @@
-//! Socket.IO protocol 5: the vectors, packets built from raw JSON, event names, and attachments put back together.
+//! Socket.IO protocols 4 and 5: the vectors, packets built from raw JSON, event names, and attachments put back together.
 
 use std::borrow::Cow;
 
 use sonagi_wire::socketio::{
-    Assembled, Assembler, Packet, PacketError, decode, decode_within, encode, event_name,
+    Assembled, Assembler, Packet, PacketError, Revision, decode, decode_within, encode, event_name,
 };
 
 use crate::vectors;
 
 #[test]
 fn a_packet_has_the_parts_the_protocol_says() {
-    vectors::check("socketio.txt", include_str!("vectors/socketio.txt"), |vector| {
+    check("socketio.txt", include_str!("vectors/socketio.txt"), Revision::Five);
+}
+
+#[test]
+fn a_packet_of_protocol_4_has_the_parts_it_says() {
+    check("socketio4.txt", include_str!("vectors/socketio4.txt"), Revision::Four);
+}
+
+fn check(file: &str, text: &'static str, revision: Revision) {
+    vectors::check(file, text, |vector| {
         let text = if vector.input == r#""""# { "" } else { vector.input };
-        match decode(text) {
+        match revision.decode(text) {
             Err(error) => format!("{error:?}"),
             Ok(packet) => {
-                assert_eq!(decode(&written(&packet)), Ok(packet.clone()), "{} written again", vector.place);
+                let again = written(&packet);
+                assert_eq!(revision.decode(&again), Ok(packet.clone()), "{} written again", vector.place);
                 let ack = packet.ack.map(|ack| format!(" #{ack}")).unwrap_or_default();
                 let attachments = match packet.attachments {
                     0 => String::new(),
@@ -175,4 +185,24 @@ fn an_error_says_the_rule_and_what_came() {
     assert_eq!(said("2{}"), "socket.io Event must carry an array, got one that begins with '{'");
     assert_eq!(said("4"), "socket.io ConnectError must carry an object or a string, got none");
     assert_eq!(said("511-[]"), "socket.io packet may have at most 10 attachments, got 11");
+}
+
+#[test]
+fn protocol_4_asks_with_a_query_and_refuses_with_a_string() {
+    let asked = Packet::connect_with_query("/admin", "token=1&uid=a%2Cb");
+    assert_eq!(written(&asked), "0/admin?token=1&uid=a%2Cb,");
+    assert_eq!(asked.namespace_and_query(), ("/admin", Some("token=1&uid=a%2Cb")));
+    assert_eq!(Packet::connect("/admin", "").namespace_and_query(), ("/admin", None));
+    assert_eq!(written(&Packet::error("/x", "Invalid \"namespace\"")), r#"4/x,"Invalid \"namespace\"""#);
+    assert!(Revision::Four.grants_main_unasked() && !Revision::Five.grants_main_unasked());
+}
+
+#[test]
+fn an_assembler_reads_by_its_protocol() {
+    assert!(Assembler::default().text(r#"0{"sid":"a"}"#).is_ok());
+    let error = Assembler::new(Revision::Four).text(r#"0{"sid":"a"}"#).unwrap_err();
+    assert_eq!(error.to_string(), "socket.io Connect must carry nothing, got one that begins with '{'");
+    let mut assembler = Assembler::new(Revision::Four);
+    assert_eq!(assembler.text(r#"51-/a,["x",{"_placeholder":true,"num":0}]"#), Ok(None));
+    assert_eq!(assembler.attachment(b"1").unwrap().unwrap().attachments, [b"1"]);
 }
