@@ -164,7 +164,7 @@ impl Default for Limits {
             rooms_per_connection: 64,
             sends_in_flight: 8192,
             sends_per_commit: 512,
-            gather_per_copy: Duration::from_micros(10),
+            gather_per_copy: Duration::from_micros(8),
             gather_most: Duration::from_millis(5),
             history_page: 500,
             history_bytes: 1024 * 1024,

@@ -7,7 +7,7 @@
 //! the due times of planted faults, which is why it needs no timer.
 //!
 //! A copy costs its receiver's socket a write, whatever is in it. So a batch does not begin sooner after the last one
-//! than that one's receivers times `gather_per_copy` (10 µs), at most `gather_most` (5 ms): writes take a bounded share
+//! than that one's receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms): writes take a bounded share
 //! of a core and messages that come faster than that share them. A message that comes after a silence leaves at once.
 
 use std::collections::HashMap;

@@ -1,6 +1,7 @@
 //! The message log at its limits: what is refused, what fails, what is kept.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sonagi_chat::{Config, Limits, Service, Store};
@@ -111,4 +112,21 @@ async fn old_messages_are_deleted_in_runs_and_the_numbers_go_on() {
     let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
     ws.say("x", "").await;
     assert_eq!(ws.json_of("ack").await["seq"], 513);
+}
+
+#[tokio::test]
+async fn messages_in_quick_succession_share_a_batch_and_the_first_after_a_silence_does_not_wait() {
+    let second = Duration::from_secs(1);
+    let limits = Limits { gather_per_copy: second, gather_most: second, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
+    let started = Instant::now();
+    ws.say("first", "1").await;
+    assert_eq!(ws.json_of("message").await["seq"], 1);
+    ws.say("second", "2").await;
+    ws.say("third", "3").await;
+    assert_eq!(ws.json_of("message").await["seq"], 2);
+    assert!(started.elapsed() >= second, "the second batch begins that long after the first");
+    assert_eq!(ws.json_of("message").await["seq"], 3);
+    assert_eq!(metric(&service.metrics(), "chat_commits_total"), 2);
 }

@@ -87,7 +87,7 @@ pub(super) fn define() -> Command {
 }
 
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
-fn limit_flags() -> [Arg; 6] {
+fn limit_flags() -> [Arg; 7] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
         count("connections", "N", "Most connections open at once"),
@@ -96,6 +96,7 @@ fn limit_flags() -> [Arg; 6] {
         limit("ping-interval", "How often each connection is pinged"),
         limit("ping-timeout", "How long the answer to a ping may take"),
         limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
+        time("gather", "The most a message waits to share writes with the next ones; 0s sends each at once"),
     ]
 }
 
@@ -117,8 +118,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let credentials = credentials(matches, config.seed_users)?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
-    let runtime =
-        runtime(config.workers).map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
+    let runtime = runtime(config.workers)
+        .map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
     // Signals are listened for before anything can be connected to: who has seen the first line may send one.
     let (stop, stop_at_once) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (first, second, says) = (stop.clone(), stop_at_once.clone(), *terminal);
@@ -212,5 +213,6 @@ fn config(matches: &ArgMatches) -> Config {
     time("ping-interval", &mut limits.ping_interval);
     time("ping-timeout", &mut limits.ping_timeout);
     time("connect-timeout", &mut limits.connect_timeout);
+    time("gather", &mut limits.gather_most);
     config
 }
