@@ -8,5 +8,7 @@
 pub mod engineio;
 pub mod http1;
 pub mod socketio;
+pub mod sockjs;
 pub mod sse;
+pub mod stomp;
 pub mod websocket;

@@ -1,0 +1,70 @@
+//! STOMP 1.0, 1.1 and 1.2 for both sides: a push decoder that borrows its input, header access, and encoders.
+//!
+//! The decoder eats WebSocket messages (or any pieces of a stream: frames may be cut anywhere and share a message) and
+//! learns the version from the frames that settle it. Header values are unescaped when asked for, by the frame's version.
+//! Sessions are not here: subscriptions, transactions, receipts and timers belong to who has a clock and a socket.
+//!
+//! The decision to question: it is stricter than the grammar in one place, a NUL within a frame's head, which the grammar
+//! of 1.2 allows. A head that lost its empty line would otherwise swallow the next frame unnoticed.
+//!
+//! What a receiver does with each WebSocket message:
+//! ```
+//! use sonagi_wire::stomp::{Command, Decoder, Event, Limits, Side, Versions};
+//! let mut decoder = Decoder::new(Side::Client, Versions::ALL, Limits::default());
+//! let mut stamps = 0;
+//! for message in [&b"CONNECTED\nversion:1.2\n\n\0"[..], b"\n", b"MESSAGE\nsubscription:0\nmessage-id:7\n\nsta", b"mp\0\n"] {
+//!     decoder.feed(message, |event| match event {
+//!         Event::Frame(frame) if frame.command == Command::Message => {
+//!             assert_eq!(frame.raw("subscription"), Some(&b"0"[..]));
+//!             stamps += usize::from(frame.body == b"stamp");
+//!         }
+//!         Event::Frame(_) | Event::HeartBeat => {}
+//!     })?;
+//! }
+//! assert_eq!(stamps, 1);
+//! # Ok::<(), sonagi_wire::stomp::Violation>(())
+//! ```
+//!
+//! What the service does with a broadcast: everything but `subscription`, `message-id` and `ack` is written once.
+//! ```
+//! use sonagi_wire::stomp::{Delivery, Shared, Version};
+//! let shared = Shared::new(&[("destination", "/sub/location/7")], br#"{"n":1}"#);
+//! let mut head = Vec::new();
+//! let rest = shared.frame(Version::V1_2, Delivery { subscription: "0", message_id: 41, ack: None }, &mut head)?;
+//! assert_eq!(head, b"MESSAGE\nsubscription:0\nmessage-id:41\n");
+//! assert_eq!(&rest[..], b"destination:/sub/location/7\ncontent-length:7\n\n{\"n\":1}\0"); // the same bytes for all
+//! # Ok::<(), sonagi_wire::stomp::Unwritable>(())
+//! ```
+
+mod ack;
+mod decoder;
+mod encode;
+mod escape;
+mod frame;
+mod heartbeat;
+mod scan;
+mod shared;
+mod version;
+mod violation;
+
+pub use ack::{AckId, AckMode};
+pub use decoder::{Decoder, Event};
+pub use encode::{Unwritable, Writer};
+pub use frame::{Command, Frame, Headers};
+pub use heartbeat::{Agreed, HeartBeat};
+pub use scan::Limits;
+pub use shared::{Delivery, Shared};
+pub use version::{Version, Versions};
+pub use violation::Violation;
+
+/// Which end of the connection we are: a client reads server frames, a server client frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// We opened the connection.
+    Client,
+    /// We accepted the connection.
+    Server,
+}
+
+/// What is sent as a heart-beat: one end of line, alone.
+pub const HEART_BEAT: &[u8] = b"\n";
