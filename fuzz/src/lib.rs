@@ -1,7 +1,9 @@
 //! What must hold for any bytes, one function a fuzz target. The tests of `sonagi-wire` include this file and run it
 //! over the committed corpus, so it uses nothing but that crate and panics when something does not hold.
 
+pub mod sockjs;
 pub mod sse;
+pub mod stomp;
 
 use sonagi_wire::http1::{self, Asked, Keep, Reader};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};

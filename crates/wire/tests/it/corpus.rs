@@ -40,3 +40,13 @@ fn the_http_corpus_is_read_alike_in_pieces() {
 fn the_event_stream_corpus_is_read_alike_in_pieces() {
     run("sse_decode", checks::sse::sse_decode);
 }
+
+#[test]
+fn the_stomp_corpus_is_read_alike_in_pieces() {
+    run("stomp_decode", checks::stomp::stomp_decode);
+}
+
+#[test]
+fn the_sockjs_corpus_is_read_alike_in_pieces() {
+    run("sockjs_decode", checks::sockjs::sockjs_decode);
+}

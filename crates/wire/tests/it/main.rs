@@ -9,6 +9,8 @@ mod engineio;
 mod http1;
 mod laws;
 mod socketio;
+mod sockjs;
 mod sse;
+mod stomp;
 mod vectors;
 mod websocket;
