@@ -173,3 +173,20 @@ fn content_length(digits: &[u8], limit: u32) -> Result<usize, Violation> {
         std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(usize::MAX);
     if length > limit as usize { Err(Violation::BodyTooLong { limit }) } else { Ok(length) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_looked_at_is_not_looked_at_again() {
+        let rules = Rules { side: Side::Client, version: Some(Version::V1_2), limits: Limits::default() };
+        let frame = b"MESSAGE\na:a long value\n\na body that only its NUL ends\0";
+        let mut scan = Scan::default();
+        for end in 1..frame.len() {
+            assert_eq!(scan.run(&frame[..end], rules), Ok(None));
+            assert_eq!(scan.at, end);
+        }
+        assert_eq!(scan.run(frame, rules), Ok(Some(frame.len())));
+    }
+}
