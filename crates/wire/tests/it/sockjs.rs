@@ -71,7 +71,7 @@ fn the_info_document_says_what_is_offered() {
     let json = r#"{"websocket":true,"origins":["*:*"],"cookie_needed":false,"entropy":4294967295}"#;
     assert_eq!(info.to_json(), json);
     assert_eq!(Info::from_json(json), Some(info));
-    // Spring adds no member, others leave some out.
+    // Members may be missing, or be new.
     assert_eq!(Info::from_json(r#"{"websocket":false,"more":1}"#), Some(Info::new(false, 0)));
     assert_eq!(Info::from_json(r#"{"entropy":1}"#), None);
 }
