@@ -101,7 +101,7 @@ export default {
     row('sonagi', '5k'),
     row('sonagi', '10k'),
     row('bare', '10k'),
-    row('k6/ws', '1k', { seconds: 13 }),
+    row('k6/ws', '1k', { slow: true, seconds: 13 }),
     row('k6/ws', '5k', slow),
     row('k6/ws', '10k', slow),
     row('artillery', '1k', slow),

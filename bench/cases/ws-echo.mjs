@@ -46,7 +46,7 @@ export default {
     },
     { name: 'sonagi on bun', ...yaml, target: 'bun' },
     { name: 'bare on bun', ...loop, target: 'bun', slow: true },
-    { name: 'k6/ws on bun', ...byK6, target: 'bun' },
+    { name: 'k6/ws on bun', ...byK6, target: 'bun', slow: true },
   ],
   claims: [
     { says: '≤ 1.6 × the CPU of the bare loop', measure: 'cpu_us', of: 'sonagi', against: 'bare', atMost: 1.6 },

@@ -1,7 +1,8 @@
 // Every target, by name: our own from this folder, the foreign ones from bench/servers/. To add one: its file here, one line below.
 import { SERVERS } from '../servers/servers.mjs';
 import * as nothing from './null.mjs';
+import * as eager from './serve-eager.mjs';
 import * as sqlite from './serve-sqlite.mjs';
 import * as serve from './serve.mjs';
 
-export const TARGETS = Object.fromEntries([nothing, serve, sqlite, ...SERVERS].map((target) => [target.name, target]));
+export const TARGETS = Object.fromEntries([nothing, serve, eager, sqlite, ...SERVERS].map((target) => [target.name, target]));
