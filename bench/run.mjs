@@ -6,7 +6,8 @@ import { Contest } from './lib/contest.mjs';
 import { installAll } from './lib/installation.mjs';
 import { options } from './lib/options.mjs';
 import { Progress } from './lib/progress.mjs';
-import { resultOf } from './lib/results.mjs';
+import { conditions, resultOf } from './lib/results.mjs';
+import { endAllWhenInterrupted } from './lib/started.mjs';
 import { caseText } from './lib/tables.mjs';
 import { render } from './render.mjs';
 import { TARGETS } from './targets/index.mjs';
@@ -24,9 +25,10 @@ async function main() {
 
   const progress = new Progress([...chosen].map(([kase, contestants]) => ({ kase, contestants: contestants.filter(available.has), runs })));
   for (const [kase, contestants] of chosen) {
+    const before = conditions();
     const contest = new Contest(kase, TARGETS, progress.ended);
     const ran = await contest.run(contestants.filter(available.has), runs, progress.beginning(kase));
-    const result = resultOf(kase, contestants, ran, available, { runs });
+    const result = resultOf(kase, contestants, ran, available, { runs, before });
     save(result, look);
     if (look) console.log(caseText(result));
   }
@@ -40,6 +42,7 @@ function save(result, look) {
   writeFileSync(`${folder}${result.case}.json`, `${JSON.stringify(result, null, 1)}\n`);
 }
 
+endAllWhenInterrupted();
 try {
   await main();
 } catch (error) {

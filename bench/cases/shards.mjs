@@ -1,3 +1,4 @@
+import { TARGET_CORE, TOOL_CORE } from '../lib/cores.mjs';
 import { sonagi } from '../tools/index.mjs';
 import { objections } from '../tools/sonagi.mjs';
 
@@ -7,7 +8,7 @@ const HTTP_USERS = 50;
 const ROOM = 300;
 const ROOMS = { 1: ['first'], 2: ['first', 'second'] };
 /** The target keeps its core; two shards share it with one of them. */
-const CORES = { 1: '0', 2: '0,1' };
+const CORES = { 1: TOOL_CORE, 2: `${TOOL_CORE},${TARGET_CORE}` };
 
 /** What the shards would do in a second if each had a core to itself: the CPU of an operation says it. */
 const capacity = (shards, operations, { cpu_s }, falls_short) => ({

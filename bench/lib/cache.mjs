@@ -5,6 +5,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { killTree } from './processes.mjs';
+import { remember } from './started.mjs';
 
 export const CACHE = process.env.SONAGI_BENCH_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sonagi-bench');
 export const ROOT = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -32,9 +34,10 @@ export async function quietly(argv, { cwd, env, timeout_s = 900 } = {}) {
   const child = spawn(argv[0], argv.slice(1), { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-20_000)));
-  const overdue = setTimeout(() => child.kill('SIGKILL'), timeout_s * 1000);
+  const overdue = setTimeout(() => killTree(child.pid), timeout_s * 1000);
+  const forget = remember(child.pid);
   // A program that is not there is an event, not an exit code.
-  const [code, signal] = await once(child, 'close').catch((error) => [error.message]).finally(() => clearTimeout(overdue));
+  const [code, signal] = await once(child, 'close').catch((error) => [error.message]).finally(() => (clearTimeout(overdue), forget()));
   if (code !== 0) throw new Error(`${argv.slice(0, 3).join(' ')} ended with ${code ?? signal}: ${lastLines(said)}`);
   return said;
 }

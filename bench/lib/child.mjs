@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endedChildrenCpu, highWaterMb, sampleTree, killTree } from './processes.mjs';
+import { remember } from './started.mjs';
 
 /** Longest output kept of one stream, in characters: a tool's report, not its log. */
 const OUTPUT_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Starts `argv` on `cores` and waits for its end: `{ code, stdout, stderr, wall_s, cpu_s, peak_mb, peak_below_mb, samples, during }`.
+ * Starts `argv` on `cores` and waits for its end: `{ code, stdout, stderr, overdue, wall_s, cpu_s, peak_mb, peak_below_mb, samples, during }`;
+ * `overdue` when it was ended because it did not end by itself.
  * Only one child may end meanwhile: CPU is told apart by time, not by process. `beside(child)` runs until the child ends;
  * `child` is `{ sample(), wait(ms) }`.
  */
@@ -19,17 +21,24 @@ export async function runToEnd({ argv, env, cwd }, { cores, timeout_s, sample_ms
   const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) };
   const over = new AbortController();
   const ended = once(child, 'close').finally(() => over.abort());
-  const overdue = setTimeout(() => killTree(child.pid), timeout_s * 1000);
+  const forget = remember(child.pid);
+  let overdue = false;
+  const patience = setTimeout(() => {
+    overdue = true;
+    killTree(child.pid);
+  }, timeout_s * 1000);
   const memory = new Memory(child.pid, started);
   const sampling = memory.watch(sample_ms, over.signal);
   const wait = (ms) => delay(ms, true, { signal: over.signal }).catch(() => false);
   const during = beside && beside({ sample: () => memory.sample(), wait });
-  const [code, signal] = await ended;
+  // Awaited below; until then nobody else hears of what it throws, and an unheard rejection ends the bench.
+  during?.catch(() => {});
+  const [code, signal] = await ended.finally(() => (clearTimeout(patience), forget()));
   const wall_s = (performance.now() - started) / 1000;
-  clearTimeout(overdue);
   await sampling;
   return {
     code: code ?? signal,
+    overdue,
     stdout: output.stdout(),
     stderr: output.stderr(),
     wall_s,

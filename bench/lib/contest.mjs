@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CACHE, impersonal } from './cache.mjs';
 import { runToEnd } from './child.mjs';
+import { TARGET_CORE, TOOL_CORE } from './cores.mjs';
 import { complete } from './measures.mjs';
+import { rememberFolder } from './started.mjs';
 import { Target } from './target.mjs';
 
-export const TOOL_CORE = '0';
-export const TARGET_CORE = '1';
 /** What a run may take beyond the case's seconds before it is ended: Artillery and tsung start for seconds. */
 const PATIENCE_S = 45;
 
@@ -29,7 +29,7 @@ export class Contest {
     try {
       const calibrations = await this.#calibrate(contestants);
       for (let round = 0; round < rounds; round += 1) {
-        for (const contestant of rotated(contestants, round)) {
+        for (const contestant of rotated(contestants.filter((one) => round < (one.rounds ?? rounds)), round)) {
           for (let again = 0; again < (contestant.runs ?? 1); again += 1) {
             beginning(contestant, round);
             records.push({ contestant: contestant.name, round, ...(await this.#record(contestant, calibrations.get(contestant.name))) });
@@ -67,27 +67,31 @@ export class Contest {
     return record;
   }
 
-  /** Runs once: `{ command, measures?, falls_short?, error?, outcome }`. */
+  /** Runs once: `{ command, target_command, measures?, falls_short?, error?, outcome }`. */
   async #execute(contestant, calibration) {
     const folder = mkdtempSync(join(tmpdir(), 'sonagi-bench-'));
+    const forget = rememberFolder(folder);
     let target;
     let outcome;
-    let command;
+    const commands = {};
     try {
       target = await this.#target(contestant);
       const invocation = contestant.command({ target, folder, cache: CACHE, calibration });
-      command = shown(invocation, contestant, target);
+      commands.target_command = impersonal([`taskset -c ${TARGET_CORE}`, ...target.argv.map(quoted)].join(' '));
+      commands.command = shown(invocation, contestant, target);
       outcome = await this.#measured(contestant, invocation, target);
       outcome = { ...outcome, folder, calibration };
+      if (outcome.overdue) throw new Error(`it had not ended after ${Math.round(outcome.wall_s)} s, and was ended`);
       const figures = contestant.measure(contestant.report(outcome), outcome);
       const { falls_short } = figures;
-      return { command, measures: complete(figures, outcome), ...(falls_short && { falls_short }), outcome };
+      return { ...commands, measures: complete(figures, outcome), ...(falls_short && { falls_short }), outcome };
     } catch (error) {
       const said = outcome && outcome.code !== 0 ? ` (exit ${outcome.code}: ${tail(outcome.stderr || outcome.stdout)})` : '';
-      return { command, error: impersonal(`${error.message}${said}`), outcome };
+      return { ...commands, error: impersonal(`${error.message}${said}`), outcome };
     } finally {
       if (contestant.fresh && target) await target.stop();
       rmSync(folder, { recursive: true, force: true });
+      forget();
     }
   }
 
@@ -111,7 +115,7 @@ export class Contest {
     };
     const outcome = await runToEnd(invocation, {
       cores: contestant.cores ?? TOOL_CORE,
-      timeout_s: this.kase.seconds + PATIENCE_S,
+      timeout_s: (contestant.seconds ?? this.kase.seconds) + PATIENCE_S,
       sample_ms: contestant.sample_ms ?? 100,
       beside,
     });
@@ -137,11 +141,12 @@ const rotated = (list, n) => list.map((_, index) => list[(index + n) % list.leng
 /** For a shell: in the kind of quotes that the text has none of, if it can be. */
 const quotation = (text) => (/["$`\\]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`);
 
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(String(word)) ? String(word) : quotation(String(word)));
+
 /** The command as a reader would type it; the scratch folder and the port of the day are named by what they are. */
 function shown({ argv, env = {} }, { cores }, target) {
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const quoted = argv.map(String).map((one) => (/^[\w@%+=:,./-]+$/.test(one) ? one : quotation(one)));
-  const text = [...settings, 'taskset', '-c', cores ?? TOOL_CORE, ...quoted].join(' ');
+  const text = [...settings, 'taskset', '-c', cores ?? TOOL_CORE, ...argv.map(quoted)].join(' ');
   return impersonal(text).replaceAll(target.url, 'http://TARGET').replace(/\/[\w./-]*sonagi-bench-\w{6}/g, 'SCRATCH');
 }
 

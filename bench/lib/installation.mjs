@@ -35,7 +35,7 @@ export async function installAll(contestants, tools, targets, cache) {
     begun.delete(one[1]?.install);
     await install(one);
   }
-  if (reasons.has('tool sonagi')) throw new Error(`sonagi could not be built: ${reasons.get('tool sonagi')}`);
+  for (const own of ['sonagi', 'bare']) if (reasons.has(`tool ${own}`)) throw new Error(`${own} could not be built: ${reasons.get(`tool ${own}`)}`);
   const missing = ({ tool, target = 'null' }) => reasons.get(`tool ${tool}`) ?? reasons.get(`target ${target}`);
   return { has: (contestant) => missing(contestant) === undefined, missing, versions };
 }

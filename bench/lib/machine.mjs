@@ -20,7 +20,7 @@ export function machine() {
 export function commit() {
   const git = (...args) => execFileSync('git', ['-C', ROOT, ...args], { encoding: 'utf8' }).trim();
   try {
-    const changed = git('status', '--porcelain', '--', 'crates', 'Cargo.toml', 'Cargo.lock') !== '';
+    const changed = git('status', '--porcelain', '--', 'crates', 'Cargo.toml', 'Cargo.lock', 'bench', ':!bench/results', ':!bench/*.md') !== '';
     return git('rev-parse', '--short', 'HEAD') + (changed ? ' and uncommitted changes' : '');
   } catch {
     return 'no repository';

@@ -22,7 +22,7 @@ export function options({ CASE, PEERS, RUNS }, knownCases, knownTools) {
   return {
     cases: cases.length > 0 ? cases : knownCases,
     runs,
-    wants: ({ tool, slow }) => all || OURS.includes(tool) || (peers.length > 0 ? peers.includes(tool) : !slow),
+    wants: ({ tool, slow }) => all || (peers.length > 0 ? OURS.includes(tool) || peers.includes(tool) : !slow),
     look: runs < FULL_RUNS || (peers.length > 0 && !all),
   };
 }

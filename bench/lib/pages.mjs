@@ -1,6 +1,6 @@
 // The two pages: RESULTS.md and the section of the project's README. Pure: documents in, text out.
 import { readable } from './measures.mjs';
-import { anchor, caseText, claimsText, rivalOf, rowsOf } from './tables.mjs';
+import { anchor, caseText, claimsText, countsOf, rivalOf, rowsOf } from './tables.mjs';
 
 export function resultsText(results) {
   const lines = ['# Results', '', '<!-- Made by bench/render.mjs from bench/results/; do not edit. -->', ''];
@@ -31,7 +31,9 @@ function headlineLines(result) {
   const rows = rowsOf(result);
   const { label, unit } = result.columns[result.headline];
   const measured = result.rows.filter(({ name }) => rows[name][result.headline]);
-  const shown = ({ name }) => `${name}: ${readable(rows[name][result.headline].median, unit)}`;
+  const counts = countsOf(result);
+  const short = (name) => (counts[name].short > 0 ? ` (fell short in ${counts[name].short} of ${counts[name].runs} runs)` : '');
+  const shown = ({ name }) => `${name}: ${readable(rows[name][result.headline].median, unit)}${short(name)}`;
   const groups = measured.map((ours) => [ours, measured.filter((other) => other !== ours && rivalOf(result.rows, other) === ours)]);
   return groups
     .filter(([, others]) => others.length > 0)

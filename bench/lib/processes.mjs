@@ -11,22 +11,22 @@ export function endedChildrenCpu() {
 }
 
 /**
- * Of the living tree with `pid` as its root: `{ rss_mb, below_mb, cpu_s }`; `below_mb` is without the root, and the CPU time
- * of what its processes waited for is included. Zeroes when it is gone.
+ * Of the living tree with `pid` as its root: `{ rss_mb, below_mb, cpu_s }`; `below_mb` is the most that those below
+ * the root ever had, and the CPU time of what its processes waited for is included. Zeroes when it is gone.
  */
 export function sampleTree(pid) {
   let rss_kb = 0;
   let below_kb = 0;
-  let ticks = 0;
+  let cpu_s = 0;
   for (const one of tree(pid)) {
     const now = stat(one);
     if (!now) continue;
-    ticks += now.utime + now.stime + now.cutime + now.cstime;
-    const resident = statusKb(one, 'VmRSS');
-    rss_kb += resident;
-    if (one !== pid) below_kb += resident;
+    // Ticks are coarse and count threads that have ended; the scheduler's sum is exact and of the living. Neither is too much.
+    cpu_s += Math.max((now.utime + now.stime) / TICKS_PER_S, scheduled(one)) + (now.cutime + now.cstime) / TICKS_PER_S;
+    rss_kb += statusKb(one, 'VmRSS');
+    if (one !== pid) below_kb += statusKb(one, 'VmHWM');
   }
-  return { rss_mb: rss_kb / 1024, below_mb: below_kb / 1024, cpu_s: ticks / TICKS_PER_S };
+  return { rss_mb: rss_kb / 1024, below_mb: below_kb / 1024, cpu_s };
 }
 
 /** The most memory this one process ever had resident, in MB; 0 when it is gone. */
@@ -66,6 +66,13 @@ function stat(pid) {
   return { utime, stime, cutime, cstime };
 }
 
+/** CPU seconds of a process's living threads, to the nanosecond; 0 where the kernel does not tell. */
+function scheduled(pid) {
+  let ns = 0;
+  for (const tid of threads(pid)) ns += Number(read(`/proc/${pid}/task/${tid}/schedstat`).split(' ')[0]) || 0;
+  return ns / 1e9;
+}
+
 const statusKb = (pid, key) => Number(read(`/proc/${pid}/status`).match(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm'))?.[1] ?? 0);
 
 /** The file's text; empty when the process is gone. */
@@ -79,7 +86,8 @@ function read(path) {
 
 /** Ends a process and its descendants at once. */
 export function killTree(pid) {
-  for (const one of tree(pid).reverse()) {
+  // The root first: it must not see a child end and go on to the next.
+  for (const one of tree(pid)) {
     try {
       process.kill(one, 'SIGKILL');
     } catch {

@@ -12,8 +12,8 @@ export class Progress {
 
   /** `plan` is a list of `{ kase, contestants, runs }`. */
   constructor(plan) {
-    this.total = plan.reduce((sum, { contestants, runs }) => sum + runs * contestants.reduce((some, one) => some + (one.runs ?? 1), 0), 0);
-    this.total_s = plan.reduce((sum, { kase, contestants, runs }) => sum + runs * contestants.reduce((some, one) => some + (one.runs ?? 1) * cost(kase, one), 0), 0);
+    this.total = plan.reduce((sum, { contestants, runs }) => sum + contestants.reduce((some, one) => some + times(one, runs), 0), 0);
+    this.total_s = plan.reduce((sum, { kase, contestants, runs }) => sum + contestants.reduce((some, one) => some + times(one, runs) * cost(kase, one), calibrating(kase, contestants)), 0);
     if (this.total > 1) console.error(`bench: ${this.total} runs of ${plan.length} cases, about ${minutes(this.total_s)}`);
   }
 
@@ -35,6 +35,12 @@ export class Progress {
     else console.error(`${figures(this.kase, measures)}${falls_short ? ` (falls short: ${falls_short})` : ''}`);
   };
 }
+
+/** A row may take part in the first rounds only. */
+const times = ({ rounds = Infinity, runs: each = 1 }, runs) => Math.min(rounds, runs) * each;
+
+/** What a case takes before its first round. */
+const calibrating = ({ calibration_s = 0 }, contestants) => (contestants.length > 0 ? calibration_s : 0);
 
 const cost = (kase, { seconds = kase.seconds, tool }) => seconds + (SLOW_STARTERS_S[tool] ?? AROUND_S);
 

@@ -2,8 +2,11 @@
 import { commit, machine } from './machine.mjs';
 import { columns } from './measures.mjs';
 
-/** `ran` is what Contest.run gave: `{ records, calibrations }`. */
-export function resultOf(kase, contestants, { records, calibrations }, available, { runs }) {
+/** What a case begins under: to be asked before its first run, or its own load would be told as the machine's. */
+export const conditions = () => ({ date: new Date().toISOString().slice(0, 16).replace('T', ' '), commit: commit(), machine: machine() });
+
+/** `ran` is what Contest.run gave: `{ records, calibrations }`; `before` what `conditions` said before it. */
+export function resultOf(kase, contestants, { records, calibrations }, available, { runs, before }) {
   return {
     case: kase.name,
     title: kase.title,
@@ -13,13 +16,12 @@ export function resultOf(kase, contestants, { records, calibrations }, available
     advantage: kase.advantage,
     columns: columns(kase),
     claims: kase.claims ?? [],
-    date: new Date().toISOString().slice(0, 16).replace('T', ' '),
-    commit: commit(),
-    machine: machine(),
+    ...before,
     versions: available.versions,
     rounds: runs,
-    rows: contestants.map(({ name, tool, target = 'null', beside }) => ({ name, tool, target, beside })),
+    rows: contestants.map(({ name, tool, target = 'null', beside, rounds }) => ({ name, tool, target, beside, rounds })),
     unavailable: contestants.filter((one) => !available.has(one)).map((one) => ({ name: one.name, reason: available.missing(one) })),
+    left_out: kase.contestants.filter((one) => !contestants.includes(one)).map(({ name }) => name),
     calibrations,
     runs: records.map(rounded),
   };

@@ -19,16 +19,28 @@ export function claimsText(results) {
   const lines = ['| case | target | verdict | figure |', '|---|---|---|---|'];
   for (const result of results) {
     const rows = rowsOf(result);
-    for (const claim of result.claims) lines.push(claimLine(result, claim, judge(claim, rows, result.columns)));
+    const counts = countsOf(result);
+    for (const claim of result.claims) lines.push(claimLine(result, claim, judge(claim, rows, result.columns, counts)));
   }
   return lines.join('\n');
 }
 
-function claimLine(result, claim, { verdict, figure, of, against, why }) {
+function claimLine(result, claim, { verdict, figure, of, against, why, short }) {
   const column = result.columns[claim.measure];
-  const shown = figure === undefined ? why : against ? `${readable(figure)} × (${of} ÷ ${against})` : readable(figure, column?.unit);
+  const worst = claim.worst ? ' in the worst run' : '';
+  const value = against ? `${readable(figure)} × (${of} ÷ ${against})` : readable(figure, column?.unit);
+  const shown = figure === undefined ? why : [value + worst, short].filter(Boolean).join('; ');
   return `| [${result.case}](#${anchor(result.title)}) | ${claim.says} | ${verdict === 'met' ? 'met' : `**${verdict}**`} | ${shown} |`;
 }
+
+/** Of each row, by name: how many runs it had, how many of them failed, and how many fell short. */
+export const countsOf = ({ rows, runs }) =>
+  Object.fromEntries(
+    rows.map(({ name }) => {
+      const own = runs.filter((run) => run.contestant === name);
+      return [name, { runs: own.length, failed: own.filter((run) => run.error).length, short: own.filter((run) => run.falls_short).length }];
+    }),
+  );
 
 /** Medians by contestant's name, as judged. */
 export const rowsOf = (result) => Object.fromEntries(result.rows.map(({ name }) => [name, summaries(result.runs.filter((run) => run.contestant === name))]));
@@ -67,25 +79,37 @@ function advantage(rows, contestants, name, headline, columns) {
 export const rivalOf = (contestants, { target, beside }) =>
   contestants.find((one) => (beside ? one.name === beside : one.tool === 'sonagi' && one.target === target));
 
-/** What a reader must know beside the figures: missing peers, failed runs, runs that fell short. */
-function notesOf({ unavailable, runs, rows }) {
+/** From this share of its core on, it is the target that is measured. */
+const TARGET_LIMIT = 0.95;
+
+/** What a reader must know beside the figures: rows left out, missing peers, failed runs, runs that fell short, a busy target. */
+function notesOf(result) {
+  const { unavailable, runs, rows, left_out = [] } = result;
   const reasons = [...new Set(unavailable.map(({ reason }) => reason))];
   const notes = reasons.map((reason) => {
     const names = unavailable.filter((one) => one.reason === reason).map(({ name }) => `**${name}**`);
     return `${names.join(', ')}: not available: ${reason.replaceAll(/\s*\n\s*/g, '; ')}`;
   });
+  if (left_out.length > 0) notes.push(`not run by default: ${left_out.map((name) => `**${name}**`).join(', ')} (PEERS=all)`);
+  const medians = rowsOf(result);
   for (const { name } of rows) {
     const own = runs.filter((run) => run.contestant === name);
     const failed = own.filter((run) => run.error);
     if (failed.length > 0) notes.push(`**${name}**: ${failed.length} of ${own.length} runs failed: ${failed[0].error}`);
     const short = own.filter((run) => run.falls_short);
     if (short.length > 0) notes.push(`**${name}** fell short in ${short.length} of ${own.length} runs: ${short[0].falls_short}`);
+    const target = medians[name].target_cpu?.median;
+    if (target >= TARGET_LIMIT) notes.push(`**${name}**: the target was the limit (${readable(target, 'share')} of its core)`);
+    const fewer = own.length > 0 && rows.find((row) => row.name === name).rounds;
+    if (fewer && fewer < result.rounds) notes.push(`**${name}**: in ${fewer} of ${result.rounds} rounds only`);
   }
   return notes;
 }
 
+/** Of every target and of every row: each once. */
 function commandsOf({ rows, runs }) {
-  return rows.map(({ name }) => runs.find((run) => run.contestant === name && run.command)?.command).filter(Boolean);
+  const first = (key) => rows.map(({ name }) => runs.find((run) => run.contestant === name && run[key])?.[key]).filter(Boolean);
+  return [...new Set(first('target_command')), ...first('command')];
 }
 
 /** As GitHub makes it of a heading. */

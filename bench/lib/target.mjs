@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sampleTree } from './processes.mjs';
+import { remember } from './started.mjs';
 
 const READY = /listening on (http:\/\/[\d.]+:(\d+))/;
 const READY_WITHIN_MS = 20_000;
@@ -11,7 +12,8 @@ export class Target {
   static async start(kind, cache, cores) {
     const argv = kind.argv(cache).map(String);
     const child = spawn('taskset', ['-c', cores, ...argv], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...kind.env } });
-    const ended = once(child, 'close').catch((error) => [error.message]);
+    const forget = remember(child.pid);
+    const ended = once(child, 'close').catch((error) => [error.message]).finally(forget);
     let said = '';
     const match = await new Promise((resolve, reject) => {
       const overdue = setTimeout(() => reject(new Error(`the target ${kind.name} was not ready: ${said.slice(-400)}`)), READY_WITHIN_MS);

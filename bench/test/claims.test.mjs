@@ -29,3 +29,22 @@ test('a claim whose rows have no figure is not judged, never met', () => {
   assert.equal(verdict({ measure: 'rate', of: 'lame', atMost: 1 }).verdict, 'not judged');
   assert.equal(verdict({ measure: 'cost', of: 'sonagi', against: 'lame', atMost: 1 }).verdict, 'not judged');
 });
+
+test('a claim that must never fail is judged by its worst run', () => {
+  const runs = { sonagi: { received: { median: 1, min: 0.999, max: 1, count: 5 }, missed: { median: 0, min: 0, max: 0.01, count: 5 } } };
+  assert.equal(judge({ measure: 'received', of: 'sonagi', atLeast: 1 }, runs, {}).verdict, 'met');
+  assert.deepEqual(judge({ measure: 'received', of: 'sonagi', atLeast: 1, worst: true }, runs, {}), { verdict: 'not met', figure: 0.999, of: 'sonagi', against: undefined });
+  assert.equal(judge({ measure: 'missed', of: 'sonagi', atMost: 0, worst: true }, runs, {}).figure, 0.01);
+});
+
+test('a row that failed once judges nothing', () => {
+  const counts = { sonagi: { runs: 5, failed: 0, short: 0 }, oha: { runs: 5, failed: 1, short: 0 } };
+  const claim = { measure: 'rate', of: 'sonagi', against: 'oha', atLeast: 1 };
+  assert.deepEqual(judge(claim, rows, measures, counts), { verdict: 'not judged', why: '1 of 5 runs of oha failed' });
+});
+
+test('runs that fell short are told with the verdict', () => {
+  const counts = { sonagi: { runs: 5, failed: 0, short: 2 } };
+  const { verdict: found, short } = judge({ measure: 'rate', of: 'sonagi', against: 'oha', atLeast: 1 }, rows, measures, counts);
+  assert.deepEqual([found, short], ['met', 'sonagi fell short in 2 of 5 runs']);
+});

@@ -1,7 +1,12 @@
 // The parts that touch the machine, on programs that do a known little.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { runToEnd } from '../lib/child.mjs';
+import { listed } from '../lib/cores.mjs';
+import { sampleTree } from '../lib/processes.mjs';
 import { CASES, load } from '../cases/index.mjs';
 import { columns } from '../lib/measures.mjs';
 import { TOOLS } from '../tools/index.mjs';
@@ -21,7 +26,7 @@ test('the CPU of a child’s children is the child’s', async () => {
 
 test('a program that does not end is ended with all it started', async () => {
   const outcome = await runToEnd({ argv: ['sh', '-c', 'sleep 1000; true'] }, { ...settings, timeout_s: 0.2 });
-  assert.equal(outcome.code, 'SIGKILL');
+  assert.deepEqual([outcome.code, outcome.overdue], ['SIGKILL', true]);
 });
 
 test('what runs beside a program is told when it has ended', async () => {
@@ -32,6 +37,49 @@ test('what runs beside a program is told when it has ended', async () => {
   };
   const { during } = await runToEnd({ argv: ['true'] }, { ...settings, beside });
   assert.ok(during < 1000);
+});
+
+test('a watcher that fails at once fails the run, and nothing else', async () => {
+  const beside = async () => {
+    throw new Error('nobody there');
+  };
+  await assert.rejects(runToEnd({ argv: ['sleep', '0.1'] }, { ...settings, beside }), /nobody there/);
+});
+
+test('an interrupted bench leaves no process and no folder behind', async () => {
+  const started = new URL('../lib/started.mjs', import.meta.url).href;
+  const code = `
+    import { spawn } from 'node:child_process';
+    import { mkdtempSync } from 'node:fs';
+    import { remember, rememberFolder, endAllWhenInterrupted } from '${started}';
+    endAllWhenInterrupted();
+    const child = spawn('sh', ['-c', 'sleep 1000; true']);
+    remember(child.pid);
+    const folder = mkdtempSync('/tmp/sonagi-bench-');
+    rememberFolder(folder);
+    console.log(JSON.stringify({ pid: child.pid, folder }));
+    setInterval(() => {}, 1000);`;
+  const bench = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { pid, folder } = JSON.parse(String((await once(bench.stdout, 'data'))[0]));
+  bench.kill('SIGINT');
+  const [exit] = await once(bench, 'close');
+  assert.equal(exit, 130);
+  assert.equal(existsSync(folder), false);
+  assert.equal(sampleTree(pid).rss_mb, 0);
+});
+
+test('CPU is seen in steps finer than a tick', () => {
+  const before = sampleTree(process.pid).cpu_s;
+  const end = process.cpuUsage().user + 25_000;
+  while (process.cpuUsage().user < end);
+  const burnt = sampleTree(process.pid).cpu_s - before;
+  assert.ok(burnt > 0.01, `${burnt} s`);
+  assert.notEqual(Math.round(burnt * 1e7) % 1e5, 0);
+});
+
+test('a list of cores is read with its ranges', () => {
+  assert.deepEqual(listed('0-2,8'), [0, 1, 2, 8]);
+  assert.deepEqual(listed('3'), [3]);
 });
 
 test('every case names known tools, unique rows, and claims about rows and measures it has', async () => {

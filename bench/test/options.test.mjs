@@ -11,6 +11,11 @@ test('without any setting every case runs five times against all but the slow pe
   assert.deepEqual([row('sonagi'), row('k6'), row('tsung', true)].map(wants), [true, true, false]);
 });
 
+test('a slow row of ours waits for PEERS, too', () => {
+  assert.equal(read({}).wants(row('sonagi', true)), false);
+  assert.equal(read({ PEERS: 'all' }).wants(row('sonagi', true)), true);
+});
+
 test('PEERS chooses peers, slow ones too, and never sends ours away', () => {
   const { wants, look } = read({ PEERS: 'tsung' });
   assert.deepEqual([row('sonagi'), row('bare'), row('k6'), row('tsung', true)].map(wants), [true, true, false, true]);

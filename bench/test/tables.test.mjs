@@ -45,9 +45,27 @@ test('what is missing, failed or fell short is said under the table', () => {
 });
 
 test('each claim is a line with its verdict and figure', () => {
-  assert.equal(claimsText([result]).split('\n')[2], '| [echo](#echo-50-connections) | ≥ 1.4 × better than k6 | met | 2 × (k6 ÷ sonagi) |');
+  assert.equal(claimsText([result]).split('\n')[2], '| [echo](#echo-50-connections) | ≥ 1.4 × better than k6 | **not judged** | 1 of 3 runs of k6 failed |');
   const unmeasured = { ...result, runs: [] };
   assert.match(claimsText([unmeasured]), /\*\*not judged\*\* \| no figure of k6/);
+});
+
+test('a claim whose rows fell short or failed says so, in the README, too', () => {
+  const whole = { ...result, runs: result.runs.filter(({ error }) => !error) };
+  assert.match(claimsText([whole]), /\| met \| 2 × \(k6 ÷ sonagi\); k6 fell short in 1 of 2 runs \|/);
+  assert.match(readmeText([whole]), /k6: 14 \(fell short in 1 of 2 runs\) \|/);
+});
+
+test('rows that were not run, rows of fewer rounds and targets at their limit are named', () => {
+  const busy = { ...result, unavailable: [], left_out: ['tsung'], rows: [{ ...result.rows[0], rounds: 1 }], runs: [run('sonagi', 6, { target_cpu: 0.97 })] };
+  const notes = caseText(busy).split('\n').filter((line) => line.startsWith('- '));
+  assert.deepEqual(notes, ['- not run by default: **tsung** (PEERS=all)', '- **sonagi**: the target was the limit (97 % of its core)', '- **sonagi**: in 1 of 3 rounds only']);
+});
+
+test('commands name the target of each row, once', () => {
+  const runs = ['sonagi', 'k6'].map((name) => ({ ...run(name, 1), target_command: 'taskset -c 1 sonagi serve' }));
+  const text = caseText({ ...result, runs });
+  assert.deepEqual(text.split('```')[1].trim().split('\n'), ['taskset -c 1 sonagi serve', 'taskset -c 0 sonagi', 'taskset -c 0 k6']);
 });
 
 test('the pages name the machine, the versions and every case', () => {
@@ -55,7 +73,7 @@ test('the pages name the machine, the versions and every case', () => {
   assert.match(page, /Abacus 9, 2 cores, 8 GB, kernel 6\.1/);
   assert.match(page, /k6 2\.2\.0/);
   assert.match(page, /^## Echo, 50 connections$/m);
-  assert.match(readmeText([result]), /^\| \[echo\]\(bench\/RESULTS\.md#echo-50-connections\) \| CPU µs per message \| \*\*sonagi: 7\*\* \| k6: 14 \|$/m);
+  assert.match(readmeText([result]), /^\| \[echo\]\(bench\/RESULTS\.md#echo-50-connections\) \| CPU µs per message \| \*\*sonagi: 7\*\* \| k6: 14 \(fell short in 1 of 3 runs\) \|$/m);
 });
 
 test('the README sets like beside like', () => {
