@@ -9,7 +9,7 @@
 
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use sonagi_measure::At;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::future::Future;
@@ -27,6 +27,8 @@ pub(crate) struct Clock {
     epoch: Instant,
     timers: RefCell<Timers>,
     alarm: RefCell<Alarm>,
+    /// The latest that a sleeper was found due since somebody asked (ns).
+    lateness: Cell<i64>,
 }
 
 /// What wakes the shard for the earliest sleeper.
@@ -71,7 +73,12 @@ impl Clock {
     }
 
     fn new(epoch: Instant, alarm: Alarm) -> Rc<Clock> {
-        Rc::new(Clock { epoch, timers: RefCell::default(), alarm: RefCell::new(alarm) })
+        Rc::new(Clock {
+            epoch,
+            timers: RefCell::default(),
+            alarm: RefCell::new(alarm),
+            lateness: Cell::new(0),
+        })
     }
 
     /// Now, from the run's start.
@@ -95,6 +102,11 @@ impl Clock {
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    /// How late, at worst, sleepers were found due since this was asked last (ns): what held the shard up, whoever it was.
+    pub(crate) fn take_lateness(&self) -> i64 {
+        self.lateness.take()
+    }
+
     /// Wakes sleepers when they are due, for ever. One task per shard runs it.
     pub(crate) async fn drive(self: Rc<Self>) {
         std::future::poll_fn(|cx| self.poll_drive(cx)).await;
@@ -105,7 +117,11 @@ impl Clock {
             if self.timers.borrow().armed.is_some() && self.alarm.borrow_mut().poll_rung(cx).is_ready() {
                 self.timers.borrow_mut().armed = None;
             }
-            let due = self.timers.borrow_mut().take_due(self.now());
+            let now = self.now();
+            if let Some(at) = self.timers.borrow_mut().earliest() {
+                self.lateness.set(self.lateness.get().max(now.since(at)));
+            }
+            let due = self.timers.borrow_mut().take_due(now);
             if !due.is_empty() {
                 due.into_iter().for_each(Waker::wake);
                 // They run first, and usually sleep again: then the alarm is set once for all of them.

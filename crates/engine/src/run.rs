@@ -20,7 +20,7 @@ use crate::net::NetOptions;
 use crate::plan::{Plan, Step};
 use crate::rooms::Rooms;
 use crate::schedule::Load;
-use crate::shard::Shared;
+use crate::shard::{MOST_LIVING, Shared};
 use crate::thread::{self, Report, Task};
 
 /// How a run is carried out.
@@ -218,6 +218,7 @@ impl Run {
             undelivered: AtomicU64::new(0),
             active: AtomicU64::new(0),
             seed: options.seed,
+            most_living: MOST_LIVING,
         };
         // Not from the seed: two runs with one seed must not mistake each other's messages for their own.
         let tag = fastrand::u32(..1 << 24);

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::task::Poll;
 
 use crate::clock::Clock;
 use crate::control::Control;
@@ -23,11 +24,20 @@ use crate::user::{self, Common, User};
 /// Bytes read from a socket at a time; one buffer for all links of a shard.
 const SCRATCH_BYTES: usize = 64 * 1024;
 /// The shard's heartbeat: how late it comes shows when the shard itself was held up. A hundred times a second: a beat that
-/// wakes an idle machine costs some 10 µs, more than all else in a run of few messages. A hold-up that no beat falls into
-/// still shows where it matters, in the lag of what was planned for that time.
+/// wakes an idle machine costs some 10 µs, more than all else in a run of few messages. What is held up between two beats
+/// shows in how late the clock's alarm was taken, which each beat asks for; nothing shows while nobody sleeps.
 const HEARTBEAT_NS: i64 = 10_000_000;
+/// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
+const MAX_MISSED_BEATS: i64 = 60_000;
 /// An arrival this late is not started any more: the generator cannot keep the plan, and says so.
 const MISSED_AFTER_NS: i64 = SECOND_NS;
+/// Users that may be alive on a shard at once, those that drain included. An arrival beyond it is missed: a target that
+/// answers more slowly than users arrive would otherwise fill the machine's memory with users who wait for it, and the run
+/// would still claim to keep its plan.
+pub(crate) const MOST_LIVING: u64 = 100_000;
+/// Users started in a row before those started get a turn. Fewer than the tasks a runtime polls between two looks at its
+/// sockets, so that a flood of arrivals cannot outrun its own users.
+const ADMITTED_IN_A_ROW: u32 = 32;
 /// Lines of `log` steps passed on per shard and second; more are only counted.
 const LOG_LINES: u32 = 200;
 pub(crate) const SECOND_NS: i64 = 1_000_000_000;
@@ -45,6 +55,8 @@ pub(crate) struct Shared {
     /// Seconds sent to the collector that it has not taken yet.
     pub(crate) undelivered: AtomicU64,
     pub(crate) seed: u64,
+    /// Users that may be alive on one shard: [`MOST_LIVING`], and fewer in tests.
+    pub(crate) most_living: u64,
 }
 
 /// One shard; all its users hold it by `Rc`.
@@ -139,15 +151,20 @@ impl Shard {
     pub(crate) async fn serve_arrivals(self: &Rc<Self>, mine: impl Fn(u64) -> bool) {
         let plan = Arc::clone(self.plan());
         let users = Rc::new(Users::default());
+        let mut in_a_row = 0;
         for arrival in plan.load.arrivals(self.shared.seed).filter(|arrival| mine(arrival.number)) {
-            self.wait_for(arrival.at).await;
+            in_a_row = if self.wait_for(arrival.at).await { 0 } else { in_a_row + 1 };
+            if in_a_row == ADMITTED_IN_A_ROW {
+                in_a_row = 0;
+                tokio::task::yield_now().await;
+            }
             if self.is_stopping() {
                 break;
             }
             self.count(Counter::ArrivalsPlanned, 1);
             let late = self.clock.now().since(arrival.at);
             self.recorder.borrow_mut().send_lag(late);
-            if late > MISSED_AFTER_NS {
+            if late > MISSED_AFTER_NS || users.living.get() >= self.shared.most_living {
                 self.count(Counter::ArrivalsMissed, 1);
             } else {
                 self.admit(arrival, &users);
@@ -156,16 +173,19 @@ impl Shard {
         users.all_ended().await;
     }
 
-    /// Sleeps until `at` or until the run is asked to stop.
-    async fn wait_for(&self, at: At) {
+    /// Sleeps until `at` or until the run is asked to stop; whether others had a turn meanwhile.
+    async fn wait_for(&self, at: At) -> bool {
         let mut sleep = std::pin::pin!(self.clock.sleep_until(at));
+        let mut has_waited = false;
         std::future::poll_fn(|cx| {
-            if self.is_stopping() {
-                return std::task::Poll::Ready(());
+            if self.is_stopping() || sleep.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
             }
-            sleep.as_mut().poll(cx)
+            has_waited = true;
+            Poll::Pending
         })
         .await;
+        has_waited
     }
 
     /// Starts one arrival's user, unless the phase's limit on users is reached.
@@ -191,15 +211,22 @@ impl Shard {
         User::new(Rc::clone(self), member, arrival, due, fastrand::Rng::with_seed(seed))
     }
 
-    /// Beats: records how late each beat came and passes a stop on to every sleeper, once. Returns when
-    /// the run is aborted.
+    /// Beats: records how late each beat came, or the alarm was taken since the last one if that is worse, and passes a
+    /// stop on to every sleeper, once. Beats that were due while the shard was held up are told too, each with its own
+    /// lateness: half a second is fifty of a run's beats, not one. Returns when the run is aborted.
     pub(crate) async fn heartbeat(self: Rc<Self>) {
         let mut due = self.clock.now();
         let mut has_passed_stop_on = false;
         while !self.shared.control.is_aborted() {
-            due = due.plus(HEARTBEAT_NS).max(self.clock.now());
+            due = due.plus(HEARTBEAT_NS);
             self.clock.sleep_until(due).await;
-            self.recorder.borrow_mut().hiccup(self.clock.now().since(due));
+            let late = self.clock.now().since(due);
+            self.recorder.borrow_mut().hiccup(late.max(self.clock.take_lateness()));
+            let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
+            for beat in 1..=missed {
+                self.recorder.borrow_mut().hiccup(late - beat * HEARTBEAT_NS);
+            }
+            due = due.plus(missed * HEARTBEAT_NS).max(self.clock.now().plus(-HEARTBEAT_NS));
             if self.is_stopping() && !has_passed_stop_on {
                 has_passed_stop_on = true;
                 self.clock.wake_all();
@@ -221,6 +248,11 @@ impl Presence {
         shard.active.set(shard.active.get() + 1);
         users.living.set(users.living.get() + 1);
         Presence { shard: Rc::clone(shard), users: Rc::clone(users), is_active: true }
+    }
+
+    /// Whether as many users are alive as may be: then nobody drains beside his successor.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.users.living.get() >= self.shard.shared.most_living
     }
 
     /// A user of this presence that has ended its flow, while the presence itself goes on with the next iteration.

@@ -18,7 +18,7 @@ use crate::control::Control;
 use crate::net::Net;
 use crate::plan::Plan;
 use crate::rooms::Rooms;
-use crate::shard::{Shard, Shared};
+use crate::shard::{MOST_LIVING, Shard, Shared};
 use crate::user::Common;
 
 #[cfg(test)]
@@ -46,6 +46,16 @@ async fn simulate_closely(
     control: Control,
     server: impl Fn(DuplexStream) + 'static,
 ) -> Simulated {
+    simulate_within(plan, control, MOST_LIVING, server).await
+}
+
+/// [`simulate_closely`] with so many users alive at most.
+async fn simulate_within(
+    plan: Plan,
+    control: Control,
+    most_living: u64,
+    server: impl Fn(DuplexStream) + 'static,
+) -> Simulated {
     let header = Header {
         name: "simulated".into(),
         started: String::new(),
@@ -70,6 +80,7 @@ async fn simulate_closely(
         undelivered: AtomicU64::new(0),
         active: AtomicU64::new(0),
         seed: 1,
+        most_living,
     });
     let clock = Clock::simulated(Instant::now());
     let local = tokio::task::LocalSet::new();

@@ -109,11 +109,15 @@ pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Pres
             presence.end_flow();
             return user.leave().await;
         }
-        let lingering = presence.linger();
-        tokio::task::spawn_local(async move {
+        if presence.is_crowded() {
             user.leave().await;
-            drop(lingering);
-        });
+        } else {
+            let lingering = presence.linger();
+            tokio::task::spawn_local(async move {
+                user.leave().await;
+                drop(lingering);
+            });
+        }
         shard.count(Counter::ArrivalsPlanned, 1);
         shard.count(Counter::ArrivalsStarted, 1);
         due = shard.clock.now();

@@ -37,7 +37,6 @@ pub(crate) struct Watch {
     lag: Histogram,
     hiccups: Histogram,
     worst_lag: Option<(f64, u64)>,
-    worst_hiccup: Option<(f64, u64)>,
     cpu_ns: u64,
     busiest: f64,
     /// By shard: how long its core has been full by now (ns).
@@ -53,7 +52,6 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
         worse(&mut self.worst_lag, &snapshot.lag, snapshot.second);
-        worse(&mut self.worst_hiccup, &snapshot.hiccups, snapshot.second);
         self.lag.merge(&snapshot.lag);
         self.hiccups.merge(&snapshot.hiccups);
         self.absorb_cores(&snapshot.shards, snapshot.interval_ns, snapshot.second);

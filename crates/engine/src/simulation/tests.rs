@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
-use super::{simulate, simulate_closely};
+use super::{simulate, simulate_closely, simulate_within};
 use crate::control::Control;
 use crate::plan::{Body, Expression, HttpStep, Jitter, Loop, Plan, Repeat, Scenario, Step, Template, Think};
 use crate::schedule::{Load, Phase, Shape, Spacing, Stage};

@@ -47,6 +47,42 @@ async fn arrivals_a_generator_cannot_start_within_a_second_are_missed_and_invali
     assert_eq!(summary.verdict.result, Conclusion::Invalid, "{:?}", summary.verdict);
 }
 
+/// A target that never answers: without a ceiling the shard would fill with users who wait.
+#[tokio::test(start_paused = true)]
+async fn arrivals_beyond_the_users_a_shard_can_hold_are_missed_and_invalidate_the_run() {
+    let plan = plan(arrivals(200, 20, None), vec![think(60.0)]);
+    let summary = simulate_within(plan, Control::new(), 50, |_| {}).await.summary;
+    let users = &summary.users;
+    assert_eq!((users.planned, users.started, users.missed, users.completed), (200, 50, 150, 50));
+    assert_eq!(summary.verdict.result, Conclusion::Invalid, "{:?}", summary.verdict);
+}
+
+/// Two hundred users due within a millisecond, found due at once: were they all started before the first of them got a
+/// turn, the limit of fifty would turn most away.
+#[tokio::test(start_paused = true)]
+async fn users_who_arrive_faster_than_they_are_started_do_not_keep_each_other_from_living() {
+    let duration = MILLISECOND;
+    let phase = Phase { name: None, duration, shape: Shape::Count(2000), max_users: Some(50) };
+    let load = Load::Open { phases: vec![phase], spacing: Spacing::Even };
+    let summary = simulate(plan(load, Vec::new()), Control::new(), |_| {}).await;
+    assert_eq!((summary.users.skipped, summary.users.completed), (0, 2000));
+}
+
+/// The machine stands still for half a second of eleven: fifty of eleven hundred beats were late, not one.
+#[tokio::test(start_paused = true)]
+async fn every_beat_that_a_stall_swallowed_is_told() {
+    let freeze = async {
+        tokio::time::sleep(Duration::from_millis(4_995)).await;
+        tokio::time::advance(SECOND / 2).await;
+    };
+    let run = simulate(plan(arrivals(1, 1, None), vec![think(10.0)]), Control::new(), |_| {});
+    let (summary, ()) = tokio::join!(run, freeze);
+    let hiccups = &summary.generator.hiccup_ms;
+    assert!((1095..=1105).contains(&hiccups.count), "{hiccups:?}");
+    assert!((480.0..=505.0).contains(&hiccups.max) && hiccups.p99 > 350.0, "{hiccups:?}");
+    assert!(hiccups.p90 < 5.0, "{hiccups:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_population_iterates_until_its_time_is_over() {
     let stage = Stage { name: None, duration: 10 * SECOND, from: Some(3), users: 3 };
