@@ -1,4 +1,5 @@
-//! `bare connect`: WebSockets one after the other: connect, upgrade, close as the protocol wants it, and again.
+//! `bare connect`: WebSockets one after the other: connect, upgrade, close as the protocol wants it, and again: as many
+//! as `--count` says, or for `--seconds`, whichever ends first.
 
 use crate::arguments::Arguments;
 use crate::client::Client;
@@ -15,7 +16,9 @@ const LIMIT: u64 = 300 * SECOND;
 struct Connect {
     request: Vec<u8>,
     close: Vec<u8>,
+    /// Connections to make, and until when new ones are begun.
     wanted: usize,
+    until: u64,
     begun: usize,
     finished: usize,
     stages: Vec<Stage>,
@@ -27,12 +30,13 @@ enum Stage {
     Upgrade,
     /// The peer's close frame, or its end of the connection.
     Close,
-    /// Nothing: every wanted connection has been begun.
+    /// Nothing: every wanted connection has been begun, or time is up.
     Nothing,
 }
 
 pub(crate) fn run(arguments: &mut Arguments) -> Result<String, Failure> {
-    let wanted = arguments.count("count", 10_000)?;
+    let length = arguments.seconds("seconds", 0)?;
+    let wanted = arguments.count("count", if length > 0 { usize::MAX } else { 10_000 })?;
     let concurrency = arguments.count("concurrency", 50)?.min(wanted);
     let target = arguments.target()?;
     let mut links = Links::new(target.address)?;
@@ -40,28 +44,30 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<String, Failure> {
     let mut close = Vec::new();
     Masks::new().close(&mut close);
     let request = websocket::upgrade(&target);
+    let begun = now();
     let mut connect = Connect {
         request,
         close,
         wanted,
+        until: if length > 0 { begun + length } else { u64::MAX },
         begun: concurrency,
         finished: 0,
         stages: vec![Stage::Upgrade; concurrency],
     };
-    let begun = now();
     for _ in 0..concurrency {
         let who = links.open()?;
         links.send(who, &connect.request)?;
     }
-    poller.run(&mut links, &mut connect, begun + LIMIT)?;
+    poller.run(&mut links, &mut connect, begun + length + LIMIT)?;
     let elapsed = seconds(now() - begun);
-    Ok(format!("{{\"connections\":{wanted},\"seconds\":{elapsed:.3}}}"))
+    let finished = connect.finished;
+    Ok(format!("{{\"connections\":{finished},\"seconds\":{elapsed:.3}}}"))
 }
 
 impl Connect {
     fn finish(&mut self, links: &mut Links, who: usize) -> Result<(), Failure> {
         self.finished += 1;
-        if self.begun == self.wanted {
+        if self.begun == self.wanted || now() >= self.until {
             self.stages[who] = Stage::Nothing;
             links.shut(who);
             return Ok(());
@@ -110,7 +116,8 @@ impl Client for Connect {
     }
 
     fn is_over(&self, _: u64) -> bool {
-        self.finished == self.wanted
+        // Whoever finishes begins the next, unless there shall be none.
+        self.finished == self.begun
     }
 }
 
@@ -128,6 +135,7 @@ mod tests {
             request: Vec::new(),
             close: b"bye".to_vec(),
             wanted: 1,
+            until: u64::MAX,
             begun: 1,
             finished: 0,
             stages: vec![Stage::Upgrade],

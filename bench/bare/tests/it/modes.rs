@@ -55,6 +55,15 @@ fn every_connection_is_upgraded_and_closed_as_the_protocol_wants_it() {
     }
 }
 
+#[test]
+fn connections_are_made_until_time_is_up() {
+    let server = Server::start();
+    let line = line(&bare("connect", &server.url("/ws/echo"), "--seconds 0.2 --concurrency 5"));
+    assert!(line["seconds"].as_f64().unwrap() >= 0.2);
+    assert!(number(&line, "connections") >= 5);
+    assert_eq!(number(&line, "connections"), server.seen.closes.load(SeqCst));
+}
+
 /// A mode that runs over either loop, held to the same counts.
 fn over_both_loops(mode: &str, path: &str, options: &str, check: impl Fn(&Server, &Value)) {
     for driver in ["", "--gather-us 300", "--uring", "--uring --batch 1"] {
