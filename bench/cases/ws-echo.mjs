@@ -11,14 +11,14 @@ const during = steady({ begun: ({ frames_in }) => frames_in > 0, settle_ms: 1200
 
 function figures({ messages, seconds = SECONDS, falls_short }, outcome) {
   if (!outcome.during) throw new Error('the ping-pong was over too soon');
-  return { operations: messages, seconds, messages_per_s: messages / seconds, ...costs(outcome.during), falls_short };
+  return { operations: messages, seconds, messages_per_s: outcome.during.frames / outcome.during.seconds, ...costs(outcome.during), falls_short };
 }
 
 const yaml = {
   during,
   ...sonagi.script('ws-echo/sonagi.yml', PARAMETERS),
   measure: (summary, outcome) =>
-    figures({ messages: summary.traffic.messages_received, seconds: summary.duration_s, falls_short: objections({ ...summary, verdict: {} }) }, outcome),
+    figures({ messages: summary.traffic.messages_received, seconds: summary.duration_s, falls_short: objections(summary, { saturating: true }) }, outcome),
 };
 const loop = { during, ...bare.run('echo', ['/ws/echo', '--connections', USERS, '--seconds', SECONDS, '--bytes', 100]), measure: figures };
 const byK6 = { during, ...k6.script('ws-echo/k6-ws.js', PARAMETERS), measure: figures };
@@ -28,7 +28,7 @@ export default {
   title: 'WebSocket echo, 50 connections, 100 bytes',
   about:
     'Each connection sends, waits for its echo, and sends again. Sonagi does it in two YAML steps, each timed and counted; k6 and Artillery by a callback that ' +
-    'sends and counts, which is the cheapest they have and times nothing. CPU is that of a second and a half in the middle, without start-up.',
+    'sends and counts, which is the cheapest they have and times nothing. Rate and CPU are those of a second and a half in the middle, without start-up.',
   operation: 'message',
   seconds: SECONDS,
   headline: 'cpu_us',

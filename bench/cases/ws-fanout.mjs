@@ -48,13 +48,18 @@ const byArtillery = (users) => ({
 });
 
 /** The rows of a room of `users`: `kinds` maps a tool's name to what makes its contestant. Ratios are within the room. */
-const room = (users, kinds) =>
-  Object.entries(kinds).map(([name, { slow, of }]) => ({ name: `${name}, N=${users}`, during: watch, beside: `sonagi, N=${users}`, slow, ...of(users) }));
+const room = (users, kinds, { target, rounds } = {}) => {
+  const title = (name) => `${name}${target ? ` on ${target}` : ''}, N=${users}`;
+  return Object.entries(kinds).map(([name, { of, ...settings }]) => ({ name: title(name), during: watch, beside: title('sonagi'), target, rounds, ...settings, ...of(users) }));
+};
 
 const OURS = { sonagi: { of: ledger }, bare: { of: loop } };
-const K6 = { of: byK6('k6-ws'), slow: true };
+const K6 = { of: byK6('k6-ws') };
 const K6_WEBSOCKETS = { of: byK6('k6-websockets') };
-const ARTILLERY = { of: byArtillery, slow: true };
+const ARTILLERY = { of: byArtillery };
+/** For rows that no claim is about. */
+const ASIDE = { rounds: 3 };
+const SLOW = { slow: true };
 
 export default {
   name: 'ws-fanout',
@@ -62,6 +67,7 @@ export default {
   about:
     `Everybody comes in within one second and says something once a second for ${SECONDS} s: N² copies a second. The row *sonagi* follows every copy in the ledger and says how long it took ` +
     'from the planned send; *without ledger* only counts, as the other tools do: bare in its loop (with a histogram), k6 and Artillery in a plain variable, the cheapest they have. ' +
+    'Our own target writes to a socket once per turn of its loop, which spares the reader system calls; the rows *on bun* are there because another server may not. ' +
     'CPU is that of 2.2 s in which all speak, without start-up, divided by the copies the target sent in them, as far as the tool came to count them.',
   operation: 'delivery',
   seconds: SECONDS + 4.5,
@@ -72,12 +78,13 @@ export default {
     p99_ms: { label: 'its p99, ms', better: 'lower' },
   },
   contestants: [
-    ...room(500, { ...OURS, 'sonagi without ledger': { of: plain }, 'k6/ws': K6, 'k6/websockets': { ...K6_WEBSOCKETS, slow: true }, artillery: ARTILLERY }),
-    ...room(300, { sonagi: OURS.sonagi, 'k6/websockets': K6_WEBSOCKETS, 'k6/ws': K6, artillery: ARTILLERY }),
-    ...room(100, { sonagi: OURS.sonagi, 'k6/websockets': { ...K6_WEBSOCKETS, slow: true }, 'k6/ws': K6, artillery: ARTILLERY }),
+    ...room(500, { ...OURS, 'sonagi without ledger': { of: plain, ...ASIDE }, 'k6/ws': { ...K6, ...ASIDE }, 'k6/websockets': { ...K6_WEBSOCKETS, ...SLOW }, artillery: { ...ARTILLERY, ...ASIDE } }),
+    ...room(500, OURS, { target: 'bun', ...ASIDE }),
+    ...room(300, { sonagi: OURS.sonagi, 'k6/websockets': K6_WEBSOCKETS, 'k6/ws': { ...K6, ...SLOW }, artillery: { ...ARTILLERY, ...SLOW } }),
+    ...room(100, { sonagi: { ...OURS.sonagi, ...ASIDE }, 'k6/websockets': { ...K6_WEBSOCKETS, ...SLOW }, 'k6/ws': { ...K6, ...SLOW }, artillery: { ...ARTILLERY, ...SLOW } }),
   ],
   claims: [
-    { says: 'N=500 with the ledger: 100 % received', measure: 'received_share', of: 'sonagi, N=500', atLeast: 1 },
+    { says: 'N=500 with the ledger: 100 % received in every run', measure: 'received_share', of: 'sonagi, N=500', atLeast: 1, worst: true },
     { says: 'N=500 with the ledger: CPU per delivery at most 1.25 × the bare loop’s', measure: 'cpu_us', of: 'sonagi, N=500', against: 'bare, N=500', atMost: 1.25 },
     { says: 'N=300: at least 2.5 × better than k6/websockets', measure: 'cpu_us', of: 'k6/websockets, N=300', against: 'sonagi, N=300', atLeast: 2.5 },
     { says: 'N=500 with the ledger: at most 64 MB resident', measure: 'peak_mb', of: 'sonagi, N=500', atMost: 64 },

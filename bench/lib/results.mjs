@@ -21,7 +21,7 @@ export function resultOf(kase, contestants, { records, calibrations }, available
     rounds: runs,
     rows: contestants.map(({ name, tool, target = 'null', beside, rounds }) => ({ name, tool, target, beside, rounds })),
     unavailable: contestants.filter((one) => !available.has(one)).map((one) => ({ name: one.name, reason: available.missing(one) })),
-    left_out: kase.contestants.filter((one) => !contestants.includes(one)).map(({ name }) => name),
+    left_out: kase.contestants.filter((one) => one.slow && !contestants.includes(one)).map(({ name }) => name),
     calibrations,
     runs: records.map(rounded),
   };
