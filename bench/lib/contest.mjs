@@ -14,6 +14,8 @@ const PATIENCE_S = 45;
 
 export class Contest {
   #targets = new Map();
+  /** The figures of each row's last run. */
+  #latest = new Map();
 
   /** `kinds` maps a target's name to its file; `say` tells progress. */
   constructor(kase, kinds, say) {
@@ -33,6 +35,8 @@ export class Contest {
           for (let again = 0; again < (contestant.runs ?? 1); again += 1) {
             beginning(contestant, round);
             records.push({ contestant: contestant.name, round, ...(await this.#record(contestant, calibrations.get(contestant.name))) });
+            const { measures } = records.at(-1);
+            if (measures) this.#latest.set(contestant.name, measures);
             this.say(records.at(-1));
           }
         }
@@ -79,8 +83,8 @@ export class Contest {
       const invocation = contestant.command({ target, folder, cache: CACHE, calibration });
       commands.target_command = impersonal([`taskset -c ${TARGET_CORE}`, ...target.argv.map(quoted)].join(' '));
       commands.command = shown(invocation, contestant, target);
-      outcome = await this.#measured(contestant, invocation, target);
-      outcome = { ...outcome, folder, calibration };
+      outcome = await this.#measured(contestant, invocation, target, calibration);
+      outcome = { ...outcome, folder, calibration, latest: (name) => this.#latest.get(name) };
       if (outcome.overdue) throw new Error(`it had not ended after ${Math.round(outcome.wall_s)} s, and was ended`);
       const figures = contestant.measure(contestant.report(outcome), outcome);
       const { falls_short } = figures;
@@ -95,7 +99,7 @@ export class Contest {
     }
   }
 
-  async #measured(contestant, invocation, target) {
+  async #measured(contestant, invocation, target, calibration) {
     await target.reset();
     const before = target.sample();
     let rss_mb_peak = before.rss_mb;
@@ -105,11 +109,11 @@ export class Contest {
       return now;
     };
     const beside = async (child) => {
-      const probe = { ...child, target, target_sample: targetSample, stats: () => target.stats() };
+      const probe = { ...child, target, target_sample: targetSample, stats: () => target.stats(), reset: () => target.reset() };
       const watching = (async () => {
         while (await child.wait(500)) targetSample();
       })();
-      const during = await contestant.during?.(probe);
+      const during = await contestant.during?.(probe, calibration ?? {});
       await watching;
       return during;
     };

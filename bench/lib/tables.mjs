@@ -25,10 +25,10 @@ export function claimsText(results) {
   return lines.join('\n');
 }
 
-function claimLine(result, claim, { verdict, figure, of, against, why, short }) {
+function claimLine(result, claim, { verdict, figure, of, against, why, short, capped }) {
   const column = result.columns[claim.measure];
   const worst = claim.worst ? ' in the worst run' : '';
-  const value = against ? `${readable(figure)} × (${of} ÷ ${against})` : readable(figure, column?.unit);
+  const value = against ? `${capped ? '≥ ' : ''}${readable(figure)} × (${of} ÷ ${against})` : readable(figure, column?.unit);
   const shown = figure === undefined ? why : [value + worst, short].filter(Boolean).join('; ');
   return `| [${result.case}](#${anchor(result.title)}) | ${claim.says} | ${verdict === 'met' ? 'met' : `**${verdict}**`} | ${shown} |`;
 }

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { maximum } from '../cases/http-open.mjs';
 import { CASES, load } from '../cases/index.mjs';
 import { scriptPath } from '../lib/scripts.mjs';
 import { objections } from '../tools/sonagi.mjs';
@@ -88,8 +89,26 @@ test('a saturated loop is no objection, whatever else is', () => {
 
 test('idle users that were never all there at once are told', async () => {
   const { measure } = await row('idle', 'bare, 10k');
-  const { falls_short } = measure({ messages: 12_000 }, { during: { most: 9_000 } });
+  const { falls_short } = measure({ messages: 20_000 }, { during: { most: 9_000 }, latest: () => undefined });
   assert.equal(falls_short, 'at most 9000 of 10000 were connected at once');
+});
+
+test('idle users that left before they were looked at are told, and words that are missing', async () => {
+  const { measure } = await row('idle', 'sonagi, 10k');
+  const during = { most: 10_000, first_s: 0.1, all_s: 1.2, still: 9_990, rss_mb: 50, held_cpu: 0.1 };
+  const latest = (name) => (name === 'sonagi, 1k' ? { held_mb: 14 } : undefined);
+  const found = measure(clean({ traffic: { messages_received: 19_999 } }), { during, latest });
+  assert.equal(found.falls_short, '9990 of 10000 were still there at the end of the five seconds; 19999 of 20000 words came back');
+  assert.equal(found.kb_per_user, 4.096);
+});
+
+test('a tool’s maximum is bracketed to five per cent, from below', async () => {
+  const tried = [];
+  const { carried, failed } = await maximum({ begin: 1000 }, async (rate) => (tried.push(rate), rate <= 2500));
+  assert.ok(carried <= 2500 && failed > 2500 && failed <= carried * 1.05, `${carried} to ${failed}`);
+  assert.ok(Math.max(...tried) <= 2500 * 1.4);
+  assert.equal((await maximum({ begin: 1000 }, async (rate) => rate <= 400)).carried <= 400, true);
+  await assert.rejects(maximum({ begin: 1000 }, async () => false), /carried no rate/);
 });
 
 test('memory of an idle connection is the growth between two sizes', async () => {

@@ -37,6 +37,12 @@ test('a claim that must never fail is judged by its worst run', () => {
   assert.equal(judge({ measure: 'missed', of: 'sonagi', atMost: 0, worst: true }, runs, {}).figure, 0.01);
 });
 
+test('a figure above what can be is told as the cap', () => {
+  const claim = { measure: 'rate', of: 'wrk', against: 'oha', atLeast: 1.2, cap: 1.5 };
+  assert.deepEqual(verdict({ ...claim, cap: 1.5 }), { verdict: 'met', figure: 1.5, of: 'wrk', against: 'oha', capped: true });
+  assert.equal(verdict({ ...claim, cap: 2 }).figure, 1.5625);
+});
+
 test('a row that failed once judges nothing', () => {
   const counts = { sonagi: { runs: 5, failed: 0, short: 0 }, oha: { runs: 5, failed: 1, short: 0 } };
   const claim = { measure: 'rate', of: 'sonagi', against: 'oha', atLeast: 1 };
