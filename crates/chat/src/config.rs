@@ -111,14 +111,15 @@ pub struct Limits {
     pub rooms: usize,
     /// Rooms one connection may be in.
     pub rooms_per_connection: usize,
-    /// Sends accepted but not yet committed; more are answered with the error `overloaded`.
+    /// Sends accepted that the log has not looked at; more are answered with the error `overloaded`.
     pub sends_in_flight: usize,
-    /// Sends committed by one transaction.
+    /// Sends committed by one transaction, and gathered at most.
     pub sends_per_commit: usize,
-    /// Gathering: for each connection that got something from a batch, how much later the next batch begins, so that
-    /// messages in quick succession share a write to each receiver. Zero turns it off. Not done while faults are planned.
+    /// Gathering: for each connection that got something of a room's messages, how much later the room's next ones are
+    /// published, so that messages in quick succession share a write to each receiver. Zero turns it off. Not done
+    /// while faults are planned.
     pub gather_per_copy: Duration,
-    /// The most that gathering delays a batch.
+    /// The most that gathering delays a message.
     pub gather_most: Duration,
     /// The longest page of `GET /rooms/:id/messages`.
     pub history_page: usize,

@@ -20,6 +20,7 @@ mod credentials;
 mod doors;
 mod engineio;
 mod faults;
+mod gather;
 mod http;
 mod hub;
 mod link;

@@ -222,6 +222,7 @@ impl<A: Attendant> Link<A> {
         }
         self.attendant.peer().outbox.wrote(written, frames);
         self.hub.metrics.bytes_out.add(written as u64);
+        self.hub.metrics.writes.add(1);
     }
 
     /// One read: true when something came, false at the end of the stream.
@@ -243,6 +244,7 @@ impl<A: Attendant> Link<A> {
     fn feed(&mut self, bytes: &mut [u8]) {
         self.hub.metrics.bytes_in.add(bytes.len() as u64);
         self.attendant.heard();
+        let before = Arc::as_ptr(self.attendant.peer());
         let Link { decoder, attendant, answered, hub, .. } = self;
         let mut messages = 0;
         let fed = decoder.feed(bytes, |event| match event {
@@ -268,10 +270,72 @@ impl<A: Attendant> Link<A> {
             }
         });
         self.hub.metrics.frames_in.add(messages);
+        if Arc::as_ptr(self.attendant.peer()) != before {
+            // `wrote` will take it off the queue that is written now.
+            self.attendant.peer().outbox.brings(self.out.iter());
+        }
         if let Err(violation) = fed {
             self.hub.metrics.violations.add(1);
             self.answered = true;
             self.attendant.peer().outbox.close(Close::Violation(violation.code()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doors;
+
+    /// Goes over to its second peer with the first text.
+    struct Changing {
+        peers: [Arc<Peer>; 2],
+        at: usize,
+    }
+
+    impl Attendant for Changing {
+        fn peer(&self) -> &Arc<Peer> {
+            &self.peers[self.at]
+        }
+        fn text(&mut self, _: &str) {
+            self.at = 1;
+        }
+        fn binary(&mut self, _: &[u8]) {}
+        fn heard(&mut self) {}
+        fn farewell(&self) -> Option<&'static str> {
+            None
+        }
+        fn closing(&mut self) {}
+    }
+
+    #[tokio::test]
+    async fn what_a_probe_has_not_written_when_its_session_takes_over_is_charged_to_the_session() {
+        let service = crate::start(crate::Config::default()).await.unwrap();
+        let hub = service.hub().clone();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (read, write) = listener.accept().await.unwrap().0.into_split();
+        let peers = [(); 2].map(|()| doors::newcomer(&hub, 1000));
+        let mut link = Link {
+            socket: read,
+            write: Some(write),
+            decoder: Decoder::new(Role::Server, 1000),
+            out: VecDeque::from([Bytes::from_static(b"12345678")]),
+            stage: Stage::Talking,
+            answered: false,
+            attendant: Changing { peers: peers.clone(), at: 0 },
+            hub,
+        };
+        let mut text = Vec::new();
+        websocket::encode(Opcode::Text, b"5", Some([0; 4]), &mut text);
+        link.feed(&mut text);
+        // Its own frame comes behind: when both are out, nothing waits, and before that it is not written past them.
+        peers[1].outbox.push(Bytes::from_static(b"own"));
+        let own = peers[1].outbox.waiting();
+        link.wrote(8);
+        assert!(peers[1].outbox.waiting() > 0 && peers[1].outbox.waiting() < own);
+        link.fill();
+        link.wrote(3);
+        assert_eq!(peers[1].outbox.waiting(), 0);
     }
 }

@@ -6,9 +6,9 @@
 //! before the first copy leaves; the batch grows with the load, so it never bounds the rate. The same thread keeps
 //! the due times of planted faults, which is why it needs no timer.
 //!
-//! A copy costs its receiver's socket a write, whatever is in it. So a batch does not begin sooner after the last one
-//! than that one's receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms): writes take a bounded share
-//! of a core and messages that come faster than that share them. A message that comes after a silence leaves at once.
+//! After a batch a room rests for its receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms), so that its
+//! writes take a bounded share of a core and messages that come faster than that share them (`gather`). A message for a
+//! room that has been silent that long leaves at once, and so does every other job, whatever other rooms wait for.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,10 +18,11 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::gather::Gathering;
 use crate::hub::Hub;
 use crate::peer::Peer;
-use crate::receipt::{Outcome, Receipt};
-use crate::room::{Message, Room};
+use crate::receipt::{self, Outcome, Receipt};
+use crate::room::{Ack, Message, Room};
 use crate::spoil::{self, Spoiler};
 use crate::store::{self, MessageRow};
 
@@ -64,7 +65,8 @@ impl Log {
         self.jobs.try_send(Job::Entry(entry)).is_ok()
     }
 
-    /// Runs `ask` on the writing connection after everything sent before; `None` when too many wait or it has stopped.
+    /// Runs `ask` on the writing connection after everything acknowledged before; `None` when too many wait or it has
+    /// stopped.
     pub(crate) async fn with<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut Connection) -> T + Send + 'static,
@@ -90,41 +92,35 @@ impl Log {
 pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
     let limits = &hub.config.limits;
     let mut spoiler = Spoiler::new(&hub.config.faults, limits.queue_bytes);
+    let mut gathering = Gathering::default();
     let mut batch = Vec::new();
-    // Until then sends are gathered.
-    let mut gathered_by = Instant::now();
     loop {
-        let wait = spoil::until(spoiler.as_ref().and_then(Spoiler::next_due));
-        let first = match wait {
+        let due = spoiler.as_ref().and_then(Spoiler::next_due).into_iter().chain(gathering.next_due()).min();
+        let first = match spoil::until(due) {
             None => inbox.0.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(wait) => inbox.0.recv_timeout(wait),
         };
-        let mut next = match first {
+        let first = match first {
             Ok(job) => Some(job),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        if let Some(wait) = gathered_by.checked_duration_since(Instant::now()).filter(|_| spoiler.is_none()) {
-            std::thread::sleep(wait);
-        }
-        let mut other = None;
-        while let Some(job) = next.take() {
-            match job {
-                Job::Entry(entry) => batch.push(entry),
-                job => {
-                    other = Some(job);
-                    break;
-                }
-            }
-            if batch.len() < limits.sends_per_commit {
-                next = inbox.0.try_recv().ok();
-            }
+        let other = gather(first, &inbox, limits.sends_per_commit, &mut gathering);
+        let started = Instant::now();
+        if gathering.count() >= limits.sends_per_commit || matches!(other, Some(Job::Stop)) {
+            gathering.take_all(&mut batch);
+        } else {
+            gathering.take(started, &mut batch);
         }
         if !batch.is_empty() {
-            let started = Instant::now();
             let outcomes = commit(&mut db, &batch, &hub);
-            let receivers = publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
-            gathered_by = started + limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
+            let reached = publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
+            for (room, receivers) in reached {
+                let rest = limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
+                if !rest.is_zero() {
+                    gathering.rest(room, started + rest);
+                }
+            }
         }
         if let Some(spoiler) = &mut spoiler {
             spoiler.release_due(Instant::now(), &hub.metrics);
@@ -138,6 +134,21 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
     if let Some(spoiler) = &mut spoiler {
         spoiler.release_all(&hub.metrics);
     }
+}
+
+/// Adds the entries that are here until there are `most`, and returns the job that is none.
+fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gathering<Entry>) -> Option<Job> {
+    let mut next = first;
+    while let Some(job) = next.take() {
+        match job {
+            Job::Entry(entry) => gathering.add(entry.room.key, entry),
+            other => return Some(other),
+        }
+        if gathering.count() < most {
+            next = inbox.0.try_recv().ok();
+        }
+    }
+    None
 }
 
 /// Numbers and stores the batch in one transaction; when that fails, no message of it is published.
@@ -195,55 +206,69 @@ fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outc
 /// Bytes of content after which a run ends: the copies of a long one could not wait in a queue.
 const RUN: usize = 32 * 1024;
 
-/// A room's messages of one batch.
+/// A room's messages of one batch, and what their senders are to be told.
 struct Run {
     room: Arc<Room>,
     messages: Vec<Message>,
+    acks: Vec<Ack>,
     bytes: usize,
 }
 
-/// Fans a batch out and then acknowledges it. Returns how many connections got something, counted once for each run.
+/// Fans a batch out and acknowledges it. Returns, by the room's key, how many connections got something, counted once
+/// for each run.
 pub(crate) fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
     spoiler: &mut Option<Spoiler>,
     hub: &Hub,
-) -> u64 {
+) -> HashMap<i64, u64> {
     let mut receipts = Vec::new();
     // By the room's key: its last run in `runs`.
     let mut latest: HashMap<i64, usize> = HashMap::new();
     let mut runs: Vec<Run> = Vec::new();
     for (entry, outcome) in batch {
         let Entry { room, sender, user, content, receipt, .. } = entry;
-        receipts.push((receipt, sender.clone(), outcome));
-        let Outcome::Stored { seq, at } = outcome else { continue };
+        let Outcome::Stored { seq, at } = outcome else {
+            receipts.push((receipt, sender, outcome));
+            continue;
+        };
+        hub.metrics.messages.add(1);
         let message = Message { seq, sender, user, content, at };
         let number = message.sender.sent.fetch_add(1, Relaxed);
         if let Some(spoiler) = spoiler {
             spoiler.publish(&room, &message, number, &hub.peers, &hub.metrics);
+            receipts.push((receipt, message.sender, outcome));
             continue;
         }
         let bytes = message.content.len();
+        let ack = receipt.acceptance(seq);
+        let ack = ack.map(|frame| Ack { peer: message.sender.clone(), frame, given: false });
         match latest.get(&room.key).and_then(|at| runs.get_mut(*at)) {
             Some(run) if run.bytes + bytes <= RUN => {
                 run.bytes += bytes;
                 run.messages.push(message);
+                run.acks.extend(ack);
             }
             _ => {
                 latest.insert(room.key, runs.len());
-                runs.push(Run { room, messages: vec![message], bytes });
+                runs.push(Run { room, messages: vec![message], acks: ack.into_iter().collect(), bytes });
             }
         }
     }
-    let receivers = runs.iter().map(|run| run.room.publish(&run.messages, &hub.metrics)).sum();
+    let mut reached = HashMap::new();
+    for Run { room, messages, mut acks, .. } in runs {
+        *reached.entry(room.key).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
+        // Of who is no member, or polls.
+        for ack in acks.iter().filter(|ack| !ack.given) {
+            receipt::tell(&ack.peer, &ack.frame, &hub.metrics);
+        }
+    }
     for (receipt, sender, outcome) in receipts {
-        match outcome {
-            Outcome::Stored { .. } => hub.metrics.messages.add(1),
-            Outcome::Repeated { .. } => hub.metrics.repeated.add(1),
-            Outcome::Failed => {}
+        if let Outcome::Repeated { .. } = outcome {
+            hub.metrics.repeated.add(1);
         }
         receipt.give(&sender, outcome, &hub.metrics);
     }
-    receivers
+    reached
 }
 
 pub(crate) fn now_ms() -> u64 {

@@ -49,6 +49,8 @@ pub(crate) struct Metrics {
     /// Text and binary frames read from WebSockets, and queued by the null mode: for its statistics only.
     pub(crate) frames_in: Count,
     pub(crate) frames_out: Count,
+    /// System calls that wrote to WebSockets; for those statistics, too.
+    pub(crate) writes: Count,
     pub(crate) slow_consumers: Count,
     pub(crate) dead_peers: Count,
     pub(crate) violations: Count,

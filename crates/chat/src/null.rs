@@ -22,7 +22,7 @@ use hdrhistogram::Histogram;
 use crate::hub::Hub;
 use crate::lock;
 use crate::log::{self, Entry};
-use crate::metrics::Count;
+use crate::metrics::{Count, Metrics};
 use crate::receipt::Outcome;
 
 pub(crate) use alarm::Alarm;
@@ -75,7 +75,7 @@ impl Null {
         format!(
             concat!(
                 r#"{{"requests":{},"after":{{"count":{},"p50_ms":{:.4},"p99_ms":{:.4},"max_ms":{:.4}}},"#,
-                r#""connections":{},"frames_in":{},"frames_out":{}}}"#
+                r#""connections":{},"frames_in":{},"frames_out":{},"writes":{}}}"#
             ),
             self.requests.get(),
             after.len(),
@@ -85,12 +85,14 @@ impl Null {
             hub.metrics.sockets.get(),
             hub.metrics.frames_in.get(),
             hub.metrics.frames_out.get(),
+            hub.metrics.writes.get(),
         )
     }
 
     fn reset(&self, hub: &Hub) {
         lock(&self.after).clear();
-        for count in [&self.requests, &hub.metrics.frames_in, &hub.metrics.frames_out] {
+        let Metrics { frames_in, frames_out, writes, .. } = &hub.metrics;
+        for count in [&self.requests, frames_in, frames_out, writes] {
             count.clear();
         }
     }

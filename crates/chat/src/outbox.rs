@@ -142,15 +142,29 @@ impl Outbox {
     }
 
     pub(crate) fn push(&self, frame: Bytes) -> Pushed {
-        self.enqueue(lock(&self.queue), frame)
+        self.push_if(frame, || true)
+    }
+
+    /// Queues the frame unless, asked under the queue's lock, it is not wanted: then as if the connection were gone.
+    pub(crate) fn push_if(&self, frame: Bytes, wanted: impl FnOnce() -> bool) -> Pushed {
+        let queue = lock(&self.queue);
+        if !wanted() {
+            return Pushed::Gone;
+        }
+        self.enqueue(queue, frame)
     }
 
     /// Writes the piece (one or more whole frames) to the socket if nothing waits before it, and queues what the socket
     /// does not take. Also returns the bytes written. Not for a session that may be polled and a piece of several frames:
-    /// a poll takes frames apart by their headers.
+    /// a poll takes frames apart by their headers. The queue's lock is held for that one system call.
     pub(crate) fn deliver(&self, piece: &Bytes) -> (Pushed, usize) {
+        self.deliver_if(piece, || true)
+    }
+
+    /// The same, unless, asked under the queue's lock, it is not wanted.
+    pub(crate) fn deliver_if(&self, piece: &Bytes, wanted: impl FnOnce() -> bool) -> (Pushed, usize) {
         let mut queue = lock(&self.queue);
-        if queue.standing != Standing::Open {
+        if queue.standing != Standing::Open || !wanted() {
             return (Pushed::Gone, 0);
         }
         // Nothing queued, and nothing taken by the writer that it has not written: it says so after the system call.
@@ -196,6 +210,17 @@ impl Outbox {
             self.waiting.fetch_add(cost(&frame), Relaxed);
             queue.frames.push_front(frame);
         }
+    }
+
+    /// The writer of this queue brings with it what it took from another and has not written.
+    pub(crate) fn brings<'a>(&self, frames: impl Iterator<Item = &'a Bytes>) {
+        self.waiting.fetch_add(frames.map(cost).sum(), Relaxed);
+    }
+
+    /// What a test holds up all others with.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> impl Drop + '_ {
+        lock(&self.queue)
     }
 
     /// From now on the writer of this socket is the only one who takes from the queue.

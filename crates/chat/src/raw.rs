@@ -17,7 +17,7 @@ use sonagi_wire::websocket::{self, Opcode};
 
 use crate::hub::Hub;
 use crate::link::Attendant;
-use crate::outbox::Close;
+use crate::outbox::{Close, Pushed};
 use crate::peer::Peer;
 use crate::problem::Problem;
 use crate::receipt::Receipt;
@@ -141,19 +141,25 @@ pub(crate) struct Echo {
 /// Bytes an echo may owe before it stops reading.
 const ECHO_PATIENCE: usize = 256 * 1024;
 
+impl Echo {
+    fn say(&self, opcode: Opcode, payload: &[u8]) {
+        if self.peer.outbox.push(websocket::shared(opcode, payload)) == Pushed::Queued {
+            self.hub.metrics.frames_out.add(1);
+        }
+    }
+}
+
 impl Attendant for Echo {
     fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
 
     fn text(&mut self, text: &str) {
-        self.hub.metrics.frames_out.add(1);
-        self.peer.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
+        self.say(Opcode::Text, text.as_bytes());
     }
 
     fn binary(&mut self, bytes: &[u8]) {
-        self.hub.metrics.frames_out.add(1);
-        self.peer.outbox.push(websocket::shared(Opcode::Binary, bytes));
+        self.say(Opcode::Binary, bytes);
     }
 
     fn heard(&mut self) {
@@ -170,5 +176,21 @@ impl Attendant for Echo {
 
     fn patience(&self) -> usize {
         ECHO_PATIENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doors;
+
+    #[tokio::test]
+    async fn an_echo_that_was_not_queued_is_not_counted() {
+        let service = crate::start(crate::Config { null: true, ..Default::default() }).await.unwrap();
+        let hub = service.hub().clone();
+        let mut echo = Echo { peer: doors::newcomer(&hub, 100), hub: hub.clone() };
+        echo.text("short");
+        echo.text(&"long".repeat(100));
+        assert_eq!(hub.metrics.frames_out.get(), 1);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
 use crate::metrics::Metrics;
@@ -38,42 +39,43 @@ pub(crate) enum Receipt {
 impl Receipt {
     pub(crate) fn give(&self, sender: &Arc<Peer>, outcome: Outcome, metrics: &Metrics) {
         match outcome {
-            Outcome::Stored { seq, .. } | Outcome::Repeated { seq } => self.accept(sender, seq, metrics),
+            Outcome::Stored { seq, .. } | Outcome::Repeated { seq } => {
+                if let Some(frame) = self.acceptance(seq) {
+                    tell(sender, &frame, metrics);
+                }
+            }
             Outcome::Failed => self.refuse(sender, &Problem::store(), metrics),
         }
     }
 
-    fn accept(&self, sender: &Arc<Peer>, seq: u64, metrics: &Metrics) {
-        self.tell(
-            sender,
-            metrics,
-            match self {
-                Receipt::Silent => return,
-                Receipt::Raw(id) => {
-                    format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, id.as_deref().unwrap_or("null"))
-                }
-                Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":true,"seq":{seq}}}]"#),
-            },
-        );
+    /// The frame that says the message has this number, if the sender wants one.
+    pub(crate) fn acceptance(&self, seq: u64) -> Option<Bytes> {
+        let text = match self {
+            Receipt::Silent => return None,
+            Receipt::Raw(id) => {
+                format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, id.as_deref().unwrap_or("null"))
+            }
+            Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":true,"seq":{seq}}}]"#),
+        };
+        Some(websocket::shared(Opcode::Text, text.as_bytes()))
     }
 
     pub(crate) fn refuse(&self, sender: &Arc<Peer>, problem: &Problem, metrics: &Metrics) {
         let fields = problem.fields();
-        self.tell(
-            sender,
-            metrics,
-            match self {
-                Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
-                Receipt::Raw(id) => {
-                    format!(r#"{{"type":"error","id":{},{fields}}}"#, id.as_deref().unwrap_or("null"))
-                }
-                Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":false,"error":{{{fields}}}}}]"#),
-            },
-        );
+        let text = match self {
+            Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
+            Receipt::Raw(id) => {
+                format!(r#"{{"type":"error","id":{},{fields}}}"#, id.as_deref().unwrap_or("null"))
+            }
+            Receipt::SocketIo(id) => format!(r#"43{id}[{{"ok":false,"error":{{{fields}}}}}]"#),
+        };
+        tell(sender, &websocket::shared(Opcode::Text, text.as_bytes()), metrics);
     }
+}
 
-    fn tell(&self, sender: &Arc<Peer>, metrics: &Metrics, text: String) {
-        let (_, written) = sender.outbox.deliver(&websocket::shared(Opcode::Text, text.as_bytes()));
-        metrics.bytes_out.add(written as u64);
-    }
+/// Hands a frame to who sent something.
+pub(crate) fn tell(sender: &Peer, frame: &Bytes, metrics: &Metrics) {
+    let (_, written) = sender.outbox.deliver(frame);
+    metrics.bytes_out.add(written as u64);
+    metrics.writes.add(u64::from(written > 0));
 }

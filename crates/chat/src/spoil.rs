@@ -163,7 +163,7 @@ impl Spoiler {
         let mut pass = Pass { spoiler: self, room, metrics, now, delivered: Delivered::default() };
         let mut leaks = Vec::new();
         let room_hash = name_hash(&room.id);
-        for member in &state.members {
+        for member in state.members.iter() {
             let frame = encoded.frame(member.peer.form);
             let settled = now.saturating_duration_since(member.since) >= pass.spoiler.plan.settle;
             let copy = Copy {

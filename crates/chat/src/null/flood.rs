@@ -82,6 +82,7 @@ impl Flood {
         self.at += written;
         self.hub.metrics.frames_out.add((self.at / self.frame - before) as u64);
         self.hub.metrics.bytes_out.add(written as u64);
+        self.hub.metrics.writes.add(1);
         if self.at == self.frames.len() {
             self.at = 0;
         }

@@ -111,10 +111,12 @@ enum Stage {
         read: Instant,
         due: Instant,
         asked: bool,
+        keep: bool,
     },
     /// The answer of a request read then is being written.
     Answered {
         read: Instant,
+        keep: bool,
     },
     /// What is in `output` is the last.
     Ending(Option<End>),
@@ -143,17 +145,20 @@ impl Talk {
             }
             match &mut self.stage {
                 Stage::Ending(end) => return Poll::Ready(end.take().unwrap_or(End::Closed)),
-                Stage::Answered { read } => {
+                Stage::Answered { read, keep } => {
                     if let Some(null) = &self.hub.null {
                         null.answered_after(*read);
+                    }
+                    if !*keep {
+                        return Poll::Ready(End::Closed);
                     }
                     self.stage = Stage::Open;
                     self.resume();
                     continue;
                 }
-                Stage::Waiting { read, due, asked } => {
+                Stage::Waiting { read, due, asked, keep } => {
                     if Instant::now() >= *due {
-                        self.stage = Stage::Answered { read: *read };
+                        self.stage = Stage::Answered { read: *read, keep: *keep };
                         self.ok();
                         continue;
                     }
@@ -258,7 +263,7 @@ impl Talk {
                 return self.refuse("400 Bad Request", WAITS);
             };
             let read = *self.read_at.get_or_insert_with(Instant::now);
-            self.stage = Stage::Waiting { read, due: read + wait, asked: false };
+            self.stage = Stage::Waiting { read, due: read + wait, asked: false, keep: head.keep };
             return;
         }
         if head.path.starts_with("/ws/") {

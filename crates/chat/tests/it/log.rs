@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use sonagi_chat::{Config, Limits, Service, Store};
 
-use crate::client::{Ws, get, metric};
+use crate::client::{Ws, get, metric, post};
 
 async fn serve(file: &Path, limits: Limits) -> Service {
     let store = Store::File(file.to_owned());
@@ -129,4 +129,57 @@ async fn messages_in_quick_succession_share_a_batch_and_the_first_after_a_silenc
     assert!(started.elapsed() >= second, "the second batch begins that long after the first");
     assert_eq!(ws.json_of("message").await["seq"], 3);
     assert_eq!(metric(&service.metrics(), "chat_commits_total"), 2);
+}
+
+#[tokio::test]
+async fn a_busy_room_holds_up_no_other_room_no_request_and_no_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chat.db");
+    let hour = Duration::from_secs(3600);
+    let limits = Limits { gather_per_copy: hour, gather_most: hour, ..Limits::default() };
+    let service = serve(&file, limits).await;
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut busy = Ws::in_room(at, "lobby", token).await;
+    busy.say("first", "1").await;
+    assert_eq!(busy.json_of("ack").await["seq"], 1);
+    busy.say("waits for an hour", "2").await;
+    // In order behind it on the same connection, so the wait has begun.
+    let made = post(at, "/rooms/find-or-create", token, r#"{"name":"quiet"}"#).await;
+    assert_eq!(made.status, 200, "{}", made.body);
+    busy.text(r#"{"type":"join","room":"quiet"}"#).await;
+    busy.text(r#"{"type":"send","room":"quiet","content":"hi","id":"3"}"#).await;
+    let message = busy.json_of("message").await;
+    assert_eq!((&message["room"], &message["content"]), (&"quiet".into(), &"hi".into()));
+    service.drain(Duration::ZERO).await;
+    let service = serve(&file, Limits::default()).await;
+    assert_eq!(stored(&service).await, [1, 2], "what was accepted is stored");
+}
+
+#[tokio::test]
+async fn a_full_batch_does_not_wait() {
+    let hour = Duration::from_secs(3600);
+    let limits =
+        Limits { gather_per_copy: hour, gather_most: hour, sends_per_commit: 3, ..Limits::default() };
+    let service = sonagi_chat::start(Config { seed_users: 1, limits, ..Config::default() }).await.unwrap();
+    let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;
+    for n in 1..=4 {
+        ws.say("x", &n.to_string()).await;
+    }
+    assert_eq!(acknowledged(&answers(&mut ws, 4).await), [1, 2, 3, 4]);
+}
+
+#[tokio::test]
+async fn a_sender_is_acknowledged_by_the_write_that_brings_its_own_copy() {
+    let service =
+        sonagi_chat::start(Config { seed_users: 1, null: true, ..Config::default() }).await.unwrap();
+    let (at, token) = (service.address(), &service.credentials()[0].token);
+    let mut ws = Ws::in_room(at, "lobby", token).await;
+    post(at, "/null/reset", "", "").await;
+    for seq in 1..=5 {
+        ws.say("x", "id").await;
+        // Behind the copy, never before it.
+        assert_eq!(ws.json().await["type"], "message");
+        assert_eq!(ws.json().await, serde_json::json!({"type": "ack", "id": "id", "seq": seq}));
+    }
+    assert_eq!(get(at, "/null/stats", "").await.json()["writes"], 5);
 }

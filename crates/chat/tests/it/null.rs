@@ -67,6 +67,8 @@ async fn a_connection_ends_when_its_client_asks_or_speaks_no_http() {
     for (request, status) in [
         ("GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 200),
         ("GET / HTTP/1.0\r\n\r\n", 200),
+        ("GET /after/1ms HTTP/1.1\r\nConnection: close\r\n\r\n", 200),
+        ("GET /after/1ms HTTP/1.0\r\n\r\n", 200),
         ("\u{16}\u{3}\u{1} hello\r\n\r\n", 400),
         ("GET /after/soon HTTP/1.1\r\n\r\n", 400),
         ("GET /ws/nowhere HTTP/1.1\r\n\r\n", 404),
@@ -133,6 +135,8 @@ async fn a_room_confirms_the_join_and_says_everything_to_everybody_as_it_was_sai
     assert_eq!(stats["frames_in"], 3);
     // The confirmations, and 3 + 1 + 2 copies.
     assert_eq!(stats["frames_out"], 4 + 6);
+    // What was written: as many, and the close frame.
+    assert_eq!(stats["writes"], 4 + 6 + 1);
     assert_eq!(
         stats["connections"],
         3 + 1 + 1,
@@ -146,6 +150,11 @@ async fn an_echo_comes_back_from_the_same_connection_the_service_has() {
     let mut ws = Ws::open(service.address(), "/ws/echo", "").await.ok().unwrap();
     ws.text("hello").await;
     assert_eq!(ws.next_text().await, "hello");
+    let stats = stats(service.address()).await;
+    assert_eq!(
+        (&stats["frames_in"], &stats["frames_out"], &stats["writes"]),
+        (&1.into(), &1.into(), &1.into())
+    );
 }
 
 #[tokio::test]
@@ -165,6 +174,11 @@ async fn a_flood_is_whole_frames_until_the_client_closes() {
         }
     };
     assert_eq!(code, Some(1000));
+    let stats = stats(service.address()).await;
+    let (frames, writes) = (stats["frames_out"].as_u64().unwrap(), stats["writes"].as_u64().unwrap());
+    // A write has seven frames at most; the close frame has one of its own.
+    assert!(frames >= 1000 && writes >= frames / 7, "{stats}");
+    assert!(writes < frames, "{stats}");
 }
 
 #[tokio::test]
