@@ -90,6 +90,9 @@ pub enum Failure {
     NamespaceRefused,
     /// No answer within the operation's time limit; recorded at the limit's value.
     Timeout,
+    /// No answer within the operation's time limit, and no connection of the pool within half of it; recorded at the limit's
+    /// value.
+    PoolExhausted,
     /// The acknowledgement did not come within its time limit.
     AckTimeout,
     /// Reset by the peer.
@@ -210,6 +213,13 @@ pub const FAILURES: &[FailureEntry] = &[
         None,
     ),
     entry(
+        Failure::PoolExhausted,
+        "pool_exhausted",
+        "EPOOLEXHAUSTED",
+        "No connection of the pool came free within half of the operation's time limit, and no answer within the rest; its latency is recorded at the limit.",
+        Some("raise `http.pool`; if the target answers slowly, that is why its connections are busy"),
+    ),
+    entry(
         Failure::AckTimeout,
         "ack_timeout",
         "response timeout",
@@ -283,12 +293,14 @@ impl Failure {
     }
 
     /// Whether how long it took says something of the target: it was answered, if with a refusal, or waited for until its
-    /// time limit. What was refused, cut off or never left has no response time.
+    /// time limit. What was refused or cut off has no response time; what waited for a
+    /// connection of our pool has, since its user did wait.
     pub fn has_time(self) -> bool {
         match self {
             Failure::ConnectTimeout
             | Failure::HandshakeTimeout
             | Failure::Timeout
+            | Failure::PoolExhausted
             | Failure::AckTimeout
             | Failure::ExpectationMissed
             | Failure::HandshakeRefused(_)

@@ -106,7 +106,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     text.split("\r\n").filter_map(|line| line.split_once(": "))
 }
 
-fn wrong(what: String) -> Failed {
+pub(super) fn wrong(what: String) -> Failed {
     Failed::new(Failure::Template, format!("request cannot be sent: {what}"))
 }
 
@@ -189,12 +189,11 @@ pub(crate) fn push_length(out: &mut String, method: &str, length: usize) {
     }
 }
 
-/// A header's value in hyper's terms; what was written here always is one.
-pub(super) fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
-    Some((
-        HeaderName::from_bytes(name.as_bytes()).ok()?,
-        HeaderValue::from_str(value).or_else(|_| HeaderValue::from_bytes(value.as_bytes())).ok()?,
-    ))
+/// A header in hyper's terms.
+pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), Failed> {
+    let found =
+        HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_bytes(value.as_bytes()).ok());
+    found.ok_or_else(|| wrong(format!("header {name} cannot be said in HTTP/2")))
 }
 
 #[cfg(test)]

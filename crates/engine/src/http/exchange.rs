@@ -22,10 +22,13 @@ use super::encode::Encoded;
 use super::{Response, Traffic};
 use crate::net::{Failed, Net, Socket};
 
-/// A request that failed, and whether anything of its response had arrived.
+/// A request that failed, and how far it had come.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) failed: Failed,
+    /// Not a byte of it had left.
+    pub(super) unsent: bool,
+    /// Something of its response had arrived.
     pub(super) answered: bool,
 }
 
@@ -67,10 +70,10 @@ impl Http1 {
             written: 0,
             is_flushed: false,
             is_idle: reused,
+            unsent: false,
             lost: None,
             reader: Reader::new(request.asked(), keep),
             first_byte: None,
-            sent: 0,
             received: 0,
             around,
         };
@@ -78,11 +81,14 @@ impl Http1 {
         let outcome = poll_fn(|cx| exchange.poll(cx)).await;
         let ended = match outcome {
             Ok(ended) => ended,
-            Err(failed) => return Err(Broken { failed, answered: exchange.received > 0 }),
+            Err(failed) => {
+                let Exchange { unsent, received, .. } = exchange;
+                return Err(Broken { failed, unsent, answered: received > 0 });
+            }
         };
-        let Exchange { written, reader, first_byte, sent, received, .. } = exchange;
-        self.is_reusable =
-            reader.is_reusable() && written == request.bytes().len() && !request.asks_to_close();
+        let Exchange { is_flushed, lost, reader, first_byte, .. } = exchange;
+        // Flushed to the last byte: under TLS the end of a refused body may still wait, and would precede the next request.
+        self.is_reusable = reader.is_reusable() && is_flushed && lost.is_none() && !request.asks_to_close();
         Ok(Response {
             status: reader.status,
             headers: reader.headers,
@@ -91,8 +97,6 @@ impl Http1 {
             first_byte: first_byte.unwrap_or(ended),
             ended,
             reused,
-            sent,
-            received,
         })
     }
 }
@@ -104,11 +108,12 @@ struct Exchange<'a> {
     is_flushed: bool,
     /// A kept connection that has not been looked at yet: whether it ended, or spoke, while it was idle.
     is_idle: bool,
+    /// It was no more to be had.
+    unsent: bool,
     /// Why no more can be written. The response may come all the same: a server may refuse a body it has not read.
     lost: Option<Failed>,
     reader: Reader,
     first_byte: Option<At>,
-    sent: u64,
     received: u64,
     around: Around<'a>,
 }
@@ -118,6 +123,7 @@ impl Exchange<'_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<At, Failed>> {
         let was_idle = std::mem::take(&mut self.is_idle);
         if was_idle && let Poll::Ready(what) = self.poll_idle(cx) {
+            self.unsent = true;
             return Poll::Ready(Err(what));
         }
         self.write(cx);
@@ -134,7 +140,12 @@ impl Exchange<'_> {
         let mut scratch = self.around.net.scratch();
         let mut buffer = ReadBuf::new(&mut scratch);
         let read = ready!(Pin::new(&mut *self.socket).poll_read(cx, &mut buffer));
+        let unasked = buffer.filled().len();
+        self.around.traffic.received += unasked as u64;
         Poll::Ready(match read {
+            Ok(()) if unasked > 0 => {
+                Failed::protocol(format!("the peer sent {unasked} bytes on an idle connection, unasked"))
+            }
             Ok(()) => Failed::new(Failure::ClosedEarly, "the peer ended the idle connection"),
             Err(error) => Failed::established(&error),
         })
@@ -151,7 +162,6 @@ impl Exchange<'_> {
                 }
                 Poll::Ready(Ok(written)) => {
                     self.written += written;
-                    self.sent += written as u64;
                     self.around.traffic.sent += written as u64;
                 }
                 Poll::Ready(Err(error)) => return self.lose(&error),

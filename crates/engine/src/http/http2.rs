@@ -11,7 +11,6 @@ use hyper::client::conn::http2;
 use hyper::header::{self, HeaderName};
 use hyper::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
-use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::{Headers, Keep};
 
 use super::Response;
@@ -30,7 +29,7 @@ pub(super) struct Http2 {
 }
 
 impl Http2 {
-    /// Opens HTTP/2 on a fresh socket; needs a `LocalSet`.
+    /// Opens HTTP/2 on a fresh socket, with a task on the current thread that lives as long as the connection.
     pub(super) async fn open(socket: Socket) -> Result<Http2, Failed> {
         let (tap, wire) = Tap::new(socket);
         let (sender, connection) = http2::Builder::new(LocalExecutor)
@@ -45,7 +44,8 @@ impl Http2 {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.sender.is_closed()
+        // hyper's own task may not have been told yet.
+        self.sender.is_closed() || self.wire.ended.get() || self.wire.lost().is_some()
     }
 
     pub(super) async fn exchange(
@@ -56,10 +56,15 @@ impl Http2 {
         reused: bool,
         around: Around<'_>,
     ) -> Result<Response, Broken> {
+        let request = translated(request, origin).map_err(|failed| Broken {
+            failed,
+            unsent: false,
+            answered: false,
+        })?;
         let mut sender = self.sender.clone();
         let mut answered = false;
         let result = async {
-            let response = sender.send_request(translated(request, origin)).await?;
+            let response = sender.send_request(request).await?;
             answered = true;
             let first_byte = (around.now)();
             let (head, mut body) = response.into_parts();
@@ -73,9 +78,8 @@ impl Http2 {
         // Streams share the connection's bytes: each takes what came since the last one took.
         let total = (self.wire.sent.get(), self.wire.received.get());
         let before = self.counted.replace(total);
-        let (sent, received) = (total.0 - before.0, total.1 - before.1);
-        around.traffic.sent += sent;
-        around.traffic.received += received;
+        around.traffic.sent += total.0 - before.0;
+        around.traffic.received += total.1 - before.1;
         let (head, collected, first_byte) = result.map_err(|error| broken(&error, &self.wire, answered))?;
         Ok(Response {
             status: head.status.as_u16(),
@@ -89,17 +93,17 @@ impl Http2 {
             first_byte,
             ended: (around.now)(),
             reused,
-            sent,
-            received,
         })
     }
 }
 
-/// A request in HTTP/2's terms: it carries the authority in its own field and knows no connection headers.
-fn translated(request: &Encoded, origin: &Origin) -> hyper::Request<Full<Bytes>> {
+/// A request in HTTP/2's terms: it carries the authority in its own field and knows no connection headers. What cannot be
+/// said so is the script's failure, never another request than it asked for.
+fn translated(request: &Encoded, origin: &Origin) -> Result<hyper::Request<Full<Bytes>>, Failed> {
     let (method, path, lines, body) = request.parts();
     let mut headers: HeaderMap = HeaderMap::new();
-    for (name, value) in lines.filter_map(|(name, value)| encode::header(name, value)) {
+    for (name, value) in lines {
+        let (name, value) = encode::header(name, value)?;
         headers.append(name, value);
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
@@ -114,12 +118,17 @@ fn translated(request: &Encoded, origin: &Origin) -> hyper::Request<Full<Bytes>>
     for name in OF_THE_CONNECTION {
         headers.remove(name);
     }
-    let uri = Uri::builder().scheme("https").authority(authority).path_and_query(path).build();
+    let uri = Uri::builder().scheme("https").authority(authority.as_str()).path_and_query(path).build();
     let mut request = hyper::Request::new(Full::new(body));
-    *request.method_mut() = hyper::Method::from_bytes(method.as_bytes()).unwrap_or_default();
-    *request.uri_mut() = uri.unwrap_or_default();
+    *request.method_mut() = hyper::Method::from_bytes(method.as_bytes())
+        .map_err(|_| encode::wrong(format!("method must be a token, got {method:?}")))?;
+    *request.uri_mut() = uri.map_err(|_| {
+        encode::wrong(format!(
+            "HTTP/2 needs a host and a path that make a URL, got {authority:?} and {path:?}"
+        ))
+    })?;
     *request.headers_mut() = headers;
-    request
+    Ok(request)
 }
 
 #[derive(Clone)]
@@ -166,14 +175,13 @@ impl Collected {
 fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
     let failed = if let Some(lost) = wire.lost() {
         lost
-    } else if error.is_parse() {
-        Failed::protocol(format!("the answer is not HTTP: {}", Causes(error)))
-    } else if error.is_incomplete_message() || wire.ended.get() {
+    } else if wire.ended.get() {
         closed_early(answered)
     } else {
-        Failed::new(Failure::Protocol, format!("HTTP failed: {}", Causes(error)))
+        Failed::protocol(format!("HTTP/2 failed: {}", Causes(error)))
     };
-    Broken { failed, answered }
+    // Cancelled: hyper never gave it to the connection.
+    Broken { failed, unsent: error.is_canceled(), answered }
 }
 
 /// An error with its causes, on one line.

@@ -23,6 +23,8 @@ use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
 use crate::net::{Alpn, Failed, Net, Origin};
+use tokio::sync::OwnedSemaphorePermit;
+
 use exchange::{Around, Broken, Http1};
 use http2::Http2;
 use pool::Lease;
@@ -67,21 +69,19 @@ pub struct Response {
     pub ended: At,
     /// Whether the connection had carried a request before.
     pub reused: bool,
-    /// Bytes written to the connection, inside TLS. On a shared HTTP/2 connection what came since its last response.
-    pub sent: u64,
-    /// Bytes read from the connection, likewise.
-    pub received: u64,
 }
 
 /// What went over a client's connections, whatever came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Bytes written to connections, inside TLS.
+    /// Bytes written to connections, inside TLS. Of a shared HTTP/2 connection what went since its last response.
     pub sent: u64,
     /// Bytes read from connections, likewise.
     pub received: u64,
     /// Connections established.
     pub opened: u64,
+    /// Requests sent a second time, over a fresh connection.
+    pub repeated: u64,
 }
 
 /// One user's HTTP.
@@ -91,6 +91,20 @@ pub struct Client {
     now: Rc<dyn Fn() -> At>,
     kept: Vec<Place>,
     traffic: Traffic,
+    turn: Turn,
+}
+
+/// A request's turn in the pool.
+enum Turn {
+    AwaitedSince(At),
+    /// After so many ns.
+    Had(i64),
+}
+
+impl Default for Turn {
+    fn default() -> Turn {
+        Turn::Had(0)
+    }
 }
 
 /// Where the connection to an origin is kept. Empty while it carries a request, and after it was lost.
@@ -107,7 +121,7 @@ enum Kept {
 impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
-        Client { net, pool, now, kept: Vec::new(), traffic: Traffic::default() }
+        Client { net, pool, now, kept: Vec::new(), traffic: Traffic::default(), turn: Turn::default() }
     }
 
     /// Sends a request and reads the whole response, over a kept connection where there is one. Keeps all headers and
@@ -140,6 +154,14 @@ impl Client {
         std::mem::take(&mut self.traffic)
     }
 
+    /// How long the last request waited for a connection of the pool, in ns, until now if it still does.
+    pub(crate) fn turn_wait_ns(&self) -> i64 {
+        match self.turn {
+            Turn::Had(waited) => waited,
+            Turn::AwaitedSince(since) => (self.now)().since(since),
+        }
+    }
+
     /// Closes the connections this client keeps.
     pub fn close(&mut self) {
         self.kept.clear();
@@ -149,11 +171,12 @@ impl Client {
         let at = self.place(origin);
         if let Some(kept) = self.kept[at].connection.take() {
             match self.over(at, kept, true, request, keep).await {
-                Err(broken) if crossed_a_close(&broken) => {}
+                Err(broken) if may_be_repeated(&broken) => self.note_repeated(&broken),
                 outcome => return outcome.map_err(|broken| broken.failed),
             }
         }
-        let fresh = self.dial(origin).await?;
+        // On the heap: dialing is rare, and its future (TCP, TLS, HTTP/2) would lie in every user that waits for an answer.
+        let fresh = Box::pin(self.dial(origin)).await?;
         self.over(at, fresh, false, request, keep).await.map_err(|broken| broken.failed)
     }
 
@@ -204,18 +227,25 @@ impl Client {
         keep: Keep,
     ) -> Result<Response, Failed> {
         let shared = pool.of(origin);
-        let (connection, turn) = match shared.lease().await {
-            Lease::Open(turn) => (None, Some(turn)),
-            Lease::Idle(connection, turn) => (Some(Kept::Http1(connection)), Some(turn)),
-            Lease::Multiplexed(connection) => (Some(Kept::Http2(connection)), None),
-        };
-        if let Some(connection) = connection {
-            match self.over_shared(connection, true, &shared, origin, request, keep).await {
-                Err(broken) if crossed_a_close(&broken) => {}
+        self.turn = Turn::default();
+        let (mut connection, mut turn) = self.lease(&shared).await;
+        let mut repeats = false;
+        // Once over a kept connection, and once more when that one had gone; then over one of our own making.
+        while let Some(kept) = connection.take() {
+            match self.over_shared(kept, true, &shared, origin, request, keep).await {
+                Err(broken) if !repeats && may_be_repeated(&broken) => {
+                    repeats = true;
+                    self.note_repeated(&broken);
+                }
                 outcome => return outcome.map_err(|broken| broken.failed),
             }
+            if turn.is_none() {
+                // A shared connection broke under many: they dial in turn, and most will find what another dialed.
+                (connection, turn) = self.lease(&shared).await;
+                connection = connection.filter(|kept| matches!(kept, Kept::Http2(_)));
+            }
         }
-        let fresh = self.dial(origin).await?;
+        let fresh = Box::pin(self.dial(origin)).await?;
         // A connection that many requests share takes no turn from others.
         let turn = match &fresh {
             Kept::Http1(_) => turn,
@@ -227,6 +257,30 @@ impl Client {
         let outcome = self.over_shared(fresh, false, &shared, origin, request, keep).await;
         drop(turn);
         outcome.map_err(|broken| broken.failed)
+    }
+
+    /// Waits for a connection of the pool, or for the turn to open one.
+    async fn lease(&mut self, shared: &pool::Shared) -> (Option<Kept>, Option<OwnedSemaphorePermit>) {
+        let lease = match shared.lease_at_once() {
+            Some(lease) => lease,
+            None => {
+                let since = (self.now)();
+                self.turn = Turn::AwaitedSince(since);
+                let lease = shared.lease().await;
+                self.turn = Turn::Had((self.now)().since(since));
+                lease
+            }
+        };
+        match lease {
+            Lease::Open(turn) => (None, Some(turn)),
+            Lease::Idle(connection, turn) => (Some(Kept::Http1(connection)), Some(turn)),
+            Lease::Multiplexed(connection) => (Some(Kept::Http2(connection)), None),
+        }
+    }
+
+    /// What never left was not sent twice.
+    fn note_repeated(&mut self, broken: &Broken) {
+        self.traffic.repeated += u64::from(!broken.unsent);
     }
 
     async fn over_shared(
@@ -261,7 +315,25 @@ impl Client {
     }
 }
 
-/// The kept connection was closed while the request was on its way: nothing came back, so it is sent again.
-fn crossed_a_close(broken: &Broken) -> bool {
-    !broken.answered && matches!(broken.failed.failure, Failure::ClosedEarly | Failure::Reset)
+/// The kept connection had ended before the request left, or was closed while it was on its way: nothing came back.
+fn may_be_repeated(broken: &Broken) -> bool {
+    broken.unsent
+        || !broken.answered && matches!(broken.failed.failure, Failure::ClosedEarly | Failure::Reset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every user that waits for an answer holds one of these.
+    #[test]
+    fn a_request_under_way_is_small() {
+        let net = Rc::new(Net::simulated(|_| {}));
+        let (origin, path) = Origin::parse("http://a/").unwrap();
+        let request = Request { method: "GET".into(), path, ..Request::default() };
+        let encoded = Encoded::new(&request, &origin, None).unwrap();
+        let mut client = Client::new(net, None, Rc::new(At::default));
+        let sending = client.send(&origin, &encoded, Keep { headers: false, body: 0 });
+        assert!(size_of_val(&sending) <= 2048, "{} bytes", size_of_val(&sending));
+    }
 }

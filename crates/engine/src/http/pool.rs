@@ -10,6 +10,10 @@ use super::exchange::Http1;
 use super::http2::Http2;
 use crate::net::Origin;
 
+/// Origins a pool keeps connections to; the oldest that nobody uses makes room. A script whose URLs come from answers may
+/// lead to any number of them.
+const MAX_ORIGINS: usize = 64;
+
 /// The shared connections of one shard.
 pub struct Pool {
     limit: usize,
@@ -32,7 +36,13 @@ impl Pool {
             turns: Arc::new(Semaphore::new(self.limit)),
             state: RefCell::default(),
         });
-        self.origins.borrow_mut().push((origin.clone(), shared.clone()));
+        let mut origins = self.origins.borrow_mut();
+        if origins.len() >= MAX_ORIGINS {
+            // Whoever has a turn, or waits for one, holds it too.
+            let unused = origins.iter().position(|(_, shared)| Rc::strong_count(shared) == 1);
+            unused.map(|oldest| origins.remove(oldest));
+        }
+        origins.push((origin.clone(), shared.clone()));
         shared
     }
 }
@@ -62,24 +72,27 @@ pub(super) enum Lease {
 }
 
 impl Shared {
-    /// Waits for a turn when all connections are busy. Cancel safe.
-    pub(super) async fn lease(&self) -> Lease {
+    /// What is to be had without waiting; None when all connections are busy.
+    pub(super) fn lease_at_once(&self) -> Option<Lease> {
         if let Some(connection) = self.multiplexed(self.limit) {
-            return Lease::Multiplexed(connection);
+            return Some(Lease::Multiplexed(connection));
         }
-        let turn = match self.turns.clone().try_acquire_owned() {
-            Ok(turn) => turn,
-            Err(_) => {
-                if let Some(connection) = self.multiplexed(1) {
-                    return Lease::Multiplexed(connection);
-                }
-                match self.turns.clone().acquire_owned().await {
-                    Ok(turn) => turn,
-                    Err(_) => unreachable!("the pool never closes its semaphore"),
-                }
-            }
-        };
-        // The turn may have come because another user's dial ended in HTTP/2.
+        match self.turns.clone().try_acquire_owned() {
+            Ok(turn) => Some(self.with(turn)),
+            Err(_) => self.multiplexed(1).map(Lease::Multiplexed),
+        }
+    }
+
+    /// Waits for a turn. Cancel safe.
+    pub(super) async fn lease(&self) -> Lease {
+        match self.turns.clone().acquire_owned().await {
+            Ok(turn) => self.with(turn),
+            Err(_) => unreachable!("the pool never closes its semaphore"),
+        }
+    }
+
+    fn with(&self, turn: OwnedSemaphorePermit) -> Lease {
+        // It may have come because another user's dial ended in HTTP/2.
         if let Some(connection) = self.multiplexed(self.limit) {
             return Lease::Multiplexed(connection);
         }
@@ -106,5 +119,24 @@ impl Shared {
         }
         state.next = (state.next + 1) % state.multiplexed.len();
         Some(state.multiplexed[state.next].clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_forgets_the_oldest_origin_that_nobody_uses() {
+        let pool = Pool::new(1);
+        let origin = |port: usize| Origin { host: "a".into(), port: port as u16, tls: false };
+        let in_use = pool.of(&origin(0));
+        let unused = Rc::downgrade(&pool.of(&origin(1)));
+        for port in 2..=MAX_ORIGINS {
+            pool.of(&origin(port));
+        }
+        assert_eq!(pool.origins.borrow().len(), MAX_ORIGINS);
+        assert!(unused.upgrade().is_none());
+        assert!(Rc::ptr_eq(&in_use, &pool.of(&origin(0))));
     }
 }

@@ -7,7 +7,10 @@
 use bytes::Bytes;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
+use std::fmt::Write as _;
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::evidence::{Evidence, examine, excerpt};
 use super::redirect;
@@ -125,16 +128,20 @@ impl User {
         });
         self.shard.count(Counter::HttpRequests, 1);
         let until = after(begun.started, step.timeout);
-        let waited = self.alongside(until, client.send(origin, request, keep(step))).await;
+        let waited = {
+            // Pinned here: handed over by value, it would lie in this user twice.
+            let mut sending = pin!(client.send(origin, request, keep(step)));
+            self.alongside(until, sending.as_mut()).await
+        };
         self.count_exchange(&mut client, &waited);
+        let turn_wait_ns = client.turn_wait_ns();
         self.client = Some(client);
         match waited? {
             Waited::Done(Ok(response)) => Ok(response),
             Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
             Waited::Elapsed => {
-                let detail =
-                    format!("{} {origin}: no response within {} ms", step.method, step.timeout.as_millis());
-                Err(self.fail(begun, Some(step.timeout), Failure::Timeout, detail))
+                let (failure, detail) = timed_out(step, origin, turn_wait_ns);
+                Err(self.fail(begun, Some(step.timeout), failure, detail))
             }
         }
     }
@@ -146,6 +153,7 @@ impl User {
         recorder.add(Counter::BytesSent, traffic.sent);
         recorder.add(Counter::BytesReceived, traffic.received);
         recorder.add(Counter::ConnectionsOpened, traffic.opened);
+        recorder.add(Counter::HttpRequests, traffic.repeated);
         if let Ok(Waited::Done(Ok(response))) = waited {
             recorder.add(Counter::HttpResponses, 1);
             recorder.add(Counter::HttpBytesReceived, response.body_bytes);
@@ -194,6 +202,19 @@ impl User {
         let body = Bytes::from(self.values.body(&step.body)?);
         Ok((url, Request { method: step.method.clone(), path: String::new(), headers, body }))
     }
+}
+
+/// Why a request got no response in time. One that spent half of its limit waiting for a connection says more of the pool
+/// than of the target: waiters come to their turn in order, at the latest when the one before gives up, and then have
+/// only a moment left for the target.
+fn timed_out(step: &HttpStep, origin: &Origin, turn_wait_ns: i64) -> (Failure, String) {
+    let mut detail = format!("{} {origin}: no response within {} ms", step.method, step.timeout.as_millis());
+    let waited = Duration::from_nanos(turn_wait_ns.max(0) as u64);
+    if waited < step.timeout / 2 || waited.is_zero() {
+        return (Failure::Timeout, detail);
+    }
+    let _ = write!(detail, ", of which it waited {} ms for a connection of the pool", waited.as_millis());
+    (Failure::PoolExhausted, detail)
 }
 
 /// A request that was answered, perhaps with a redirect.

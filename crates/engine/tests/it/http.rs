@@ -92,7 +92,6 @@ fn a_connection_is_kept_for_the_users_next_request() {
         assert_eq!((&first.body[..], first.reused), (&b"0"[..], false));
         assert_eq!((&second.body[..], second.reused), (&b"0"[..], true));
         assert_eq!(second.first_byte, At(7));
-        assert_eq!(second.received, b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n0".len() as u64);
         client.close();
         let third = client.request(&origin, get("/")).await.unwrap();
         assert_eq!((&third.body[..], third.reused), (&b"1"[..], false));
@@ -234,6 +233,7 @@ fn a_request_that_crosses_the_close_of_a_kept_connection_is_sent_once_more() {
         let second = client.request(&origin, get("/")).await.unwrap();
         assert!(!second.reused);
         assert_eq!(requests.get(), 3);
+        assert_eq!(client.take_traffic().repeated, 1);
     });
 }
 
@@ -344,8 +344,44 @@ fn a_kept_connection_that_spoke_unasked_is_replaced_before_the_request() {
         client.request(&origin, get("/")).await.unwrap();
         speak.send(()).unwrap();
         has_spoken.recv().await.unwrap();
+        client.take_traffic();
         let second = client.request(&origin, get("/")).await.unwrap();
         assert_eq!((second.status, &second.body[..], second.reused), (200, &b"1"[..], false));
+        let unasked = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n".len() as u64;
+        let traffic = client.take_traffic();
+        assert_eq!((traffic.received, traffic.repeated), (39 + unasked, 0), "nothing had been sent");
+    });
+}
+
+/// What breaks a kept connection before the request left it does not matter: here what is not even TLS.
+#[test]
+fn a_kept_connection_that_breaks_tls_while_idle_is_replaced() {
+    local(async {
+        let tls = acceptor(&["http/1.1"]);
+        let (spoken, mut has_spoken) = tokio::sync::mpsc::unbounded_channel();
+        let origin = serve(move |number, stream| {
+            let (tls, spoken) = (tls.clone(), spoken.clone());
+            async move {
+                let mut stream = tls.accept(stream).await.unwrap();
+                read_head(&mut stream).await;
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+                stream.flush().await.unwrap();
+                if number == 0 {
+                    stream.get_mut().0.write_all(b"no TLS record begins like this").await.unwrap();
+                    spoken.send(()).unwrap();
+                }
+                let _ = stream.read_u8().await;
+            }
+        })
+        .await;
+        let origin = Origin { tls: true, ..origin };
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap();
+        has_spoken.recv().await.unwrap();
+        // The runtime looks at its sockets before it goes on with a task that yields.
+        tokio::task::yield_now().await;
+        let second = client.request(&origin, get("/")).await.unwrap();
+        assert_eq!((second.status, second.reused), (200, false));
     });
 }
 
@@ -364,8 +400,9 @@ fn a_large_body_goes_out_whole() {
         })
         .await;
         let post = Request { method: "POST".into(), body: vec![b'x'; size].into(), ..get("/") };
-        let response = client().request(&origin, post).await.unwrap();
-        assert!(response.sent > size as u64);
+        let mut client = client();
+        client.request(&origin, post).await.unwrap();
+        assert!(client.take_traffic().sent > size as u64);
     });
 }
 
@@ -417,7 +454,7 @@ fn what_went_over_the_wire_is_counted_of_requests_that_failed_too() {
             env!("CARGO_PKG_VERSION"),
             origin.port
         );
-        let expected = Traffic { sent: head.len() as u64, received: 10, opened: 1 };
+        let expected = Traffic { sent: head.len() as u64, received: 10, opened: 1, repeated: 0 };
         assert_eq!(client.take_traffic(), expected);
         assert_eq!(client.take_traffic(), Traffic::default());
     });
@@ -440,7 +477,7 @@ fn what_went_over_the_wire_is_counted_of_requests_that_were_given_up() {
             _ = client.request(&origin, get("/")) => unreachable!("it is never answered"),
             sent = asked.recv() => sent.unwrap(),
         };
-        assert_eq!(client.take_traffic(), Traffic { sent, received: 0, opened: 1 });
+        assert_eq!(client.take_traffic(), Traffic { sent, received: 0, opened: 1, repeated: 0 });
     });
 }
 

@@ -7,10 +7,12 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use sonagi_engine::http::{Client, Pool};
+use sonagi_engine::http::{Client, Pool, Request};
 use sonagi_engine::net::Origin;
 use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
 
 use crate::http::{client, get};
 use crate::net::acceptor;
@@ -112,7 +114,8 @@ fn http2_is_spoken_when_alpn_chose_it() {
             let response = client.request(&origin, get("/a?b")).await.unwrap();
             assert_eq!(response.body, format!("0 GET https://127.0.0.1:{}/a?b", origin.port));
             assert_eq!(response.reused, reused);
-            assert!(response.sent > 0 && response.received > 0);
+            let traffic = client.take_traffic();
+            assert!(traffic.sent > 0 && traffic.received > 0);
         }
         assert_eq!(connections.get(), 1);
     });
@@ -132,5 +135,75 @@ fn pooled_users_share_an_http2_connection_at_the_same_time() {
         }
         assert_eq!(users.join_all().await, [200; 20]);
         assert_eq!(connections.get(), 1);
+    });
+}
+
+#[test]
+fn a_request_that_http2_cannot_say_is_the_scripts_failure_and_is_not_sent_otherwise() {
+    local(async {
+        let connections = Rc::<Cell<usize>>::default();
+        let origin = http2_server(connections.clone()).await;
+        let mut client = client();
+        client.request(&origin, get("/")).await.unwrap();
+        let headers = vec![("host".to_owned(), "two words".to_owned())];
+        for request in [get("/<"), Request { headers, ..get("/") }] {
+            let failed = client.request(&origin, request.clone()).await.unwrap_err();
+            assert_eq!(failed.failure, Failure::Template, "{failed:?}");
+        }
+        assert_eq!(connections.get(), 1);
+    });
+}
+
+/// Twenty requests are under way on one connection when it breaks.
+#[test]
+fn requests_whose_shared_connection_broke_share_the_next_one() {
+    local(async {
+        let connections = Rc::<Cell<usize>>::default();
+        let (counted, tls) = (connections.clone(), acceptor(&["h2"]));
+        let under_way = Rc::<Cell<usize>>::default();
+        let (asked, all_asked) = (under_way.clone(), Rc::new(Notify::new()));
+        let all = all_asked.clone();
+        let origin = serve(move |number, stream| {
+            let (tls, under_way, all) = (tls.clone(), asked.clone(), all.clone());
+            counted.set(counted.get() + 1);
+            async move {
+                let stream = tls.accept(stream).await.unwrap();
+                let (notify, so_far) = (all.clone(), under_way.clone());
+                let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                    let (under_way, notify) = (under_way.clone(), notify.clone());
+                    async move {
+                        if number == 0 && request.uri().path() == "/held" {
+                            under_way.set(under_way.get() + 1);
+                            notify.notify_one();
+                            std::future::pending::<()>().await;
+                        }
+                        Ok::<_, std::convert::Infallible>(hyper::Response::new(Full::new(Bytes::new())))
+                    }
+                });
+                let serving = hyper::server::conn::http2::Builder::new(LocalExecutor)
+                    .serve_connection(TokioIo::new(stream), service);
+                let breaking = async {
+                    while number > 0 || so_far.get() < 20 {
+                        all.notified().await;
+                    }
+                };
+                tokio::select! {
+                    _ = serving => {}
+                    () = breaking => {}
+                }
+            }
+        })
+        .await;
+        let origin = Origin { tls: true, ..origin };
+        let (net, pool) = (net(), Rc::new(Pool::new(1)));
+        let client = || Client::new(net.clone(), Some(pool.clone()), Rc::new(At::default));
+        client().request(&origin, get("/")).await.unwrap();
+        let mut users = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            let (mut client, origin) = (client(), origin.clone());
+            users.spawn_local(async move { client.request(&origin, get("/held")).await.unwrap().status });
+        }
+        assert_eq!(users.join_all().await, [200; 20]);
+        assert_eq!((under_way.get(), connections.get()), (20, 2));
     });
 }

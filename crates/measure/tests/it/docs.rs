@@ -64,6 +64,7 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         HandshakeTimeout,
         NamespaceRefused,
         Timeout,
+        PoolExhausted,
         AckTimeout,
         Reset,
         ClosedEarly,

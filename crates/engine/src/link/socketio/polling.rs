@@ -28,7 +28,7 @@ use super::super::channel::{Channel, Message};
 use super::super::{Ended, Env, Incoming, handshake};
 use super::session::{Session, opening, protocol};
 use super::{SocketioRequest, into_failed, too_early};
-use crate::http::{Client, Request, Response};
+use crate::http::{Client, Request, Response, Traffic};
 use crate::net::{Failed, Net, push_query};
 use crate::plan::SocketioTransport;
 
@@ -74,13 +74,15 @@ impl Lane {
         }));
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Response, Failed>> {
+    /// Ready with the response and the bytes that went over the wire for it, whatever came of it.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Result<Response, Failed>, Traffic)> {
         let Lane::Busy(flight) = self else { return Poll::Pending };
         match flight.as_mut().poll(cx) {
             Poll::Pending => Poll::Pending,
-            Poll::Ready((client, outcome)) => {
+            Poll::Ready((mut client, outcome)) => {
+                let traffic = client.take_traffic();
                 *self = Lane::Idle(client);
-                Poll::Ready(outcome)
+                Poll::Ready((outcome, traffic))
             }
         }
     }
@@ -148,6 +150,7 @@ impl Polling {
             body: Bytes::new(),
         };
         let response = get.request(&http.request.origin, first).await?;
+        let traffic = get.take_traffic();
         if response.status != 200 {
             let failure = Failure::HandshakeRefused(response.status);
             return Err(Failed::new(failure, refusal("engine.io handshake", &response)));
@@ -182,7 +185,7 @@ impl Polling {
             max_payload,
             upgrade: Upgrade::No,
             closing: false,
-            bytes: (response.sent, response.received),
+            bytes: (traffic.sent, traffic.received),
         };
         if upgrade {
             polling.start_upgrade();
@@ -278,10 +281,10 @@ impl Polling {
         Ok(moved)
     }
 
-    fn count(&mut self, outcome: Result<Response, Failed>) -> Result<Response, Ended> {
+    fn count(&mut self, (outcome, traffic): (Result<Response, Failed>, Traffic)) -> Result<Response, Ended> {
+        self.bytes.0 += traffic.sent;
+        self.bytes.1 += traffic.received;
         let response = outcome?;
-        self.bytes.0 += response.sent;
-        self.bytes.1 += response.received;
         match response.status {
             200 => Ok(response),
             _ => Err(protocol(refusal("engine.io poll", &response))),

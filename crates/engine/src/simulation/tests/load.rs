@@ -108,6 +108,22 @@ async fn an_unanswered_request_counts_as_long_as_its_limit() {
     assert_eq!(summary.errors[0].code, "timeout");
 }
 
+/// Two users half a second apart, a pool of one connection, a server that does not answer: the first one holds the
+/// connection until its limit of two seconds, the second one has half a second left.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_waited_in_vain_for_the_pool_does_not_count_as_the_targets_silence() {
+    let mut plan = plan(arrivals(2, 1, None), vec![get(2 * SECOND)]);
+    plan.http.pool = Some(1);
+    let summary = simulate(plan, Control::new(), http_server(|_| 100 * SECOND)).await;
+    let mut codes: Vec<_> = summary.errors.iter().map(|error| (error.code.as_str(), error.count)).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [("pool_exhausted", 1), ("timeout", 1)]);
+    let examples: Vec<_> = summary.errors.iter().map(|error| error.example.as_str()).collect();
+    let told = "no response within 2000 ms, of which it waited 1500 ms for a connection of the pool";
+    assert!(examples.iter().any(|example| example.ends_with(told)), "{examples:?}");
+    assert_eq!((summary.operations[0].count, summary.operations[0].response_ms.count), (2, 2));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stopped_run_ends_at_the_next_wait_and_keeps_what_it_measured() {
     let control = Control::new();
