@@ -36,6 +36,7 @@ counts: setup ## hold the hot paths' instruction counts against bench/counts/cou
 
 interop: setup ## foreign clients against our service, our engine against foreign servers
 	$(CARGO) build --locked --quiet -p sonagi
+	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
 
 smoke: ## the demo and a few conformance cases, as a user would run them

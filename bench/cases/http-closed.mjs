@@ -65,9 +65,9 @@ export default {
     { name: 'artillery', during: long, ...byArtillery, seconds: 14, rounds: 3 },
     { name: 'tsung', during, ...byTsung, slow: true },
     { name: 'gatling', during, ...byGatling, slow: true },
-    { name: 'sonagi on bun', ...yaml, target: 'bun', rounds: 3 },
+    { name: 'sonagi on bun', ...yaml, target: 'bun', rounds: 2 },
     { name: 'wrk on bun', ...byWrk, target: 'bun', slow: true },
-    { name: 'oha on bun', ...byOha, target: 'bun', rounds: 3 },
+    { name: 'oha on bun', ...byOha, target: 'bun', rounds: 2 },
     { name: 'k6 on bun', ...byK6, target: 'bun', slow: true },
   ],
   claims: [

@@ -21,7 +21,7 @@ const LOADS = {
     operations: ({ traffic }) => traffic.http_responses,
   },
   'rooms with ledger': {
-    seconds: SECONDS + 4.5,
+    seconds: SECONDS + 4.2,
     script: (shares, shards) => sonagi.script('shards/rooms.yml', { USERS: shares.length * ROOM, SECONDS }, { shards, flags: ['--seed', 7, '--overrides', JSON.stringify({ config: { variables: { room: shares } } })] }),
     during: steady({ begun: ({ frames_in }) => frames_in > 0, settle_ms: 1200, window_ms: 1500 }),
     short: (summary) => {

@@ -42,7 +42,7 @@ export default {
     `${USERS} users go through the cycle over and over by WebSocket; with *login* each asks for a token over HTTP first. k6 has no Socket.IO: its users write the frames by hand. ` +
     'The client in Node is socket.io-client in a bare loop. Rows on *socketio-node* have the official server as their target, which is the limit of both. Rate and CPU are those of a second and a half in the middle (on *socketio-node*: of the whole run).',
   operation: 'cycle',
-  seconds: SECONDS + 1,
+  seconds: SECONDS + 0.4,
   headline: 'cpu_us',
   measures: { cycles_per_s: { label: 'cycles/s', better: 'higher' } },
   contestants: [
@@ -50,10 +50,10 @@ export default {
     { name: 'k6, hand-written frames', during, ...byK6() },
     { name: 'socket.io-client on Node', during, ...byClient() },
     { name: 'artillery', seconds: SECONDS + 8, slow: true, during, ...byArtillery },
-    { name: 'sonagi, login', during, rounds: 3, ...yaml('sonagi-login') },
+    { name: 'sonagi, login', during, rounds: 2, ...yaml('sonagi-login') },
     { name: 'k6, login', beside: 'sonagi, login', slow: true, during, ...byK6(LOGIN) },
     { name: 'socket.io-client, login', beside: 'sonagi, login', slow: true, during, ...byClient(LOGIN) },
-    { name: 'sonagi on socketio-node', target: 'socketio-node', rounds: 3, ...yaml('sonagi') },
+    { name: 'sonagi on socketio-node', target: 'socketio-node', rounds: 2, ...yaml('sonagi') },
     { name: 'socket.io-client on socketio-node', target: 'socketio-node', slow: true, ...byClient() },
     { name: 'k6 on socketio-node', target: 'socketio-node', slow: true, ...byK6() },
   ],

@@ -44,7 +44,7 @@ export default {
       ...artillery.script('ws-echo/artillery.yml', PARAMETERS),
       measure: (aggregate, outcome) => figures({ messages: aggregate.counters.heard, falls_short: artillery.errors(aggregate) }, outcome),
     },
-    { name: 'sonagi on bun', ...yaml, target: 'bun' },
+    { name: 'sonagi on bun', ...yaml, target: 'bun', rounds: 2 },
     { name: 'bare on bun', ...loop, target: 'bun', slow: true },
     { name: 'k6/ws on bun', ...byK6, target: 'bun', slow: true },
   ],

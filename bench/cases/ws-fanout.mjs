@@ -58,7 +58,7 @@ const K6 = { of: byK6('k6-ws') };
 const K6_WEBSOCKETS = { of: byK6('k6-websockets') };
 const ARTILLERY = { of: byArtillery };
 /** For rows that no claim is about. */
-const ASIDE = { rounds: 3 };
+const ASIDE = { rounds: 2 };
 const SLOW = { slow: true };
 
 export default {
@@ -70,7 +70,7 @@ export default {
     'Our own target writes to a socket once per turn of its loop, which spares the reader system calls; the rows *on bun* are there because another server may not. ' +
     'CPU is that of 2.2 s in which all speak, without start-up, divided by the copies the target sent in them, as far as the tool came to count them.',
   operation: 'delivery',
-  seconds: SECONDS + 4.5,
+  seconds: SECONDS + 4.2,
   headline: 'cpu_us',
   measures: {
     received_share: { label: 'received', unit: 'share', better: 'higher' },

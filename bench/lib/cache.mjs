@@ -1,6 +1,6 @@
 // Where peers are installed, and the few ways to do it. A stamp file says that an installation was finished; a tool is
 // installed again only when what its stamp says (its version and recipe) has changed.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
@@ -55,8 +55,30 @@ export async function patiently(argv, settings) {
 
 const lastLines = (text) => text.trim().split('\n').slice(-3).join(' · ').slice(-400);
 
-/** Debian packages unpacked below `folder`, not installed: no root needed, nothing else on the machine changes. */
+/**
+ * Debian packages unpacked below `folder`, not installed: no root needed, nothing else on the machine changes. A version may
+ * end in `*`; what came is noted in packages.txt, for `debianVersion`.
+ */
 export async function debian(folder, packages) {
-  await patiently(['apt-get', 'download', ...packages], { cwd: folder });
-  await quietly(['sh', '-c', 'for package in *.deb; do dpkg-deb -x "$package" . && rm "$package"; done'], { cwd: folder });
+  try {
+    await patiently(['apt-get', 'download', ...packages], { cwd: folder });
+  } catch (error) {
+    const lists = (await quietly(['apt-cache', 'policy', packages[0].split('=')[0]]).catch(() => '')).includes('Candidate: ');
+    throw lists ? error : new Error(`apt knows no ${packages[0]}: its lists are empty, or this is not Debian\nhint: apt-get update`);
+  }
+  const unpack = 'ls *.deb >packages.txt; for package in *.deb; do dpkg-deb -x "$package" . && rm "$package"; done';
+  await quietly(['sh', '-c', unpack], { cwd: folder });
+}
+
+/** The version of the package that was unpacked. */
+export function debianVersion(folder, name) {
+  const found = readFileSync(join(folder, 'packages.txt'), 'utf8').match(new RegExp(`^${name}_(.+)_\\w+\\.deb$`, 'm'));
+  return found ? decodeURIComponent(found[1]) : 'unknown';
+}
+
+/** The one entry of a folder that a pattern matches, as a path: the names of Debian's folders carry revisions and triplets. */
+export function within(folder, pattern) {
+  const found = readdirSync(folder).filter((name) => pattern.test(name));
+  if (found.length !== 1) throw new Error(`one ${pattern} was expected in ${folder}, found ${found.length}`);
+  return join(folder, found[0]);
 }

@@ -3,7 +3,7 @@
 //
 //   node --experimental-websocket --test bench/servers/contract.test.mjs
 //
-// FOLDER chooses one server's folder; the setup of each server runs this on it before it counts as installed.
+// FOLDER chooses one server's folder, `none` only our own; the setup of each server runs this on it before it counts as installed.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, before, after, test } from 'node:test';

@@ -1,25 +1,25 @@
 // tsung: Erlang, XML. Unpacked from Debian's packages and told where it now lives; its web page is off.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { debian, installed, quietly } from '../lib/cache.mjs';
+import { debian, debianVersion, installed, quietly, within } from '../lib/cache.mjs';
 import { scriptPath, variables } from '../lib/scripts.mjs';
 
 export const name = 'tsung';
-const PACKAGE = '1.7.0-3.1';
+const VERSION = '1.7.0';
 const ERLANG = ['asn1', 'base', 'crypto', 'eldap', 'ftp', 'inets', 'mnesia', 'os-mon', 'public-key', 'runtime-tools', 'snmp', 'ssl', 'tftp', 'xmerl'];
-export const version = () => `1.7.0 (Debian ${PACKAGE})`;
+export const version = (cache) => `${VERSION} (Debian ${debianVersion(join(cache, name), name)})`;
 
 export const install = (cache) =>
-  installed(cache, name, `${PACKAGE} in ${cache}`, async (folder) => {
-    await debian(folder, [`tsung=${PACKAGE}`, ...ERLANG.map((part) => `erlang-${part}`)]);
+  installed(cache, name, `${VERSION} in ${cache}, packages noted`, async (folder) => {
+    await debian(folder, [`tsung=${VERSION}*`, ...ERLANG.map((part) => `erlang-${part}`)]);
     const erlang = join(folder, 'usr/lib/erlang');
     await quietly(['sed', '-i', `s#/usr/lib/erlang#${erlang}#g`, join(erlang, 'bin/erl')]);
-    const places = `s#^INSTALL_DIR=.*#INSTALL_DIR=${folder}/usr/lib/x86_64-linux-gnu/tsung#; s#^ERL=.*#ERL=${erlang}/bin/erl#`;
+    const places = `s#^INSTALL_DIR=.*#INSTALL_DIR=${within(join(folder, 'usr/lib'), /-linux-gnu/)}/tsung#; s#^ERL=.*#ERL=${erlang}/bin/erl#`;
     await quietly(['sed', '-i', places, join(folder, 'usr/bin/tsung')]);
   });
 
-/** Erlang's port mapper is started with the run and ended with it; left to itself it would stay. */
-const WITH_PORT_MAPPER = '"$1" & mapper=$!; "$2" -n -f "$3" -l "$4" start; kill $mapper; wait';
+/** Erlang's port mapper is started with the run and ended with it; left to itself it would stay. Its folder is named by Erlang's version: the shell finds it. */
+const WITH_PORT_MAPPER = '$1 & mapper=$!; "$2" -n -f "$3" -l "$4" start; kill $mapper; wait';
 
 /** An XML script of scripts/; `${NAME}` in it is filled in: PORT, DTD and the case's parameters. */
 export const script = (path, parameters = {}) => ({
@@ -31,7 +31,7 @@ export const script = (path, parameters = {}) => ({
     writeFileSync(plan, readFileSync(scriptPath(path), 'utf8').replaceAll(/\$\{(\w+)\}/g, (_, key) => values[key]));
     const erlang = join(home, 'usr/lib/erlang');
     return {
-      argv: ['sh', '-c', WITH_PORT_MAPPER, 'sh', join(erlang, 'erts-13.1.5/bin/epmd'), join(home, 'usr/bin/tsung'), plan, join(folder, 'log')],
+      argv: ['sh', '-c', WITH_PORT_MAPPER, 'sh', join(erlang, 'erts-*/bin/epmd'), join(home, 'usr/bin/tsung'), plan, join(folder, 'log')],
       env: { ERL_ROOTDIR: erlang, HOME: folder },
     };
   },

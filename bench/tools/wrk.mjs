@@ -1,19 +1,19 @@
 // wrk: C, one epoll loop per thread. Closed loop only; the fastest HTTP generator people use.
 import { join } from 'node:path';
-import { debian, installed } from '../lib/cache.mjs';
+import { debian, debianVersion, installed } from '../lib/cache.mjs';
 
 export const name = 'wrk';
-const PACKAGE = '4.1.0-3+b2';
-export const version = () => `4.1.0 (Debian ${PACKAGE})`;
+const VERSION = '4.1.0';
+export const version = (cache) => `${VERSION} (Debian ${debianVersion(join(cache, name), name)})`;
 
-export const install = (cache) => installed(cache, name, PACKAGE, (folder) => debian(folder, [`wrk=${PACKAGE}`, 'libluajit-5.1-2', 'libluajit-5.1-common']));
+export const install = (cache) => installed(cache, name, `${VERSION}, packages noted`, (folder) => debian(folder, [`wrk=${VERSION}*`, 'libluajit-5.1-2', 'libluajit-5.1-common']));
 
 /** Closed loop: `connections` ask for `path` for `seconds`. */
 export const closed = (path, { connections, seconds }) => ({
   tool: name,
   command: ({ target, cache }) => ({
     argv: [join(cache, name, 'usr/bin/wrk'), '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', target.url + path],
-    env: { LD_LIBRARY_PATH: join(cache, name, 'usr/lib/x86_64-linux-gnu') },
+    env: { LD_LIBRARY_PATH: ['x86_64', 'aarch64'].map((machine) => join(cache, name, `usr/lib/${machine}-linux-gnu`)).join(':') },
   }),
   report,
 });

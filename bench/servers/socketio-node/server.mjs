@@ -1,5 +1,6 @@
-// The rooms of `sonagi serve` (docs/service.md, Socket.IO) on the official server, tuned as its manual says: the native
-// part of ws, and the first HTTP request of a session let go. Nothing is stored, tokens are not looked at, and an id sent
+// The rooms of `sonagi serve` (docs/service.md, Socket.IO) on the official server. Of what its manual's page on performance
+// says, the native part of ws is there and the first HTTP request of a session is let go; the WebSocket engine is the one it
+// comes with, not eiows or µWebSockets.js, which the page names, too. Nothing is stored, tokens are not looked at, and an id sent
 // twice is a second message. `POST …/auth/login` grants whoever asks, for scripts that log in first.
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';
