@@ -11,7 +11,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit counts interop smoke conformance bench fuzz setup
+.PHONY: help demo test check unit counts interop smoke conformance bench soak fuzz setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ conformance: ## the Autobahn suite against our WebSocket server and client
 
 bench: ## side by side with other load testers; CASE=name,name PEERS=k6,oha RUNS=5 (bench/README.md)
 	node bench/run.mjs
+
+soak: ## half of a core's load for MINUTES (30): does memory grow? (bench/README.md)
+	node bench/soak.mjs
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (30); needs nightly Rust and cargo-fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)
