@@ -1,7 +1,7 @@
 //! The queue of one connection: frames that wait for its writer, bounded in bytes.
 //!
 //! Frames are whole, unmasked WebSocket frames whatever the transport; a long-polling answer strips their headers
-//! (`packet_text`). So a broadcast is encoded once and an upgrade from polling to WebSocket carries the queue over.
+//! (`packet_of`). So a broadcast is encoded once and an upgrade from polling to WebSocket carries the queue over.
 //! Over the limit the queue closes itself as a slow consumer: nothing is ever skipped silently.
 //!
 //! Whoever publishes to many writes to their sockets itself, as long as nothing waits before it (`deliver`): waking the
@@ -205,11 +205,9 @@ impl Outbox {
 
     /// Puts frames that another queue did not get out before those of this one.
     pub(crate) fn put_first(&self, frames: VecDeque<Bytes>) {
+        self.brings(frames.iter());
         let mut queue = lock(&self.queue);
-        for frame in frames.into_iter().rev() {
-            self.waiting.fetch_add(cost(&frame), Relaxed);
-            queue.frames.push_front(frame);
-        }
+        frames.into_iter().rev().for_each(|frame| queue.frames.push_front(frame));
     }
 
     /// The writer of this queue brings with it what it took from another and has not written.
