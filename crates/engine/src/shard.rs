@@ -15,14 +15,12 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::health;
 use crate::http::Pool;
-use crate::net::Net;
+use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
 use crate::rooms::Rooms;
 use crate::schedule::Arrival;
 use crate::user::{self, Common, User};
 
-/// Bytes read from a socket at a time; one buffer for all links of a shard.
-const SCRATCH_BYTES: usize = 64 * 1024;
 /// The shard's heartbeat: how late it comes shows when the shard itself was held up. A hundred times a second: a beat that
 /// wakes an idle machine costs some 10 µs, more than all else in a run of few messages. What is held up between two beats
 /// shows in how late the clock's alarm was taken, which each beat asks for; nothing shows while nobody sleeps.
@@ -67,6 +65,7 @@ pub(crate) struct Shard {
     pub(crate) common: Rc<Common>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) recorder: RefCell<Recorder>,
+    /// What its links read into, one at a time.
     pub(crate) scratch: RefCell<Vec<u8>>,
     pub(crate) connections: Cell<u64>,
     /// The clock for those who only read it.
@@ -98,7 +97,7 @@ impl Shard {
             pool,
             shared,
             recorder: RefCell::new(recorder),
-            scratch: RefCell::new(vec![0; SCRATCH_BYTES]),
+            scratch: RefCell::new(vec![0; SCRATCH]),
             connections: Cell::new(0),
             say,
             lines: Cell::new(0),

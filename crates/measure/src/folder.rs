@@ -152,7 +152,9 @@ enum Durable {
     Soon,
 }
 
-/// Writes `run.json` beside itself and moves it into place: there is always a whole one.
+/// Writes `run.json` beside itself and moves it into place: whatever happens to the process, there is always a whole one. A
+/// power failure may take the name's move with it (the folder itself is not flushed), and then the one before is there, or,
+/// of a run that has not ended, a torn one.
 fn put(folder: &Path, document: &serde_json::Value, durable: Durable) -> io::Result<()> {
     let new = folder.join("run.json.new");
     // In one piece: the serializer writes every bracket by itself, and each would be a system call.

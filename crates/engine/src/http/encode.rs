@@ -20,6 +20,8 @@ pub(crate) struct Encoded {
     own: Range<usize>,
     /// Where the body begins.
     body: usize,
+    /// Whether the script asks the server to close the connection.
+    asks_to_close: bool,
 }
 
 impl Encoded {
@@ -45,12 +47,19 @@ impl Encoded {
         let body = out.len();
         let mut bytes = out.into_bytes();
         bytes.extend_from_slice(&request.body);
-        Ok(Encoded { bytes, own, body })
+        Ok(Encoded::from_parts(bytes, own, body, has("connection")))
     }
 
-    /// From its parts, written by the functions below: where the script's lines are, and where the body begins.
-    pub(crate) fn from_parts(bytes: Vec<u8>, own: Range<usize>, body: usize) -> Encoded {
-        Encoded { bytes, own, body }
+    /// From its parts, written by the functions below: where the script's lines are, where the body begins, and whether one of
+    /// the lines is a Connection header, which is rare and only then looked for.
+    pub(crate) fn from_parts(
+        bytes: Vec<u8>,
+        own: Range<usize>,
+        body: usize,
+        has_connection: bool,
+    ) -> Encoded {
+        let asks_to_close = has_connection && asks_to_close(&bytes[own.clone()]);
+        Encoded { bytes, own, body, asks_to_close }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -67,10 +76,7 @@ impl Encoded {
 
     /// Whether the script asks the server to close the connection.
     pub(super) fn asks_to_close(&self) -> bool {
-        let mut own = lines(&self.bytes[self.own.clone()]);
-        own.any(|(name, value)| {
-            name == "connection" && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
-        })
+        self.asks_to_close
     }
 
     /// The request with what the script asked for, without what was added here: cookies, for one, are another origin's
@@ -98,6 +104,12 @@ impl Encoded {
         let mut words = line.split(' ');
         (words.next().unwrap_or_default(), words.next().unwrap_or_default())
     }
+}
+
+fn asks_to_close(own: &[u8]) -> bool {
+    lines(own).any(|(name, value)| {
+        name == "connection" && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
+    })
 }
 
 /// Header lines as they were written here.

@@ -227,7 +227,8 @@ impl Channel {
         };
         let both_said_goodbye = self.phase == Phase::Closing && self.outbox.is_empty();
         if both_said_goodbye && matches!(ended.failure, Some(Failure::Closed(_))) {
-            // The peer answered our close frame: nothing is left to say, and nothing a reset could overtake.
+            // The peer's close frame answers ours, or the two have crossed: either way both are said, and what a reset could
+            // overtake has arrived. TLS is left without its own goodbye (close_notify), as most clients leave it.
             return ended;
         }
         if self.phase == Phase::Open {

@@ -23,8 +23,7 @@ use sonagi_measure::outcome::Failure;
 
 use crate::net::Failed;
 
-/// Bytes that [`Env::scratch`] should have: one read takes at most that many.
-pub const SCRATCH: usize = 64 * 1024;
+pub use crate::net::SCRATCH;
 
 /// The present, as a drive sees it: the clock is read when somebody asks, and again after each read of a socket. Messages
 /// of one read have one instant: they had all arrived by then, and reading the clock for each would be a good part of what
@@ -40,7 +39,7 @@ impl<'a> Present<'a> {
         Present { clock, at: Cell::new(None) }
     }
 
-    /// The instant of the last read, or now when nothing was read in this drive.
+    /// The same instant until something is read: the first one asked for since the last read of this drive.
     #[inline]
     pub fn now(&self) -> At {
         self.at.get().unwrap_or_else(|| {

@@ -59,7 +59,8 @@ pub enum Alpn {
 /// A shard's way out. Lives on one thread.
 pub struct Net {
     route: Route,
-    /// What connections of this shard read into, one at a time; made when first needed.
+    /// What HTTP connections of this shard read into, one at a time; made when first needed. Not the links' buffer: that one is
+    /// lent to a link for its whole drive, and a link that polls reads by HTTP meanwhile.
     scratch: RefCell<Vec<u8>>,
 }
 
@@ -72,7 +73,7 @@ enum Route {
 const SIMULATED_PIPE: usize = 64 * 1024;
 
 /// Bytes read from a socket at a time.
-const SCRATCH_BYTES: usize = 64 * 1024;
+pub const SCRATCH: usize = 64 * 1024;
 
 impl Net {
     /// Real sockets.
@@ -95,7 +96,7 @@ impl Net {
     pub(crate) fn scratch(&self) -> RefMut<'_, Vec<u8>> {
         let mut scratch = self.scratch.borrow_mut();
         if scratch.is_empty() {
-            scratch.resize(SCRATCH_BYTES, 0);
+            scratch.resize(SCRATCH, 0);
         }
         scratch
     }

@@ -8,7 +8,7 @@ pub mod step;
 pub mod template;
 
 pub use prepared::Prepared;
-pub(crate) use prepared::{content_type, keep, own_headers};
+pub(crate) use prepared::{basic, content_type, keep, own_headers};
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};
 

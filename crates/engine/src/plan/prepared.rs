@@ -41,6 +41,8 @@ pub(crate) struct Layout {
     pub(crate) ours: String,
     /// Whether the script writes the Cookie header itself.
     pub(crate) has_cookie: bool,
+    /// Whether the script writes a Connection header.
+    pub(crate) has_connection: bool,
     /// The body's length, the end of the head, and the body; None: the body has holes.
     pub(crate) tail: Option<Tail>,
 }
@@ -69,9 +71,12 @@ pub(crate) enum Part {
 impl Layout {
     fn new(plan: &Plan, step: &HttpStep) -> Result<Option<Layout>, Failed> {
         let Some((origin, path)) = address(plan, &step.url)? else { return Ok(None) };
-        if step.basic_auth.is_some() {
-            return Ok(None);
-        }
+        let credentials =
+            match step.basic_auth.as_ref().map(|(user, password)| (fixed(user), fixed(password))) {
+                None => None,
+                Some((Some(user), Some(password))) => Some(basic(&user, &password)),
+                Some(_) => return Ok(None),
+            };
         let has = |wanted: &str| {
             let all = step.headers.iter().chain(&plan.http.headers);
             all.into_iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted))
@@ -90,6 +95,9 @@ impl Layout {
         for (name, value) in own_headers(plan, step) {
             own.header(name, value)?;
         }
+        if let Some(credentials) = credentials.filter(|_| !has("authorization")) {
+            own.header("authorization", &Template::constant(credentials))?;
+        }
         if let Some(content_type) = content_type(&step.body).filter(|_| !has("content-type")) {
             own.header("content-type", &Template::constant(content_type))?;
         }
@@ -101,6 +109,7 @@ impl Layout {
             own: own.finish(),
             ours,
             has_cookie: has("cookie"),
+            has_connection: has("connection"),
             tail: fixed_body(&step.body).map(|body| Tail::new(&step.method, body)),
         }))
     }
@@ -220,6 +229,13 @@ pub(crate) fn own_headers<'a>(
     let overridden = |name: &str| step.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     let defaults = plan.http.headers.iter().filter(move |(name, _)| !overridden(name));
     step.headers.iter().chain(defaults).map(|(name, value)| (name.as_str(), value))
+}
+
+/// The value of an Authorization header (RFC 7617).
+pub(crate) fn basic(user: &str, password: &str) -> String {
+    use base64::Engine as _;
+    let encoded = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+    format!("Basic {encoded}")
 }
 
 /// What a body is, when the script does not say.

@@ -14,6 +14,7 @@ use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 
 mod connections;
 mod load;
+mod requests;
 
 /// An HTTP server that answers after `delay(now since the start)`.
 fn http_server(delay: impl Fn(Duration) -> Duration + Clone + 'static) -> impl Fn(DuplexStream) {

@@ -54,7 +54,8 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Turns a request into the one that follows its redirect. After 301 and 302 browsers go on with a GET for a POST, after
-/// 303 for everything but HEAD; another origin is told no credentials (Fetch standard, HTTP-redirect fetch).
+/// 303 for everything but HEAD; another origin is told no credentials (Fetch standard, HTTP-redirect fetch), and not the
+/// script's name for the one before.
 pub(super) fn follow(request: &mut Request, status: u16, changes_origin: bool) {
     let becomes_get = status == 303 && request.method != "HEAD" || (status < 303 && request.method == "POST");
     if becomes_get {
@@ -63,8 +64,8 @@ pub(super) fn follow(request: &mut Request, status: u16, changes_origin: bool) {
         request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     }
     if changes_origin {
-        let is_secret = |name: &str| ["authorization", "cookie"].iter().any(|s| name.eq_ignore_ascii_case(s));
-        request.headers.retain(|(name, _)| !is_secret(name));
+        const BOUND: [&str; 3] = ["authorization", "cookie", "host"];
+        request.headers.retain(|(name, _)| !BOUND.iter().any(|bound| name.eq_ignore_ascii_case(bound)));
     }
 }
 
@@ -105,10 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn credentials_stay_with_their_origin() {
+    fn credentials_and_a_host_stay_with_their_origin() {
         let headers =
-            vec![("Authorization".to_owned(), "Bearer x".to_owned()), ("accept".into(), "*".into())];
-        for (changes_origin, kept) in [(false, 2), (true, 1)] {
+            ["Authorization", "Host", "Cookie", "accept"].map(|name| (name.to_owned(), "x".to_owned()));
+        let headers = headers.to_vec();
+        for (changes_origin, kept) in [(false, 4), (true, 1)] {
             let mut request = Request { headers: headers.clone(), ..Request::default() };
             follow(&mut request, 302, changes_origin);
             assert_eq!(request.headers.len(), kept);

@@ -18,7 +18,7 @@ use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
 use crate::http::{Client, Encoded, Request, Response};
 use crate::net::{Failed, Origin, push_query};
-use crate::plan::{HttpStep, content_type, keep, own_headers};
+use crate::plan::{HttpStep, basic, content_type, keep, own_headers};
 
 pub(super) use crate::net::absolute;
 
@@ -183,6 +183,9 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let mut url = absolute(&plan.target, &self.values.text(&step.url)?);
+        // What follows the path: a fragment is not sent, and blanks around a URL are not part of it.
+        url.truncate(url.find('#').unwrap_or(url.len()));
+        url.truncate(url.trim_end().len());
         for (name, value) in self.values.pairs(&step.query)? {
             push_query(&mut url, &name, &value);
         }
@@ -191,10 +194,8 @@ impl User {
             .map(|(name, value)| Ok((name.to_owned(), self.values.text(value)?)))
             .collect::<Result<Vec<_>, Unfilled>>()?;
         if let Some((user, password)) = &step.basic_auth {
-            use base64::Engine as _;
-            let credentials = format!("{}:{}", self.values.text(user)?, self.values.text(password)?);
-            let encoded = base64::engine::general_purpose::STANDARD.encode(credentials);
-            add_missing(&mut headers, vec![("authorization".to_owned(), format!("Basic {encoded}"))]);
+            let credentials = basic(&self.values.text(user)?, &self.values.text(password)?);
+            add_missing(&mut headers, vec![("authorization".to_owned(), credentials)]);
         }
         if let Some(content_type) = content_type(&step.body) {
             add_missing(&mut headers, vec![("content-type".to_owned(), content_type.to_owned())]);

@@ -359,14 +359,17 @@ fn a_kept_connection_that_breaks_tls_while_idle_is_replaced() {
     local(async {
         let tls = acceptor(&["http/1.1"]);
         let (spoken, mut has_spoken) = tokio::sync::mpsc::unbounded_channel();
+        let may_speak = Rc::new(tokio::sync::Notify::new());
+        let told = may_speak.clone();
         let origin = serve(move |number, stream| {
-            let (tls, spoken) = (tls.clone(), spoken.clone());
+            let (tls, spoken, told) = (tls.clone(), spoken.clone(), told.clone());
             async move {
                 let mut stream = tls.accept(stream).await.unwrap();
                 read_head(&mut stream).await;
                 stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
                 stream.flush().await.unwrap();
                 if number == 0 {
+                    told.notified().await;
                     stream.get_mut().0.write_all(b"no TLS record begins like this").await.unwrap();
                     spoken.send(()).unwrap();
                 }
@@ -377,6 +380,7 @@ fn a_kept_connection_that_breaks_tls_while_idle_is_replaced() {
         let origin = Origin { tls: true, ..origin };
         let mut client = client();
         client.request(&origin, get("/")).await.unwrap();
+        may_speak.notify_one();
         has_spoken.recv().await.unwrap();
         // The runtime looks at its sockets before it goes on with a task that yields.
         tokio::task::yield_now().await;

@@ -239,9 +239,11 @@ fn a_poll_that_is_refused_ends_the_session_with_the_servers_words() {
         server.state.borrow_mut().refusing = Some(
             "HTTP/1.1 400 Bad Request\r\nContent-Length: 41\r\n\r\n{\"code\":1,\"message\":\"Session ID unknown\"}",
         );
+        driven.connection.take_bytes();
         let ended = driven.ended().await;
         assert_eq!(ended.failure, Some(Failure::Protocol));
         assert!(ended.detail.contains("status 400: Session ID unknown"), "{}", ended.detail);
+        assert_eq!(driven.connection.take_bytes().1, 89, "a refusal is traffic, too");
         assert_eq!(driven.ended().await, ended, "and says so again");
     });
 }

@@ -45,8 +45,13 @@ impl Framing {
                 }
             }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
-                let last = tokens(value).last().unwrap_or_default();
-                self.chunked = Some(last.eq_ignore_ascii_case(b"chunked"));
+                // Empty elements of a list mean nothing (RFC 9110 §5.6.1.2), and `identity`, which older servers send, says that
+                // there is no coding. Over several headers the last coding decides.
+                for coding in tokens(value) {
+                    if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
+                        self.chunked = Some(coding.eq_ignore_ascii_case(b"chunked"));
+                    }
+                }
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! A response's headers, kept as the few bytes they are.
 
-/// Headers in the order they came. One allocation for all of them, none when there are none; lookups are linear, because a
+/// Headers in the order they came. A response's are one allocation, or none when none are kept; lookups are linear, because a
 /// load test looks at one or two of a response's headers, and mostly at none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
@@ -9,12 +9,16 @@ pub struct Headers {
 }
 
 impl Headers {
+    /// None yet; room for so many bytes, two more than name and value of each.
+    pub(super) fn with_capacity(bytes: usize) -> Headers {
+        Headers { lines: Vec::with_capacity(bytes) }
+    }
+
     /// Adds a header. What cannot be one (a name with a colon, a value of several lines) is left out.
     pub fn push(&mut self, name: &str, value: &[u8]) {
         if name.contains([':', '\n']) || value.contains(&b'\n') {
             return;
         }
-        self.lines.reserve(name.len() + value.len() + 2);
         self.lines.extend_from_slice(name.as_bytes());
         self.lines.push(b':');
         self.lines.extend_from_slice(value);

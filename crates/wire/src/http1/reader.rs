@@ -33,7 +33,8 @@ pub struct Keep {
     pub body: usize,
 }
 
-/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the outcome is the same.
+/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the response is the same. What follows
+/// it on the connection is noticed only if it is fed along.
 #[derive(Debug)]
 pub struct Reader {
     asked: Asked,
@@ -235,7 +236,10 @@ impl Reader {
         self.status = status;
         let leads_elsewhere = framing.has_location && (300..400).contains(&status);
         if self.keep.headers || framing.sets_cookies || leads_elsewhere {
-            self.headers = response.headers.iter().map(|header| (header.name, header.value)).collect();
+            let bytes =
+                response.headers.iter().map(|header| header.name.len() + header.value.len() + 2).sum();
+            self.headers = Headers::with_capacity(bytes);
+            response.headers.iter().for_each(|header| self.headers.push(header.name, header.value));
         }
         self.place = match body {
             Body::None => Place::Done,

@@ -46,6 +46,14 @@ fn a_body_ends_where_its_framing_says() {
             "0123456789",
             true,
         ),
+        ("200 OK\r\nTransfer-Encoding: chunked, ,\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi", true),
+        (
+            "200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding:\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            "hi",
+            true,
+        ),
+        ("200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nhi", "hi", true),
+        ("200 OK\r\nTransfer-Encoding: identity, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi", true),
         ("200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2 \t\r\nhi\r\n0\r\n\r\n", "hi", true),
         ("200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n\r\n\r\n0\r\nA: b\r\nC: d\r\n\r\n", "\r\n", true),
         // With both, the length does not count, and somebody may have thought otherwise.
@@ -95,7 +103,12 @@ fn http_1_0_keeps_a_connection_only_when_it_says_so() {
 
 #[test]
 fn a_body_without_a_length_ends_with_the_connection() {
-    for head in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"] {
+    for head in [
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n",
+    ] {
         let stream = format!("{head}to the end");
         let open = answer(Asked::Other, stream.as_bytes(), false);
         assert!(!open.is_done && open.violation.is_none());

@@ -40,7 +40,7 @@ impl Values {
             }
         };
         let body = out.len() - body;
-        Ok(Encoded::from_parts(out.into_bytes(), own, body))
+        Ok(Encoded::from_parts(out.into_bytes(), own, body, layout.has_connection))
     }
 
     /// A body's text.
