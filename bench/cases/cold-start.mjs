@@ -12,7 +12,7 @@ export default {
   name: 'cold-start',
   title: 'Cold start: one user, one request, from the command to its end',
   about:
-    'The program is started ten times in a row (Artillery once) and timed by the shell; a run’s figure is the median of its starts. Memory is read every 2 ms and may miss the last instant.',
+    'The program is started ten times in a row (Artillery once) and timed by the shell; a run’s figure is the median of its starts. Memory is the kernel’s high-water mark, read every 2 ms: what comes in the last instant may be missed.',
   operation: 'start',
   seconds: 0.5,
   headline: 'start_ms',

@@ -18,7 +18,17 @@ export class Progress {
   }
 
   /** A function to call at the beginning of each run of a case. */
-  beginning = (kase) => (contestant, round) => {
+  beginning = (kase) => {
+    let before_s = calibrating(kase, [kase]);
+    return (contestant, round) => {
+      // What came before the case's first run is over.
+      this.#plannedDone_s += before_s;
+      before_s = 0;
+      this.#begin(kase, contestant, round);
+    };
+  };
+
+  #begin(kase, contestant, round) {
     this.#done += 1;
     const planned_s = this.total_s - this.#plannedDone_s;
     // What the runs so far took against their plan says how long the others will.
@@ -26,7 +36,7 @@ export class Progress {
     this.#plannedDone_s += cost(kase, contestant);
     this.kase = kase;
     process.stderr.write(`[${this.#done}/${this.total}, ${minutes(planned_s * pace)} left] ${kase.name} · ${contestant.name} · round ${round + 1}: `);
-  };
+  }
 
   /** To call with each record. */
   ended = ({ contestant, calibration, measures, error, falls_short }) => {

@@ -109,6 +109,8 @@ test('a tool’s maximum is bracketed to five per cent, from below', async () =>
   assert.ok(Math.max(...tried) <= 2500 * 1.4);
   assert.equal((await maximum({ begin: 1000 }, async (rate) => rate <= 400)).carried <= 400, true);
   await assert.rejects(maximum({ begin: 1000 }, async () => false), /carried no rate/);
+  const moments = new Set([1000]);
+  assert.ok((await maximum({ begin: 1000 }, async (rate) => !moments.delete(rate) && rate <= 2500)).carried > 2300);
 });
 
 test('memory of an idle connection is the growth between two sizes', async () => {
