@@ -50,7 +50,7 @@ export default {
     { name: 'k6, hand-written frames', during, ...byK6() },
     { name: 'socket.io-client on Node', during, ...byClient() },
     { name: 'artillery', seconds: SECONDS + 8, slow: true, during, ...byArtillery },
-    { name: 'sonagi, login', during, rounds: 2, ...yaml('sonagi-login') },
+    { name: 'sonagi, login', beside: 'sonagi, login', during, rounds: 2, ...yaml('sonagi-login') },
     { name: 'k6, login', beside: 'sonagi, login', slow: true, during, ...byK6(LOGIN) },
     { name: 'socket.io-client, login', beside: 'sonagi, login', slow: true, during, ...byClient(LOGIN) },
     { name: 'sonagi on socketio-node', target: 'socketio-node', rounds: 2, ...yaml('sonagi') },
