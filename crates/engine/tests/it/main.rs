@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod http;
+mod http_kept;
 mod http_shared;
 mod link;
 mod link_handshake;
