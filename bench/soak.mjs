@@ -55,7 +55,9 @@ const watch = (target, samples) => async ({ sample, wait }) => {
 const rounded = (sample) => Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, Number(value.toFixed(3))]));
 
 function finish(minutes, before, samples, summary, { wall_s, cpu_s }) {
-  const of = (who) => growth(samples.map((one) => ({ at_s: one.at_s, mb: one[`${who}_mb`] }))) ?? null;
+  // What the generator gives back once the load is over would hide what grew under it.
+  const loaded = samples.filter(({ at_s }) => at_s <= minutes * 60);
+  const of = (who) => growth(loaded.map((one) => ({ at_s: one.at_s, mb: one[`${who}_mb`] }))) ?? null;
   const { messages, owed, delivered, late } = summary.delivery;
   const document = {
     ...before,
