@@ -85,7 +85,8 @@ fn instructions(workload: &'static Workload, operations: u64) -> Result<u64, Err
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("GLIBC_TUNABLES", TUNABLES)
-        .current_dir(Path::new("/"))
+        // Where the scripts are found by a path that is the same in every clone.
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
         .output()
         .map_err(Error::Valgrind)?;
     let said = String::from_utf8_lossy(&output.stderr);

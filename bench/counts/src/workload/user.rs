@@ -22,9 +22,10 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-lengt
 const CREATED: &[u8] =
     b"HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 19\r\n\r\n{\"id\":42,\"ok\":true}";
 
-/// The plan of `scripts/<name>.yml` with `{{ n }}` set, for `users` users that arrive within a tenth of a second.
+/// The plan of `scripts/<name>.yml` with `{{ n }}` set, for `users` users that arrive within a tenth of a second. Its path is
+/// relative: an absolute one would lie on the heap, and its length decides which way `realloc` goes ten thousand times.
 fn plan(name: &str, users: u64, n: u64) -> Plan {
-    let path = format!("{}/scripts/{name}.yml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("scripts/{name}.yml");
     let overrides = Overrides {
         variables: vec![("n".to_owned(), Value::from(n))],
         overrides: Some(json!({"config": {"phases": [{"duration": "100ms", "arrivalCount": users}]}})),
