@@ -1,5 +1,6 @@
 //! What a mode is to the loop that drives it, be it epoll's or io_uring's.
 
+use crate::clock::now;
 use crate::failure::Failure;
 use crate::links::Links;
 
@@ -21,4 +22,15 @@ pub(crate) trait Client {
     }
 
     fn is_over(&self, now: u64) -> bool;
+
+    /// Begins a round of whichever loop drives this: sends what is due. False when the mode is over; fails when that is not so
+    /// by the instant `limit`.
+    fn goes_on(&mut self, links: &mut Links, limit: u64) -> Result<bool, Failure> {
+        let began = now();
+        self.due(links, began)?;
+        if self.is_over(began) {
+            return Ok(false);
+        }
+        if began >= limit { Err(Failure::Overdue("the run")) } else { Ok(true) }
+    }
 }

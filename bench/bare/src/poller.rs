@@ -53,15 +53,7 @@ impl Poller {
         client: &mut impl Client,
         limit: u64,
     ) -> Result<(), Failure> {
-        loop {
-            let began = now();
-            client.due(links, began)?;
-            if client.is_over(began) {
-                return Ok(());
-            }
-            if began >= limit {
-                return Err(Failure::Overdue("the run"));
-            }
+        while client.goes_on(links, limit)? {
             self.wait(links, client.next().min(limit))?;
             for at in 0..self.events.len() {
                 let event = self.events[at];
@@ -77,6 +69,7 @@ impl Poller {
                 }
             }
         }
+        Ok(())
     }
 
     /// Waits for events, or for the instant.

@@ -80,20 +80,13 @@ impl Ring {
         client: &mut impl Client,
         limit: u64,
     ) -> Result<(), Failure> {
-        loop {
-            let began = now();
-            client.due(links, began)?;
-            if client.is_over(began) {
-                return Ok(());
-            }
-            if began >= limit {
-                return Err(Failure::Overdue("the run"));
-            }
+        while client.goes_on(links, limit)? {
             links.flush_all()?;
             self.arm(links)?;
             self.wait(client.next().min(limit))?;
             self.reap(links, client)?;
         }
+        Ok(())
     }
 
     /// Asks for the next bytes of every link that has no receive under way.
