@@ -5,7 +5,7 @@ const SIZES = { '1k': 1000, '5k': 5000, '10k': 10_000 };
 /** Everybody says a word so often. */
 const EVERY_S = 5;
 /** How long users stay after their second word: with the slow tools the last have only come when the first leave. */
-const STAY_S = 5;
+const STAY_S = 6;
 /** Words of each. */
 const WORDS = 2;
 /** How often the target is asked how many are connected: each question costs it some 10 µs. */
