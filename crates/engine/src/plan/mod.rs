@@ -6,11 +6,13 @@
 pub(crate) mod prepared;
 pub mod step;
 pub mod template;
+pub mod transports;
 
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};
+pub use transports::*;
 
 use serde_json::Value;
 use sonagi_measure::ledger;
@@ -49,6 +51,10 @@ pub struct Plan {
     pub verify_certificates: bool,
     /// Rules of the delivery ledger; None when no message is stamped.
     pub delivery: Option<ledger::Rules>,
+    /// How a lost connection is opened again; None: not at all.
+    pub reconnect: Option<Reconnect>,
+    /// The JSON member of received messages whose number is `$cursor` (`seq`, say): the largest one seen.
+    pub cursor: Option<String>,
     /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
     pub drain: Duration,
     /// What the author demands of the summary.
@@ -76,6 +82,8 @@ impl Plan {
             socketio: SocketioOptions::default(),
             verify_certificates: true,
             delivery: None,
+            reconnect: None,
+            cursor: None,
             drain: Duration::from_secs(5),
             thresholds: Vec::new(),
             operations: Vec::new(),

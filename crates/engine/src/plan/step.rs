@@ -3,10 +3,12 @@
 use regex::Regex;
 use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::prepared::Prepared;
 use super::template::{Expression, JsonTemplate, Template};
+use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
 
 /// One thing a virtual user does.
 #[derive(Clone, Debug)]
@@ -26,6 +28,22 @@ pub enum Step {
     Loop(Loop),
     /// Sends a request and reads the response.
     Http(Box<HttpStep>),
+    /// A step that opens the user's connection; a reconnect takes it again.
+    Open(Arc<Step>),
+    /// Steps that subscribe; a reconnect takes them again.
+    Subscribe(Arc<Subscribe>),
+    /// Cuts the user's connection without a goodbye and opens it again, resuming.
+    Reconnect,
+    /// Opens an event stream.
+    SseOpen(Box<SseOpen>),
+    /// Begins to poll.
+    PollOpen(Box<PollOpen>),
+    /// Opens a STOMP session.
+    StompConnect(Box<StompConnect>),
+    /// Subscribes to a STOMP destination.
+    StompSubscribe(Box<StompSubscribe>),
+    /// Sends to a STOMP destination.
+    StompSend(Box<StompSend>),
     /// Opens the user's WebSocket.
     WebsocketConnect(Box<WebsocketConnect>),
     /// Sends a message on it.
@@ -133,6 +151,9 @@ pub struct HttpStep {
     pub matches: Vec<Match>,
     /// Statuses that pass (`expect: statusCode`); empty: any.
     pub expect_status: Vec<u16>,
+    /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
+    /// status below 300 is its acknowledgement; any other fails the operation.
+    pub is_message: bool,
     /// The bytes all users have in common; front ends leave it at its default.
     pub prepared: Prepared,
 }
@@ -331,8 +352,20 @@ pub struct SocketioOptions {
     pub auth: Option<JsonTemplate>,
     /// How the session is carried.
     pub transport: SocketioTransport,
+    /// Which protocol the server speaks.
+    pub revision: SocketioRevision,
     /// Longest wait before it counts as failed.
     pub timeout: Duration,
+}
+
+/// A Socket.IO server's protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SocketioRevision {
+    /// Of Socket.IO 1 and 2: Engine.IO 3, Socket.IO protocol 4.
+    V4,
+    /// Of Socket.IO 3 and 4: Engine.IO 4, Socket.IO protocol 5.
+    #[default]
+    V5,
 }
 
 /// How a Socket.IO session is carried.
@@ -376,6 +409,7 @@ impl Default for SocketioOptions {
             headers: Vec::new(),
             auth: None,
             transport: SocketioTransport::Upgrade,
+            revision: SocketioRevision::default(),
             timeout: DEFAULT_TIMEOUT,
         }
     }

@@ -55,6 +55,9 @@ pub enum Function {
     LoopElement,
     /// `$user`: number of the user in the run, from 0.
     User,
+    /// `$cursor`: what the user's connection has received up to now, for a subscription that resumes; null in JSON and
+    /// nothing in text before there is any.
+    Cursor,
 }
 
 /// Text with holes.
