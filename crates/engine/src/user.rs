@@ -8,6 +8,7 @@ mod evidence;
 mod flow;
 mod jar;
 mod mail;
+mod pull;
 mod realtime;
 mod redirect;
 mod request;
@@ -59,6 +60,8 @@ pub(crate) struct User {
     /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so it
     /// is recorded by the next wait that finds none.
     lost: Option<(Failure, String)>,
+    /// Where the connection before broke off: for the event stream or the polls that take up its place.
+    resume_from: Option<String>,
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     is_leaving: bool,
@@ -143,6 +146,7 @@ impl User {
             due,
             cut_at: None,
             lost: None,
+            resume_from: None,
             under_way: None,
             is_leaving: false,
             has_waited: false,

@@ -39,6 +39,22 @@ pub enum OperationKind {
     SocketioRequest,
     /// Waiting for a message a script expects.
     Expect,
+    /// Opening an event stream until the response's head.
+    SseConnect,
+    /// The poll that subscribes, until it is answered.
+    PollSubscribe,
+    /// A further poll until it is answered; one that is held back by the target takes as long as it was held.
+    Poll,
+    /// A STOMP session until CONNECTED.
+    StompConnect,
+    /// A STOMP subscription until its receipt, or until it is handed to the kernel.
+    StompSubscribe,
+    /// A STOMP message without receipt until it is handed to the kernel.
+    StompSend,
+    /// A STOMP message until its receipt or awaited answer.
+    StompRequest,
+    /// From the loss of a connection until another one stands, with all subscriptions confirmed again.
+    Reconnect,
 }
 
 /// The three instants of an operation, and a response's first byte where there is one.
@@ -88,6 +104,8 @@ pub enum Failure {
     HandshakeTimeout,
     /// The namespace refused us (Socket.IO CONNECT_ERROR).
     NamespaceRefused,
+    /// The broker said ERROR (STOMP).
+    BrokerError,
     /// No answer within the operation's time limit; recorded at the limit's value.
     Timeout,
     /// No answer within the operation's time limit, and no connection of the pool within half of it; recorded at the limit's
@@ -188,7 +206,7 @@ pub const FAILURES: &[FailureEntry] = &[
         Failure::HandshakeRefused(401),
         "handshake_refused",
         "Unexpected server response:",
-        "The WebSocket upgrade or Engine.IO handshake was answered with this HTTP status.",
+        "The WebSocket upgrade, Engine.IO handshake, event stream or first poll was answered with this HTTP status.",
         Some("check path, token and Origin of the handshake"),
     ),
     entry(
@@ -204,6 +222,13 @@ pub const FAILURES: &[FailureEntry] = &[
         "connect_error",
         "The Socket.IO namespace answered CONNECT_ERROR.",
         Some("the example carries the server's reason; check the `auth` payload and the namespace's name"),
+    ),
+    entry(
+        Failure::BrokerError,
+        "broker_error",
+        "ERROR frame",
+        "The STOMP broker answered with an ERROR frame, which ends the session.",
+        Some("the example carries the broker's reason; check login, host and destination"),
     ),
     entry(
         Failure::Timeout,
@@ -305,6 +330,7 @@ impl Failure {
             | Failure::ExpectationMissed
             | Failure::HandshakeRefused(_)
             | Failure::NamespaceRefused
+            | Failure::BrokerError
             | Failure::CaptureOrMatch => true,
             Failure::NameNotResolved
             | Failure::ConnectRefused

@@ -57,10 +57,28 @@ pub enum Counter {
     UsersStopped,
     /// Operations under way when their user was stopped: they have neither a time nor an outcome.
     OperationsCut,
+    /// Polls that were answered or failed, the first of each user included.
+    Polls,
+    /// Those of them that were answered and brought nothing.
+    PollsEmpty,
+    /// Messages received in answers to polls.
+    PollsReceived,
+    /// Events received from event streams.
+    SseReceived,
+    /// STOMP messages sent.
+    StompSent,
+    /// STOMP messages received.
+    StompReceived,
+    /// Connections opened again after they were lost, subscriptions included.
+    Reconnects,
+    /// Attempts at that which failed.
+    ReconnectsFailed,
+    /// Connections that ended although their user wanted them.
+    ConnectionsLost,
 }
 
 /// How many counters there are.
-pub const COUNTERS: usize = 22;
+pub const COUNTERS: usize = 31;
 
 impl Counter {
     /// All counters with their names in `series.csv`, by discriminant.
@@ -87,6 +105,15 @@ impl Counter {
         (Counter::ConnectionsReused, "connections.reused"),
         (Counter::UsersStopped, "users.stopped"),
         (Counter::OperationsCut, "operations.cut"),
+        (Counter::Polls, "polls"),
+        (Counter::PollsEmpty, "polls.empty"),
+        (Counter::PollsReceived, "polls.received"),
+        (Counter::SseReceived, "sse.received"),
+        (Counter::StompSent, "stomp.sent"),
+        (Counter::StompReceived, "stomp.received"),
+        (Counter::Reconnects, "reconnects"),
+        (Counter::ReconnectsFailed, "reconnects.failed"),
+        (Counter::ConnectionsLost, "connections.lost"),
     ];
 }
 

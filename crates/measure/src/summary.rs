@@ -148,6 +148,33 @@ pub struct Traffic {
     pub socketio_emits: u64,
     /// Socket.IO events received.
     pub socketio_received: u64,
+    /// Polls that were answered or failed.
+    #[serde(default)]
+    pub polls: u64,
+    /// Those that were answered and brought nothing.
+    #[serde(default)]
+    pub polls_empty: u64,
+    /// Messages received in answers to polls.
+    #[serde(default)]
+    pub polls_received: u64,
+    /// Events received from event streams.
+    #[serde(default)]
+    pub sse_received: u64,
+    /// STOMP messages sent.
+    #[serde(default)]
+    pub stomp_sent: u64,
+    /// STOMP messages received.
+    #[serde(default)]
+    pub stomp_received: u64,
+    /// Connections that ended although their user wanted them.
+    #[serde(default)]
+    pub connections_lost: u64,
+    /// Connections opened again after they were lost, subscriptions included.
+    #[serde(default)]
+    pub reconnects: u64,
+    /// Attempts at that which failed.
+    #[serde(default)]
+    pub reconnects_failed: u64,
 }
 
 /// A distribution, in milliseconds. All zero when `count` is.
@@ -263,6 +290,14 @@ impl OperationKind {
             OperationKind::SocketioEmit => "socketio_emit",
             OperationKind::SocketioRequest => "socketio_request",
             OperationKind::Expect => "expect",
+            OperationKind::SseConnect => "sse_connect",
+            OperationKind::PollSubscribe => "poll_subscribe",
+            OperationKind::Poll => "poll",
+            OperationKind::StompConnect => "stomp_connect",
+            OperationKind::StompSubscribe => "stomp_subscribe",
+            OperationKind::StompSend => "stomp_send",
+            OperationKind::StompRequest => "stomp_request",
+            OperationKind::Reconnect => "reconnect",
         }
     }
 }

@@ -58,6 +58,7 @@ pub(crate) fn request(
         captures,
         matches,
         expect_status,
+        is_message: false,
         prepared: Default::default(),
     };
     Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))

@@ -39,6 +39,14 @@ fn word(kind: OperationKind) -> &'static str {
         OperationKind::SocketioEmit => "emit",
         OperationKind::SocketioRequest => "answered",
         OperationKind::Expect => "expected",
+        OperationKind::SseConnect => "event stream",
+        OperationKind::PollSubscribe => "first poll",
+        OperationKind::Poll => "poll",
+        OperationKind::StompConnect => "STOMP session",
+        OperationKind::StompSubscribe => "subscription",
+        OperationKind::StompSend => "STOMP message",
+        OperationKind::StompRequest => "STOMP request",
+        OperationKind::Reconnect => "reconnect",
     }
 }
 

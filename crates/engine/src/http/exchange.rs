@@ -7,6 +7,7 @@
 //! The decision to question: hyper drove this once. Its connection had to be built around the socket anew for each
 //! request, or kept with its 16 KiB of buffers per user; either cost more than the kernel takes to move the bytes.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
@@ -37,6 +38,8 @@ pub(super) struct Around<'a> {
     pub(super) net: &'a Net,
     pub(super) now: &'a dyn Fn() -> At,
     pub(super) traffic: &'a mut Traffic,
+    /// Set once the request has left, for who waits for that.
+    pub(super) has_left: Option<&'a Cell<bool>>,
 }
 
 /// An HTTP/1.1 connection.
@@ -169,7 +172,10 @@ impl Exchange<'_> {
             }
         }
         match Pin::new(&mut *self.socket).poll_flush(cx) {
-            Poll::Ready(Ok(())) => self.is_flushed = true,
+            Poll::Ready(Ok(())) => {
+                self.is_flushed = true;
+                self.around.has_left.inspect(|has_left| has_left.set(true));
+            }
             Poll::Ready(Err(error)) => self.lose(&error),
             Poll::Pending => {}
         }

@@ -64,7 +64,10 @@ impl Http2 {
         let mut sender = self.sender.clone();
         let mut answered = false;
         let result = async {
-            let response = sender.send_request(request).await?;
+            let sending = sender.send_request(request);
+            // As good as gone: the connection's own task writes it.
+            around.has_left.inspect(|has_left| has_left.set(true));
+            let response = sending.await?;
             answered = true;
             let first_byte = (around.now)();
             let (head, mut body) = response.into_parts();

@@ -16,6 +16,7 @@ pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method
 pub use pool::Pool;
 pub use sonagi_wire::http1::{Headers, Keep};
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -92,6 +93,7 @@ pub struct Client {
     kept: Vec<Place>,
     traffic: Traffic,
     turn: Turn,
+    has_left: Option<Rc<Cell<bool>>>,
 }
 
 /// A request's turn in the pool.
@@ -121,7 +123,13 @@ enum Kept {
 impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
-        Client { net, pool, now, kept: Vec::new(), traffic: Traffic::default(), turn: Turn::default() }
+        let (traffic, turn) = (Traffic::default(), Turn::default());
+        Client { net, pool, now, kept: Vec::new(), traffic, turn, has_left: None }
+    }
+
+    /// Has this set whenever a request has left.
+    pub(crate) fn tell_of_leaving(&mut self, has_left: Rc<Cell<bool>>) {
+        self.has_left = Some(has_left);
     }
 
     /// Sends a request and reads the whole response, over a kept connection where there is one. Keeps all headers and
@@ -201,7 +209,8 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic };
+        let has_left = self.has_left.as_deref();
+        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, has_left };
         let place = &mut self.kept[at];
         let (outcome, is_reusable) = match &mut kept {
             Kept::Http1(connection) => {
@@ -292,7 +301,8 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic };
+        let has_left = self.has_left.as_deref();
+        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, has_left };
         match connection {
             Kept::Http1(mut connection) => {
                 let outcome = connection.exchange(request, keep, around).await;

@@ -209,7 +209,7 @@ fn cut_short(answer: &[u8]) -> Failed {
 }
 
 /// What of a refusal's body has arrived; its example is not worth waiting for.
-async fn what_is_there(socket: &mut Socket) -> Vec<u8> {
+pub(super) async fn what_is_there(socket: &mut Socket) -> Vec<u8> {
     let mut bytes = [0; SHOWN_BODY];
     poll_fn(|cx| {
         let mut buffer = ReadBuf::new(&mut bytes);

@@ -8,18 +8,25 @@
 
 mod channel;
 mod handshake;
+mod poll;
 mod socketio;
+mod sse;
 mod websocket;
 
 pub use handshake::ConnectRequest;
+pub use poll::{PollLink, PollRequest};
 pub use socketio::{SocketioLink, SocketioRequest};
+pub use sse::{SseLink, SseRequest};
 pub use websocket::WebsocketLink;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
 
 use crate::net::Failed;
 
@@ -110,6 +117,48 @@ pub enum Incoming<'a> {
         /// The namespace, `/` the default.
         namespace: &'a str,
     },
+    /// A message of an event stream (its event type), of a poll's answer (""), or of a STOMP destination (its name).
+    Message {
+        /// What `expect` steps know it by.
+        topic: &'a str,
+        /// The message.
+        text: &'a str,
+    },
+    /// A poll was answered; its messages follow.
+    Polled {
+        /// When it was due.
+        planned: At,
+        /// When it left.
+        started: At,
+        /// When its answer was whole.
+        ended: At,
+        /// The answer's.
+        status: u16,
+        /// It says that there is nothing new, in whatever way.
+        is_empty: bool,
+        /// The one that subscribed: its step records it.
+        is_first: bool,
+        /// Connections that had to be opened for it, beyond the link's first.
+        opened: u64,
+    },
+    /// A poll failed; the link goes on unless it says that it ended.
+    PollFailed {
+        /// When it was due.
+        planned: At,
+        /// When it left.
+        started: At,
+        /// When it was given up; its limit when that passed.
+        ended: At,
+        /// The class.
+        failure: Failure,
+        /// What happened.
+        detail: &'a str,
+    },
+    /// A STOMP receipt.
+    Receipt {
+        /// The id we gave.
+        id: &'a str,
+    },
 }
 
 /// How a connection ended.
@@ -119,11 +168,18 @@ pub struct Ended {
     pub failure: Option<Failure>,
     /// What happened, for the first example of its class.
     pub detail: String,
+    /// The peer's ordinary goodbye: a close code of 1000 or none, a stream that ends where it may. Only an operation that
+    /// needs the connection minds.
+    pub is_goodbye: bool,
 }
 
 impl Ended {
     pub(crate) fn by_us() -> Ended {
-        Ended { failure: None, detail: String::new() }
+        Ended { failure: None, detail: String::new(), is_goodbye: true }
+    }
+
+    pub(crate) fn goodbye(failure: Failure, detail: impl Into<String>) -> Ended {
+        Ended { is_goodbye: true, ..Ended::failed(failure, detail) }
     }
 
     pub(crate) fn failed(failure: Failure, detail: impl Into<String>) -> Ended {
@@ -133,7 +189,8 @@ impl Ended {
 
 impl From<Failed> for Ended {
     fn from(failed: Failed) -> Ended {
-        Ended { failure: Some(failed.failure), detail: failed.detail }
+        let is_goodbye = matches!(failed.failure, Failure::Closed(1000 | 1005));
+        Ended { failure: Some(failed.failure), detail: failed.detail, is_goodbye }
     }
 }
 
@@ -143,6 +200,10 @@ pub enum Connection {
     Websocket(WebsocketLink),
     /// A Socket.IO session.
     Socketio(SocketioLink),
+    /// An event stream.
+    Sse(SseLink),
+    /// Polls.
+    Poll(PollLink),
 }
 
 macro_rules! each {
@@ -150,6 +211,8 @@ macro_rules! each {
         match $connection {
             Connection::Websocket($link) => $call,
             Connection::Socketio($link) => $call,
+            Connection::Sse($link) => $call,
+            Connection::Poll($link) => $call,
         }
     };
 }
@@ -171,12 +234,41 @@ impl Connection {
         each!(self, link => link.has_unsent())
     }
 
-    /// When the peer counts as dead unless heard from: driven at that instant or later, the connection ends with
-    /// `Timeout`. None: never.
+    /// When it wants to be driven even if nothing arrives. The peer counts as dead then unless heard from, and the connection
+    /// ends with `Timeout`; or it is the link's turn to say something. None: never.
     pub fn expires(&self) -> Option<At> {
         match self {
-            Connection::Websocket(_) => None,
+            Connection::Websocket(_) | Connection::Sse(_) => None,
             Connection::Socketio(link) => link.expires(),
+            Connection::Poll(link) => Some(link.expires()),
+        }
+    }
+
+    /// Where a connection that takes up this one's place goes on: what its protocol has for it. None: nothing has come yet,
+    /// or the protocol has nothing and the script says it (`$cursor`).
+    pub fn cursor(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Connection::Websocket(_) | Connection::Socketio(_) => None,
+            Connection::Sse(link) => link.cursor().map(Cow::Borrowed),
+            Connection::Poll(link) => link.cursor().map(Cow::Borrowed),
+        }
+    }
+
+    /// How long the server wants a client to wait before it connects again.
+    pub fn retry(&self) -> Option<Duration> {
+        match self {
+            Connection::Sse(link) => link.retry(),
+            Connection::Websocket(_) | Connection::Socketio(_) | Connection::Poll(_) => None,
+        }
+    }
+
+    /// What a [`Incoming::Message`] of it is counted as, beside `messages.received`.
+    pub(crate) fn vocabulary(&self) -> Counter {
+        match self {
+            Connection::Websocket(_) => Counter::WebsocketReceived,
+            Connection::Socketio(_) => Counter::SocketioReceived,
+            Connection::Sse(_) => Counter::SseReceived,
+            Connection::Poll(_) => Counter::PollsReceived,
         }
     }
 

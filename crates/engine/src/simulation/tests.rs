@@ -49,6 +49,7 @@ fn get(timeout: Duration) -> Step {
         captures: Vec::new(),
         matches: Vec::new(),
         expect_status: Vec::new(),
+        is_message: false,
         prepared: Default::default(),
     }))
 }

@@ -92,7 +92,7 @@ impl User {
         drop((recorder, scratch));
         if let Some(namespace) = self.mail.take_dismissal() {
             let detail = format!("the server disconnected the namespace {namespace}");
-            return self.ended(Ended { failure: Some(Failure::ClosedEarly), detail });
+            return self.ended(Ended::failed(Failure::ClosedEarly, detail));
         }
         match polled {
             Poll::Ready(ended) => self.ended(ended),
@@ -100,12 +100,14 @@ impl User {
         }
     }
 
-    /// Has the user polled again when its peer will have been silent for too long: the link then ends by itself.
+    /// Has the user polled again when its link wants to be driven: it then ends by itself, or says something.
     fn poll_watch(&mut self, cx: &mut Context<'_>) {
         let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
             return;
         };
-        let mut watch = self.watch.take().unwrap_or_else(|| self.shard.clock.sleep_until(expires));
+        // One that rings earlier sleeps on; one that would ring too late is set anew.
+        let watch = self.watch.take().filter(|watch| watch.until() <= expires);
+        let mut watch = watch.unwrap_or_else(|| self.shard.clock.sleep_until(expires));
         while Pin::new(&mut watch).poll(cx).is_ready() {
             if watch.until() >= expires {
                 cx.waker().wake_by_ref();
@@ -120,8 +122,7 @@ impl User {
     fn ended(&mut self, ended: Ended) {
         self.disconnected();
         let Some(failure) = ended.failure else { return };
-        // 1000, or no code at all, is the peer's ordinary goodbye: only an operation that needs the connection minds.
-        let is_goodbye = matches!(failure, Failure::Closed(1000 | 1005)) && self.under_way.is_none();
+        let is_goodbye = ended.is_goodbye && self.under_way.is_none();
         if !self.is_leaving && !is_goodbye {
             self.lost = Some((failure, ended.detail));
         }
@@ -142,6 +143,7 @@ impl User {
     }
 
     pub(super) fn connected(&mut self, connection: Connection) {
+        self.mail.begin_session(connection.vocabulary());
         self.connection = Some(Box::new(connection));
         self.lost = None;
         self.shard.connections.set(self.shard.connections.get() + 1);

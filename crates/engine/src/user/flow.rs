@@ -17,6 +17,13 @@ struct Frame<'p> {
     turns: Option<Turns<'p>>,
 }
 
+impl<'p> Frame<'p> {
+    /// Steps that are walked once.
+    fn once(steps: &'p [Step]) -> Frame<'p> {
+        Frame { steps, next: 0, turns: None }
+    }
+}
+
 /// How far a loop is.
 struct Turns<'p> {
     of: &'p Loop,
@@ -36,7 +43,7 @@ impl User {
         }
         // Room for one loop: grown by doubling, the stacks of ten thousand idle users would be half empty.
         let mut frames = Vec::with_capacity(2);
-        frames.push(Frame { steps: flow, next: 0, turns: None });
+        frames.push(Frame::once(flow));
         while let Some(frame) = frames.last_mut() {
             if let Some(step) = frame.steps.get(frame.next) {
                 frame.next += 1;
@@ -45,9 +52,11 @@ impl User {
                     Step::When { condition, probability, steps } => {
                         let holds = condition.as_ref().is_none_or(|c| self.values.is_truthy(c));
                         if holds && self.values.rng.f64() < *probability {
-                            frames.push(Frame { steps, next: 0, turns: None });
+                            frames.push(Frame::once(steps));
                         }
                     }
+                    Step::Open(step) => frames.push(Frame::once(std::slice::from_ref(step.as_ref()))),
+                    Step::Subscribe(subscribe) => frames.push(Frame::once(&subscribe.steps)),
                     step => self.take(step).await?,
                 }
                 continue;
@@ -88,6 +97,8 @@ impl User {
             Step::SocketioConnect(step) => Box::pin(self.connect_socketio(step)).await,
             Step::SocketioEmit(step) => Box::pin(self.emit(step)).await,
             Step::Expect(step) => Box::pin(self.expect(step)).await,
+            Step::SseOpen(step) => Box::pin(self.open_sse(step)).await,
+            Step::PollOpen(step) => Box::pin(self.open_poll(step)).await,
             Step::Join(room) => {
                 let name = self.values.text(room);
                 let name = self.filled(name)?;
@@ -106,7 +117,11 @@ impl User {
                 Ok(())
             }
             // `walk` gives these frames of their own.
-            Step::Loop(_) | Step::When { .. } => Ok(()),
+            Step::Loop(_) | Step::When { .. } | Step::Open(_) | Step::Subscribe(_) => Ok(()),
+            Step::Reconnect | Step::StompConnect(_) | Step::StompSubscribe(_) | Step::StompSend(_) => {
+                let detail = "this step is not to be had yet".to_owned();
+                Err(self.note_failure(None, Failure::NotConnected, detail))
+            }
         }
     }
 
@@ -212,6 +227,8 @@ fn has_expect(steps: &[Step]) -> bool {
         Step::Expect(_) => true,
         Step::Loop(of) => has_expect(&of.body),
         Step::When { steps, .. } => has_expect(steps),
+        Step::Open(step) => has_expect(std::slice::from_ref(step.as_ref())),
+        Step::Subscribe(subscribe) => has_expect(&subscribe.steps),
         _ => false,
     })
 }

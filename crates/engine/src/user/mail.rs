@@ -6,6 +6,7 @@
 use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Member, Received};
+use sonagi_measure::outcome::{OperationId, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_measure::stamp;
 use sonagi_wire::socketio;
@@ -28,14 +29,18 @@ pub(crate) struct Mail {
     dismissal: Option<String>,
     acks: u64,
     has_acknowledgement: bool,
+    /// What messages of the connection at hand are counted as.
+    vocabulary: Option<Counter>,
+    /// What its polls are recorded as.
+    poll: Option<OperationId>,
 }
 
 /// What a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
-    /// The acknowledgement with this id.
+    /// The acknowledgement, or the receipt, with this id.
     Ack(u64),
-    /// A Socket.IO event of this name.
+    /// A Socket.IO event of this name, or a message of this event type or destination.
     Event(String),
     /// Any message.
     Any,
@@ -52,6 +57,8 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum AnswerKind {
     Message,
+    /// With its event type or destination.
+    Topic(String),
     /// With its name.
     Event(Option<String>),
     Acknowledgement,
@@ -96,9 +103,54 @@ impl Mail {
                     self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: data.to_owned() });
                 }
             }
+            Incoming::Message { topic, text } => {
+                recorder.add(Counter::MessagesReceived, 1);
+                self.vocabulary.into_iter().for_each(|vocabulary| recorder.add(vocabulary, 1));
+                track(text.as_bytes(), at, member, run, recorder);
+                self.offer_topic(topic, text, at);
+            }
+            Incoming::Receipt { id } => {
+                if self.awaited.is_some() && id.parse().ok().map(Awaited::Ack) == self.awaited {
+                    self.has_acknowledgement = true;
+                    self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: String::new() });
+                }
+            }
+            Incoming::Polled { .. } | Incoming::PollFailed { .. } => self.note_poll(incoming, recorder),
             Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
             Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
             Incoming::Disconnected { namespace } => self.dismissal = Some(namespace.to_owned()),
+        }
+    }
+
+    /// A connection was opened whose messages are counted so.
+    pub(crate) fn begin_session(&mut self, vocabulary: Counter) {
+        self.vocabulary = Some(vocabulary);
+    }
+
+    /// From now on polls are recorded as this operation.
+    pub(crate) fn record_polls(&mut self, operation: OperationId) {
+        self.poll = Some(operation);
+    }
+
+    /// Records a poll; the first is its step's operation, and only counted here.
+    fn note_poll(&self, incoming: Incoming<'_>, recorder: &mut Recorder) {
+        recorder.add(Counter::Polls, 1);
+        match (incoming, self.poll) {
+            (Incoming::Polled { planned, started, ended, status, is_empty, is_first, opened }, operation) => {
+                recorder.add(Counter::PollsEmpty, u64::from(is_empty));
+                recorder.add(Counter::ConnectionsOpened, opened);
+                recorder.add(Counter::ConnectionsClosed, opened);
+                if let Some(operation) = operation.filter(|_| !is_first) {
+                    let timing = Timing { planned, started, first_byte: None, ended };
+                    recorder.operation(operation, timing, Outcome::Status(status));
+                }
+            }
+            (Incoming::PollFailed { planned, started, ended, failure, detail }, Some(operation)) => {
+                let timing = Timing { planned, started, first_byte: None, ended };
+                recorder.operation(operation, timing, Outcome::Failed(failure));
+                recorder.failure(Some(operation), failure, || detail.to_owned());
+            }
+            _ => {}
         }
     }
 
@@ -112,7 +164,7 @@ impl Mail {
         self.has_acknowledgement = false;
         let fits = |answer: &Answer| match &awaited {
             Awaited::Ack(_) => false,
-            Awaited::Event(name) => answer.kind == AnswerKind::Event(Some(name.clone())),
+            Awaited::Event(name) => answer.kind.is_named(name),
             Awaited::Any => true,
         };
         let (fitting, others): (VecDeque<_>, VecDeque<_>) = self.kept.drain(..).partition(fits);
@@ -178,6 +230,23 @@ impl Mail {
         }
     }
 
+    fn offer_topic(&mut self, topic: &str, text: &str, at: At) {
+        let is_awaited = match &self.awaited {
+            Some(Awaited::Event(name)) => name == topic,
+            Some(Awaited::Any) => true,
+            Some(Awaited::Ack(_)) | None => false,
+        };
+        if !is_awaited && !self.keeps_all {
+            return;
+        }
+        let answer = Answer { at, kind: AnswerKind::Topic(topic.to_owned()), text: text.to_owned() };
+        if is_awaited {
+            self.offer(answer);
+        } else {
+            self.keep(answer);
+        }
+    }
+
     fn offer_event(&mut self, data: &str, at: At) {
         if self.awaited.is_none() && !self.keeps_all {
             return;
@@ -205,11 +274,21 @@ impl Mail {
     }
 }
 
+impl AnswerKind {
+    fn is_named(&self, wanted: &str) -> bool {
+        match self {
+            AnswerKind::Event(name) => name.as_deref() == Some(wanted),
+            AnswerKind::Topic(topic) => topic == wanted,
+            AnswerKind::Message | AnswerKind::Acknowledgement => false,
+        }
+    }
+}
+
 impl Answer {
     /// What captures, matches and comparisons look at: a message as it is; of an event or acknowledgement the only
     /// argument, or all of them as an array. The second value is all of them, for events and acknowledgements.
     pub(crate) fn subject(&self) -> (String, Option<String>) {
-        if self.kind == AnswerKind::Message {
+        if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
             return (self.text.clone(), None);
         }
         let Ok(Value::Array(mut items)) = serde_json::from_str(&self.text) else {

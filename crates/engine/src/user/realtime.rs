@@ -38,7 +38,7 @@ impl User {
     }
 
     /// A link that opens within the step's limit, or the step's failure.
-    async fn opened<L>(
+    pub(super) async fn opened<L>(
         &mut self,
         begun: Begun,
         limit: Duration,

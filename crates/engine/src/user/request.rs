@@ -30,6 +30,9 @@ type Cookies = Vec<(String, String)>;
 
 impl User {
     pub(super) async fn request(&mut self, step: &HttpStep) -> Result<(), Halt> {
+        if step.is_message {
+            return Box::pin(self.publish(step)).await;
+        }
         let begun = self.begin(step.operation);
         let own_cookies = self.values.pairs(&step.cookies).map_err(Failed::from);
         let own_cookies = self.prepared(begun, own_cookies)?;
@@ -122,6 +125,18 @@ impl User {
         origin: &Origin,
         request: &Encoded,
     ) -> Result<Response, Halt> {
+        let attempt = self.attempt(begun, step, origin, request).await;
+        self.response(begun, step, origin, attempt)
+    }
+
+    /// One request, and what came of it within the step's time limit.
+    pub(super) async fn attempt(
+        &mut self,
+        begun: Begun,
+        step: &HttpStep,
+        origin: &Origin,
+        request: &Encoded,
+    ) -> Attempt {
         let mut client = self.client.take().unwrap_or_else(|| {
             let shard = &self.shard;
             Box::new(Client::new(Rc::clone(&shard.net), shard.pool.clone(), Rc::clone(&shard.clock_reader)))
@@ -133,21 +148,36 @@ impl User {
             let mut sending = pin!(client.send(origin, request, keep(step)));
             self.alongside(until, sending.as_mut()).await
         };
-        self.count_exchange(&mut client, &waited);
+        let sent = self.count_exchange(&mut client, &waited);
         let turn_wait_ns = client.turn_wait_ns();
         self.client = Some(client);
-        match waited? {
+        Attempt { waited, sent, turn_wait_ns }
+    }
+
+    /// The response an attempt got, or its failure.
+    pub(super) fn response(
+        &mut self,
+        begun: Begun,
+        step: &HttpStep,
+        origin: &Origin,
+        attempt: Attempt,
+    ) -> Result<Response, Halt> {
+        match attempt.waited? {
             Waited::Done(Ok(response)) => Ok(response),
             Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
             Waited::Elapsed => {
-                let (failure, detail) = timed_out(step, origin, turn_wait_ns);
+                let (failure, detail) = timed_out(step, origin, attempt.turn_wait_ns);
                 Err(self.fail(begun, Some(step.timeout), failure, detail))
             }
         }
     }
 
-    /// Counts what went over the wire, whatever came of it, and the response if one came.
-    fn count_exchange(&self, client: &mut Client, waited: &Result<Waited<Result<Response, Failed>>, Halt>) {
+    /// Counts what went over the wire, whatever came of it, and the response if one came. The bytes that were sent.
+    fn count_exchange(
+        &self,
+        client: &mut Client,
+        waited: &Result<Waited<Result<Response, Failed>>, Halt>,
+    ) -> u64 {
         let traffic = client.take_traffic();
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.add(Counter::BytesSent, traffic.sent);
@@ -159,9 +189,10 @@ impl User {
             recorder.add(Counter::HttpBytesReceived, response.body_bytes);
             recorder.add(Counter::ConnectionsReused, u64::from(response.reused));
         }
+        traffic.sent
     }
 
-    fn take_response(&mut self, begun: Begun, step: &HttpStep, response: &Response) -> Result<(), Halt> {
+    pub(super) fn take_response(&mut self, begun: Begun, step: &HttpStep, response: &Response) -> Result<(), Halt> {
         let outcome = Outcome::Status(response.status);
         self.succeed_at(begun, Some(response.first_byte), outcome, response.ended);
         if !step.expect_status.is_empty() && !step.expect_status.contains(&response.status) {
@@ -178,7 +209,7 @@ impl User {
     }
 
     /// The absolute URL and everything of the request but its path and cookies.
-    fn render(&mut self, step: &HttpStep) -> Result<(String, Request), Unfilled> {
+    pub(super) fn render(&mut self, step: &HttpStep) -> Result<(String, Request), Unfilled> {
         // Not the plan's own count: that one is atomic and shared by all shards.
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
@@ -216,6 +247,21 @@ fn timed_out(step: &HttpStep, origin: &Origin, turn_wait_ns: i64) -> (Failure, S
     }
     let _ = write!(detail, ", of which it waited {} ms for a connection of the pool", waited.as_millis());
     (Failure::PoolExhausted, detail)
+}
+
+/// What came of a request.
+pub(super) struct Attempt {
+    pub(super) waited: Result<Waited<Result<Response, Failed>>, Halt>,
+    /// Bytes that left for it, as far as is known.
+    sent: u64,
+    turn_wait_ns: i64,
+}
+
+impl Attempt {
+    /// Whether the target may have got it. One that was given up may have left without being counted (HTTP/2).
+    pub(super) fn may_have_left(&self) -> bool {
+        self.sent > 0 || !matches!(self.waited, Ok(Waited::Done(Err(_))))
+    }
 }
 
 /// A request that was answered, perhaps with a redirect.

@@ -144,6 +144,16 @@ impl Values {
         pairs.iter().map(|(name, template)| Ok((name.clone(), self.text(template)?))).collect()
     }
 
+    /// [`Values::pairs`] without those whose value renders empty.
+    pub(crate) fn given_pairs(
+        &mut self,
+        pairs: &[(String, Template)],
+    ) -> Result<Vec<(String, String)>, Unfilled> {
+        let mut pairs = self.pairs(pairs)?;
+        pairs.retain(|(_, value)| !value.is_empty());
+        Ok(pairs)
+    }
+
     /// What an expression is worth.
     pub(crate) fn value(&mut self, expression: &Expression) -> Result<Value, Unfilled> {
         match expression {
@@ -251,6 +261,7 @@ impl Values {
                 self.loops.last().map_or(Value::Null, |innermost| innermost.element.clone())
             }
             Function::User => Value::from(self.member),
+            Function::Cursor => Value::Null,
         })
     }
 

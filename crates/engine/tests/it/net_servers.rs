@@ -154,5 +154,13 @@ fn words(incoming: Incoming<'_>) -> String {
         Incoming::Connected { namespace } => format!("connected {namespace}"),
         Incoming::Refused { namespace, data } => format!("refused {namespace} {data}"),
         Incoming::Disconnected { namespace } => format!("disconnected {namespace}"),
+        Incoming::Message { topic, text } => format!("message {topic}: {text}"),
+        Incoming::Polled { status, is_empty, is_first, .. } => {
+            let [empty, first] =
+                [(is_empty, " empty"), (is_first, " first")].map(|(is, word)| if is { word } else { "" });
+            format!("polled {status}{empty}{first}")
+        }
+        Incoming::PollFailed { failure, .. } => format!("poll failed {}", failure.code()),
+        Incoming::Receipt { id } => format!("receipt {id}"),
     }
 }

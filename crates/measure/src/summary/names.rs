@@ -37,6 +37,16 @@ impl Summary {
         set("websocket.messages_sent", traffic.websocket_sent as f64);
         set("websocket.messages_received", traffic.websocket_received as f64);
         set("socketio.emit", traffic.socketio_emits as f64);
+        // Artillery has no such engines: the names go on in its manner.
+        set("polls", traffic.polls as f64);
+        set("polls.empty", traffic.polls_empty as f64);
+        set("polls.messages_received", traffic.polls_received as f64);
+        set("sse.messages_received", traffic.sse_received as f64);
+        set("stomp.messages_sent", traffic.stomp_sent as f64);
+        set("stomp.messages_received", traffic.stomp_received as f64);
+        set("connections.lost", traffic.connections_lost as f64);
+        set("reconnects", traffic.reconnects as f64);
+        set("reconnects.failed", traffic.reconnects_failed as f64);
         if self.duration_s > 0.0 {
             set("http.request_rate", traffic.http_requests as f64 / self.duration_s);
             set("websocket.send_rate", traffic.websocket_sent as f64 / self.duration_s);
@@ -54,6 +64,12 @@ impl Summary {
         }
         if let Some(requests) = self.kind(OperationKind::SocketioRequest) {
             quantiles("socketio.response_time", &requests.response_ms, names);
+        }
+        if let Some(requests) = self.kind(OperationKind::StompRequest) {
+            quantiles("stomp.response_time", &requests.response_ms, names);
+        }
+        if let Some(polls) = self.kind(OperationKind::Poll) {
+            quantiles("polls.response_time", &polls.response_ms, names);
         }
         for error in &self.errors {
             // Two of our codes may share one of Artillery's names.

@@ -202,6 +202,15 @@ impl Tally {
             websocket_received: get(Counter::WebsocketReceived),
             socketio_emits: get(Counter::SocketioEmits),
             socketio_received: get(Counter::SocketioReceived),
+            polls: get(Counter::Polls),
+            polls_empty: get(Counter::PollsEmpty),
+            polls_received: get(Counter::PollsReceived),
+            sse_received: get(Counter::SseReceived),
+            stomp_sent: get(Counter::StompSent),
+            stomp_received: get(Counter::StompReceived),
+            connections_lost: get(Counter::ConnectionsLost),
+            reconnects: get(Counter::Reconnects),
+            reconnects_failed: get(Counter::ReconnectsFailed),
         }
     }
 

@@ -63,6 +63,7 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         HandshakeRefused(503),
         HandshakeTimeout,
         NamespaceRefused,
+        BrokerError,
         Timeout,
         PoolExhausted,
         AckTimeout,

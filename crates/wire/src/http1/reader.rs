@@ -106,7 +106,20 @@ impl Reader {
     ///
     /// # Errors
     /// The server breaks the protocol; the reader must not be fed any more.
-    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Violation> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Violation> {
+        self.advance(bytes, None)
+    }
+
+    /// [`Reader::feed`] for a body that is used as it comes: its bytes go to `on` without the framing, and none are kept.
+    ///
+    /// # Errors
+    /// As [`Reader::feed`], after what came before was handed over.
+    pub fn feed_to(&mut self, bytes: &[u8], on: &mut dyn FnMut(&[u8])) -> Result<(), Violation> {
+        self.advance(bytes, Some(on))
+    }
+
+    #[inline]
+    fn advance(&mut self, mut bytes: &[u8], mut on: Option<&mut dyn FnMut(&[u8])>) -> Result<(), Violation> {
         loop {
             if matches!(self.place, Place::Done) {
                 self.is_reusable &= bytes.is_empty();
@@ -124,14 +137,20 @@ impl Reader {
                         self.place = Place::Done;
                     }
                     self.body_bytes += taken as u64;
-                    keep(&mut self.body, &bytes[..taken], self.keep.body);
+                    match &mut on {
+                        Some(on) => on(&bytes[..taken]),
+                        None => keep(&mut self.body, &bytes[..taken], self.keep.body),
+                    }
                     taken
                 }
                 Place::Chunked(chunks) => {
                     let (body, body_bytes, limit) = (&mut self.body, &mut self.body_bytes, self.keep.body);
                     let taken = chunks.feed(bytes, |data| {
                         *body_bytes += data.len() as u64;
-                        keep(body, data, limit);
+                        match &mut on {
+                            Some(on) => on(data),
+                            None => keep(body, data, limit),
+                        }
                     })?;
                     if chunks.is_over() {
                         self.place = Place::Done;
@@ -140,7 +159,10 @@ impl Reader {
                 }
                 Place::UntilEnd => {
                     self.body_bytes += bytes.len() as u64;
-                    keep(&mut self.body, bytes, self.keep.body);
+                    match &mut on {
+                        Some(on) => on(bytes),
+                        None => keep(&mut self.body, bytes, self.keep.body),
+                    }
                     bytes.len()
                 }
                 Place::Done => 0,

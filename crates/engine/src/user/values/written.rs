@@ -129,6 +129,7 @@ mod tests {
             captures: Vec::new(),
             matches: Vec::new(),
             expect_status: Vec::new(),
+            is_message: false,
             prepared: Default::default(),
         }
     }

@@ -1,0 +1,260 @@
+//! What an answer to a poll says: that there is nothing, or which messages, and where to go on.
+//!
+//! A body is read only as deep as its messages: they are handed on word for word, and no value is built of them. Only a
+//! cursor that lies deeper than a member of the answer's object costs a whole reading.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::http::Response;
+use crate::plan::Source;
+
+/// Bytes of a refusal's body shown in the detail.
+const SHOWN_BODY: usize = 200;
+
+/// Where in an answer the cursor is.
+pub(super) enum Place {
+    /// A member of its object: what nearly all paths come to.
+    Member(String),
+    Other(Box<Source>),
+}
+
+impl Place {
+    pub(super) fn new(source: Source) -> Place {
+        match &source {
+            Source::Json(path) => member(&path.to_string()).map(Place::Member),
+            _ => None,
+        }
+        .unwrap_or_else(|| Place::Other(Box::new(source)))
+    }
+}
+
+/// The name in a path of one step, `$.name` or `$['name']`.
+fn member(path: &str) -> Option<String> {
+    let rest = path.strip_prefix('$')?;
+    let name = match rest.strip_prefix('.') {
+        Some(name) => name,
+        None => {
+            let quoted = rest.strip_prefix('[')?.strip_suffix(']')?;
+            let quote = quoted.chars().next().filter(|quote| ['\'', '"'].contains(quote))?;
+            quoted.strip_prefix(quote)?.strip_suffix(quote)?
+        }
+    };
+    let is_name = !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.chars().all(|c| c == '_' || c.is_alphanumeric());
+    is_name.then(|| name.to_owned())
+}
+
+/// An answer, read.
+pub(super) enum Answer<'a> {
+    /// Neither news nor the absence of them.
+    Refusal,
+    /// Nothing to read.
+    Blank,
+    /// A JSON object and the messages it lists.
+    Object { members: BTreeMap<String, &'a RawValue>, messages: Vec<&'a RawValue> },
+    /// A JSON array of messages.
+    List(Vec<&'a RawValue>),
+    /// One message.
+    One(Cow<'a, str>),
+}
+
+impl<'a> Answer<'a> {
+    /// `is_told_empty`: the status says that there is nothing new. `list` names the member with the messages.
+    pub(super) fn read(response: &'a Response, is_told_empty: bool, list: &str) -> Answer<'a> {
+        if !is_told_empty && !(200..300).contains(&response.status) {
+            return Answer::Refusal;
+        }
+        let body = response.body.trim_ascii();
+        if is_told_empty || body.is_empty() || body == b"null" {
+            return Answer::Blank;
+        }
+        let text = match std::str::from_utf8(body) {
+            Ok(text) => text,
+            Err(_) => return Answer::One(String::from_utf8_lossy(&response.body)),
+        };
+        let read = match body[0] {
+            b'[' => serde_json::from_str(text).ok().map(Answer::List),
+            b'{' => serde_json::from_str::<BTreeMap<String, &RawValue>>(text).ok().and_then(|members| {
+                let messages = serde_json::from_str(members.get(list)?.get()).ok()?;
+                Some(Answer::Object { members, messages })
+            }),
+            _ => None,
+        };
+        read.unwrap_or(Answer::One(Cow::Borrowed(text)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Answer::Blank => true,
+            Answer::Refusal | Answer::One(_) => false,
+            Answer::Object { messages, .. } | Answer::List(messages) => messages.is_empty(),
+        }
+    }
+
+    /// Hands over the messages in order.
+    pub(super) fn each(&self, mut on: impl FnMut(&str)) {
+        match self {
+            Answer::Refusal | Answer::Blank => {}
+            Answer::One(text) => on(text),
+            Answer::Object { messages, .. } | Answer::List(messages) => {
+                messages.iter().for_each(|message| on(message.get()));
+            }
+        }
+    }
+
+    /// The cursor it gives, as text; None: it gives none.
+    pub(super) fn cursor(&self, place: &Place, response: &Response) -> Option<String> {
+        match place {
+            Place::Member(name) => match self {
+                Answer::Object { members, .. } => spelt(serde_json::from_str(members.get(name)?.get()).ok()?),
+                // An object without a list of messages is one message, and may say where to go on.
+                Answer::One(text) => {
+                    let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+                    spelt(serde_json::from_str(members.remove(name)?.get()).ok()?)
+                }
+                Answer::Refusal | Answer::Blank | Answer::List(_) => None,
+            },
+            Place::Other(source) => find(source, response),
+        }
+    }
+}
+
+fn find(source: &Source, response: &Response) -> Option<String> {
+    match source {
+        Source::Header(name) => {
+            let value = response.headers.get(name)?;
+            Some(String::from_utf8_lossy(value).into_owned())
+        }
+        Source::Json(path) => {
+            let body: Value = serde_json::from_slice(&response.body).ok()?;
+            spelt(path.query(&body).first()?.clone())
+        }
+        Source::Regexp { regex, group } => {
+            let body = String::from_utf8_lossy(&response.body);
+            Some(regex.captures(&body)?.get(*group)?.as_str().to_owned())
+        }
+        Source::Status => Some(response.status.to_string()),
+    }
+}
+
+/// A cursor's value as it goes into a query.
+fn spelt(value: Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    }
+}
+
+/// The beginning of a body, for a message.
+pub(super) fn excerpt(body: &[u8]) -> String {
+    let words = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]);
+    match words.trim() {
+        "" => String::new(),
+        words => format!(": {words}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::Headers;
+    use bytes::Bytes;
+    use serde_json_path::JsonPath;
+    use sonagi_measure::At;
+
+    fn response(status: u16, body: &'static str) -> Response {
+        Response {
+            status,
+            headers: [("X-Next", &b"h7"[..])].into_iter().collect::<Headers>(),
+            body: Bytes::from_static(body.as_bytes()),
+            body_bytes: body.len() as u64,
+            first_byte: At(0),
+            ended: At(0),
+            reused: true,
+        }
+    }
+
+    fn messages(response: &Response) -> (bool, Vec<String>) {
+        let answer = Answer::read(response, response.status == 204, "messages");
+        let mut messages = Vec::new();
+        answer.each(|text| messages.push(text.to_owned()));
+        (answer.is_empty(), messages)
+    }
+
+    #[test]
+    fn an_answer_is_split_into_its_messages_word_for_word() {
+        let table: [(u16, &str, bool, &[&str]); 12] = [
+            (
+                200,
+                r#"{"group":"g","messages":[{"seq": 1},"two", 3],"next":9}"#,
+                false,
+                &[r#"{"seq": 1}"#, r#""two""#, "3"],
+            ),
+            (200, r#"{"messages":[],"next":9}"#, true, &[]),
+            (200, r#" [{"a":1},{"b":[2]}] "#, false, &[r#"{"a":1}"#, r#"{"b":[2]}"#]),
+            (200, "[]", true, &[]),
+            (200, "", true, &[]),
+            (200, " \r\n", true, &[]),
+            (200, "null", true, &[]),
+            (204, "", true, &[]),
+            (200, r#"{"messages":"none"}"#, false, &[r#"{"messages":"none"}"#]),
+            (200, r#"{"lat":1}"#, false, &[r#"{"lat":1}"#]),
+            (200, "[1,2", false, &["[1,2"]),
+            (200, "plain", false, &["plain"]),
+        ];
+        for (status, body, is_empty, expected) in table {
+            let expected: Vec<String> = expected.iter().map(|&text| text.to_owned()).collect();
+            assert_eq!(messages(&response(status, body)), (is_empty, expected), "{status} {body}");
+        }
+        for status in [302, 400, 404, 500, 503] {
+            let answer = response(status, "x");
+            assert!(matches!(Answer::read(&answer, false, "messages"), Answer::Refusal), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_cursor_is_found_where_the_script_says() {
+        let json = |path: &str| Source::Json(JsonPath::parse(path).unwrap());
+        let regexp = Source::Regexp { regex: regex::Regex::new("next\":(\\d+)").unwrap(), group: 1 };
+        let body = r#"{"messages":[{"seq":4},{"seq":5}],"next":5,"page":{"next":"a b"},"none":null}"#;
+        for (source, expected) in [
+            (json("$.next"), Some("5")),
+            (json("$['next']"), Some("5")),
+            (json("$.page.next"), Some("a b")),
+            (json("$.messages[-1].seq"), Some("5")),
+            (json("$.none"), None),
+            (json("$.missing"), None),
+            (Source::Header("x-next".into()), Some("h7")),
+            (regexp, Some("5")),
+        ] {
+            let (response, said) = (response(200, body), format!("{source:?}"));
+            let answer = Answer::read(&response, false, "messages");
+            assert_eq!(answer.cursor(&Place::new(source), &response).as_deref(), expected, "{said}");
+        }
+        let one = response(200, r#"{"lat":1,"next":"e.7"}"#);
+        let answer = Answer::read(&one, false, "messages");
+        assert_eq!(answer.cursor(&Place::new(json("$.next")), &one).as_deref(), Some("e.7"));
+    }
+
+    #[test]
+    fn only_a_path_of_one_plain_step_names_a_member() {
+        for (path, name) in [
+            ("$.next", Some("next")),
+            ("$['next']", Some("next")),
+            ("$.a.b", None),
+            ("$[0]", None),
+            ("$['a b']", None),
+            ("$.*", None),
+            ("$", None),
+        ] {
+            let spelt = JsonPath::parse(path).unwrap().to_string();
+            assert_eq!(member(&spelt).as_deref(), name, "{path} is {spelt}");
+        }
+    }
+}
