@@ -6,6 +6,7 @@
 
 mod ledger;
 mod packets;
+mod pull;
 mod recorder;
 mod schedule;
 mod server;
@@ -134,6 +135,13 @@ pub static WORKLOADS: &[Workload] = &[
         user::socketio_emit,
         "a user emits an event and awaits its acknowledgement",
     ),
+    workload(
+        "user-sse-event",
+        20_000,
+        pull::sse_event,
+        "a user receives an event of a stream, many in a read",
+    ),
+    workload("user-poll-answer", 2_000, pull::poll_answer, "a user polls and is answered with a message"),
 ];
 
 #[cfg(test)]

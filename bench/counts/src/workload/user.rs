@@ -38,7 +38,7 @@ fn plan(name: &str, users: u64, n: u64) -> Plan {
 }
 
 /// Runs a plan on a paused clock; every user completes its flow.
-fn run(plan: Plan, server: impl Fn(DuplexStream) + 'static) -> Summary {
+pub(super) fn run(plan: Plan, server: impl Fn(DuplexStream) + 'static) -> Summary {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let runtime = runtime.expect("a runtime for one thread");
     let summary = LocalSet::new().block_on(&runtime, simulate(plan, Control::new(), server));

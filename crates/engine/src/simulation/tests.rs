@@ -14,6 +14,7 @@ use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 
 mod connections;
 mod load;
+mod pull;
 mod requests;
 
 /// An HTTP server that answers after `delay(now since the start)`.

@@ -381,6 +381,34 @@ mod tests {
     }
 
     #[test]
+    fn a_message_is_awaited_by_its_topic_and_counted_as_its_connection_counts() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.begin_session(Counter::SseReceived);
+        mail.await_answer(Awaited::Event("moved".into()));
+        for (topic, text) in [("other", "1"), ("moved", "{\"lat\":1}")] {
+            mail.receive(Incoming::Message { topic, text }, At(5), 9, 1, &mut recorder);
+        }
+        assert_eq!(mail.take_answer().expect("it came").subject(), (r#"{"lat":1}"#.to_owned(), None));
+        assert_eq!(mail.take_answer(), None);
+        let counters = recorder.take().counters;
+        let counted = [Counter::SseReceived, Counter::MessagesReceived, Counter::PollsReceived];
+        assert_eq!(counted.map(|counter| counters.get(counter)), [2, 2, 0]);
+    }
+
+    #[test]
+    fn a_receipt_acknowledges_the_id_that_is_awaited_and_no_other() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.await_answer(Awaited::Ack(7));
+        for id in ["6", "sub-7", "", "7 "] {
+            mail.receive(Incoming::Receipt { id }, At(5), 9, 1, &mut recorder);
+            assert!(!mail.was_acknowledged() && mail.take_answer().is_none(), "{id}");
+        }
+        mail.receive(Incoming::Receipt { id: "7" }, At(6), 9, 1, &mut recorder);
+        assert!(mail.was_acknowledged());
+        assert_eq!(mail.take_answer().map(|answer| answer.at), Some(At(6)));
+    }
+
+    #[test]
     fn however_large_the_burst_no_more_than_the_limit_is_kept() {
         let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
         mail.keep_all();

@@ -119,8 +119,7 @@ impl User {
     /// The target did not take the message: the operation has failed, its status counts.
     fn refuse(&mut self, begun: Begun, response: &Response) -> Halt {
         self.shard.recorder.borrow_mut().status(response.status);
-        let detail =
-            format!("a message must be answered with a status below 300, got {}", response.status);
+        let detail = format!("a message must be answered with a status below 300, got {}", response.status);
         self.fail(begun, None, Failure::CaptureOrMatch, detail)
     }
 }

@@ -227,6 +227,25 @@ fn a_head_of_the_largest_size_is_read_and_one_byte_more_is_not() {
 }
 
 #[test]
+fn a_body_that_is_used_as_it_comes_is_the_same_however_it_is_cut_and_none_of_it_is_kept() {
+    for framed in [
+        "content-length: 8\r\n\r\nhi there",
+        "transfer-encoding: chunked\r\n\r\n3\r\nhi \r\n5\r\nthere\r\n0\r\n\r\n",
+        "\r\nhi there",
+    ] {
+        let stream = format!("HTTP/1.1 200 OK\r\n{framed}");
+        for size in 1..=stream.len() {
+            let (mut reader, mut body) = (Reader::new(Asked::Other, ALL), Vec::new());
+            for piece in stream.as_bytes().chunks(size) {
+                reader.feed_to(piece, &mut |data| body.extend_from_slice(data)).unwrap();
+            }
+            assert_eq!((&body[..], reader.body_bytes), (&b"hi there"[..], 8), "{size} bytes at a time");
+            assert!(reader.body.is_empty());
+        }
+    }
+}
+
+#[test]
 fn only_what_was_asked_for_is_kept() {
     let none = Keep { headers: false, body: 0 };
     let kept = |keep, head: &str| {

@@ -317,7 +317,13 @@ impl PollLink {
         }
         let detail = format!("no answer to a poll within {} ms", self.limit_ns / 1_000_000);
         let PollLink { planned, started, .. } = *self;
-        on(Incoming::PollFailed { planned, started, ended: limit, failure: Failure::Timeout, detail: &detail });
+        on(Incoming::PollFailed {
+            planned,
+            started,
+            ended: limit,
+            failure: Failure::Timeout,
+            detail: &detail,
+        });
         Err(Ended::failed(Failure::Timeout, detail))
     }
 
@@ -369,8 +375,8 @@ impl PollLink {
         let is_told_empty =
             matches!(response.status, 204 | 304) || self.empty.contains(&response.status) || {
                 // How a servlet container says that a request it held has had its time.
-                let held = matches!(self.rhythm, Rhythm::Held(_))
-                    && response.ended.since(self.started) >= EXPIRY_NS;
+                let held =
+                    matches!(self.rhythm, Rhythm::Held(_)) && response.ended.since(self.started) >= EXPIRY_NS;
                 response.status == 503 && held && response.headers.get("retry-after").is_none()
             };
         Ok(Answer::read(response, is_told_empty, &self.messages))
