@@ -189,6 +189,8 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
         socketio: settings.socketio,
         verify_certificates: settings.verify_certificates && !overrides.insecure,
         delivery: stamped.then_some(rules),
+        reconnect: None,
+        cursor: None,
         drain,
         thresholds,
         operations: std::mem::take(&mut reader.operations).into_all(),
