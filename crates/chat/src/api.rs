@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, StatusCode};
@@ -12,11 +14,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::accounts::User;
+use crate::cursor::Excerpt;
 use crate::http::{self, Answer, BodyError};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::room::{Access, Room};
-use crate::{rooms, store};
+use crate::{process, rooms, store};
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
     if !hub.is_serving() {
@@ -26,7 +29,7 @@ pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
 }
 
 pub(crate) fn metrics(hub: &Hub) -> Answer {
-    let mut answer = http::text(hub.metrics.render());
+    let mut answer = http::text(hub.metrics.render() + &process::metrics());
     let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
     answer
@@ -107,7 +110,7 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
         Some(room) => room,
         None => {
             let rooms = hub.clone();
-            // Counted and made on the log's one thread: two requests cannot both be the last that fits.
+            // Made on the log's one thread, which stores it before anybody can say something in it.
             let made = hub.log.with(move |db| make_room(&rooms, db, &id, access));
             made.await.ok_or_else(Problem::overloaded)??
         }
@@ -116,15 +119,15 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
 }
 
 fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
-    if let Some(room) = hub.rooms.find(id) {
-        return Ok(room);
+    let (room, is_new) = hub.make_room(id, access)?;
+    if is_new {
+        if store::insert_room(db, Some(room.key), id, access).is_err() {
+            hub.rooms.unmake(&room);
+            return Err(Problem::store());
+        }
+        room.is_stored.store(true, Relaxed);
     }
-    let most = hub.config.limits.rooms;
-    if hub.rooms.count() >= most {
-        return Err(Problem::new(409, "too_many_rooms", format!("there may be {most} rooms")));
-    }
-    let key = store::find_or_create_room(db, id, access).map_err(|_| Problem::store())?;
-    Ok(hub.rooms.find_or_add(key, id, access))
+    Ok(room)
 }
 
 /// A page of history: the messages numbered above `after`, oldest first.
@@ -134,20 +137,22 @@ pub(crate) async fn messages(
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let user = caller(request.headers(), hub)?;
-    let room = hub.room_for(user.id, &http::decode(id, false))?;
+    let room = hub.room_for(Some(user.id), &http::decode(id, false))?;
     let limits = &hub.config.limits;
     let after = number(request, "after")?.unwrap_or(0);
     let messages = number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
-    let page = hub.page(&room, store::Wanted { after, messages, bytes: limits.history_bytes }).await?;
-    let next = page.last.unwrap_or(after);
+    let wanted = store::Wanted { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
+    let page = hub.page(&room, wanted).await?;
+    let page = Excerpt::new(after, page.iter(), usize::MAX);
     // A page may hold what has been committed and is just being published.
-    let last = room.last_published().max(page.last.unwrap_or(0));
-    let body =
-        format!(r#"{{"roomId":"{}","messages":[{}],"next":{next},"last":{last}}}"#, room.id, page.messages);
+    let last = room.last_published().max(if page.count > 0 { page.last } else { 0 });
+    let mut body = format!(r#"{{"roomId":"{}","messages":["#, room.id).into_bytes();
+    body.extend_from_slice(&page.objects);
+    body.extend_from_slice(format!(r#"],"next":{},"last":{last}}}"#, page.last).as_bytes());
     Ok(http::json(StatusCode::OK, body))
 }
 
-fn number(request: &Request<Incoming>, name: &str) -> Result<Option<u64>, Problem> {
+pub(crate) fn number(request: &Request<Incoming>, name: &str) -> Result<Option<u64>, Problem> {
     http::query(request, name)
         .map(|text| {
             text.parse::<u64>()
@@ -166,13 +171,17 @@ fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<User>, Proble
         .ok_or_else(Problem::unauthorized)
 }
 
-async fn read<T: DeserializeOwned>(request: Request<Incoming>, hub: &Hub) -> Result<T, Problem> {
-    let limit = hub.config.limits.body_bytes;
-    let body = http::body(request.into_body(), limit, hub).await.map_err(|error| match error {
+/// The body of a request that is answered like all others.
+pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, Problem> {
+    http::body(request.into_body(), limit, hub).await.map_err(|error| match error {
         BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
         BodyError::TooSlow => Problem::new(408, "too_slow", "the body did not arrive in time"),
         BodyError::Broken => Problem::bad_request("the body broke off"),
-    })?;
+    })
+}
+
+async fn read<T: DeserializeOwned>(request: Request<Incoming>, hub: &Hub) -> Result<T, Problem> {
+    let body = body(request, hub.config.limits.body_bytes, hub).await?;
     serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request(format!("the body is not the JSON wanted: {error}")))
 }

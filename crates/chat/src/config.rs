@@ -41,6 +41,8 @@ pub struct Config {
     /// events `message`, `message-with-ack` and `auth` and the namespace `/custom` at `/socket.io/`, where `/`
     /// then needs no token.
     pub protocol_suite: bool,
+    /// A long poll that brought nothing is answered 503 instead of 204, as Spring's deferred results are.
+    pub long_expiry_503: bool,
     /// A target for measuring load generators: minimal HTTP answers, extra paths, nothing stored, any password
     /// accepted, no planted faults (docs/service.md).
     pub null: bool,
@@ -57,6 +59,7 @@ impl Default for Config {
             origins: Vec::new(),
             workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
             protocol_suite: false,
+            long_expiry_503: false,
             null: false,
         }
     }
@@ -127,6 +130,12 @@ pub struct Limits {
     pub history_bytes: usize,
     /// Messages kept per room; older ones are deleted.
     pub history_kept: u64,
+    /// Messages each room keeps in memory, for who comes back soon; older ones are read from the store.
+    pub recent_messages: usize,
+    /// Bytes of those messages, and at most half of `queue_bytes`: what was missed has to fit on a queue.
+    pub recent_bytes: usize,
+    /// How long a long poll waits for a message.
+    pub long_hold: Duration,
     /// Logins per email address.
     pub login_per_email: Rate,
     /// Logins per client address; `None` (the default) does not limit them, because a load test comes from one.
@@ -170,6 +179,9 @@ impl Default for Limits {
             history_page: 500,
             history_bytes: 1024 * 1024,
             history_kept: 100_000,
+            recent_messages: 256,
+            recent_bytes: 256 * 1024,
+            long_hold: Duration::from_secs(25),
             login_per_email: Rate { burst: 20.0, per_second: 5.0 },
             login_per_address: None,
             logins_at_once: 4,

@@ -12,13 +12,15 @@ use sonagi_wire::engineio::Refusal;
 use sonagi_wire::websocket;
 use tokio::net::TcpStream;
 
+use crate::cursor::start_of_text;
 use crate::engineio::{Session, Socket, Speech};
+use crate::form::Form;
 use crate::http::{self, Answer, BodyError, Seat};
 use crate::hub::Hub;
 use crate::link::{Attendant, carry};
 use crate::outbox::Close;
 use crate::patient::Patient;
-use crate::peer::{Form, Newcomer, Peer};
+use crate::peer::{Heart, Newcomer, Peer};
 use crate::polling;
 use crate::problem::Problem;
 use crate::raw::{Echo, RawRooms};
@@ -30,16 +32,15 @@ const ECHO_QUEUE: usize = 4 * ECHO_MESSAGE;
 /// The subprotocol of `/ws`, chosen when a client offers it.
 const SUBPROTOCOL: &str = "chat.v1";
 
-/// `/ws`: rooms over a plain WebSocket.
+/// `/ws`: rooms over a plain WebSocket; without a token only those that are open to everybody.
 pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let handshake = Handshake::check(&request)?;
     not_draining(hub)?;
-    let token = http::query(&request, "token");
-    let token = token.as_deref().or_else(|| http::bearer(request.headers()));
-    let user = token.and_then(|token| hub.accounts.who(token)).ok_or_else(Problem::unauthorized)?;
+    let user = http::visitor(&request, hub)?;
     let room = http::query(&request, "room").map(|room| room.into_owned());
+    // Refused while it can still be said with a status.
+    let start = start_of_text(&http::query(&request, "after").unwrap_or_default())?;
     if let Some(room) = &room {
-        // Refused while it can still be said with a status.
         hub.room_for(user, room)?;
     }
     let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
@@ -56,10 +57,13 @@ pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>
     }
     handshake.then(seat, hub.clone(), limits.max_payload, move || {
         let peer = newcomer(&hub, limits.queue_bytes);
-        peer.belongs_to(user);
+        if let Some(user) = user {
+            peer.belongs_to(user);
+        }
+        peer.greeted(Form::Raw);
         let attendant = RawRooms { peer, hub };
         if let Some(room) = room {
-            attendant.join(&room);
+            attendant.join(&room, start);
         }
         attendant
     });
@@ -85,7 +89,7 @@ pub(crate) fn echoing(hub: &Arc<Hub>) -> Echo {
 
 /// A new connection outside of Engine.IO.
 pub(crate) fn newcomer(hub: &Hub, queue_bytes: usize) -> Arc<Peer> {
-    let newcomer = Newcomer { form: Form::Raw, sid: None, polled: false, queue_bytes };
+    let newcomer = Newcomer { heart: Heart::WebSocket, sid: None, polled: false, queue_bytes };
     hub.peers.add(newcomer, hub.now(), &hub.config.limits)
 }
 

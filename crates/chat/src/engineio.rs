@@ -20,7 +20,7 @@ use crate::hub::Hub;
 use crate::link::Attendant;
 use crate::lock;
 use crate::outbox::{Close, Polls, Standing};
-use crate::peer::{Form, Newcomer, Peer};
+use crate::peer::{Heart, Newcomer, Peer};
 use crate::socketio::Conversation;
 
 /// What is spoken inside a session.
@@ -65,7 +65,7 @@ impl Session {
         let limits = &hub.config.limits;
         let sid = hub.accounts.session_id();
         let newcomer = Newcomer {
-            form: Form::SocketIo,
+            heart: Heart::EngineIo,
             sid: Some(sid.as_str().into()),
             polled,
             queue_bytes: limits.queue_bytes,
@@ -172,7 +172,7 @@ impl Session {
             return None;
         }
         let limits = &hub.config.limits;
-        let newcomer = Newcomer { form: Form::SocketIo, sid: None, polled: false, queue_bytes: 4096 };
+        let newcomer = Newcomer { heart: Heart::WebSocket, sid: None, polled: false, queue_bytes: 4096 };
         let probe = hub.peers.add(newcomer, hub.now(), limits);
         probe.pulse.settle_by(hub.now() + limits.upgrade_timeout.as_millis() as u64);
         *slot = Some(probe.clone());

@@ -22,7 +22,7 @@ use crate::content::Content;
 use crate::hub::{Hub, Phase};
 use crate::patient::Patient;
 use crate::problem::Problem;
-use crate::{api, doors, null};
+use crate::{api, doors, null, pull};
 
 pub(crate) type Answer = Response<Content>;
 
@@ -162,7 +162,7 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
         if preflight {
             headers.insert(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                HeaderValue::from_static("authorization, content-type"),
+                HeaderValue::from_static("authorization, content-type, idempotency-key, last-event-id"),
             );
             headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
         }
@@ -194,13 +194,24 @@ pub(crate) async fn route(
         (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, hub).await,
         (Method::GET, ["ws"]) => doors::rooms(request, seat, hub),
         (Method::GET, ["ws", "echo"]) => doors::echo(request, seat, hub),
+        (Method::GET, ["cur", group]) => pull::current(&request, group, hub).await,
+        (Method::GET, ["location", "long", group]) => pull::long(&request, group, hub).await,
+        (Method::POST, ["location", "long", group, "notify"]) => pull::share(request, group, hub).await,
         (_, ["socket.io"]) => Ok(doors::socketio(request, seat, hub).await),
         (_, ["engine.io"]) if hub.config.protocol_suite => Ok(doors::engineio(request, seat, hub).await),
         (
             method,
-            ["healthz" | "metrics" | "ws"] | ["ws", "echo"] | ["users", ..] | ["rooms", _, "messages"],
+            ["healthz" | "metrics" | "ws"]
+            | ["ws", "echo"]
+            | ["users", ..]
+            | ["rooms", _, "messages"]
+            | ["cur", _]
+            | ["location", "long", _],
         ) => Err(wrong_method(&method, "GET")),
-        (method, ["auth", "login"] | ["rooms", "find-or-create"]) => Err(wrong_method(&method, "POST")),
+        (
+            method,
+            ["auth", "login"] | ["rooms", "find-or-create"] | ["location", "long", _, "notify"],
+        ) => Err(wrong_method(&method, "POST")),
         _ => Err(Problem::new(404, "not_found", format!("nothing is served at `{path}`"))),
     }
 }
@@ -214,6 +225,14 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Whose token the request carries, in the header or as `token` in the query; without any it is nobody's, and a wrong
+/// one is refused.
+pub(crate) fn visitor(request: &Request<Incoming>, hub: &Hub) -> Result<Option<u64>, Problem> {
+    let token = query(request, "token");
+    let token = token.as_deref().or_else(|| bearer(request.headers()));
+    token.map(|token| hub.accounts.who(token).ok_or_else(Problem::unauthorized)).transpose()
 }
 
 /// Why a body could not be read.

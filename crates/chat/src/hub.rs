@@ -1,6 +1,8 @@
-//! Everything the parts of a running service share, and the three things every transport asks of it: join, leave, say.
+//! Everything the parts of a running service share, and two of the three things every transport asks of it: leave and
+//! say. To join is in `join`.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use rusqlite::Connection;
@@ -13,12 +15,15 @@ use crate::engineio::Sessions;
 use crate::log::{Entry, Log};
 use crate::metrics::Metrics;
 use crate::null::Null;
-use crate::peer::{NotJoined, Peer, Peers};
+use crate::peer::{Peer, Peers};
 use crate::problem::Problem;
+use crate::pullers::Pullers;
 use crate::receipt::Receipt;
-use crate::room::Room;
-use crate::rooms::Rooms;
-use crate::store::{self, Page, Wanted};
+use crate::recent::Kept;
+use crate::room::{Access, Room};
+use crate::rooms::{self, Rooms, TooMany};
+use crate::senders::Senders;
+use crate::store::{self, Wanted};
 use crate::turns::Turns;
 
 /// How far the service's life has come.
@@ -37,7 +42,13 @@ pub(crate) struct Hub {
     pub(crate) rooms: Rooms,
     pub(crate) peers: Peers,
     pub(crate) sessions: Sessions,
+    pub(crate) pullers: Pullers,
+    pub(crate) senders: Senders,
     pub(crate) log: Log,
+    /// The serial of the message published last.
+    pub(crate) serial: AtomicU64,
+    /// What tells the numbers of this store from those of another.
+    pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
@@ -55,35 +66,46 @@ impl Hub {
         *self.phase.borrow() == Phase::Serving
     }
 
-    /// The room, if this user may be in it.
-    pub(crate) fn room_for(&self, user: u64, id: &str) -> Result<Arc<Room>, Problem> {
+    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there.
+    pub(crate) fn room_for(&self, user: Option<u64>, id: &str) -> Result<Arc<Room>, Problem> {
+        if let Some(name) = id.strip_prefix(rooms::OPEN) {
+            return self.group(name);
+        }
+        // Before it is said whether there is such a room.
+        let user = user.ok_or_else(Problem::unauthorized)?;
         let room = self.rooms.find(id).ok_or_else(|| Problem::no_room(id))?;
-        if !room.admits(user) {
+        if !room.admits(Some(user)) {
             return Err(Problem::forbidden(format!("room `{id}` is between two other users")));
         }
         Ok(room)
     }
 
-    /// Makes the peer a member and returns the number of the last message it will not get.
-    pub(crate) fn join(&self, peer: &Arc<Peer>, id: &str) -> Result<u64, Problem> {
-        if !self.is_serving() {
-            return Err(Problem::draining());
+    /// The location group of that name.
+    pub(crate) fn group(&self, name: &str) -> Result<Arc<Room>, Problem> {
+        let id = rooms::open_id(name)
+            .ok_or_else(|| Problem::bad_request("a location group's name has 1 to 64 characters"))?;
+        match self.rooms.find(&id) {
+            Some(room) => Ok(room),
+            None => self.make_room(&id, Access::Open).map(|(room, _)| room),
         }
-        let user = peer.user().ok_or_else(Problem::unauthorized)?;
-        let room = self.room_for(user, id)?;
-        peer.join(&room, &self.config.limits).map_err(|why| match why {
-            NotJoined::Closing => Problem::draining(),
-            NotJoined::TooManyRooms => Problem::new(
-                409,
-                "too_many_rooms",
-                format!("a connection may be in {} rooms", self.config.limits.rooms_per_connection),
-            ),
+    }
+
+    /// The room of that id, in memory only when it is new, and whether it is.
+    pub(crate) fn make_room(&self, id: &str, access: Access) -> Result<(Arc<Room>, bool), Problem> {
+        self.rooms.make(id, access).map_err(|TooMany| {
+            let most = self.config.limits.rooms;
+            Problem::new(409, "too_many_rooms", format!("there may be {most} rooms"))
         })
     }
 
     /// False when the peer was not in the room.
     pub(crate) fn leave(&self, peer: &Arc<Peer>, id: &str) -> bool {
-        self.rooms.find(id).is_some_and(|room| peer.leave(&room, &self.metrics))
+        let id = match id.strip_prefix(rooms::OPEN) {
+            Some(name) => rooms::open_id(name),
+            None => Some(id.to_owned()),
+        };
+        let room = id.and_then(|id| self.rooms.find(&id));
+        room.is_some_and(|room| peer.leave(&room, &self.metrics))
     }
 
     /// Has a message stored and published; `receipt` is given once that is done. Without a room the peer must be in
@@ -109,13 +131,16 @@ impl Hub {
         client_id: Option<String>,
         receipt: Receipt,
     ) -> Result<(), Problem> {
-        let user = peer.user().ok_or_else(Problem::unauthorized)?;
+        let user = peer.user();
         let room = match room {
             Some(id) => self.room_for(user, id)?,
             None => peer.only_room().ok_or_else(|| {
                 Problem::bad_request("a message needs a room unless the sender is in exactly one")
             })?,
         };
+        // Nobody can tell one sender without an account from another, so their ids are none.
+        let client_id = client_id.filter(|_| user.is_some());
+        let user = user.unwrap_or(0);
         // What came is passed on as it came: parsing it would round the numbers that JSON writes and no machine has.
         let content = content.map(RawValue::get).filter(|content| *content != "null");
         let content = content.ok_or_else(|| Problem::bad_request("a message needs a content"))?.to_owned();
@@ -179,7 +204,7 @@ impl Readers {
 impl Hub {
     /// A page of a room's log. A memory store has only the connection of the publishing thread: pages are read there,
     /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
-    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Page, Problem> {
+    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Kept>, Problem> {
         let key = room.key;
         if self.config.store == crate::config::Store::Memory {
             let turn = self.readers.turns.wait().await;

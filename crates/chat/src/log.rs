@@ -18,18 +18,21 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::delivered::Ack;
 use crate::gather::Gathering;
 use crate::hub::Hub;
 use crate::peer::Peer;
 use crate::receipt::{self, Outcome, Receipt};
-use crate::room::{Ack, Message, Room};
-use crate::spoil::{self, Spoiler};
+use crate::recent::Kept;
+use crate::room::Room;
+use crate::spoil::{self, Said, Spoiler};
 use crate::store::{self, MessageRow};
 
 /// A message a peer wants published.
 pub(crate) struct Entry {
     pub(crate) room: Arc<Room>,
     pub(crate) sender: Arc<Peer>,
+    /// 0 for who has no account.
     pub(crate) user: u64,
     /// The client's id of the message: a second send with it is answered with the first one's number.
     pub(crate) client_id: Option<String>,
@@ -154,9 +157,14 @@ fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gather
 /// Numbers and stores the batch in one transaction; when that fails, no message of it is published.
 fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
     let before: Vec<u64> = batch.iter().map(|entry| entry.room.last_stored()).collect();
-    match store_all(db, batch, hub) {
+    let mut pruned = Vec::new();
+    match store_all(db, batch, &mut pruned, hub) {
         Ok(outcomes) => {
             hub.metrics.commits.add(1);
+            batch.iter().for_each(|entry| entry.room.is_stored.store(true, Relaxed));
+            for (room, oldest) in pruned {
+                room.oldest.store(oldest, Relaxed);
+            }
             outcomes
         }
         Err(_) => {
@@ -168,7 +176,13 @@ fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
     }
 }
 
-fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outcome>, rusqlite::Error> {
+/// Also says of which rooms messages were deleted, and which is the lowest number left.
+fn store_all<'a>(
+    db: &mut Connection,
+    batch: &'a [Entry],
+    pruned: &mut Vec<(&'a Arc<Room>, u64)>,
+    hub: &Hub,
+) -> Result<Vec<Outcome>, rusqlite::Error> {
     let kept = hub.config.limits.history_kept;
     let at = now_ms();
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -180,7 +194,11 @@ fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outc
             outcomes.push(Outcome::Repeated { seq });
             continue;
         }
-        let seq = entry.room.last_stored() + 1;
+        let room = &entry.room;
+        if !room.is_stored.load(Relaxed) {
+            store::insert_room(&tx, Some(room.key), &room.id, room.access)?;
+        }
+        let seq = room.last_stored() + 1;
         store::insert_message(
             &tx,
             &MessageRow {
@@ -196,6 +214,7 @@ fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outc
         // Not at every message: deleting in runs of 256 costs less and keeps at most that many more.
         if seq > kept && seq.is_multiple_of(256) {
             store::prune(&tx, entry.room.key, seq - kept)?;
+            pruned.push((room, seq - kept + 1));
         }
         outcomes.push(Outcome::Stored { seq, at });
     }
@@ -203,13 +222,13 @@ fn store_all(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Result<Vec<Outc
     Ok(outcomes)
 }
 
-/// Bytes of content after which a run ends: the copies of a long one could not wait in a queue.
+/// Bytes of messages after which a run ends: the copies of a long one could not wait in a queue.
 const RUN: usize = 32 * 1024;
 
 /// A room's messages of one batch, and what their senders are to be told.
 struct Run {
     room: Arc<Room>,
-    messages: Vec<Message>,
+    messages: Vec<Kept>,
     acks: Vec<Ack>,
     bytes: usize,
 }
@@ -232,16 +251,21 @@ pub(crate) fn publish(
             continue;
         };
         hub.metrics.messages.add(1);
-        let message = Message { seq, sender, user, content, at };
-        let number = message.sender.sent.fetch_add(1, Relaxed);
+        let serial = hub.serial.fetch_add(1, Relaxed) + 1;
+        let message = Kept::new(seq, serial, user, &content, at);
+        let number = sender.sent.fetch_add(1, Relaxed);
         if let Some(spoiler) = spoiler {
-            spoiler.publish(&room, &message, number, &hub.peers, &hub.metrics);
-            receipts.push((receipt, message.sender, outcome));
+            let said = Said { message: &message, sender: &sender, number };
+            spoiler.publish(&room, &said, &hub.peers, &hub.metrics);
+            receipts.push((receipt, sender, outcome));
             continue;
         }
-        let bytes = message.content.len();
-        let ack = receipt.acceptance(seq);
-        let ack = ack.map(|frame| Ack { peer: message.sender.clone(), frame, given: false });
+        let bytes = message.object.len();
+        let frame = receipt.acceptance(seq);
+        if !receipt.is_framed() {
+            receipts.push((receipt, sender.clone(), outcome));
+        }
+        let ack = frame.map(|frame| Ack { peer: sender, frame, given: false });
         match latest.get(&room.key).and_then(|at| runs.get_mut(*at)) {
             Some(run) if run.bytes + bytes <= RUN => {
                 run.bytes += bytes;

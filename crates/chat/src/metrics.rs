@@ -39,6 +39,11 @@ pub(crate) struct Metrics {
     pub(crate) sockets: Count,
     pub(crate) websocket: Count,
     pub(crate) polling: Count,
+    /// Long polls that wait.
+    pub(crate) longpoll: Count,
+    pub(crate) polls: Count,
+    pub(crate) empty_polls: Count,
+    pub(crate) replayed: Count,
     pub(crate) socketio: Count,
     pub(crate) messages: Count,
     pub(crate) repeated: Count,
@@ -77,7 +82,9 @@ impl Metrics {
         out.push_str(
             "# HELP chat_connections Real-time connections open now.\n# TYPE chat_connections gauge\n",
         );
-        for (transport, count) in [("websocket", &self.websocket), ("polling", &self.polling)] {
+        for (transport, count) in
+            [("websocket", &self.websocket), ("polling", &self.polling), ("longpoll", &self.longpoll)]
+        {
             let _ = writeln!(out, "chat_connections{{transport=\"{transport}\"}} {}", count.get());
         }
         for (name, help, count) in self.counters() {
@@ -98,11 +105,14 @@ impl Metrics {
         out
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, &Count); 16] {
+    fn counters(&self) -> [(&'static str, &'static str, &Count); 19] {
         [
             ("chat_messages_total", "Messages stored and published.", &self.messages),
             ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
-            ("chat_deliveries_total", "Copies put on a connection's queue.", &self.deliveries),
+            ("chat_deliveries_total", "Copies put on a connection's queue or into the answer to a poll.", &self.deliveries),
+            ("chat_replayed_total", "Those of them that somebody had missed.", &self.replayed),
+            ("chat_polls_total", "Polls of location groups that brought messages.", &self.polls),
+            ("chat_polls_empty_total", "Polls of location groups that brought none.", &self.empty_polls),
             ("chat_delivery_bytes_total", "Bytes of those copies.", &self.delivery_bytes),
             ("chat_received_bytes_total", "Bytes read from WebSockets and polling bodies.", &self.bytes_in),
             ("chat_sent_bytes_total", "Bytes written to WebSockets and polling answers.", &self.bytes_out),

@@ -11,42 +11,56 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::config::Limits;
+use crate::form::Form;
 use crate::lock;
 use crate::metrics::Metrics;
 use crate::outbox::{Close, Outbox, Standing};
-use crate::room::Room;
+use crate::room::{Member, Room};
 
-/// How a broadcast is written for a peer.
+/// What the sweep sends to find out whether somebody is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// The JSON objects of `/ws`.
-    Raw,
-    /// Socket.IO events.
-    SocketIo,
+pub(crate) enum Heart {
+    /// A WebSocket ping.
+    WebSocket,
+    /// An Engine.IO ping.
+    EngineIo,
+    /// Nothing, and it need not do anything first: whoever made the peer ends it.
+    Silent,
 }
 
 pub(crate) struct Peer {
     pub(crate) id: u64,
-    pub(crate) form: Form,
+    /// How it is told what it is no member for: a fault may leak it. Set at the latest when it greets.
+    form: OnceLock<Form>,
     pub(crate) outbox: Outbox,
     pub(crate) pulse: Pulse,
     pub(crate) born: Instant,
+    heart: Heart,
     /// The Engine.IO session id, when there is one.
     pub(crate) sid: Option<Box<str>>,
-    /// True while long-polling carries it.
+    /// True while polling carries it: its queue must be taken apart into frames.
     pub(crate) polled: AtomicBool,
     /// True while a Socket.IO namespace is connected.
     connected: AtomicBool,
+    /// An application is at the other end, on a transport where that is not said by a namespace.
+    greeted: AtomicBool,
     /// Messages published by this connection.
     pub(crate) sent: AtomicU64,
     user: OnceLock<u64>,
-    rooms: Mutex<Vec<Arc<Room>>>,
+    seats: Mutex<Vec<Seat>>,
     slot: AtomicUsize,
 }
 
+/// A membership, from the peer's side.
+struct Seat {
+    room: Arc<Room>,
+    member: Arc<Member>,
+}
+
 /// Why a peer may not join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotJoined {
+    /// It is in the room, or on its way into it.
+    Already(Arc<Member>),
     TooManyRooms,
     /// The connection is closing; it must not become a member after its memberships were ended.
     Closing,
@@ -62,56 +76,85 @@ impl Peer {
         *self.user.get_or_init(|| user) == user
     }
 
-    /// Joins and returns the number of the last message published before.
-    pub(crate) fn join(self: &Arc<Peer>, room: &Arc<Room>, limits: &Limits) -> Result<u64, NotJoined> {
-        let mut rooms = lock(&self.rooms);
+    /// Takes a place in the room, for `Room::enter`; leaving gives it back, entered or not. The error is the place it has
+    /// already in that form.
+    pub(crate) fn seat(
+        self: &Arc<Peer>,
+        room: &Arc<Room>,
+        form: Form,
+        limits: &Limits,
+    ) -> Result<Arc<Member>, NotJoined> {
+        let mut seats = lock(&self.seats);
         if !self.outbox.is_open() {
             return Err(NotJoined::Closing);
         }
-        if !rooms.iter().any(|joined| Arc::ptr_eq(joined, room)) {
-            if rooms.len() >= limits.rooms_per_connection {
-                return Err(NotJoined::TooManyRooms);
-            }
-            rooms.push(room.clone());
+        let known = seats.iter().find(|seat| Arc::ptr_eq(&seat.room, room) && seat.member.form == form);
+        if let Some(seat) = known {
+            return Err(NotJoined::Already(seat.member.clone()));
         }
+        if seats.len() >= limits.rooms_per_connection {
+            return Err(NotJoined::TooManyRooms);
+        }
+        let member = room.candidate(self, form);
+        seats.push(Seat { room: room.clone(), member: member.clone() });
         self.pulse.settled();
-        Ok(room.join(self))
+        Ok(member)
     }
 
-    /// True when the peer was in the room.
+    /// Ends all memberships in the room; true when there was one.
     pub(crate) fn leave(&self, room: &Arc<Room>, metrics: &Metrics) -> bool {
-        let mut rooms = lock(&self.rooms);
-        let Some(at) = rooms.iter().position(|joined| Arc::ptr_eq(joined, room)) else { return false };
-        rooms.swap_remove(at);
-        room.leave(self, metrics);
-        true
+        self.leave_if(metrics, |seat| Arc::ptr_eq(&seat.room, room))
+    }
+
+    /// Ends this membership, if it is one still.
+    pub(crate) fn unseat(&self, member: &Arc<Member>, metrics: &Metrics) -> bool {
+        self.leave_if(metrics, |seat| Arc::ptr_eq(&seat.member, member))
     }
 
     pub(crate) fn leave_all(&self, metrics: &Metrics) {
-        for room in lock(&self.rooms).drain(..) {
-            room.leave(self, metrics);
-        }
+        self.leave_if(metrics, |_| true);
+    }
+
+    fn leave_if(&self, metrics: &Metrics, ends: impl Fn(&Seat) -> bool) -> bool {
+        let mut seats = lock(&self.seats);
+        let before = seats.len();
+        seats.retain(|seat| {
+            let ends = ends(seat);
+            if ends {
+                seat.room.leave(&seat.member, metrics);
+            }
+            !ends
+        });
+        seats.len() < before
     }
 
     /// The room, when it is exactly one.
     pub(crate) fn only_room(&self) -> Option<Arc<Room>> {
-        match lock(&self.rooms).as_slice() {
-            [room] => Some(room.clone()),
+        match lock(&self.seats).as_slice() {
+            [seat] => Some(seat.room.clone()),
             _ => None,
         }
     }
 
+    /// How it is told what it is no member for.
+    pub(crate) fn form(&self) -> Option<&Form> {
+        self.form.get()
+    }
+
+    /// An application is at the other end; the first form stands.
+    pub(crate) fn greeted(&self, form: Form) {
+        let _ = self.form.set(form);
+        self.greeted.store(true, Relaxed);
+    }
+
     /// True when a broadcast would reach an application: open, and past its greeting.
     pub(crate) fn listens(&self) -> bool {
-        let greeted = match self.form {
-            Form::Raw => self.user().is_some(),
-            Form::SocketIo => self.connected.load(Relaxed),
-        };
-        greeted && self.outbox.is_open()
+        (self.greeted.load(Relaxed) || self.connected.load(Relaxed)) && self.outbox.is_open()
     }
 
     /// A Socket.IO namespace is connected.
     pub(crate) fn entered(&self, metrics: &Metrics) {
+        let _ = self.form.set(Form::SocketIo);
         if !self.connected.swap(true, Relaxed) {
             metrics.socketio.add(1);
         }
@@ -128,11 +171,12 @@ impl Peer {
         }
     }
 
-    fn ping_frame(&self) -> Bytes {
-        match self.sid {
-            Some(_) => Bytes::from_static(b"\x81\x012"),
-            None => Bytes::from_static(b"\x89\x00"),
-        }
+    fn ping_frame(&self) -> Option<Bytes> {
+        Some(match self.heart {
+            Heart::EngineIo => Bytes::from_static(b"\x81\x012"),
+            Heart::WebSocket => Bytes::from_static(b"\x89\x00"),
+            Heart::Silent => return None,
+        })
     }
 }
 
@@ -204,10 +248,13 @@ impl Peer {
         if reached(&self.pulse.first_by) {
             return Verdict::Over(Close::Silent);
         }
-        if self.pulse.dead_at.load(Relaxed) == 0 && reached(&self.pulse.ping_at) {
+        if self.pulse.dead_at.load(Relaxed) == 0
+            && reached(&self.pulse.ping_at)
+            && let Some(ping) = self.ping_frame()
+        {
             let at = self.pulse.ping_at.load(Relaxed);
             self.pulse.dead_at.store(at + limits.ping_timeout.as_millis() as u64, Relaxed);
-            self.outbox.push(self.ping_frame());
+            self.outbox.push(ping);
         }
         Verdict::Fine
     }
@@ -222,7 +269,7 @@ pub(crate) struct Peers {
 
 /// What a new peer is.
 pub(crate) struct Newcomer {
-    pub(crate) form: Form,
+    pub(crate) heart: Heart,
     pub(crate) sid: Option<Box<str>>,
     pub(crate) polled: bool,
     pub(crate) queue_bytes: usize,
@@ -231,22 +278,42 @@ pub(crate) struct Newcomer {
 impl Peers {
     pub(crate) fn add(&self, newcomer: Newcomer, now: u64, limits: &Limits) -> Arc<Peer> {
         let mut list = lock(&self.list);
-        let peer = Arc::new(Peer {
+        let peer = Arc::new(self.make(newcomer, list.len(), now, limits));
+        list.push(peer.clone());
+        peer
+    }
+
+    /// One that only sends: it is on no list, has no connection and ends with who holds it.
+    pub(crate) fn sender(&self, user: Option<u64>, limits: &Limits) -> Arc<Peer> {
+        let newcomer = Newcomer { heart: Heart::Silent, sid: None, polled: false, queue_bytes: 0 };
+        let peer = self.make(newcomer, usize::MAX, 1, limits);
+        if let Some(user) = user {
+            peer.belongs_to(user);
+        }
+        Arc::new(peer)
+    }
+
+    fn make(&self, newcomer: Newcomer, slot: usize, now: u64, limits: &Limits) -> Peer {
+        let pulse = Pulse::new(now, limits);
+        if newcomer.heart == Heart::Silent {
+            pulse.settled();
+        }
+        Peer {
             id: self.last_id.fetch_add(1, Relaxed) + 1,
-            form: newcomer.form,
+            form: OnceLock::new(),
             outbox: Outbox::new(newcomer.queue_bytes),
-            pulse: Pulse::new(now, limits),
+            pulse,
             born: Instant::now(),
+            heart: newcomer.heart,
             sid: newcomer.sid,
             polled: AtomicBool::new(newcomer.polled),
             connected: AtomicBool::new(false),
+            greeted: AtomicBool::new(false),
             sent: AtomicU64::new(0),
             user: OnceLock::new(),
-            rooms: Mutex::new(Vec::new()),
-            slot: AtomicUsize::new(list.len()),
-        });
-        list.push(peer.clone());
-        peer
+            seats: Mutex::new(Vec::new()),
+            slot: AtomicUsize::new(slot),
+        }
     }
 
     /// True the first time.
@@ -296,7 +363,7 @@ mod tests {
     #[test]
     fn whoever_connects_a_namespace_while_its_session_ends_is_not_counted() {
         let (peers, metrics) = (Peers::default(), Metrics::default());
-        let newcomer = Newcomer { form: Form::SocketIo, sid: None, polled: false, queue_bytes: 1000 };
+        let newcomer = Newcomer { heart: Heart::EngineIo, sid: None, polled: false, queue_bytes: 1000 };
         let peer = peers.add(newcomer, 1, &Limits::default());
         peer.entered(&metrics);
         peer.entered(&metrics);

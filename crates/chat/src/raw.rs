@@ -2,7 +2,7 @@
 //!
 //! | from the client | answer |
 //! |---|---|
-//! | `{"type":"join","room":r}` | `{"type":"joined","room":r,"seq":n}` |
+//! | `{"type":"join","room":r,"after":n?}` | `{"type":"joined","room":r,"seq":n,"gap":b?}`, then what was missed |
 //! | `{"type":"leave","room":r}` | `{"type":"left","room":r}` |
 //! | `{"type":"send","content":c,"room":r?,"id":i?}` | `{"type":"ack","id":i,"seq":n}`, once stored and published |
 //!
@@ -15,6 +15,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sonagi_wire::websocket::{self, Opcode};
 
+use crate::cursor::{Joined, Start, start_of};
+use crate::form::Form;
 use crate::hub::Hub;
 use crate::link::Attendant;
 use crate::outbox::{Close, Pushed};
@@ -34,13 +36,15 @@ struct Frame<'a> {
     kind: Cow<'a, str>,
     room: Option<String>,
     #[serde(borrow)]
+    after: Option<&'a RawValue>,
+    #[serde(borrow)]
     content: Option<&'a RawValue>,
     #[serde(borrow)]
     id: Option<&'a RawValue>,
 }
 
 enum Request<'a> {
-    Join(String),
+    Join(String, Start),
     Leave(String),
     Send(Frame<'a>),
 }
@@ -60,15 +64,27 @@ fn read(text: &str) -> Result<Request<'_>, Problem> {
         _ => return Err(wrong("this has another type")),
     }
     let room = frame.room.take().ok_or_else(|| wrong("`room` is missing"))?;
-    Ok(if frame.kind == "join" { Request::Join(room) } else { Request::Leave(room) })
+    Ok(if frame.kind == "join" {
+        Request::Join(room, start_of(frame.after)?)
+    } else {
+        Request::Leave(room)
+    })
 }
 
 impl RawRooms {
     /// Joins and says so, or says why not.
-    pub(crate) fn join(&self, room: &str) {
-        match self.hub.join(&self.peer, room) {
-            Ok(seq) => self.tell(&format!(r#"{{"type":"joined","room":"{room}","seq":{seq}}}"#)),
-            Err(problem) => self.refuse(&problem),
+    pub(crate) fn join(&self, room: &str, start: Start) {
+        let greet = |joined: &Joined<'_>| {
+            let Joined { room, seq, gap } = joined;
+            let gap = match start {
+                Start::Now => String::new(),
+                _ => format!(r#","gap":{}"#, gap.is_some()),
+            };
+            let text = format!(r#"{{"type":"joined","room":"{}","seq":{seq}{gap}}}"#, room.id);
+            Some(websocket::shared(Opcode::Text, text.as_bytes()))
+        };
+        if let Err(problem) = self.hub.join(&self.peer, room, Form::Raw, start, greet) {
+            self.refuse(&problem);
         }
     }
 
@@ -97,7 +113,7 @@ impl Attendant for RawRooms {
 
     fn text(&mut self, text: &str) {
         match read(text) {
-            Ok(Request::Join(room)) => self.join(&room),
+            Ok(Request::Join(room, start)) => self.join(&room, start),
             Ok(Request::Leave(room)) => {
                 if self.hub.leave(&self.peer, &room) {
                     self.tell(&format!(r#"{{"type":"left","room":"{room}"}}"#));

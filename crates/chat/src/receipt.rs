@@ -1,11 +1,13 @@
 //! What a sender is told about its message. Never the content: an acknowledgement that carried a tracked message's
 //! stamp would look like a delivery.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
+use tokio::sync::oneshot;
 
+use crate::lock;
 use crate::metrics::Metrics;
 use crate::peer::Peer;
 use crate::problem::Problem;
@@ -26,7 +28,7 @@ pub(crate) enum Outcome {
 }
 
 /// How the sender wants to be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Receipt {
     /// Socket.IO without an acknowledgement id: told of a refusal only, as the event `exception`.
     Silent,
@@ -34,12 +36,35 @@ pub(crate) enum Receipt {
     Raw(Option<String>),
     /// Socket.IO with this acknowledgement id.
     SocketIo(u64),
+    /// HTTP: a request waits to be answered.
+    Reply(Arc<Reply>),
+}
+
+/// The way back to a request that waits for its message's number. Dropped unused, it says so by ending.
+#[derive(Debug)]
+pub(crate) struct Reply(Mutex<Option<oneshot::Sender<Result<u64, Problem>>>>);
+
+impl Reply {
+    pub(crate) fn channel() -> (Arc<Reply>, oneshot::Receiver<Result<u64, Problem>>) {
+        let (reply, replied) = oneshot::channel();
+        (Arc::new(Reply(Mutex::new(Some(reply)))), replied)
+    }
+
+    fn give(&self, answer: Result<u64, Problem>) {
+        if let Some(reply) = lock(&self.0).take() {
+            // Nobody there: the request was given up.
+            let _ = reply.send(answer);
+        }
+    }
 }
 
 impl Receipt {
     pub(crate) fn give(&self, sender: &Arc<Peer>, outcome: Outcome, metrics: &Metrics) {
         match outcome {
             Outcome::Stored { seq, .. } | Outcome::Repeated { seq } => {
+                if let Receipt::Reply(reply) = self {
+                    reply.give(Ok(seq));
+                }
                 if let Some(frame) = self.acceptance(seq) {
                     tell(sender, &frame, metrics);
                 }
@@ -48,10 +73,15 @@ impl Receipt {
         }
     }
 
+    /// Whether acceptance is a frame on the sender's queue, which may then go with its own copy.
+    pub(crate) fn is_framed(&self) -> bool {
+        !matches!(self, Receipt::Reply(_))
+    }
+
     /// The frame that says the message has this number, if the sender wants one.
     pub(crate) fn acceptance(&self, seq: u64) -> Option<Bytes> {
         let text = match self {
-            Receipt::Silent => return None,
+            Receipt::Silent | Receipt::Reply(_) => return None,
             Receipt::Raw(id) => {
                 format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, id.as_deref().unwrap_or("null"))
             }
@@ -63,6 +93,7 @@ impl Receipt {
     pub(crate) fn refuse(&self, sender: &Arc<Peer>, problem: &Problem, metrics: &Metrics) {
         let fields = problem.fields();
         let text = match self {
+            Receipt::Reply(reply) => return reply.give(Err(problem.clone())),
             Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
             Receipt::Raw(id) => {
                 format!(r#"{{"type":"error","id":{},{fields}}}"#, id.as_deref().unwrap_or("null"))

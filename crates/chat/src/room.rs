@@ -1,26 +1,33 @@
-//! A room while the service runs: its members and the fan-out of a message to them.
+//! A room while the service runs: its members, its last messages, who waits for the next, and the fan-out.
 //!
 //! One thread publishes (`log`), so the order of sequence numbers and the order of queueing agree. A broadcast is
-//! encoded at most once per wire form. What faults make of a copy is in `spoil`; without a plan none of it runs.
+//! encoded at most once per form. What faults make of a copy is in `spoil`; without a plan none of it runs.
 //!
 //! The room's lock is not held while copies are written, which takes milliseconds for a large room: whoever joins or
-//! leaves meanwhile is answered at once. Under the lock a fan-out only says what number is published now and takes the
-//! list of members as it is. Who joins before that is on the list; who joins after it is told that number, and gets what
-//! is above. Who leaves is marked before it is told `left`, and the mark is looked at under the lock of its queue, where
-//! the copy and the word `left` are both put: either the copy is there first, or the mark is seen.
+//! leaves meanwhile is answered at once. Under the lock a fan-out only says what number is published now, keeps the
+//! messages (`recent`) and takes the list of members as it is. Who joins before that is on the list; who joins after it is
+//! told that number, and gets what is above; who comes back with a cursor gets what it missed under the same lock, so that
+//! between the two there is neither a gap nor a message twice. Who leaves is marked before it is told `left`, and the
+//! mark is looked at under the lock of its queue, where the copy and the word `left` are both put: either the copy is
+//! there first, or the mark is seen.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use sonagi_wire::websocket::{self, Opcode};
 
+use crate::cursor::{Entered, Excerpt, Found, Gap, Joined, PRESENT, Start};
+use crate::delivered::{Ack, Delivered, acks_of};
+use crate::form::{Form, Piece, Run};
 use crate::lock;
 use crate::metrics::Metrics;
-use crate::outbox::Pushed;
-use crate::peer::{Form, Peer};
+use crate::peer::Peer;
+use crate::recent::{Kept, Recent};
 use crate::spoil::Spoilt;
+use crate::store::RoomRow;
+use crate::waiters::{Ticket, Waiters, Woken};
 
 /// Who may enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +36,17 @@ pub(crate) enum Access {
     Direct(u64, u64),
     /// Every user.
     Group,
+    /// Everybody, with or without an account.
+    Open,
+}
+
+/// What all rooms of a service keep to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping {
+    /// The settle time of the fault plan, when there is one: the room can then be spoilt.
+    pub(crate) settle: Option<Duration>,
+    pub(crate) recent_messages: usize,
+    pub(crate) recent_bytes: usize,
 }
 
 pub(crate) struct Room {
@@ -39,240 +57,216 @@ pub(crate) struct Room {
     pub(crate) access: Access,
     /// The number given to the last message stored; only the log's thread writes it.
     pub(crate) stored: AtomicU64,
+    /// The lowest number that the store still has, or the next when it has none.
+    pub(crate) oldest: AtomicU64,
+    /// The store knows of it; one that is made by its first use is stored with its first message.
+    pub(crate) is_stored: AtomicBool,
+    memberships: AtomicU64,
     pub(crate) state: Mutex<State>,
 }
 
-#[derive(Default)]
 pub(crate) struct State {
     /// Copied when it changes while a fan-out reads it.
     pub(crate) members: Arc<Vec<Arc<Member>>>,
     /// The number of the last message fanned out.
     published: u64,
+    recent: Recent,
+    waiters: Waiters,
+    /// The last excerpt asked for: polls that wait together ask for the same.
+    excerpt: Option<Excerpt>,
+    /// How often `tidy` found nobody here since somebody was.
+    idle: u8,
     /// Copies waiting because of a fault; present only when faults are planned.
     pub(crate) spoilt: Option<Box<Spoilt>>,
 }
 
+/// A peer in a room, in one form. It is made before it is a member and known by its pointer.
 pub(crate) struct Member {
     pub(crate) peer: Arc<Peer>,
+    pub(crate) form: Form,
+    /// Its number among those that the room ever had.
+    pub(crate) number: u64,
     pub(crate) since: Instant,
+    entered: AtomicBool,
     left: AtomicBool,
 }
 
 impl Member {
     /// To be asked under the lock of the peer's queue, which orders it against what the peer is told.
-    fn stays(&self) -> bool {
+    pub(crate) fn stays(&self) -> bool {
         !self.left.load(Relaxed)
     }
-}
 
-/// What a sender is to be told once its message is published.
-pub(crate) struct Ack {
-    pub(crate) peer: Arc<Peer>,
-    /// A whole frame.
-    pub(crate) frame: Bytes,
-    /// It went with the sender's own copy.
-    pub(crate) given: bool,
-}
-
-/// A stored message on its way to the members.
-pub(crate) struct Message {
-    pub(crate) seq: u64,
-    pub(crate) sender: Arc<Peer>,
-    pub(crate) user: u64,
-    /// JSON.
-    pub(crate) content: String,
-    /// Milliseconds since the Unix epoch.
-    pub(crate) at: u64,
-}
-
-/// Copies queued and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Delivered {
-    pub(crate) copies: u64,
-    pub(crate) bytes: u64,
-    /// Bytes that went straight to sockets, and the system calls that took them.
-    written: u64,
-    writes: u64,
-    /// Connections that got something.
-    pub(crate) receivers: u64,
-}
-
-impl Delivered {
-    /// Queues one copy and says whether it is on a live queue.
-    pub(crate) fn push(&mut self, peer: &Peer, frame: &Bytes) -> bool {
-        self.push_if(peer, frame, || true)
+    /// It gets what is published; false while what it missed is still being read.
+    pub(crate) fn has_entered(&self) -> bool {
+        self.entered.load(Relaxed)
     }
 
-    /// Queues one copy for who wants it still.
-    fn push_if(&mut self, peer: &Peer, frame: &Bytes, wanted: impl FnOnce() -> bool) -> bool {
-        let queued = peer.outbox.push_if(frame.clone(), wanted) == Pushed::Queued;
-        if queued {
-            self.copies += 1;
-            self.bytes += frame.len() as u64;
-            self.receivers += 1;
-        }
-        queued
-    }
-
-    /// Hands over a piece of so many frames, to the socket itself when it takes it. True unless it went nowhere.
-    pub(crate) fn deliver(
-        &mut self,
-        peer: &Peer,
-        piece: &Bytes,
-        frames: u64,
-        wanted: impl FnOnce() -> bool,
-    ) -> bool {
-        let (pushed, written) = peer.outbox.deliver_if(piece, wanted);
-        self.written += written as u64;
-        self.writes += u64::from(written > 0);
-        let queued = pushed == Pushed::Queued;
-        if queued {
-            self.copies += frames;
-            self.bytes += piece.len() as u64;
-            self.receivers += 1;
-        }
-        queued
-    }
-
-    pub(crate) fn record(self, metrics: &Metrics) {
-        metrics.deliveries.add(self.copies);
-        metrics.delivery_bytes.add(self.bytes);
-        metrics.bytes_out.add(self.written);
-        metrics.writes.add(self.writes);
-    }
-}
-
-/// A broadcast in the forms asked for so far.
-pub(crate) struct Encoded<'a> {
-    room: &'a str,
-    message: &'a Message,
-    raw: Option<Bytes>,
-    socketio: Option<Bytes>,
-}
-
-impl<'a> Encoded<'a> {
-    pub(crate) fn new(room: &'a str, message: &'a Message) -> Encoded<'a> {
-        Encoded { room, message, raw: None, socketio: None }
-    }
-
-    pub(crate) fn frame(&mut self, form: Form) -> &Bytes {
-        let Message { seq, user, content, at, .. } = self.message;
-        // Room names are checked when rooms are made: nothing in them needs escaping.
-        let room = self.room;
-        match form {
-            Form::Raw => self.raw.get_or_insert_with(|| {
-                let text = format!(
-                    r#"{{"type":"message","room":"{room}","seq":{seq},"senderId":{user},"content":{content},"at":{at}}}"#
-                );
-                websocket::shared(Opcode::Text, text.as_bytes())
-            }),
-            Form::SocketIo => self.socketio.get_or_insert_with(|| {
-                let text = format!(
-                    r#"42["newMessage",{{"roomId":"{room}","seq":{seq},"senderId":{user},"content":{content},"at":{at}}}]"#
-                );
-                websocket::shared(Opcode::Text, text.as_bytes())
-            }),
-        }
-    }
-}
-
-/// Messages one after the other, in the forms asked for so far.
-struct Run<'a> {
-    room: &'a str,
-    messages: &'a [Message],
-    raw: Option<Piece>,
-    socketio: Option<Piece>,
-}
-
-/// Whole frames, and where each of them ends.
-struct Piece {
-    bytes: Bytes,
-    ends: Vec<usize>,
-}
-
-impl<'a> Run<'a> {
-    fn new(room: &'a str, messages: &'a [Message]) -> Run<'a> {
-        Run { room, messages, raw: None, socketio: None }
-    }
-
-    fn piece(&mut self, form: Form) -> &Piece {
-        let (room, messages) = (self.room, self.messages);
-        let encode = || {
-            let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(messages.len()));
-            for message in messages {
-                bytes.extend_from_slice(Encoded::new(room, message).frame(form));
-                ends.push(bytes.len());
+    /// Queues messages; for a peer that may be polled each by itself, because a poll takes frames apart by their headers.
+    pub(crate) fn give<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Delivered {
+        let mut delivered = Delivered::default();
+        let piece = Piece::new(&room.id, messages, &self.form);
+        if self.peer.polled.load(Relaxed) {
+            for frame in piece.frames() {
+                delivered.push_if(&self.peer, &frame, || self.stays());
             }
-            Piece { bytes: bytes.into(), ends }
-        };
-        match form {
-            Form::Raw => self.raw.get_or_insert_with(encode),
-            Form::SocketIo => self.socketio.get_or_insert_with(encode),
+        } else if piece.count() > 0 && delivered.push_if(&self.peer, &piece.bytes, || self.stays()) {
+            delivered.copies = piece.count();
         }
+        delivered
     }
 }
 
-impl Piece {
-    fn frames(&self) -> impl Iterator<Item = Bytes> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(start, end)| self.bytes.slice(*start..*end))
+impl State {
+    /// Says what is published now, and takes who waits for it.
+    pub(crate) fn publish(&mut self, messages: &[Kept]) -> Woken {
+        if let Some(last) = messages.last() {
+            self.published = last.seq;
+        }
+        for message in messages {
+            self.recent.push(message.clone());
+        }
+        (self.excerpt, self.idle) = (None, 0);
+        self.waiters.take()
+    }
+
+    /// The number behind which a start begins, with the gap that was found; `None` where that is not kept.
+    fn resolve(&self, start: Start, oldest: u64) -> Option<(u64, Option<Gap>)> {
+        let published = self.published;
+        let last = |count: u64| published.saturating_sub(count).max(oldest.saturating_sub(1)).min(published);
+        Some(match start {
+            Start::Now => (published, None),
+            Start::Last(count) => (last(count), None),
+            // From another life of the service: what there is now is all news.
+            Start::After(after) if after > published => {
+                let present = last(PRESENT);
+                (present, Some(Gap { after, from: present + 1 }))
+            }
+            Start::After(after) if after + 1 < oldest => {
+                (last(u64::MAX), Some(Gap { after, from: last(u64::MAX) + 1 }))
+            }
+            Start::Exactly(after) if after > published || after + 1 < oldest => return None,
+            Start::After(after) | Start::Exactly(after) => (after, None),
+            Start::AfterSerial(serial) if self.recent.reaches_serial(serial) => {
+                (self.recent.seq_of_serial(serial).unwrap_or(published), None)
+            }
+            Start::AfterSerial(_) => return None,
+        })
     }
 }
 
 impl Room {
-    /// A room that can be spoilt when a fault plan's settle time is given.
-    pub(crate) fn new(key: i64, id: Box<str>, access: Access, last: u64, settle: Option<Duration>) -> Room {
-        let spoilt = settle.map(|settle| Box::new(Spoilt::new(settle)));
-        let state = State { members: Arc::default(), published: last, spoilt };
-        Room { key, id, access, stored: AtomicU64::new(last), state: Mutex::new(state) }
+    pub(crate) fn new(row: RoomRow, keeping: Keeping) -> Room {
+        let RoomRow { key, id, access, last, oldest } = row;
+        let state = State {
+            members: Arc::default(),
+            published: last,
+            recent: Recent::new(keeping.recent_messages, keeping.recent_bytes),
+            waiters: Waiters::default(),
+            excerpt: None,
+            idle: 0,
+            spoilt: keeping.settle.map(|settle| Box::new(Spoilt::new(settle))),
+        };
+        Room {
+            key,
+            id: id.into(),
+            access,
+            stored: AtomicU64::new(last),
+            oldest: AtomicU64::new(oldest),
+            is_stored: AtomicBool::new(true),
+            memberships: AtomicU64::new(0),
+            state: Mutex::new(state),
+        }
     }
 
-    pub(crate) fn admits(&self, user: u64) -> bool {
+    /// Without an account only where everybody may.
+    pub(crate) fn admits(&self, user: Option<u64>) -> bool {
         match self.access {
-            Access::Direct(a, b) => user == a || user == b,
-            Access::Group => true,
+            Access::Direct(a, b) => user == Some(a) || user == Some(b),
+            Access::Group => user.is_some(),
+            Access::Open => true,
         }
     }
 
-    /// Every message numbered above the returned one will be queued to this peer.
-    pub(crate) fn join(&self, peer: &Arc<Peer>) -> u64 {
+    /// One who is to become a member.
+    pub(crate) fn candidate(&self, peer: &Arc<Peer>, form: Form) -> Arc<Member> {
+        Arc::new(Member {
+            peer: peer.clone(),
+            form,
+            number: self.memberships.fetch_add(1, Relaxed),
+            since: Instant::now(),
+            entered: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+        })
+    }
+
+    /// Queues the greeting, then what was missed, and from then on every message, all in one. When the store has to be
+    /// read first, only the greeting; enter again behind what was read.
+    pub(crate) fn enter(
+        &self,
+        member: &Arc<Member>,
+        start: Start,
+        greet: impl FnOnce(&Joined<'_>) -> Option<Bytes>,
+        metrics: &Metrics,
+    ) -> Entered {
         let mut state = lock(&self.state);
-        if !state.members.iter().any(|member| Arc::ptr_eq(&member.peer, peer)) {
-            let member = Member { peer: peer.clone(), since: Instant::now(), left: AtomicBool::new(false) };
-            Arc::make_mut(&mut state.members).push(Arc::new(member));
+        if !member.stays() {
+            return Entered::Left;
         }
-        state.published
+        let Some((after, gap)) = state.resolve(start, self.oldest.load(Relaxed)) else {
+            return Entered::NotKept;
+        };
+        let published = state.published;
+        if let Some(frame) = greet(&Joined { room: self, seq: published, gap }) {
+            member.peer.outbox.push(frame);
+        }
+        state.idle = 0;
+        if !state.recent.reaches(after, published) {
+            return Entered::Behind { after, upto: published };
+        }
+        if after < published {
+            let missed = member.give(self, state.recent.after(after));
+            missed.record(metrics);
+            metrics.replayed.add(missed.copies);
+        }
+        if !member.entered.swap(true, Relaxed) {
+            Arc::make_mut(&mut state.members).push(member.clone());
+        }
+        Entered::Member
     }
 
     /// Nothing is queued to the peer after this for its membership. Copies that a fault still holds for it are queued
     /// first: leaving must not lose them.
-    pub(crate) fn leave(&self, peer: &Peer, metrics: &Metrics) {
+    pub(crate) fn leave(&self, member: &Arc<Member>, metrics: &Metrics) {
         let mut state = lock(&self.state);
-        if let Some(at) = state.members.iter().position(|member| member.peer.id == peer.id) {
-            let member = Arc::make_mut(&mut state.members).swap_remove(at);
-            member.left.store(true, Relaxed);
+        if let Some(at) = state.members.iter().position(|there| Arc::ptr_eq(there, member)) {
+            Arc::make_mut(&mut state.members).swap_remove(at);
         }
+        member.left.store(true, Relaxed);
         if let Some(spoilt) = &mut state.spoilt {
-            spoilt.left(peer, metrics);
+            spoilt.left(member, metrics);
         }
     }
 
     /// Sends messages, in the order of their numbers, to every member, as one piece to each, and to a member that sent
     /// some of them the acknowledgements behind it. Not from two threads at a time. Returns the receivers.
-    pub(crate) fn publish(&self, messages: &[Message], acks: &mut [Ack], metrics: &Metrics) -> u64 {
-        let Some(last) = messages.last() else { return 0 };
-        let members = {
+    pub(crate) fn publish(&self, messages: &[Kept], acks: &mut [Ack], metrics: &Metrics) -> u64 {
+        if messages.is_empty() {
+            return 0;
+        }
+        let (members, waiting) = {
             let mut state = lock(&self.state);
-            state.published = last.seq;
-            state.members.clone()
+            let waiting = state.publish(messages);
+            (state.members.clone(), waiting)
         };
+        let woken = waiting.wake();
         let mut run = Run::new(&self.id, messages);
         let mut delivered = Delivered::default();
         // Stable: a sender hears of its messages in their order.
         acks.sort_by_key(|ack| ack.peer.id);
         for member in members.iter() {
             let peer = &member.peer;
-            let piece = run.piece(peer.form);
+            let piece = run.piece(&member.form);
             if peer.polled.load(Relaxed) {
                 for frame in piece.frames() {
                     delivered.push_if(peer, &frame, || member.stays());
@@ -294,11 +288,70 @@ impl Room {
             }
         }
         delivered.record(metrics);
-        delivered.receivers
+        delivered.receivers + woken
     }
 
-    pub(crate) fn set_published(state: &mut State, seq: u64) {
-        state.published = seq;
+    /// What there is for a cursor, up to so many bytes. Whoever finds nothing may `wait`.
+    pub(crate) fn look(&self, start: Start, most_bytes: usize) -> Option<Found> {
+        let mut state = lock(&self.state);
+        let (after, gap) = state.resolve(start, self.oldest.load(Relaxed))?;
+        let published = state.published;
+        state.idle = 0;
+        Some(if after == published && gap.is_none() {
+            Found::Nothing(after)
+        } else if !state.recent.reaches(after, published) {
+            Found::Behind { after, upto: published, gap }
+        } else {
+            let known = state.excerpt.as_ref().filter(|excerpt| excerpt.after == after).cloned();
+            let excerpt =
+                known.unwrap_or_else(|| Excerpt::new(after, state.recent.after(after), most_bytes));
+            state.excerpt = Some(excerpt.clone());
+            Found::Excerpt(excerpt, gap)
+        })
+    }
+
+    /// Gives back what memory is kept for who comes back soon, when nobody has for long; to be called every now and
+    /// then. True when nobody is here and nothing was ever said.
+    pub(crate) fn tidy(&self) -> bool {
+        /// Calls without anybody here until memory is given back.
+        const PATIENCE: u8 = 60;
+        let mut state = lock(&self.state);
+        if !state.members.is_empty() || state.waiters.count() > 0 {
+            state.idle = 0;
+            return false;
+        }
+        state.idle = state.idle.saturating_add(1);
+        if state.idle >= PATIENCE {
+            (state.excerpt, state.idle) = (None, 0);
+            state.recent.clear();
+            state.waiters.shrink();
+        }
+        self.stored.load(Relaxed) == 0
+    }
+
+    /// True when there is something above this number; else the waker is woken once there is, or by `wake`.
+    pub(crate) fn wait(&self, after: u64, ticket: &mut Option<Ticket>, waker: &Waker) -> bool {
+        let mut state = lock(&self.state);
+        if state.published > after {
+            return true;
+        }
+        state.waiters.wait(ticket, waker);
+        false
+    }
+
+    pub(crate) fn give_up(&self, ticket: &Ticket) {
+        lock(&self.state).waiters.give_up(ticket);
+    }
+
+    /// Has everybody who waits look again.
+    pub(crate) fn wake(&self) {
+        let waiting = lock(&self.state).waiters.take();
+        waiting.wake();
+    }
+
+    /// Asks under the room's lock, with the number of the last message fanned out.
+    pub(crate) fn with_published<T>(&self, ask: impl FnOnce(u64) -> T) -> T {
+        ask(lock(&self.state).published)
     }
 
     /// The number of the last message fanned out.
@@ -310,13 +363,6 @@ impl Room {
     pub(crate) fn last_stored(&self) -> u64 {
         self.stored.load(Relaxed)
     }
-}
-
-/// The sorted acknowledgements for this peer.
-fn acks_of(peer: u64, acks: &mut [Ack]) -> &mut [Ack] {
-    let from = acks.partition_point(|ack| ack.peer.id < peer);
-    let to = from + acks[from..].iter().take_while(|ack| ack.peer.id == peer).count();
-    &mut acks[from..to]
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,9 +18,11 @@ use crate::metrics::Metrics;
 use crate::null::Null;
 use crate::outbox::Close;
 use crate::peer::{Peer, Peers};
-use crate::room::Access;
+use crate::pullers::Pullers;
+use crate::room::{Access, Keeping};
 use crate::rooms::Rooms;
-use crate::{http, log, null, store, sweep};
+use crate::senders::Senders;
+use crate::{http, log, null, process, store, sweep};
 
 /// The password of every seeded user.
 const SEED_PASSWORD: &str = "password";
@@ -50,25 +53,30 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         // Hashed once, not once a user: a thousand salts would cost seconds and prove nothing here.
         let hash = if config.null { String::new() } else { accounts::hash(SEED_PASSWORD, cost)? };
         store::seed(&mut db, config.seed_users, &hash)
-            .and_then(|()| store::find_or_create_room(&db, LOBBY, Access::Group))
+            .and_then(|()| store::insert_room(&db, None, LOBBY, Access::Group))
             .map_err(Error::store("seed"))?;
     }
     let users = store::users(&db).map_err(Error::store("read"))?;
     let friends = store::friends(&db).map_err(Error::store("read"))?;
     let rooms = store::rooms(&db).map_err(Error::store("read"))?;
+    let epoch = store::epoch(&db).map_err(Error::store("read"))?;
     let accounts = Accounts::new(users, &friends, decoy, &config.limits)?;
     let credentials = credentials(&accounts, config.seed_users)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let null = config.null.then(Null::new).transpose().map_err(Error::Timer)?;
     let hub = Arc::new(Hub {
         null,
-        rooms: Rooms::new(rooms, (!config.faults.is_none()).then_some(config.faults.settle)),
+        rooms: Rooms::new(rooms, keeping(&config), config.limits.rooms),
         config,
         metrics: Metrics::default(),
         accounts,
         peers: Peers::default(),
         sessions: Sessions::default(),
+        pullers: Pullers::default(),
+        senders: Senders::default(),
         log,
+        serial: AtomicU64::new(0),
+        epoch: epoch.into(),
         readers: Readers::new(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
@@ -87,6 +95,16 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         tasks.push(tokio::spawn(async move { null::drive(&hub).await }).abort_handle());
     }
     Ok(Service { address, credentials, hub, tasks, writer: Some(writer) })
+}
+
+fn keeping(config: &Config) -> Keeping {
+    let limits = &config.limits;
+    Keeping {
+        settle: (!config.faults.is_none()).then_some(config.faults.settle),
+        // Nobody comes back to the null mode.
+        recent_messages: if config.null { 0 } else { limits.recent_messages },
+        recent_bytes: limits.recent_bytes.min(limits.queue_bytes / 2),
+    }
 }
 
 fn credentials(accounts: &Accounts, count: usize) -> Result<Vec<Credential>, Error> {
@@ -113,7 +131,7 @@ impl Service {
 
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
-        self.hub.metrics.render()
+        self.hub.metrics.render() + &process::metrics()
     }
 
     /// The seeded users, in order.
@@ -126,6 +144,8 @@ impl Service {
     /// remains after the grace is dropped.
     pub async fn drain(mut self, grace: Duration) {
         self.hub.phase.send_replace(Phase::Draining);
+        // Polls that wait are answered; those of the fault plan's members when their turn to be sent away comes.
+        self.hub.rooms.wake();
         let started = Instant::now();
         let mut peers = self.hub.peers.all();
         fastrand::shuffle(&mut peers);
@@ -154,6 +174,7 @@ impl Service {
     fn send_away(&self, peer: &Arc<Peer>) {
         peer.outbox.close(Close::Restart);
         engineio::abandoned(&self.hub, peer);
+        self.hub.pullers.end(peer, &self.hub);
     }
 
     fn stop(&mut self) {

@@ -12,12 +12,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sonagi_wire::socketio::{Assembler, Kind, Packet};
 use sonagi_wire::websocket::{self, Opcode};
 
+use crate::cursor::{Joined, Start};
 use crate::engineio::{BadPacket, Session};
+use crate::form::Form;
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::raw::client_id;
@@ -123,10 +126,14 @@ impl Conversation {
     }
 }
 
-fn say(session: &Session, packet: &Packet<'_>) {
+fn frame(packet: &Packet<'_>) -> Bytes {
     let mut text = String::from("4");
     sonagi_wire::socketio::encode(packet, &mut text);
-    session.peer.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
+    websocket::shared(Opcode::Text, text.as_bytes())
+}
+
+fn say(session: &Session, packet: &Packet<'_>) {
+    session.peer.outbox.push(frame(packet));
 }
 
 /// One event from the client.
@@ -168,9 +175,14 @@ impl Event<'_> {
 
     fn join(&self, argument: Option<&RawValue>) {
         let Some(room) = room_id(argument) else { return self.refuse(&no_room_id("joinRoom")) };
-        match self.hub.join(&self.session.peer, &room) {
-            Ok(seq) => self.answer(&format!(r#"{{"ok":true,"room":"{room}","seq":{seq}}}"#)),
-            Err(problem) => self.refuse(&problem),
+        let greet = |joined: &Joined<'_>| {
+            let id = self.ack?;
+            let json = format!(r#"{{"ok":true,"room":"{}","seq":{}}}"#, joined.room.id, joined.seq);
+            Some(frame(&Packet::ack(self.namespace, id, [json.as_str()])))
+        };
+        let joined = self.hub.join(&self.session.peer, &room, Form::SocketIo, Start::Now, greet);
+        if let Err(problem) = joined {
+            self.refuse(&problem);
         }
     }
 

@@ -13,13 +13,16 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use crate::delivered::Delivered;
 use crate::faults::{Copy, Draw, Faults, mix};
+use crate::form::{Form, Run};
 use crate::lock;
 use crate::metrics::Metrics;
 use crate::peer::{Peer, Peers};
-use crate::room::{Delivered, Encoded, Message, Room};
+use crate::recent::Kept;
+use crate::room::{Member, Room};
 
-/// Sender's and receiver's connection.
+/// The sender's connection and the receiver's membership: one connection may be in a room twice.
 type Pair = (u64, u64);
 
 /// A room's copies in trouble.
@@ -31,7 +34,7 @@ pub(crate) struct Spoilt {
 }
 
 struct Trouble {
-    receiver: Arc<Peer>,
+    receiver: Arc<Member>,
     ticket: u64,
     kind: Kind,
 }
@@ -48,11 +51,11 @@ impl Trouble {
     fn release(self, delivered: &mut Delivered, metrics: &Metrics) {
         match self.kind {
             Kind::Held(copy) => {
-                delivered.push(&self.receiver, &copy);
+                delivered.push(&self.receiver.peer, &copy);
             }
             Kind::Late { copies, .. } => {
                 for (at, copy) in copies.iter().enumerate() {
-                    if delivered.push(&self.receiver, copy) && at == 0 {
+                    if delivered.push(&self.receiver.peer, copy) && at == 0 {
                         metrics.planted.delay.add(1);
                     }
                 }
@@ -73,11 +76,11 @@ impl Spoilt {
     }
 
     /// Flushes what waits for a receiver that leaves.
-    pub(crate) fn left(&mut self, peer: &Peer, metrics: &Metrics) {
+    pub(crate) fn left(&mut self, member: &Member, metrics: &Metrics) {
         let now = Instant::now();
         self.forget_leavers(now);
-        self.left.push_back((peer.id, now));
-        let pairs: Vec<Pair> = self.waiting.keys().filter(|pair| pair.1 == peer.id).copied().collect();
+        self.left.push_back((member.peer.id, now));
+        let pairs: Vec<Pair> = self.waiting.keys().filter(|pair| pair.1 == member.number).copied().collect();
         let mut delivered = Delivered::default();
         for pair in pairs {
             if let Some(trouble) = self.waiting.remove(&pair) {
@@ -145,63 +148,50 @@ impl Spoiler {
     }
 
     /// Queues the message to every member, spoiling copies by the plan.
-    pub(crate) fn publish(
-        &mut self,
-        room: &Arc<Room>,
-        message: &Message,
-        number: u64,
-        peers: &Peers,
-        metrics: &Metrics,
-    ) {
-        let mut encoded = Encoded::new(&room.id, message);
+    pub(crate) fn publish(&mut self, room: &Arc<Room>, said: &Said<'_>, peers: &Peers, metrics: &Metrics) {
+        let message = std::slice::from_ref(said.message);
+        let mut run = Run::new(&room.id, message);
         let mut state = lock(&room.state);
-        let state = &mut *state;
-        Room::set_published(state, message.seq);
-        let Some(spoilt) = &mut state.spoilt else { return };
+        let woken = state.publish(message);
+        let state_now = &mut *state;
+        let Some(spoilt) = &mut state_now.spoilt else { return };
         let now = Instant::now();
         spoilt.forget_leavers(now);
         let mut pass = Pass { spoiler: self, room, metrics, now, delivered: Delivered::default() };
         let mut leaks = Vec::new();
         let room_hash = name_hash(&room.id);
-        for member in state.members.iter() {
-            let frame = encoded.frame(member.peer.form);
-            let settled = now.saturating_duration_since(member.since) >= pass.spoiler.plan.settle;
+        for member in state_now.members.iter() {
+            let frame = &run.piece(&member.form).bytes;
             let copy = Copy {
                 room: room_hash,
-                sender: message.user,
-                number,
-                receiver: member.peer.user().unwrap_or(member.peer.id),
+                sender: identity(said.sender),
+                number: said.number,
+                receiver: identity(&member.peer),
             };
-            if pass.copy(spoilt, (message.sender.id, member.peer.id), &member.peer, frame, settled, copy) {
-                leaks.push((member.peer.form, copy));
+            if pass.copy(spoilt, said.sender.id, member, frame, copy) {
+                leaks.push((member.form.clone(), copy));
             }
         }
-        if leaks.is_empty() {
-            return pass.delivered.record(metrics);
-        }
-        let inside: HashSet<u64> = state.members.iter().map(|member| member.peer.id).collect();
-        // A message leaks to one stranger once: twice would be a duplicate as well.
-        let mut told = Vec::new();
-        for (form, copy) in leaks {
-            let settle = pass.spoiler.plan.settle;
-            let random = mix(copy.number ^ mix(copy.sender ^ mix(copy.receiver)));
-            let stranger = peers.pick(random, |peer| {
-                peer.form == form
-                    && peer.listens()
-                    && now.saturating_duration_since(peer.born) >= settle
-                    && !told.contains(&peer.id)
-                    && !inside.contains(&peer.id)
-                    && !spoilt.left.iter().any(|(id, _)| *id == peer.id)
-            });
-            if let Some(stranger) = stranger
-                && pass.delivered.push(&stranger, encoded.frame(form))
-            {
-                told.push(stranger.id);
-                metrics.planted.leak.add(1);
-            }
+        if !leaks.is_empty() {
+            let inside = state_now.members.iter().map(|member| member.peer.id).collect();
+            pass.leak(leaks, &inside, spoilt, &mut run, peers);
         }
         pass.delivered.record(metrics);
+        drop(state);
+        woken.wake();
     }
+}
+
+/// A message, who said it, and the how manyeth of that connection it is.
+pub(crate) struct Said<'a> {
+    pub(crate) message: &'a Kept,
+    pub(crate) sender: &'a Peer,
+    pub(crate) number: u64,
+}
+
+/// What stands for a peer in a draw: the account, so that a run draws the same again, or who has none the connection.
+fn identity(peer: &Peer) -> u64 {
+    peer.user().unwrap_or(peer.id)
 }
 
 /// One message's way through the members.
@@ -218,17 +208,18 @@ impl Pass<'_> {
     fn copy(
         &mut self,
         spoilt: &mut Spoilt,
-        pair: Pair,
-        receiver: &Arc<Peer>,
+        sender: u64,
+        member: &Arc<Member>,
         frame: &Bytes,
-        settled: bool,
         copy: Copy,
     ) -> bool {
+        let (pair, receiver) = ((sender, member.number), &member.peer);
         if spoilt.waiting.contains_key(&pair) {
             self.behind(spoilt, pair, receiver, frame);
             return false;
         }
         let planted = &self.metrics.planted;
+        let settled = self.now.saturating_duration_since(member.since) >= self.spoiler.plan.settle;
         match if settled { self.spoiler.plan.draw(copy) } else { Draw::Clean } {
             Draw::Clean => {
                 self.delivered.push(receiver, frame);
@@ -246,15 +237,47 @@ impl Pass<'_> {
             Draw::Delay => {
                 let copies = VecDeque::from([frame.clone()]);
                 let due = self.now + self.spoiler.plan.delay_by;
-                self.wait(spoilt, pair, receiver, Kind::Late { copies, bytes: frame.len() }, due);
+                self.wait(spoilt, pair, member, Kind::Late { copies, bytes: frame.len() }, due);
             }
             Draw::Reorder => {
                 let due = self.now + self.spoiler.plan.hold;
-                self.wait(spoilt, pair, receiver, Kind::Held(frame.clone()), due);
+                self.wait(spoilt, pair, member, Kind::Held(frame.clone()), due);
             }
             Draw::Leak => return self.delivered.push(receiver, frame),
         }
         false
+    }
+
+    /// Hands the message to strangers, each on the same wire as the member whose copy drew it.
+    fn leak(
+        &mut self,
+        leaks: Vec<(Form, Copy)>,
+        inside: &HashSet<u64>,
+        spoilt: &Spoilt,
+        run: &mut Run<'_>,
+        peers: &Peers,
+    ) {
+        // A message leaks to one stranger once: twice would be a duplicate as well.
+        let mut told = Vec::new();
+        for (form, copy) in leaks {
+            let settle = self.spoiler.plan.settle;
+            let random = mix(copy.number ^ mix(copy.sender ^ mix(copy.receiver)));
+            let stranger = peers.pick(random, |peer| {
+                peer.form().is_some_and(|own| own.is_like(&form))
+                    && peer.listens()
+                    && self.now.saturating_duration_since(peer.born) >= settle
+                    && !told.contains(&peer.id)
+                    && !inside.contains(&peer.id)
+                    && !spoilt.left.iter().any(|(id, _)| *id == peer.id)
+            });
+            if let Some(stranger) = stranger
+                && let Some(form) = stranger.form()
+                && self.delivered.push(&stranger, &run.piece(form).bytes)
+            {
+                told.push(stranger.id);
+                self.metrics.planted.leak.add(1);
+            }
+        }
     }
 
     /// A copy that finds an earlier one of its pair waiting: it draws nothing.
@@ -281,7 +304,7 @@ impl Pass<'_> {
         }
     }
 
-    fn wait(&mut self, spoilt: &mut Spoilt, pair: Pair, receiver: &Arc<Peer>, kind: Kind, due: Instant) {
+    fn wait(&mut self, spoilt: &mut Spoilt, pair: Pair, receiver: &Arc<Member>, kind: Kind, due: Instant) {
         let spoiler = &mut *self.spoiler;
         spoiler.last_ticket += 1;
         let ticket = spoiler.last_ticket;

@@ -3,12 +3,12 @@
 //! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms`); only messages are read
 //! later. This file has the statements; which thread runs them is `log`'s business.
 
-use std::fmt::Write;
-
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::config::{Error, Store};
+use crate::recent::Kept;
 use crate::room::Access;
+use crate::rooms::OPEN;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (
@@ -24,6 +24,8 @@ const SCHEMA: &str = "
         room INTEGER NOT NULL, seq INTEGER NOT NULL, sender INTEGER NOT NULL, client_id TEXT,
         content TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (room, seq)
     ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    INSERT OR IGNORE INTO facts VALUES ('epoch', lower(hex(randomblob(8))));
     CREATE UNIQUE INDEX IF NOT EXISTS sends ON messages (room, sender, client_id)
         WHERE client_id IS NOT NULL;
 ";
@@ -118,38 +120,57 @@ pub(crate) struct RoomRow {
     pub(crate) access: Access,
     /// The number of its last message.
     pub(crate) last: u64,
+    /// The lowest number that is kept, or the next when none is.
+    pub(crate) oldest: u64,
 }
 
-fn access(a: Option<i64>, b: Option<i64>) -> Access {
+fn access(id: &str, a: Option<i64>, b: Option<i64>) -> Access {
     match (a, b) {
         (Some(a), Some(b)) => Access::Direct(unsigned(a), unsigned(b)),
+        _ if id.starts_with(OPEN) => Access::Open,
         _ => Access::Group,
     }
 }
 
+/// What tells the numbers of this store from those of any other: random, made with it.
+pub(crate) fn epoch(db: &Connection) -> Result<String, rusqlite::Error> {
+    db.query_row("SELECT value FROM facts WHERE name = 'epoch'", [], |row| row.get(0))
+}
+
 pub(crate) fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
     let mut statement = db.prepare(
-        "SELECT key, id, a, b, coalesce((SELECT max(seq) FROM messages WHERE room = key), 0) FROM rooms",
+        "SELECT key, id, a, b,
+            coalesce((SELECT max(seq) FROM messages WHERE room = key), 0),
+            coalesce((SELECT min(seq) FROM messages WHERE room = key), 1)
+        FROM rooms",
     )?;
     let rows = statement.query_map([], |row| {
+        let id: String = row.get(1)?;
         Ok(RoomRow {
             key: row.get(0)?,
-            id: row.get(1)?,
-            access: access(row.get(2)?, row.get(3)?),
+            access: access(&id, row.get(2)?, row.get(3)?),
+            id,
             last: unsigned(row.get(4)?),
+            oldest: unsigned(row.get(5)?),
         })
     })?;
     rows.collect()
 }
 
-/// The key of a room, made when it is not there yet.
-pub(crate) fn find_or_create_room(db: &Connection, id: &str, access: Access) -> Result<i64, rusqlite::Error> {
+/// Stores a room under its key, or under the next one; one that is there already is left as it is.
+pub(crate) fn insert_room(
+    db: &Connection,
+    key: Option<i64>,
+    id: &str,
+    access: Access,
+) -> Result<(), rusqlite::Error> {
     let (a, b) = match access {
         Access::Direct(a, b) => (Some(signed(a)), Some(signed(b))),
-        Access::Group => (None, None),
+        Access::Group | Access::Open => (None, None),
     };
-    db.execute("INSERT OR IGNORE INTO rooms (id, a, b) VALUES (?1, ?2, ?3)", params![id, a, b])?;
-    db.query_row("SELECT key FROM rooms WHERE id = ?1", [id], |row| row.get(0))
+    db.prepare_cached("INSERT OR IGNORE INTO rooms (key, id, a, b) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![key, id, a, b])?;
+    Ok(())
 }
 
 /// One message to be stored.
@@ -196,41 +217,35 @@ pub(crate) fn prune(db: &Connection, room: i64, seq: u64) -> Result<(), rusqlite
     Ok(())
 }
 
-/// A part of a room's log.
-pub(crate) struct Page {
-    /// JSON objects, in order, with commas between them.
-    pub(crate) messages: String,
-    /// The number of the last one; `None` when there is none.
-    pub(crate) last: Option<u64>,
-}
-
 /// How much of the log is wanted.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) after: u64,
+    /// The last number wanted.
+    pub(crate) upto: u64,
     pub(crate) messages: usize,
     /// Over so many bytes the page ends, yet not before its first message.
     pub(crate) bytes: usize,
 }
 
-/// The messages numbered above `after`, as many as fit.
-pub(crate) fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Page, rusqlite::Error> {
+/// The messages numbered above `after`, as many as fit, oldest first.
+pub(crate) fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Vec<Kept>, rusqlite::Error> {
     let mut statement = db.prepare_cached(
-        "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 AND seq <= ?4
+        ORDER BY seq LIMIT ?3",
     )?;
-    let mut rows = statement.query(params![room, signed(wanted.after), wanted.messages as i64])?;
-    let mut page = Page { messages: String::new(), last: None };
+    let upto = i64::try_from(wanted.upto).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![room, signed(wanted.after), wanted.messages as i64, upto])?;
+    let (mut page, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let (seq, sender, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
         let content = row.get_ref(2)?.as_str()?;
-        if page.last.is_some() {
-            if page.messages.len() + content.len() > wanted.bytes {
-                break;
-            }
-            page.messages.push(',');
+        if !page.is_empty() && bytes + content.len() > wanted.bytes {
+            break;
         }
-        let _ = write!(page.messages, r#"{{"seq":{seq},"senderId":{sender},"content":{content},"at":{at}}}"#);
-        page.last = Some(unsigned(seq));
+        let kept = Kept::new(unsigned(seq), 0, unsigned(sender), content, unsigned(at));
+        bytes += kept.object.len() + 1;
+        page.push(kept);
     }
     Ok(page)
 }

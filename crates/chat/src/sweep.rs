@@ -16,6 +16,9 @@ use crate::peer::Verdict;
 /// How often what has expired is forgotten.
 const TIDY: Duration = Duration::from_secs(10);
 
+/// How much longer than a long poll somebody without a connection may be silent before it is forgotten.
+const SILENCE: Duration = Duration::from_secs(30);
+
 fn tick(limits: &Limits) -> Duration {
     let Limits { ping_interval, ping_timeout, connect_timeout, upgrade_timeout, .. } = limits;
     let shortest = *ping_interval.min(ping_timeout).min(connect_timeout).min(upgrade_timeout);
@@ -34,6 +37,12 @@ pub(crate) async fn run(hub: Arc<Hub>) {
         if now.saturating_duration_since(tidied) >= TIDY {
             tidied = now;
             hub.accounts.sweep(now);
+            hub.rooms.tidy();
+            let limits = &hub.config.limits;
+            let silent = limits.long_hold + SILENCE;
+            let since = hub.now().saturating_sub(silent.as_millis() as u64);
+            hub.senders.sweep(since);
+            hub.pullers.sweep(since, &hub);
         }
     }
 }

@@ -16,7 +16,7 @@ mod text;
 mod violation;
 
 pub use decoder::{Decoder, Event};
-pub use encode::{Opcode, accept_key, close_payload, encode, shared};
+pub use encode::{Opcode, accept_key, close_payload, encode, header, shared};
 pub use header::{MAX_CONTROL_PAYLOAD, is_valid_close_code};
 pub use violation::Violation;
 

@@ -44,19 +44,7 @@ pub fn encode(opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>, out: &mut V
         payload.len()
     );
     out.reserve(MAX_HEADER + payload.len());
-    let mask_bit = if mask.is_some() { 0x80 } else { 0 };
-    let first = 0x80 | opcode as u8;
-    match payload.len() {
-        length @ 0..=125 => out.extend_from_slice(&[first, mask_bit | length as u8]),
-        length @ 126..=0xffff => {
-            let [high, low] = (length as u16).to_be_bytes();
-            out.extend_from_slice(&[first, mask_bit | 126, high, low]);
-        }
-        length => {
-            out.extend_from_slice(&[first, mask_bit | 127]);
-            out.extend_from_slice(&(length as u64).to_be_bytes());
-        }
-    }
+    begin(opcode, payload.len(), if mask.is_some() { 0x80 } else { 0 }, out);
     match mask {
         None => out.extend_from_slice(payload),
         Some(key) => {
@@ -64,6 +52,36 @@ pub fn encode(opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>, out: &mut V
             let start = out.len();
             out.extend_from_slice(payload);
             mask::apply(key, &mut out[start..]);
+        }
+    }
+}
+
+/// Appends the header of one final, unmasked frame; its payload of `length` bytes is for the caller to append, from
+/// as many parts as it lies in.
+///
+/// # Panics
+/// As [`encode`].
+#[inline]
+pub fn header(opcode: Opcode, length: usize, out: &mut Vec<u8>) {
+    assert!(
+        !opcode.is_control() || length <= MAX_CONTROL_PAYLOAD,
+        "a websocket control frame carries at most 125 bytes, got {length}"
+    );
+    begin(opcode, length, 0, out);
+}
+
+#[inline]
+fn begin(opcode: Opcode, length: usize, mask_bit: u8, out: &mut Vec<u8>) {
+    let first = 0x80 | opcode as u8;
+    match length {
+        0..=125 => out.extend_from_slice(&[first, mask_bit | length as u8]),
+        126..=0xffff => {
+            let [high, low] = (length as u16).to_be_bytes();
+            out.extend_from_slice(&[first, mask_bit | 126, high, low]);
+        }
+        _ => {
+            out.extend_from_slice(&[first, mask_bit | 127]);
+            out.extend_from_slice(&(length as u64).to_be_bytes());
         }
     }
 }

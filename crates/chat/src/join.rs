@@ -1,0 +1,117 @@
+//! How a peer comes into a room, from a cursor or without one.
+//!
+//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back is
+//! read from the store by a task of its own, page by page and no faster than the peer takes it, until the room's own
+//! memory reaches: neither the caller nor the room waits for that, and the peer is no member meanwhile. The answer to the
+//! join goes out first in either case.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::cursor::{Entered, Joined, Start};
+use crate::form::Form;
+use crate::hub::Hub;
+use crate::outbox::Close;
+use crate::peer::{NotJoined, Peer};
+use crate::problem::Problem;
+use crate::room::{Member, Room};
+use crate::store::Wanted;
+
+/// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
+const LOOK: Duration = Duration::from_millis(5);
+
+impl Hub {
+    /// Makes the peer a member, or has it catch up to become one. `greet` makes the frame that says so, asked under the
+    /// room's lock; whoever is in the room already is told so again and gets nothing twice.
+    pub(crate) fn join(
+        self: &Arc<Hub>,
+        peer: &Arc<Peer>,
+        id: &str,
+        form: Form,
+        start: Start,
+        greet: impl FnOnce(&Joined<'_>) -> Option<Bytes>,
+    ) -> Result<Arc<Member>, Problem> {
+        if !self.is_serving() {
+            return Err(Problem::draining());
+        }
+        let room = self.room_for(peer.user(), id)?;
+        let member = match peer.seat(&room, form, &self.config.limits) {
+            Ok(member) => member,
+            Err(NotJoined::Already(member)) if member.has_entered() => {
+                let joined = Joined { room: &room, seq: room.last_published(), gap: None };
+                if let Some(frame) = greet(&joined) {
+                    peer.outbox.push(frame);
+                }
+                return Ok(member);
+            }
+            Err(why) => return Err(self.not_joined(&why)),
+        };
+        match room.enter(&member, start, greet, &self.metrics) {
+            Entered::Member | Entered::Left => {}
+            Entered::Behind { after, upto } => {
+                let (hub, member) = (self.clone(), member.clone());
+                tokio::spawn(async move { hub.catch_up(&room, &member, after, upto).await });
+            }
+            Entered::NotKept => {
+                peer.unseat(&member, &self.metrics);
+                return Err(Problem::new(410, "not_kept", "what was missed is not at hand any more"));
+            }
+        }
+        Ok(member)
+    }
+
+    fn not_joined(&self, why: &NotJoined) -> Problem {
+        match why {
+            NotJoined::Closing => Problem::draining(),
+            NotJoined::Already(_) => {
+                Problem::new(409, "joining", "an earlier join of this room is still reading what was missed")
+            }
+            NotJoined::TooManyRooms => Problem::new(
+                409,
+                "too_many_rooms",
+                format!("a connection may be in {} rooms", self.config.limits.rooms_per_connection),
+            ),
+        }
+    }
+
+    /// Gives what lies behind `after` from the store until the room itself has the rest. A peer for which that
+    /// fails is closed rather than left with a gap it was not told of: it comes back with its cursor.
+    async fn catch_up(self: &Arc<Hub>, room: &Arc<Room>, member: &Arc<Member>, after: u64, upto: u64) {
+        let (mut after, mut upto) = (after, upto);
+        let outbox = &member.peer.outbox;
+        loop {
+            let Some(last) = self.give_page(room, member, after, upto).await else { break };
+            after = last;
+            while outbox.waiting() > self.config.limits.queue_bytes / 4 {
+                if !outbox.is_open() || !member.stays() {
+                    return;
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+            match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
+                Entered::Member | Entered::Left => return,
+                Entered::Behind { upto: published, .. } => upto = published,
+                Entered::NotKept => break,
+            }
+        }
+        outbox.close(Close::Slow);
+    }
+
+    /// Queues one page and returns the number of its last message; `None` when it does not begin right behind `after`.
+    async fn give_page(&self, room: &Arc<Room>, member: &Member, after: u64, upto: u64) -> Option<u64> {
+        let limits = &self.config.limits;
+        // What waits already, and the room's own memory that follows, have to fit as well.
+        let bytes = limits.history_bytes.min(limits.queue_bytes / 4);
+        let wanted = Wanted { after, upto, messages: limits.history_page, bytes };
+        let page = self.page(room, wanted).await.ok()?;
+        if page.first()?.seq != after + 1 {
+            return None;
+        }
+        let given = member.give(room, &page);
+        given.record(&self.metrics);
+        self.metrics.replayed.add(given.copies);
+        page.last().map(|last| last.seq)
+    }
+}

@@ -1,0 +1,146 @@
+//! The last messages of a room, in memory: what whoever comes back missed, without asking the database.
+//!
+//! A message is encoded once, as the JSON object that history, polls and event streams give; every other form is made
+//! of that (`form`). The publishing thread adds to it under the room's lock, and that is all a message costs a room to
+//! which nobody comes back.
+
+use std::collections::VecDeque;
+use std::io::Write;
+
+use bytes::Bytes;
+
+/// A published message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) seq: u64,
+    /// Its number among all that this process has published, in any room; 0 when it was read from the store.
+    pub(crate) serial: u64,
+    /// `{"seq":…,"senderId":…,"content":…,"at":…}`
+    pub(crate) object: Bytes,
+}
+
+impl Kept {
+    /// `sender` is 0 for who has no account, `at` milliseconds since the Unix epoch.
+    pub(crate) fn new(seq: u64, serial: u64, sender: u64, content: &str, at: u64) -> Kept {
+        const AROUND: usize = r#"{"seq":,"senderId":,"content":,"at":}"#.len();
+        let digits = |number: u64| number.checked_ilog10().map_or(1, |log| log as usize + 1);
+        // Exactly what it takes: what is kept for long should not keep spare room with it.
+        let size = AROUND + digits(seq) + digits(sender) + content.len() + digits(at);
+        let mut object = Vec::with_capacity(size);
+        let _ = write!(object, r#"{{"seq":{seq},"senderId":{sender},"content":{content},"at":{at}}}"#);
+        debug_assert_eq!(object.len(), size);
+        Kept { seq, serial, object: object.into() }
+    }
+
+    /// The object without its opening brace, for who puts more members before these.
+    pub(crate) fn members(&self) -> &[u8] {
+        self.object.get(1..).unwrap_or_default()
+    }
+}
+
+/// A room's last messages, without gaps, bounded in number and in bytes.
+pub(crate) struct Recent {
+    kept: VecDeque<Kept>,
+    bytes: usize,
+    most: usize,
+    most_bytes: usize,
+    /// The serial of the newest message that was here and is no more.
+    dropped: u64,
+}
+
+impl Recent {
+    pub(crate) fn new(most: usize, most_bytes: usize) -> Recent {
+        Recent { kept: VecDeque::new(), bytes: 0, most, most_bytes, dropped: 0 }
+    }
+
+    pub(crate) fn push(&mut self, message: Kept) {
+        self.bytes += message.object.len();
+        self.kept.push_back(message);
+        while self.kept.len() > self.most || self.bytes > self.most_bytes {
+            let Some(oldest) = self.kept.pop_front() else { break };
+            self.bytes -= oldest.object.len();
+            self.dropped = oldest.serial;
+        }
+    }
+
+    /// Gives the memory back; what is asked for later has to come from the store.
+    pub(crate) fn clear(&mut self) {
+        if let Some(last) = self.kept.back() {
+            self.dropped = last.serial;
+        }
+        self.kept = VecDeque::new();
+        self.bytes = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Whether every message above this number, up to the last `published`, is here.
+    pub(crate) fn reaches(&self, after: u64, published: u64) -> bool {
+        after >= published || self.kept.front().is_some_and(|first| first.seq <= after + 1)
+    }
+
+    /// Whether every message published after this serial is here.
+    pub(crate) fn reaches_serial(&self, serial: u64) -> bool {
+        serial >= self.dropped
+    }
+
+    /// The messages numbered above `after` that are here, in order.
+    pub(crate) fn after(&self, after: u64) -> impl Iterator<Item = &Kept> {
+        let start = self.kept.partition_point(|message| message.seq <= after);
+        self.kept.range(start..)
+    }
+
+    /// The number of the last message here that was published no later than this serial.
+    pub(crate) fn seq_of_serial(&self, serial: u64) -> Option<u64> {
+        let end = self.kept.partition_point(|message| message.serial <= serial);
+        self.kept.get(end).map(|next| next.seq - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(seq: u64, content: &str) -> Kept {
+        Kept::new(seq, seq * 10, 3, content, 9)
+    }
+
+    #[test]
+    fn an_object_is_the_message_as_history_has_it() {
+        for number in [0, 9, 10, 99, 100, u64::MAX] {
+            let kept = Kept::new(number, 1, number, r#"{"n":1.10}"#, number);
+            let expected =
+                format!(r#"{{"seq":{number},"senderId":{number},"content":{{"n":1.10}},"at":{number}}}"#);
+            assert_eq!(kept.object, expected);
+            assert_eq!(kept.members(), &expected.as_bytes()[1..]);
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_first_by_number_and_by_bytes_and_what_is_asked_for_is_there_or_known_to_be_gone() {
+        let mut recent = Recent::new(3, 150);
+        let seqs = |recent: &Recent, after| recent.after(after).map(|message| message.seq).collect::<Vec<_>>();
+        assert!(recent.reaches(7, 7) && !recent.reaches(6, 7), "nothing was published since the start");
+        assert!(recent.reaches_serial(0));
+        for seq in 8..=11 {
+            recent.push(message(seq, "1"));
+        }
+        assert_eq!(seqs(&recent, 0), [9, 10, 11]);
+        assert!(recent.reaches(8, 11) && !recent.reaches(7, 11));
+        assert_eq!((seqs(&recent, 9), seqs(&recent, 11)), (vec![10, 11], vec![]));
+        assert!(recent.reaches_serial(80) && !recent.reaches_serial(79));
+        assert_eq!((recent.seq_of_serial(95), recent.seq_of_serial(110)), (Some(9), None));
+        recent.push(message(12, &"1".repeat(70)));
+        assert_eq!(seqs(&recent, 0), [12], "the long one leaves no room for another");
+        recent.push(message(13, &"1".repeat(200)));
+        assert_eq!(seqs(&recent, 0), [0; 0], "it is over the bound alone");
+        assert!(recent.reaches(13, 13) && !recent.reaches(12, 13) && !recent.reaches_serial(129));
+        recent.push(message(14, "1"));
+        assert!(recent.reaches(13, 14));
+        recent.clear();
+        assert!(!recent.reaches(13, 14) && recent.reaches(14, 14));
+        assert!(recent.reaches_serial(140) && !recent.reaches_serial(139));
+    }
+}
