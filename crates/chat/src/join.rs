@@ -22,6 +22,9 @@ use crate::store::Wanted;
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// How often a page is asked for while too much waits to be stored: a second in all.
+const TRIES: usize = 200;
+
 impl Hub {
     /// Makes the peer a member, or has it catch up to become one. `greet` makes the frame that says so, asked under the
     /// room's lock; whoever is in the room already is told so again and gets nothing twice.
@@ -105,7 +108,16 @@ impl Hub {
         // What waits already, and the room's own memory that follows, have to fit as well.
         let bytes = limits.history_bytes.min(limits.queue_bytes / 4);
         let wanted = Wanted { after, upto, messages: limits.history_page, bytes };
-        let page = self.page(room, wanted).await.ok()?;
+        let mut tries = 0;
+        let page = loop {
+            match self.page(room, wanted).await {
+                Ok(page) => break page,
+                Err(problem) if problem.retry_after.is_some() && tries < TRIES => {}
+                Err(_) => return None,
+            }
+            tries += 1;
+            tokio::time::sleep(LOOK).await;
+        };
         if page.first()?.seq != after + 1 {
             return None;
         }

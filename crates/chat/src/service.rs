@@ -144,8 +144,9 @@ impl Service {
     /// remains after the grace is dropped.
     pub async fn drain(mut self, grace: Duration) {
         self.hub.phase.send_replace(Phase::Draining);
-        // Polls that wait are answered; those of the fault plan's members when their turn to be sent away comes.
+        // Polls that wait are answered.
         self.hub.rooms.wake();
+        self.hub.pullers.end(&self.hub);
         let started = Instant::now();
         let mut peers = self.hub.peers.all();
         fastrand::shuffle(&mut peers);
@@ -162,6 +163,7 @@ impl Service {
         while started.elapsed() < grace && busy() {
             tokio::time::sleep(Duration::from_millis(10)).await;
             // Whoever passed the door before and sat down after the first round.
+            self.hub.pullers.end(&self.hub);
             self.hub.peers.all().iter().for_each(|peer| self.send_away(peer));
         }
         self.stop();
@@ -174,7 +176,6 @@ impl Service {
     fn send_away(&self, peer: &Arc<Peer>) {
         peer.outbox.close(Close::Restart);
         engineio::abandoned(&self.hub, peer);
-        self.hub.pullers.end(peer, &self.hub);
     }
 
     fn stop(&mut self) {
