@@ -16,7 +16,8 @@ use crate::hub::Hub;
 use crate::outbox::Close;
 use crate::peer::{NotJoined, Peer};
 use crate::problem::Problem;
-use crate::room::{Member, Room};
+use crate::member::Member;
+use crate::room::Room;
 use crate::store::Wanted;
 
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.

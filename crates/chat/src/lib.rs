@@ -29,6 +29,7 @@ mod hub;
 mod join;
 mod link;
 mod log;
+mod member;
 mod metrics;
 mod null;
 mod outbox;

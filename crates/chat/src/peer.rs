@@ -15,7 +15,8 @@ use crate::form::Form;
 use crate::lock;
 use crate::metrics::Metrics;
 use crate::outbox::{Close, Outbox, Standing};
-use crate::room::{Member, Room};
+use crate::member::Member;
+use crate::room::Room;
 
 /// What the sweep sends to find out whether somebody is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

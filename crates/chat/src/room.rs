@@ -14,14 +14,15 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::cursor::{Entered, Excerpt, Found, Gap, Joined, PRESENT, Start};
 use crate::delivered::{Ack, Delivered, acks_of};
-use crate::form::{Form, Piece, Run};
+use crate::form::{Form, Run};
 use crate::lock;
+use crate::member::Member;
 use crate::metrics::Metrics;
 use crate::peer::Peer;
 use crate::recent::{Kept, Recent};
@@ -78,43 +79,6 @@ pub(crate) struct State {
     idle: u8,
     /// Copies waiting because of a fault; present only when faults are planned.
     pub(crate) spoilt: Option<Box<Spoilt>>,
-}
-
-/// A peer in a room, in one form. It is made before it is a member and known by its pointer.
-pub(crate) struct Member {
-    pub(crate) peer: Arc<Peer>,
-    pub(crate) form: Form,
-    /// Its number among those that the room ever had.
-    pub(crate) number: u64,
-    pub(crate) since: Instant,
-    entered: AtomicBool,
-    left: AtomicBool,
-}
-
-impl Member {
-    /// To be asked under the lock of the peer's queue, which orders it against what the peer is told.
-    pub(crate) fn stays(&self) -> bool {
-        !self.left.load(Relaxed)
-    }
-
-    /// It gets what is published; false while what it missed is still being read.
-    pub(crate) fn has_entered(&self) -> bool {
-        self.entered.load(Relaxed)
-    }
-
-    /// Queues messages; for a peer that may be polled each by itself, because a poll takes frames apart by their headers.
-    pub(crate) fn give<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Delivered {
-        let mut delivered = Delivered::default();
-        let piece = Piece::new(&room.id, messages, &self.form);
-        if self.peer.polled.load(Relaxed) {
-            for frame in piece.frames() {
-                delivered.push_if(&self.peer, &frame, || self.stays());
-            }
-        } else if piece.count() > 0 && delivered.push_if(&self.peer, &piece.bytes, || self.stays()) {
-            delivered.copies = piece.count();
-        }
-        delivered
-    }
 }
 
 impl State {
@@ -190,14 +154,7 @@ impl Room {
 
     /// One who is to become a member.
     pub(crate) fn candidate(&self, peer: &Arc<Peer>, form: Form) -> Arc<Member> {
-        Arc::new(Member {
-            peer: peer.clone(),
-            form,
-            number: self.memberships.fetch_add(1, Relaxed),
-            since: Instant::now(),
-            entered: AtomicBool::new(false),
-            left: AtomicBool::new(false),
-        })
+        Member::new(peer, form, self.memberships.fetch_add(1, Relaxed))
     }
 
     /// Queues the greeting, then what was missed, and from then on every message, all in one. When the store has to be
@@ -229,7 +186,7 @@ impl Room {
             missed.record(metrics);
             metrics.replayed.add(missed.copies);
         }
-        if !member.entered.swap(true, Relaxed) {
+        if member.enters() {
             Arc::make_mut(&mut state.members).push(member.clone());
         }
         Entered::Member
@@ -242,7 +199,7 @@ impl Room {
         if let Some(at) = state.members.iter().position(|there| Arc::ptr_eq(there, member)) {
             Arc::make_mut(&mut state.members).swap_remove(at);
         }
-        member.left.store(true, Relaxed);
+        member.leaves();
         if let Some(spoilt) = &mut state.spoilt {
             spoilt.left(member, metrics);
         }

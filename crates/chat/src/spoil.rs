@@ -17,10 +17,11 @@ use crate::delivered::Delivered;
 use crate::faults::{Copy, Draw, Faults, mix};
 use crate::form::{Form, Run};
 use crate::lock;
+use crate::member::Member;
 use crate::metrics::Metrics;
 use crate::peer::{Peer, Peers};
 use crate::recent::Kept;
-use crate::room::{Member, Room};
+use crate::room::Room;
 
 /// The sender's connection and the receiver's membership: one connection may be in a room twice.
 type Pair = (u64, u64);

@@ -1,0 +1,69 @@
+//! A peer's membership in a room.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
+
+use crate::delivered::Delivered;
+use crate::form::{Form, Piece};
+use crate::peer::Peer;
+use crate::recent::Kept;
+use crate::room::Room;
+
+/// A peer in a room, in one form. It is made before it is a member and known by its pointer.
+pub(crate) struct Member {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) form: Form,
+    /// Its number among those that the room ever had.
+    pub(crate) number: u64,
+    pub(crate) since: Instant,
+    entered: AtomicBool,
+    left: AtomicBool,
+}
+
+impl Member {
+    pub(crate) fn new(peer: &Arc<Peer>, form: Form, number: u64) -> Arc<Member> {
+        Arc::new(Member {
+            peer: peer.clone(),
+            form,
+            number,
+            since: Instant::now(),
+            entered: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+        })
+    }
+
+    /// From now on it gets what is published; true the first time. Under the room's lock.
+    pub(crate) fn enters(&self) -> bool {
+        !self.entered.swap(true, Relaxed)
+    }
+
+    /// From now on it is not told anything for this membership. Under the room's lock.
+    pub(crate) fn leaves(&self) {
+        self.left.store(true, Relaxed);
+    }
+
+    /// To be asked under the lock of the peer's queue, which orders it against what the peer is told.
+    pub(crate) fn stays(&self) -> bool {
+        !self.left.load(Relaxed)
+    }
+
+    /// It gets what is published; false while what it missed is still being read.
+    pub(crate) fn has_entered(&self) -> bool {
+        self.entered.load(Relaxed)
+    }
+
+    /// Queues messages; for a peer that may be polled each by itself, because a poll takes frames apart by their headers.
+    pub(crate) fn give<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Delivered {
+        let mut delivered = Delivered::default();
+        let piece = Piece::new(&room.id, messages, &self.form);
+        if self.peer.polled.load(Relaxed) {
+            for frame in piece.frames() {
+                delivered.push_if(&self.peer, &frame, || self.stays());
+            }
+        } else if piece.count() > 0 && delivered.push_if(&self.peer, &piece.bytes, || self.stays()) {
+            delivered.copies = piece.count();
+        }
+        delivered
+    }
+}
