@@ -133,7 +133,7 @@ async fn pull(
 }
 
 /// What a cursor finds in the room, now or within its hold; `None` when that has passed.
-async fn read(room: &Room, asked: Asked, hub: &Hub) -> Result<Option<Pulled>, Problem> {
+async fn read(room: &Room, asked: Asked, hub: &Arc<Hub>) -> Result<Option<Pulled>, Problem> {
     let limits = &hub.config.limits;
     let found = |excerpt, has_gap| Ok(Some(Pulled { excerpt, has_gap, is_counted: false }));
     let until = asked.hold.map(|hold| tokio::time::Instant::now() + hold);
@@ -278,7 +278,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    use std::task::Wake;
+    use std::task::{Wake, Waker};
 
     use super::*;
     use crate::config::{Config, Limits};
@@ -314,7 +314,7 @@ mod tests {
         let (hub, room) = (service.hub(), service.hub().group("7").unwrap());
         let ready = |after: u64, published_before: &[u64], published_between: &[u64]| {
             let woken = Arc::<Counting>::default();
-            let waker = woken.clone().into();
+            let waker: Waker = woken.clone().into();
             published_before.iter().for_each(|seq| publish(&room, *seq, hub));
             let mut wait = std::pin::pin!(Waiting { room: &room, hub, after, ticket: None });
             let first = wait.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();

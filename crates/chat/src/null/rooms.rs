@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
+use crate::delivered::Delivered;
 use crate::hub::Hub;
 use crate::link::Attendant;
 use crate::lock;
 use crate::outbox::Close;
 use crate::peer::Peer;
-use crate::room::Delivered;
 
 #[derive(Default)]
 pub(crate) struct Room {

@@ -185,8 +185,7 @@ async fn an_answer_that_did_not_arrive_is_given_again_and_one_that_did_is_not() 
         let third = ask(cursor(&again)).await;
         assert_eq!(seqs(&third), [4]);
         // Any other cursor begins anew from there.
-        let old = cursor(&first).replace('0', "0");
-        assert_eq!(seqs(&ask(old).await), [1, 2, 3, 4]);
+        assert_eq!(seqs(&ask(cursor(&first)).await), [1, 2, 3, 4]);
         let ahead = cursor(&third).trim_end_matches('4').to_owned() + "9";
         let ahead = ask(ahead).await;
         assert_eq!((seqs(&ahead), &ahead["gap"]), (vec![1, 2, 3, 4], &json!(true)));

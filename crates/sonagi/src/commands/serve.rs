@@ -87,7 +87,7 @@ pub(super) fn define() -> Command {
 }
 
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
-fn limit_flags() -> [Arg; 7] {
+fn limit_flags() -> [Arg; 9] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
         count("connections", "N", "Most connections open at once"),
@@ -96,6 +96,11 @@ fn limit_flags() -> [Arg; 7] {
         limit("ping-interval", "How often each connection is pinged"),
         limit("ping-timeout", "How long the answer to a ping may take"),
         limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
+        limit("long-hold", "How long a long poll waits for a message"),
+        Arg::new("long-expiry-503")
+            .long("long-expiry-503")
+            .action(ArgAction::SetTrue)
+            .help("Answer a long poll that brought nothing with 503 instead of 204"),
         time("gather", "The most a message waits to share writes with the next ones; 0s sends each at once"),
     ]
 }
@@ -190,6 +195,7 @@ fn config(matches: &ArgMatches) -> Config {
         faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
         origins: matches.get_many::<String>("origin").into_iter().flatten().cloned().collect(),
         protocol_suite: matches.get_flag("protocol-suite"),
+        long_expiry_503: matches.get_flag("long-expiry-503"),
         null: matches.get_flag("null"),
         ..Config::default()
     };
@@ -214,5 +220,6 @@ fn config(matches: &ArgMatches) -> Config {
     time("ping-timeout", &mut limits.ping_timeout);
     time("connect-timeout", &mut limits.connect_timeout);
     time("gather", &mut limits.gather_most);
+    time("long-hold", &mut limits.long_hold);
     config
 }
