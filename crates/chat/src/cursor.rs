@@ -21,7 +21,8 @@ pub(crate) enum Start {
     Exactly(u64),
     /// With the last so many messages.
     Last(u64),
-    /// Behind what was published up to this serial.
+    /// Behind what was published up to this serial. What recovers a connection's state asks for it.
+    #[cfg_attr(not(test), allow(dead_code))]
     AfterSerial(u64),
 }
 
@@ -46,7 +47,10 @@ pub(crate) struct Joined<'a> {
 pub(crate) enum Entered {
     Member,
     /// Greeted, but what follows this number, up to `upto` for now, has to be read from the store first.
-    Behind { after: u64, upto: u64 },
+    Behind {
+        after: u64,
+        upto: u64,
+    },
     /// It has left meanwhile.
     Left,
     /// Not everything behind that start is kept: nothing has been done.
@@ -60,7 +64,11 @@ pub(crate) enum Found {
     Nothing(u64),
     Excerpt(Excerpt, Option<Gap>),
     /// It has to be read from the store.
-    Behind { after: u64, upto: u64, gap: Option<Gap> },
+    Behind {
+        after: u64,
+        upto: u64,
+        gap: Option<Gap>,
+    },
 }
 
 /// A part of a room's log.
@@ -122,12 +130,14 @@ mod tests {
     #[test]
     fn a_cursor_is_a_number_or_its_text_and_nothing_is_none() {
         let start = |json: &str| start_of(Some(serde_json::from_str(json).unwrap()));
-        assert_eq!((start("7"), start("\"7\""), start("0")), (
-            Ok(Start::After(7)),
-            Ok(Start::After(7)),
-            Ok(Start::After(0))
-        ));
-        assert_eq!((start("null"), start("\"\""), start_of(None)), (Ok(Start::Now), Ok(Start::Now), Ok(Start::Now)));
+        assert_eq!(
+            (start("7"), start("\"7\""), start("0")),
+            (Ok(Start::After(7)), Ok(Start::After(7)), Ok(Start::After(0)))
+        );
+        assert_eq!(
+            (start("null"), start("\"\""), start_of(None)),
+            (Ok(Start::Now), Ok(Start::Now), Ok(Start::Now))
+        );
         for wrong in ["-1", "1.0", "true", "[1]", "\"x\"", "9223372036854775808"] {
             assert_eq!(start(wrong).unwrap_err().code, "bad_request", "{wrong}");
         }
@@ -140,7 +150,8 @@ mod tests {
         let excerpt = |most| Excerpt::new(7, messages.iter(), most);
         let whole = excerpt(1000);
         assert_eq!((whole.last, whole.count), (11, 4));
-        let objects: serde_json::Value = serde_json::from_slice(&[b"[", &whole.objects[..], b"]"].concat()).unwrap();
+        let objects: serde_json::Value =
+            serde_json::from_slice(&[b"[", &whole.objects[..], b"]"].concat()).unwrap();
         assert_eq!(objects.as_array().unwrap().len(), 4);
         assert_eq!((excerpt(0).last, excerpt(0).count), (8, 1));
         assert_eq!((excerpt(2 * size + 1).last, excerpt(2 * size).last), (9, 8));

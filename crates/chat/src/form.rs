@@ -41,6 +41,7 @@ impl Form {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
+    #[cfg(test)]
     pub(crate) fn one(&self, room: &str, message: &Kept) -> Bytes {
         let mut bytes = Vec::new();
         self.write(room, message, &mut bytes);
@@ -92,11 +93,7 @@ impl<'a> Run<'a> {
 }
 
 impl Piece {
-    pub(crate) fn new<'a>(
-        room: &str,
-        messages: impl IntoIterator<Item = &'a Kept>,
-        form: &Form,
-    ) -> Piece {
+    pub(crate) fn new<'a>(room: &str, messages: impl IntoIterator<Item = &'a Kept>, form: &Form) -> Piece {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for message in messages {
             form.write(room, message, &mut bytes);

@@ -208,10 +208,9 @@ pub(crate) async fn route(
             | ["cur", _]
             | ["location", "long", _],
         ) => Err(wrong_method(&method, "GET")),
-        (
-            method,
-            ["auth", "login"] | ["rooms", "find-or-create"] | ["location", "long", _, "notify"],
-        ) => Err(wrong_method(&method, "POST")),
+        (method, ["auth", "login"] | ["rooms", "find-or-create"] | ["location", "long", _, "notify"]) => {
+            Err(wrong_method(&method, "POST"))
+        }
         _ => Err(Problem::new(404, "not_found", format!("nothing is served at `{path}`"))),
     }
 }

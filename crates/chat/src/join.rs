@@ -13,10 +13,10 @@ use bytes::Bytes;
 use crate::cursor::{Entered, Joined, Start};
 use crate::form::Form;
 use crate::hub::Hub;
+use crate::member::Member;
 use crate::outbox::Close;
 use crate::peer::{NotJoined, Peer};
 use crate::problem::Problem;
-use crate::member::Member;
 use crate::room::Room;
 use crate::store::Wanted;
 
@@ -104,7 +104,13 @@ impl Hub {
     }
 
     /// Queues one page and returns the number of its last message; `None` when it does not begin right behind `after`.
-    async fn give_page(self: &Arc<Hub>, room: &Arc<Room>, member: &Member, after: u64, upto: u64) -> Option<u64> {
+    async fn give_page(
+        self: &Arc<Hub>,
+        room: &Arc<Room>,
+        member: &Member,
+        after: u64,
+        upto: u64,
+    ) -> Option<u64> {
         let limits = &self.config.limits;
         // What waits already, and the room's own memory that follows, have to fit as well.
         let bytes = limits.history_bytes.min(limits.queue_bytes / 4);

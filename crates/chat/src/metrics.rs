@@ -109,7 +109,11 @@ impl Metrics {
         [
             ("chat_messages_total", "Messages stored and published.", &self.messages),
             ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
-            ("chat_deliveries_total", "Copies put on a connection's queue or into the answer to a poll.", &self.deliveries),
+            (
+                "chat_deliveries_total",
+                "Copies put on a connection's queue or into the answer to a poll.",
+                &self.deliveries,
+            ),
             ("chat_replayed_total", "Those of them that somebody had missed.", &self.replayed),
             ("chat_polls_total", "Polls of location groups that brought messages.", &self.polls),
             ("chat_polls_empty_total", "Polls of location groups that brought none.", &self.empty_polls),

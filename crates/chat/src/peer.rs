@@ -13,9 +13,9 @@ use bytes::Bytes;
 use crate::config::Limits;
 use crate::form::Form;
 use crate::lock;
+use crate::member::Member;
 use crate::metrics::Metrics;
 use crate::outbox::{Close, Outbox, Standing};
-use crate::member::Member;
 use crate::room::Room;
 
 /// What the sweep sends to find out whether somebody is still there.

@@ -48,7 +48,12 @@ impl Usage {
         let mut out = String::with_capacity(1024);
         let Usage { cpu_seconds, resident_bytes, peak_bytes, started_seconds } = self;
         for (name, kind, help, value) in [
-            ("process_cpu_seconds_total", "counter", "User and system CPU time.", format!("{cpu_seconds:.2}")),
+            (
+                "process_cpu_seconds_total",
+                "counter",
+                "User and system CPU time.",
+                format!("{cpu_seconds:.2}"),
+            ),
             ("process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes.to_string()),
             (
                 "process_peak_resident_memory_bytes",

@@ -336,7 +336,9 @@ mod tests {
         let service = crate::start(Config::default()).await.unwrap();
         let (hub, room) = (service.hub(), service.hub().group("7").unwrap());
         let mut waits: Vec<_> = (0..1000)
-            .map(|_| (Box::pin(Waiting { room: &room, hub, after: 0, ticket: None }), Arc::<Counting>::default()))
+            .map(|_| {
+                (Box::pin(Waiting { room: &room, hub, after: 0, ticket: None }), Arc::<Counting>::default())
+            })
             .collect();
         let poll = |waits: &mut Vec<(Pin<Box<Waiting<'_>>>, Arc<Counting>)>| {
             let polled = waits.iter_mut().map(|(wait, count)| {

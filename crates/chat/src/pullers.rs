@@ -100,7 +100,11 @@ impl Pullers {
             let mut pullers = lock(&self.0);
             let key = (user, room.key);
             if pullers.len() >= limits.connections && !pullers.contains_key(&key) {
-                return Err(Problem::new(503, "too_many_connections", "too many poll while faults are planted"));
+                return Err(Problem::new(
+                    503,
+                    "too_many_connections",
+                    "too many poll while faults are planted",
+                ));
             }
             let puller = Arc::new(Puller {
                 peer: hub.peers.add(newcomer, hub.now(), limits),
@@ -190,6 +194,7 @@ fn give(puller: &Puller, start: Start, published: u64, frames: Vec<Bytes>) -> Pu
     given.next = Some(next);
     given.frames.extend(frames);
     let objects = given.frames.join(&b","[..]);
-    let excerpt = Excerpt { after: next, last: next, count: given.frames.len() as u64, objects: objects.into() };
+    let excerpt =
+        Excerpt { after: next, last: next, count: given.frames.len() as u64, objects: objects.into() };
     Pulled { excerpt, has_gap: given.has_gap, is_counted: true }
 }

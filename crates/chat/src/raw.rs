@@ -64,11 +64,7 @@ fn read(text: &str) -> Result<Request<'_>, Problem> {
         _ => return Err(wrong("this has another type")),
     }
     let room = frame.room.take().ok_or_else(|| wrong("`room` is missing"))?;
-    Ok(if frame.kind == "join" {
-        Request::Join(room, start_of(frame.after)?)
-    } else {
-        Request::Leave(room)
-    })
+    Ok(if frame.kind == "join" { Request::Join(room, start_of(frame.after)?) } else { Request::Leave(room) })
 }
 
 impl RawRooms {

@@ -72,6 +72,7 @@ impl Recent {
         self.bytes = 0;
     }
 
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -121,7 +122,8 @@ mod tests {
     #[test]
     fn the_oldest_go_first_by_number_and_by_bytes_and_what_is_asked_for_is_there_or_known_to_be_gone() {
         let mut recent = Recent::new(3, 150);
-        let seqs = |recent: &Recent, after| recent.after(after).map(|message| message.seq).collect::<Vec<_>>();
+        let seqs =
+            |recent: &Recent, after| recent.after(after).map(|message| message.seq).collect::<Vec<_>>();
         assert!(recent.reaches(7, 7) && !recent.reaches(6, 7), "nothing was published since the start");
         assert!(recent.reaches_serial(0));
         for seq in 8..=11 {

@@ -260,8 +260,7 @@ impl Room {
             Found::Behind { after, upto: published, gap }
         } else {
             let known = state.excerpt.as_ref().filter(|excerpt| excerpt.after == after).cloned();
-            let excerpt =
-                known.unwrap_or_else(|| Excerpt::new(after, state.recent.after(after), most_bytes));
+            let excerpt = known.unwrap_or_else(|| Excerpt::new(after, state.recent.after(after), most_bytes));
             state.excerpt = Some(excerpt.clone());
             Found::Excerpt(excerpt, gap)
         })
@@ -339,8 +338,13 @@ mod tests {
 
     fn room(published: u64, recent_messages: usize) -> Arc<Room> {
         let keeping = Keeping { settle: None, recent_messages, recent_bytes: 100_000 };
-        let row =
-            RoomRow { key: 1, id: "lobby".into(), access: Access::Group, last: published, oldest: published + 1 };
+        let row = RoomRow {
+            key: 1,
+            id: "lobby".into(),
+            access: Access::Group,
+            last: published,
+            oldest: published + 1,
+        };
         Arc::new(Room::new(row, keeping))
     }
 
@@ -354,8 +358,7 @@ mod tests {
         peer.outbox.take(&mut frames);
         let text = frames.iter().map(|frame| String::from_utf8_lossy(frame)).collect::<String>();
         let numbers = (1..=30).map(|seq| format!("\"seq\":{seq},"));
-        let words: Vec<String> =
-            numbers.chain(["left", "ack", "hello"].map(str::to_owned)).collect();
+        let words: Vec<String> = numbers.chain(["left", "ack", "hello"].map(str::to_owned)).collect();
         let mut found: Vec<_> = words.iter().flat_map(|word| text.match_indices(word.as_str())).collect();
         found.sort_unstable();
         let bare = |word: &str| word.trim_start_matches("\"seq\":").trim_end_matches(',').to_owned();

@@ -243,7 +243,11 @@ async fn each_path_takes_its_method_and_no_other() {
         ("GET", "/location/long/7/notify"),
     ] {
         let reply = request(service.address(), method, path, "", "").await;
-        assert_eq!((reply.status, reply.error_code().as_str()), (405, "method_not_allowed"), "{method} {path}");
+        assert_eq!(
+            (reply.status, reply.error_code().as_str()),
+            (405, "method_not_allowed"),
+            "{method} {path}"
+        );
     }
     let mut stream = TcpStream::connect(service.address()).await.unwrap();
     stream.write_all(b"HEAD /cur/7 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();

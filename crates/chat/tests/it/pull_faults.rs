@@ -47,7 +47,13 @@ fn cursor(answer: &Value) -> String {
 }
 
 /// Polls until all has been said and then nothing comes for longer than any copy is held.
-async fn listen(service: &Service, user: usize, group: &str, joined: &AtomicUsize, saying: &AtomicUsize) -> Vec<Value> {
+async fn listen(
+    service: &Service,
+    user: usize,
+    group: &str,
+    joined: &AtomicUsize,
+    saying: &AtomicUsize,
+) -> Vec<Value> {
     let how = if user.is_multiple_of(2) { How::Long } else { How::Short };
     let first = poll(service, user, how, group, "").await.unwrap();
     joined.fetch_add(1, Relaxed);
@@ -159,7 +165,7 @@ async fn all_faults_together_are_counted_as_pollers_see_them() {
 
 #[tokio::test]
 async fn an_answer_that_did_not_arrive_is_given_again_and_one_that_did_is_not() {
-    let faults = "drop=1%,settle=1h".parse().unwrap();
+    let faults = "drop=1%,settle=3600s".parse().unwrap();
     let service = sonagi_chat::start(Config { seed_users: 2, faults, ..Config::default() }).await.unwrap();
     let seqs = |answer: &Value| {
         let messages = answer["messages"].as_array().unwrap();

@@ -221,7 +221,9 @@ async fn a_chat_room_is_resumed_like_a_location_group() {
     let mut contents = VecDeque::new();
     while contents.len() < 2 {
         match ws.next().await {
-            Got::Text(text) => contents.push_back(serde_json::from_str::<Value>(&text).unwrap()["content"].clone()),
+            Got::Text(text) => {
+                contents.push_back(serde_json::from_str::<Value>(&text).unwrap()["content"].clone())
+            }
             other => panic!("{other:?}"),
         }
     }
