@@ -12,6 +12,7 @@ mod pull;
 mod realtime;
 mod redirect;
 mod request;
+mod stomp;
 mod values;
 
 use sonagi_measure::At;

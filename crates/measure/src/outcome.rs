@@ -248,8 +248,8 @@ pub const FAILURES: &[FailureEntry] = &[
         Failure::AckTimeout,
         "ack_timeout",
         "response timeout",
-        "An acknowledgement did not come within its time limit.",
-        Some("does the server call the acknowledgement callback of this event?"),
+        "An acknowledgement, or a receipt (STOMP), did not come within its time limit.",
+        Some("does the server call the acknowledgement callback of this event, or give receipts for such frames?"),
     ),
     entry(Failure::Reset, "reset", "ECONNRESET", "The peer reset the connection.", None),
     entry(

@@ -50,9 +50,14 @@ impl Outbox {
         self.bytes.is_empty()
     }
 
+    /// Bytes that the kernel has not taken yet.
+    pub(super) fn unsent(&self) -> usize {
+        self.bytes.len() - self.written
+    }
+
     /// Answers a heartbeat, unless too much is unsent already.
     pub(super) fn answer(&mut self, opcode: Opcode, payload: &[u8]) {
-        if self.bytes.len() - self.written <= MAX_UNSENT_FOR_ANSWERS {
+        if self.unsent() <= MAX_UNSENT_FOR_ANSWERS {
             self.push(opcode, payload);
         }
     }
@@ -110,6 +115,17 @@ impl Channel {
         }
     }
 
+    pub(super) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Ends it without a word: who speaks over it has found a reason.
+    pub(super) fn give_up(&mut self, ended: Ended) -> Ended {
+        self.phase = Phase::Ended(Box::new(ended.clone()));
+        self.outbox = Outbox::default();
+        ended
+    }
+
     pub(super) fn begin_close(&mut self) {
         if self.phase == Phase::Open {
             self.outbox.push(Opcode::Close, &websocket::close_payload(1000, ""));
@@ -131,9 +147,7 @@ impl Channel {
         }
         let Err(ended) = self.advance(cx, env, on) else { return Poll::Pending };
         let ended = if self.phase == Phase::Closing && is_an_end(&ended) { Ended::by_us() } else { ended };
-        self.phase = Phase::Ended(Box::new(ended.clone()));
-        self.outbox = Outbox::default();
-        Poll::Ready(ended)
+        Poll::Ready(self.give_up(ended))
     }
 
     fn advance(
@@ -293,6 +307,6 @@ enum Stop {
 }
 
 /// What may follow our close frame: the peer's, or the end of the connection in whatever way.
-fn is_an_end(ended: &Ended) -> bool {
+pub(super) fn is_an_end(ended: &Ended) -> bool {
     matches!(ended.failure, Some(Failure::Closed(_) | Failure::ClosedEarly | Failure::Reset) | None)
 }

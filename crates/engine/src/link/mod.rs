@@ -11,12 +11,14 @@ mod handshake;
 mod poll;
 mod socketio;
 mod sse;
+mod stomp;
 mod websocket;
 
 pub use handshake::ConnectRequest;
 pub use poll::{PollLink, PollRequest};
 pub use socketio::{SocketioLink, SocketioRequest};
 pub use sse::{SseLink, SseRequest};
+pub use stomp::{StompBody, StompLink, StompRequest};
 pub use websocket::WebsocketLink;
 
 use std::borrow::Cow;
@@ -204,6 +206,8 @@ pub enum Connection {
     Sse(SseLink),
     /// Polls.
     Poll(PollLink),
+    /// A STOMP session.
+    Stomp(StompLink),
 }
 
 macro_rules! each {
@@ -213,6 +217,7 @@ macro_rules! each {
             Connection::Socketio($link) => $call,
             Connection::Sse($link) => $call,
             Connection::Poll($link) => $call,
+            Connection::Stomp($link) => $call,
         }
     };
 }
@@ -240,6 +245,7 @@ impl Connection {
         match self {
             Connection::Websocket(_) | Connection::Sse(_) => None,
             Connection::Socketio(link) => link.expires(),
+            Connection::Stomp(link) => link.expires(),
             Connection::Poll(link) => Some(link.expires()),
         }
     }
@@ -248,7 +254,7 @@ impl Connection {
     /// or the protocol has nothing and the script says it (`$cursor`).
     pub fn cursor(&self) -> Option<Cow<'_, str>> {
         match self {
-            Connection::Websocket(_) | Connection::Socketio(_) => None,
+            Connection::Websocket(_) | Connection::Socketio(_) | Connection::Stomp(_) => None,
             Connection::Sse(link) => link.cursor().map(Cow::Borrowed),
             Connection::Poll(link) => link.cursor().map(Cow::Borrowed),
         }
@@ -258,7 +264,10 @@ impl Connection {
     pub fn retry(&self) -> Option<Duration> {
         match self {
             Connection::Sse(link) => link.retry(),
-            Connection::Websocket(_) | Connection::Socketio(_) | Connection::Poll(_) => None,
+            Connection::Websocket(_)
+            | Connection::Socketio(_)
+            | Connection::Poll(_)
+            | Connection::Stomp(_) => None,
         }
     }
 
@@ -269,6 +278,7 @@ impl Connection {
             Connection::Socketio(_) => Counter::SocketioReceived,
             Connection::Sse(_) => Counter::SseReceived,
             Connection::Poll(_) => Counter::PollsReceived,
+            Connection::Stomp(_) => Counter::StompReceived,
         }
     }
 

@@ -16,6 +16,7 @@ mod connections;
 mod load;
 mod pull;
 mod requests;
+mod stomp;
 
 /// An HTTP server that answers after `delay(now since the start)`.
 fn http_server(delay: impl Fn(Duration) -> Duration + Clone + 'static) -> impl Fn(DuplexStream) {

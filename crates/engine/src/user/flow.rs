@@ -99,6 +99,9 @@ impl User {
             Step::Expect(step) => Box::pin(self.expect(step)).await,
             Step::SseOpen(step) => Box::pin(self.open_sse(step)).await,
             Step::PollOpen(step) => Box::pin(self.open_poll(step)).await,
+            Step::StompConnect(step) => Box::pin(self.connect_stomp(step)).await,
+            Step::StompSubscribe(step) => Box::pin(self.subscribe_stomp(step)).await,
+            Step::StompSend(step) => Box::pin(self.send_stomp(step)).await,
             Step::Join(room) => {
                 let name = self.values.text(room);
                 let name = self.filled(name)?;
@@ -118,7 +121,7 @@ impl User {
             }
             // `walk` gives these frames of their own.
             Step::Loop(_) | Step::When { .. } | Step::Open(_) | Step::Subscribe(_) => Ok(()),
-            Step::Reconnect | Step::StompConnect(_) | Step::StompSubscribe(_) | Step::StompSend(_) => {
+            Step::Reconnect => {
                 let detail = "this step is not to be had yet".to_owned();
                 Err(self.note_failure(None, Failure::NotConnected, detail))
             }

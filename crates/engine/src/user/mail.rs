@@ -29,6 +29,8 @@ pub(crate) struct Mail {
     dismissal: Option<String>,
     acks: u64,
     has_acknowledgement: bool,
+    /// The receipt (STOMP) that is awaited, beside whatever else is, and when it came.
+    receipt: Option<(u64, Option<At>)>,
     /// What messages of the connection at hand are counted as.
     vocabulary: Option<Counter>,
     /// What its polls are recorded as.
@@ -38,7 +40,7 @@ pub(crate) struct Mail {
 /// What a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
-    /// The acknowledgement, or the receipt, with this id.
+    /// The acknowledgement with this id.
     Ack(u64),
     /// A Socket.IO event of this name, or a message of this event type or destination.
     Event(String),
@@ -110,9 +112,10 @@ impl Mail {
                 self.offer_topic(topic, text, at);
             }
             Incoming::Receipt { id } => {
-                if self.awaited.is_some() && id.parse().ok().map(Awaited::Ack) == self.awaited {
-                    self.has_acknowledgement = true;
-                    self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: String::new() });
+                if let Some((awaited, came)) = &mut self.receipt
+                    && id.parse() == Ok(*awaited)
+                {
+                    *came = Some(at);
                 }
             }
             Incoming::Polled { .. } | Incoming::PollFailed { .. } => self.note_poll(incoming, recorder),
@@ -198,6 +201,23 @@ impl Mail {
     pub(crate) fn draw_ack(&mut self) -> u64 {
         self.acks += 1;
         self.acks - 1
+    }
+
+    /// A fresh receipt id; from now on its receipt is awaited, and no other. Messages may be awaited beside it: an answer can
+    /// overtake it.
+    pub(crate) fn await_receipt(&mut self) -> u64 {
+        let id = self.draw_ack();
+        self.receipt = Some((id, None));
+        id
+    }
+
+    /// When the receipt came.
+    pub(crate) fn take_receipt(&mut self) -> Option<At> {
+        let came = self.receipt?.1;
+        if came.is_some() {
+            self.receipt = None;
+        }
+        came
     }
 
     /// Whether a namespace is connected.
@@ -396,15 +416,18 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_acknowledges_the_id_that_is_awaited_and_no_other() {
+    fn the_receipt_that_is_awaited_is_told_from_others_and_hides_no_message() {
         let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        mail.await_answer(Awaited::Ack(7));
-        for id in ["6", "sub-7", "", "7 "] {
+        mail.await_answer(Awaited::Any);
+        let (first, awaited) = (mail.await_receipt(), mail.await_receipt());
+        for id in [&first.to_string(), "sub-1", "", "1 "] {
             mail.receive(Incoming::Receipt { id }, At(5), 9, 1, &mut recorder);
-            assert!(!mail.was_acknowledged() && mail.take_answer().is_none(), "{id}");
+            assert_eq!(mail.take_receipt(), None, "{id}");
         }
-        mail.receive(Incoming::Receipt { id: "7" }, At(6), 9, 1, &mut recorder);
-        assert!(mail.was_acknowledged());
+        let message = Incoming::Message { topic: "/topic/a", text: "overtakes it" };
+        mail.receive(message, At(6), 9, 1, &mut recorder);
+        mail.receive(Incoming::Receipt { id: &awaited.to_string() }, At(7), 9, 1, &mut recorder);
+        assert_eq!((mail.take_receipt(), mail.take_receipt()), (Some(At(7)), None), "once");
         assert_eq!(mail.take_answer().map(|answer| answer.at), Some(At(6)));
     }
 

@@ -92,16 +92,7 @@ impl User {
     }
 
     fn queue_frame(&mut self, begun: Begun, is_binary: bool, content: &str) -> Result<(), Halt> {
-        let binary = if is_binary {
-            let decoded = base64::engine::general_purpose::STANDARD.decode(content);
-            let decoded = decoded.map_err(|why| Failed {
-                failure: Failure::Template,
-                detail: format!("a binary payload is base64: {why}"),
-            });
-            Some(self.prepared(begun, decoded)?)
-        } else {
-            None
-        };
+        let binary = if is_binary { Some(self.base64(begun, content)?) } else { None };
         let Some(Connection::Websocket(link)) = self.connection.as_deref_mut() else {
             return Err(self.not_connected(begun, "a WebSocket"));
         };
@@ -112,15 +103,30 @@ impl User {
         Ok(())
     }
 
+    /// The bytes of a binary payload.
+    pub(super) fn base64(&mut self, begun: Begun, content: &str) -> Result<Vec<u8>, Halt> {
+        let decoded = base64::engine::general_purpose::STANDARD.decode(content);
+        let decoded = decoded.map_err(|why| Failed {
+            failure: Failure::Template,
+            detail: format!("a binary payload is base64: {why}"),
+        });
+        self.prepared(begun, decoded)
+    }
+
     /// Waits until the kernel has taken everything.
     async fn flush(&mut self, begun: Begun) -> Result<(), Halt> {
-        let until = after(begun.started, FLUSH_LIMIT);
+        self.flush_within(begun, FLUSH_LIMIT).await
+    }
+
+    /// [`User::flush`] with a limit of the step's own.
+    pub(super) async fn flush_within(&mut self, begun: Begun, limit: Duration) -> Result<(), Halt> {
+        let until = after(begun.started, limit);
         let is_flushed = |user: &mut User, _: &mut std::task::Context<'_>| {
             user.connection.as_ref().is_some_and(|connection| !connection.has_unsent()).then_some(())
         };
         match self.wait(until, is_flushed).await? {
             Waited::Done(()) => Ok(()),
-            Waited::Elapsed => Err(self.timed_out(begun, FLUSH_LIMIT, Failure::Timeout)),
+            Waited::Elapsed => Err(self.timed_out(begun, limit, Failure::Timeout)),
         }
     }
 
@@ -185,8 +191,8 @@ impl User {
         let query = self.values.pairs(&options.query).map_err(Failed::from)?;
         let headers = self.values.pairs(&options.headers).map_err(Failed::from)?;
         let max_message = plan.websocket.max_message;
-        let (path, transport) = (options.path.clone(), options.transport);
-        Ok(SocketioRequest { origin, path, query, headers, transport, max_message })
+        let (path, transport, revision) = (options.path.clone(), options.transport, options.revision);
+        Ok(SocketioRequest { origin, path, query, headers, transport, revision, max_message })
     }
 
     pub(super) async fn emit(&mut self, step: &SocketioEmit) -> Result<(), Halt> {
@@ -265,7 +271,12 @@ impl User {
 
     /// Waits for an answer that fits, and keeps what the script wants of it. An acknowledgement has one chance; of other
     /// messages those that do not fit are passed over.
-    async fn answer(&mut self, begun: Begun, awaited: &plan::Awaited, missing: Failure) -> Result<(), Halt> {
+    pub(super) async fn answer(
+        &mut self,
+        begun: Begun,
+        awaited: &plan::Awaited,
+        missing: Failure,
+    ) -> Result<(), Halt> {
         let wanted = awaited.data.as_ref().map(|data| self.values.json(data)).transpose();
         let wanted = self.prepared(begun, wanted.map_err(Failed::from))?;
         let wanted: Option<Value> = wanted.and_then(|text| serde_json::from_str(&text).ok());
@@ -309,16 +320,16 @@ impl User {
         examine(&evidence, &awaited.captures, &awaited.matches, &mut self.values)
     }
 
-    fn count_sent(&self, vocabulary: Counter) {
+    pub(super) fn count_sent(&self, vocabulary: Counter) {
         self.shard.count(Counter::MessagesSent, 1);
         self.shard.count(vocabulary, 1);
     }
 
-    fn not_connected(&mut self, begun: Begun, what: &str) -> Halt {
+    pub(super) fn not_connected(&mut self, begun: Begun, what: &str) -> Halt {
         self.fail(begun, None, Failure::NotConnected, format!("the step needs {what}, and there is none"))
     }
 
-    fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
+    pub(super) fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
         self.fail(begun, Some(limit), failure, format!("nothing within {} ms", limit.as_millis()))
     }
 

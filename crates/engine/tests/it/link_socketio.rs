@@ -2,7 +2,7 @@
 
 use sonagi_engine::link::{Connection, SocketioLink, SocketioRequest};
 use sonagi_engine::net::{Failed, Origin};
-use sonagi_engine::plan::SocketioTransport;
+use sonagi_engine::plan::{SocketioRevision, SocketioTransport};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::websocket::Opcode;
@@ -11,13 +11,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::link::{frame, read_frame};
 use crate::net_servers::{Driven, answering, header, local, net, read_head, serve, upgrade};
 
-fn request(origin: &Origin, transport: SocketioTransport) -> SocketioRequest {
+pub(crate) fn request(origin: &Origin, transport: SocketioTransport) -> SocketioRequest {
     SocketioRequest {
         origin: origin.clone(),
         path: "/socket.io/".into(),
         query: vec![("room".into(), "a b".into())],
         headers: vec![("x-test".into(), "1".into())],
         transport,
+        revision: SocketioRevision::V5,
         max_message: 1_000_000,
     }
 }

@@ -1,4 +1,5 @@
-//! A Socket.IO session (Engine.IO 4, Socket.IO 5) over WebSocket, over polling, or moving from the one to the other.
+//! A Socket.IO session (protocol 5 over Engine.IO 4, or 4 over 3) over WebSocket, over polling, or moving from the one to
+//! the other.
 //!
 //! Namespaces, acknowledgements and their time limits are the caller's: a link knows nothing it does not need to move
 //! packets. Reconnection is the caller's too.
@@ -18,7 +19,7 @@ use std::task::{Context, Poll};
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::engineio::{self, Handshake};
+use sonagi_wire::engineio::{self, Version};
 use sonagi_wire::socketio::{self, Kind, Packet};
 use sonagi_wire::websocket::Opcode;
 
@@ -26,9 +27,9 @@ use super::channel::{Channel, Message, Outbox};
 use super::handshake::{self, ConnectRequest};
 use super::{Ended, Env, Incoming, Present};
 use crate::net::{Failed, Net, Origin, push_query, wire_path};
-use crate::plan::SocketioTransport;
+use crate::plan::{SocketioRevision, SocketioTransport};
 use polling::{Drive, Polling};
-use session::{Session, opening, protocol};
+use session::{Session, engine, opening, protocol};
 
 /// How a Socket.IO session is opened.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct SocketioRequest {
     pub headers: Vec<(String, String)>,
     /// What carries the session.
     pub transport: SocketioTransport,
+    /// Which protocol the server speaks.
+    pub revision: SocketioRevision,
     /// Largest message accepted, in bytes.
     pub max_message: usize,
 }
@@ -54,7 +57,7 @@ impl SocketioRequest {
         for (name, value) in &self.query {
             push_query(&mut path, name, value);
         }
-        push_query(&mut path, "EIO", "4");
+        push_query(&mut path, "EIO", &engine(self.revision).number().to_string());
         push_query(&mut path, "transport", transport);
         if let Some(sid) = sid {
             push_query(&mut path, "sid", sid);
@@ -76,6 +79,9 @@ impl SocketioRequest {
 /// A Socket.IO session.
 pub struct SocketioLink {
     session: Session,
+    revision: SocketioRevision,
+    /// What a CONNECT of protocol 4 says beside its namespace; encoded.
+    query: String,
     transport: Transport,
     /// Bytes of a transport that was left behind.
     bytes: (u64, u64),
@@ -96,18 +102,34 @@ impl SocketioLink {
     /// As [`Net::dial`]; `HandshakeRefused` for a status other than 101 (WebSocket) or 200 (polling), with the server's
     /// message; `Protocol`, `ClosedEarly`, `Reset`; `Template` for what cannot be sent.
     pub async fn open(net: &Rc<Net>, request: SocketioRequest) -> Result<SocketioLink, Failed> {
-        if request.transport == SocketioTransport::Websocket {
+        let revision = request.revision;
+        let query = if revision == SocketioRevision::V4 { encoded(&request.query) } else { String::new() };
+        let (transport, session) = if request.transport == SocketioTransport::Websocket {
             let (mut channel, _) = handshake::connect(net, &request.websocket(None)).await?;
-            let session = open_websocket(&mut channel).await?;
-            return Ok(SocketioLink { session, transport: Transport::Websocket(channel), bytes: (0, 0) });
-        }
-        let (polling, session) = Polling::open(net, request).await?;
-        Ok(SocketioLink { session, transport: Transport::Polling(Box::new(polling)), bytes: (0, 0) })
+            let session = open_websocket(&mut channel, revision).await?;
+            (Transport::Websocket(channel), session)
+        } else {
+            let (polling, session) = Polling::open(net, request).await?;
+            (Transport::Polling(Box::new(polling)), session)
+        };
+        Ok(SocketioLink { session, revision, query, transport, bytes: (0, 0) })
     }
 
-    /// Asks for a namespace; `Connected` or `Refused` answers. `auth_json` is an object.
+    /// Asks for a namespace; `Connected` or `Refused` answers. `auth_json` is an object. Protocol 4 has no such object: its
+    /// CONNECT repeats the session's query, and its servers grant `/` unasked.
     pub fn connect(&mut self, namespace: &str, auth_json: Option<&str>) {
-        self.send(&Packet::connect(namespace, auth_json.unwrap_or_default()), &[]);
+        match (self.revision, namespace) {
+            (SocketioRevision::V5, _) => {
+                self.send(&Packet::connect(namespace, auth_json.unwrap_or_default()), &[]);
+            }
+            (SocketioRevision::V4, "" | "/") => {}
+            (SocketioRevision::V4, _) if self.query.is_empty() => {
+                self.send(&Packet::connect(namespace, ""), &[]);
+            }
+            (SocketioRevision::V4, _) => {
+                self.send(&Packet::connect_with_query(namespace, &self.query), &[]);
+            }
+        }
     }
 
     /// Leaves a namespace; there is no answer.
@@ -151,7 +173,7 @@ impl SocketioLink {
             Transport::Websocket(channel) => {
                 channel.send(Opcode::Text, text.as_bytes());
                 for attachment in attachments {
-                    channel.send(Opcode::Binary, attachment);
+                    send_binary(self.session.version, attachment, channel);
                 }
             }
             Transport::Polling(polling) => polling.send(text, attachments),
@@ -178,6 +200,14 @@ impl SocketioLink {
         env: &mut Env<'_>,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
+        for packet in self.session.take_early() {
+            if let Some(answer) = self.session.packet(packet, on)? {
+                self.send_packet(&answer);
+            }
+        }
+        if let Some(ping) = self.session.ping(|| env.present.now()) {
+            self.send_packet(&ping);
+        }
         if let Transport::Polling(polling) = &mut self.transport
             && let Drive::Upgraded(channel) = polling.drive(cx, env, &mut self.session, on)?
         {
@@ -198,6 +228,18 @@ impl SocketioLink {
             }
         }
         self.session.settle(env.present.now())
+    }
+
+    /// Sends a packet of Engine.IO's own.
+    fn send_packet(&mut self, packet: &engineio::Packet<'_>) {
+        let mut text = String::new();
+        engineio::encode(packet, &mut text);
+        match &mut self.transport {
+            // A peer that reads nothing is pinged no more: what waits for it already is bounded.
+            Transport::Websocket(channel) => channel.outbox.answer(Opcode::Text, text.as_bytes()),
+            Transport::Polling(polling) => polling.send(text, &[]),
+            Transport::Ended(_) => {}
+        }
     }
 
     pub(super) fn has_unsent(&self) -> bool {
@@ -238,40 +280,51 @@ fn receive(
     outbox: &mut Outbox,
     on: &mut dyn FnMut(Incoming<'_>),
 ) -> Result<(), Ended> {
-    let packet = match message {
-        Message::Text(text) => engineio::decode(text).map_err(protocol)?,
-        Message::Binary(bytes) => engineio::Packet::Binary(bytes.into()),
-    };
-    if let Some(answer) = session.packet(packet, on)? {
-        let mut text = String::new();
-        engineio::encode(&answer, &mut text);
-        outbox.answer(Opcode::Text, text.as_bytes());
-    }
+    let packet = decode(session.version, message)?;
+    answer(session.packet(packet, on)?, outbox);
     Ok(())
 }
 
-/// Waits for the open packet. What follows it in the same read may only be heartbeats: nothing was asked for yet.
-async fn open_websocket(channel: &mut Channel) -> Result<Session, Failed> {
+fn answer(packet: Option<engineio::Packet<'_>>, outbox: &mut Outbox) {
+    let Some(packet) = packet else { return };
+    let mut text = String::new();
+    engineio::encode(&packet, &mut text);
+    outbox.answer(Opcode::Text, text.as_bytes());
+}
+
+fn decode(version: Version, message: Message<'_>) -> Result<engineio::Packet<'_>, Ended> {
+    match message {
+        Message::Text(text) => version.decode(text),
+        Message::Binary(bytes) => version.decode_binary(bytes),
+    }
+    .map_err(protocol)
+}
+
+fn send_binary(version: Version, message: &[u8], channel: &mut Channel) {
+    if version == Version::Four {
+        return channel.send(Opcode::Binary, message);
+    }
+    let mut frame = Vec::new();
+    version.encode_binary(message, &mut frame);
+    channel.send(Opcode::Binary, &frame);
+}
+
+/// Waits for the open packet. What follows it in the same read is a server's that grants `/` unasked; of others it may only be
+/// heartbeats.
+async fn open_websocket(channel: &mut Channel, revision: SocketioRevision) -> Result<Session, Failed> {
     let mut scratch = vec![0; 4096];
     // Nothing here is dated.
     let present = Present::new(&|| At(0));
     let mut session: Option<Session> = None;
     poll_fn(|cx| {
         let mut env = Env { present: &present, scratch: &mut scratch };
-        let driven = channel.poll_drive(cx, &mut env, &mut |message, outbox| match &mut session {
-            Some(session) => {
-                let mut early = false;
-                receive(session, message, outbox, &mut |_| early = true)?;
-                if early { Err(too_early()) } else { Ok(()) }
+        let driven = channel.poll_drive(cx, &mut env, &mut |message, outbox| {
+            let packet = decode(engine(revision), message)?;
+            match &mut session {
+                Some(session) => answer(session.keep_early(packet)?, outbox),
+                None => session = Some(Session::new(&opening(&packet)?, revision)),
             }
-            None => {
-                let Message::Text(text) = message else {
-                    return Err(protocol("engine.io session must begin with an open packet, got binary"));
-                };
-                let handshake: Handshake = opening(&engineio::decode(text).map_err(protocol)?)?;
-                session = Some(Session::new(&handshake));
-                Ok(())
-            }
+            Ok(())
         });
         match driven {
             Poll::Ready(ended) => Poll::Ready(Err(into_failed(ended))),
@@ -280,11 +333,16 @@ async fn open_websocket(channel: &mut Channel) -> Result<Session, Failed> {
         }
     })
     .await?;
-    session.ok_or_else(|| into_failed(too_early()))
+    session.ok_or_else(|| Failed::protocol("engine.io session must begin with an open packet, got none"))
 }
 
-fn too_early() -> Ended {
-    protocol("socket.io packets must follow the client's CONNECT, got one before it")
+/// A query without its question mark.
+fn encoded(query: &[(String, String)]) -> String {
+    let mut encoded = String::new();
+    for (name, value) in query {
+        push_query(&mut encoded, name, value);
+    }
+    encoded.split_off(1.min(encoded.len()))
 }
 
 /// An end while opening is a failure to open.

@@ -16,18 +16,16 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::engineio;
+use sonagi_wire::engineio::{self, Handshake, Version};
 use sonagi_wire::websocket::Opcode;
 
 use super::super::channel::{Channel, Message};
 use super::super::{Ended, Env, Incoming, handshake};
-use super::session::{Session, opening, protocol};
-use super::{SocketioRequest, into_failed, too_early};
+use super::session::{Session, engine, opening, protocol};
+use super::{SocketioRequest, into_failed, send_binary};
 use crate::http::{Client, Request, Response, Traffic};
 use crate::net::{Failed, Net, push_query};
 use crate::plan::SocketioTransport;
@@ -40,6 +38,9 @@ const DEFAULT_MAX_PAYLOAD: usize = 1_000_000;
 
 /// Bytes of an error's body shown in the detail.
 const SHOWN_BODY: usize = 200;
+
+/// What a body with binary messages of Engine.IO 3 is sent as.
+const OCTETS: &[u8] = b"application/octet-stream";
 
 /// A request under way, with the client it came from.
 type Flight = Pin<Box<dyn Future<Output = (Client, Result<Response, Failed>)>>>;
@@ -155,21 +156,23 @@ impl Polling {
             let failure = Failure::HandshakeRefused(response.status);
             return Err(Failed::new(failure, refusal("engine.io handshake", &response)));
         }
-        let body = text(&response).map_err(into_failed)?;
-        let mut packets = engineio::payload(body);
-        let first = packets.next().unwrap_or(Err(engineio::PacketError::Empty));
-        let open = first.map_err(protocol).and_then(|packet| opening(&packet)).map_err(into_failed)?;
-        let mut session = Session::new(&open);
+        let revision = http.request.revision;
+        let mut opened: Option<(Handshake, Session)> = None;
         let mut queue = VecDeque::new();
-        for packet in packets {
-            let mut early = false;
-            let packet = packet.map_err(protocol).map_err(into_failed)?;
-            let answer = session.packet(packet, &mut |_| early = true).map_err(into_failed)?;
-            queue.extend(answer.as_ref().map(outgoing));
-            if early {
-                return Err(into_failed(too_early()));
+        let read = packets(engine(revision), &response, |packet| match &mut opened {
+            Some((_, session)) => {
+                queue.extend(session.keep_early(packet)?.as_ref().map(outgoing));
+                Ok(())
             }
-        }
+            None => {
+                let open = opening(&packet)?;
+                let session = Session::new(&open, revision);
+                opened = Some((open, session));
+                Ok(())
+            }
+        });
+        read.map_err(into_failed)?;
+        let (open, session) = opened.ok_or_else(|| into_failed(protocol(engineio::PacketError::Empty)))?;
         let upgrade = http.request.transport == SocketioTransport::Upgrade
             && open.upgrades.iter().any(|name| name == "websocket");
         http.sid = open.sid;
@@ -235,7 +238,7 @@ impl Polling {
             if self.closing && !self.has_unsent() {
                 return Err(Ended::by_us());
             }
-            let (changed, upgraded) = self.turn_upgrade(cx, env);
+            let (changed, upgraded) = self.turn_upgrade(cx, env, session.version);
             if let Some(channel) = upgraded {
                 return Ok(Drive::Upgraded(channel));
             }
@@ -263,15 +266,15 @@ impl Polling {
         if let Poll::Ready(outcome) = self.get.poll(cx) {
             moved = true;
             let response = self.count(outcome)?;
-            for packet in engineio::payload(text(&response)?) {
-                let answer = session.packet(packet.map_err(protocol)?, on)?;
-                self.queue.extend(answer.as_ref().map(outgoing));
-            }
+            packets(session.version, &response, |packet| {
+                self.queue.extend(session.packet(packet, on)?.as_ref().map(outgoing));
+                Ok(())
+            })?;
         }
         let holding = pausing && self.get.is_idle();
         if self.post.is_idle() && !self.queue.is_empty() && !holding {
             let path = self.http.path();
-            let body = self.next_body();
+            let body = self.next_body(session.version);
             self.post.start(&self.http, "POST", path, Some(body.into()));
         }
         if let Poll::Ready(outcome) = self.post.poll(cx) {
@@ -292,25 +295,22 @@ impl Polling {
     }
 
     /// As many queued packets as the server takes in one body, at least one.
-    fn next_body(&mut self) -> String {
-        let mut body = String::new();
+    fn next_body(&mut self, version: Version) -> String {
+        let (mut body, mut binary) = (String::new(), String::new());
         while let Some(next) = self.queue.front() {
-            let length = match next {
-                Outgoing::Text(text) => text.len(),
-                Outgoing::Binary(bytes) => 1 + bytes.len().div_ceil(3) * 4,
-            };
-            if !body.is_empty() {
-                if body.len() + 1 + length > self.max_payload {
-                    break;
-                }
-                body.push(engineio::SEPARATOR);
-            }
-            match next {
-                Outgoing::Text(text) => body.push_str(text),
+            let packet = match next {
+                Outgoing::Text(text) => text,
                 Outgoing::Binary(bytes) => {
-                    body.push('b');
-                    STANDARD.encode_string(bytes, &mut body);
+                    binary.clear();
+                    version.encode(&engineio::Packet::Binary(bytes.into()), &mut binary);
+                    &binary
                 }
+            };
+            let begin = body.len();
+            version.append(packet, &mut body);
+            if begin > 0 && body.len() > self.max_payload {
+                body.truncate(begin);
+                break;
             }
             self.queue.pop_front();
         }
@@ -326,7 +326,12 @@ impl Polling {
     }
 
     /// Moves the upgrade on: whether anything changed, and the WebSocket when it has become the transport.
-    fn turn_upgrade(&mut self, cx: &mut Context<'_>, env: &mut Env<'_>) -> (bool, Option<Box<Channel>>) {
+    fn turn_upgrade(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        version: Version,
+    ) -> (bool, Option<Box<Channel>>) {
         match std::mem::replace(&mut self.upgrade, Upgrade::No) {
             Upgrade::No => (false, None),
             Upgrade::Connecting(mut opening) => match opening.as_mut().poll(cx) {
@@ -354,7 +359,7 @@ impl Polling {
                 Probe::Failed => (true, None),
             },
             Upgrade::Pausing(channel) if self.get.is_idle() && self.post.is_idle() => {
-                (true, Some(self.change_over(channel)))
+                (true, Some(self.change_over(version, channel)))
             }
             Upgrade::Pausing(mut channel) => match self.probe(cx, env, &mut channel) {
                 Probe::Waits => {
@@ -387,12 +392,12 @@ impl Polling {
     }
 
     /// Tells the server to move, and sends what waited for it.
-    fn change_over(&mut self, mut channel: Box<Channel>) -> Box<Channel> {
+    fn change_over(&mut self, version: Version, mut channel: Box<Channel>) -> Box<Channel> {
         channel.send(Opcode::Text, b"5");
         for packet in self.queue.drain(..) {
             match packet {
                 Outgoing::Text(text) => channel.send(Opcode::Text, text.as_bytes()),
-                Outgoing::Binary(bytes) => channel.send(Opcode::Binary, &bytes),
+                Outgoing::Binary(bytes) => send_binary(version, &bytes, &mut channel),
             }
         }
         channel
@@ -412,12 +417,24 @@ fn outgoing(packet: &engineio::Packet<'_>) -> Outgoing {
     Outgoing::Text(text)
 }
 
-/// A polling body.
-fn text(response: &Response) -> Result<&str, Ended> {
+/// Hands over the packets of a polling body.
+fn packets(
+    version: Version,
+    response: &Response,
+    mut take: impl FnMut(engineio::Packet<'_>) -> Result<(), Ended>,
+) -> Result<(), Ended> {
     if response.body_bytes > response.body.len() as u64 {
         return Err(protocol(format!("engine.io body must be at most {} bytes", response.body.len())));
     }
-    std::str::from_utf8(&response.body).map_err(|_| protocol("engine.io body must be UTF-8, got other bytes"))
+    let is_binary = version == Version::Three
+        && response.headers.get("content-type").is_some_and(|kind| kind.starts_with(OCTETS));
+    if is_binary {
+        return engineio::binary_payload(&response.body)
+            .try_for_each(|packet| take(packet.map_err(protocol)?));
+    }
+    let text = std::str::from_utf8(&response.body)
+        .map_err(|_| protocol("engine.io body must be UTF-8, got other bytes"))?;
+    version.payload(text).try_for_each(|packet| take(packet.map_err(protocol)?))
 }
 
 /// What a server says when it turns a request away: the `message` of its JSON, or the body's beginning.

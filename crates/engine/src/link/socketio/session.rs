@@ -1,36 +1,111 @@
 //! What a Socket.IO session means, whatever carries it: Engine.IO packets in, messages and answers out.
+//!
+//! | | protocol 5 over Engine.IO 4 | protocol 4 over Engine.IO 3 |
+//! |---|---|---|
+//! | who pings | the server; its pings are answered | we, every `pingInterval` |
+//! | the namespace `/` | is asked for | is granted unasked, perhaps along with the handshake and the first events |
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::engineio::{self, Handshake};
-use sonagi_wire::socketio::{Assembler, Kind, Packet};
+use sonagi_wire::engineio::{self, Handshake, Version};
+use sonagi_wire::socketio::{Assembler, Kind, Packet, Revision};
 
 use super::super::{Ended, Incoming};
+use crate::plan::SocketioRevision;
 
 /// One session, from its handshake on.
 pub(super) struct Session {
+    pub(super) version: Version,
+    revision: Revision,
     assembler: Assembler,
+    /// Messages that came while the session was opened, when nobody listened yet: what one drive reads, at most.
+    early: Vec<engineio::Packet<'static>>,
     /// Nanoseconds of silence after which the server counts as dead.
     patience: i64,
     /// None until the first drive: there is no clock before it.
     heard: Option<At>,
     /// Something arrived in this drive.
     hears: bool,
+    /// Where the heartbeat is ours.
+    pings: Option<Pings>,
+}
+
+/// A heartbeat of ours.
+struct Pings {
+    interval: i64,
+    last: Option<At>,
 }
 
 impl Session {
-    pub(super) fn new(handshake: &Handshake) -> Session {
+    pub(super) fn new(handshake: &Handshake, revision: SocketioRevision) -> Session {
         let patience_ms = handshake.ping_interval.saturating_add(handshake.ping_timeout);
+        let version = engine(revision);
+        let revision = match revision {
+            SocketioRevision::V4 => Revision::Four,
+            SocketioRevision::V5 => Revision::Five,
+        };
+        // A server that says 0 would have us ping without end.
+        let interval = nanoseconds(handshake.ping_interval.max(1));
         Session {
-            assembler: Assembler::default(),
-            patience: i64::try_from(patience_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX),
+            version,
+            revision,
+            assembler: Assembler::new(revision),
+            early: Vec::new(),
+            patience: nanoseconds(patience_ms),
             heard: None,
             hears: false,
+            pings: version.client_pings().then_some(Pings { interval, last: None }),
         }
     }
 
+    /// When the session must be driven at the latest: to ping, or to end because of the server's silence.
     pub(super) fn expires(&self) -> Option<At> {
+        let ping = self.pings.as_ref().and_then(Pings::due);
+        [self.dies(), ping].into_iter().flatten().min()
+    }
+
+    fn dies(&self) -> Option<At> {
         self.heard.map(|heard| heard.plus(self.patience))
+    }
+
+    /// A ping of ours when one is due.
+    pub(super) fn ping(&mut self, now: impl FnOnce() -> At) -> Option<engineio::Packet<'static>> {
+        let pings = self.pings.as_mut()?;
+        let now = now();
+        let is_due = pings.due().is_some_and(|due| now >= due);
+        if is_due || pings.last.is_none() {
+            pings.last = Some(now);
+        }
+        is_due.then_some(engineio::Packet::Ping("".into()))
+    }
+
+    /// Takes a packet that came along with the handshake: a message is delivered by the first drive, and is a mistake of a
+    /// server that grants nothing unasked.
+    pub(super) fn keep_early<'a>(
+        &mut self,
+        packet: engineio::Packet<'a>,
+    ) -> Result<Option<engineio::Packet<'a>>, Ended> {
+        match packet {
+            engineio::Packet::Text(_) | engineio::Packet::Binary(_)
+                if !self.revision.grants_main_unasked() =>
+            {
+                Err(protocol("socket.io packets must follow the client's CONNECT, got one before it"))
+            }
+            engineio::Packet::Text(text) => {
+                self.early.push(engineio::Packet::Text(text.into_owned().into()));
+                Ok(None)
+            }
+            engineio::Packet::Binary(bytes) => {
+                self.early.push(engineio::Packet::Binary(bytes.into_owned().into()));
+                Ok(None)
+            }
+            packet => self.packet(packet, &mut |_| {}),
+        }
+    }
+
+    /// The messages that came along with the handshake.
+    pub(super) fn take_early(&mut self) -> Vec<engineio::Packet<'static>> {
+        std::mem::take(&mut self.early)
     }
 
     /// Settles the heartbeat at the end of a drive.
@@ -38,7 +113,7 @@ impl Session {
         if std::mem::take(&mut self.hears) || self.heard.is_none() {
             self.heard = Some(now);
         }
-        if self.expires().is_some_and(|expires| now >= expires) {
+        if self.dies().is_some_and(|dies| now >= dies) {
             let limit = self.patience / 1_000_000;
             return Err(Ended::failed(
                 Failure::Timeout,
@@ -83,6 +158,24 @@ impl Session {
     }
 }
 
+impl Pings {
+    fn due(&self) -> Option<At> {
+        self.last.map(|last| last.plus(self.interval))
+    }
+}
+
+/// The Engine.IO below a Socket.IO.
+pub(super) fn engine(revision: SocketioRevision) -> Version {
+    match revision {
+        SocketioRevision::V4 => Version::Three,
+        SocketioRevision::V5 => Version::Four,
+    }
+}
+
+fn nanoseconds(ms: u64) -> i64 {
+    i64::try_from(ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX)
+}
+
 /// What breaks the rules of Engine.IO or Socket.IO.
 pub(super) fn protocol(what: impl ToString) -> Ended {
     Ended::failed(Failure::Protocol, what.to_string())
@@ -97,7 +190,8 @@ pub(super) fn opening(packet: &engineio::Packet<'_>) -> Result<Handshake, Ended>
 }
 
 fn deliver(packet: &Packet<'_>, attachments: &[Vec<u8>], on: &mut dyn FnMut(Incoming<'_>)) {
-    let (namespace, data) = (packet.namespace.as_ref(), packet.data.as_ref());
+    // Protocol 4 may repeat the query that the namespace was asked for with.
+    let (namespace, data) = (packet.namespace_and_query().0, packet.data.as_ref());
     on(match packet.kind {
         Kind::Connect => Incoming::Connected { namespace },
         Kind::ConnectError => Incoming::Refused { namespace, data },
