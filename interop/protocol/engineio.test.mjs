@@ -13,7 +13,7 @@ const PATH = '/engine.io/';
 const REFUSED_HANDSHAKES = [
   ['GET', 'transport=polling', 5, 'Unsupported protocol version'],
   ['GET', 'EIO=abc&transport=polling', 5, 'Unsupported protocol version'],
-  ['GET', 'EIO=3&transport=polling', 5, 'Unsupported protocol version'],
+  ['GET', 'EIO=2&transport=polling', 5, 'Unsupported protocol version'],
   ['GET', 'EIO=4', 0, 'Transport unknown'],
   ['GET', 'EIO=4&transport=carrier-pigeon', 0, 'Transport unknown'],
   ['POST', 'EIO=4&transport=polling', 2, 'Bad handshake method'],

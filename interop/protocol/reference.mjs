@@ -1,4 +1,5 @@
 // The reference implementation as a program: an Engine.IO echo at /engine.io/, a Socket.IO server at /socket.io/.
+// With --eio3 it speaks to clients of Socket.IO 2 as well, and takes every other version for theirs.
 // A process of its own, because sessions it has closed keep it alive for half a minute. It ends with its standard input.
 import { createServer } from 'node:http';
 import { Server as Engine } from 'engine.io';
@@ -6,7 +7,7 @@ import { Server } from 'socket.io';
 import { CONNECT_MS, INTERVAL_MS, MAX_PAYLOAD, TIMEOUT_MS } from './limits.mjs';
 
 const http = createServer((_, response) => response.writeHead(404).end());
-const options = { pingInterval: INTERVAL_MS, pingTimeout: TIMEOUT_MS, maxHttpBufferSize: MAX_PAYLOAD, destroyUpgrade: false };
+const options = { allowEIO3: process.argv.includes('--eio3'), pingInterval: INTERVAL_MS, pingTimeout: TIMEOUT_MS, maxHttpBufferSize: MAX_PAYLOAD, destroyUpgrade: false };
 
 const engine = new Engine(options);
 engine.attach(http, { path: '/engine.io/', destroyUpgrade: false });

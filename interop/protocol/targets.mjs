@@ -10,12 +10,14 @@ async function ours() {
   return { origin: service.url, stop: service.stop };
 }
 
-async function reference() {
+async function reference(...flags) {
   const program = new URL('reference.mjs', import.meta.url).pathname;
-  const { match, stop } = await serve(process.execPath, [program], /listening on (\S+)/);
+  const { match, stop } = await serve(process.execPath, [program, ...flags], /listening on (\S+)/);
   return { origin: match[1], stop };
 }
 
 /** Names and starters; each starter resolves to `{ origin, stop }`. */
 export const OURS = 'our service';
-export const TARGETS = { [OURS]: ours, 'the reference implementation': reference };
+export const TARGETS = { [OURS]: ours, 'the reference implementation': () => reference() };
+/** Those that speak Engine.IO 3 as well. */
+export const TARGETS_3 = { [OURS]: ours, 'the reference implementation': () => reference('--eio3') };

@@ -43,6 +43,9 @@ pub struct Config {
     pub protocol_suite: bool,
     /// A long poll that brought nothing is answered 503 instead of 204, as Spring's deferred results are.
     pub long_expiry_503: bool,
+    /// Connection state recovery of Socket.IO: how long a session is kept whose connection ended. `None` (the default, as in
+    /// Socket.IO): broadcasts carry no offset, and nothing is kept. Not in the null mode.
+    pub recovery: Option<Duration>,
     /// A target for measuring load generators: minimal HTTP answers, extra paths, nothing stored, any password
     /// accepted, no planted faults (docs/service.md).
     pub null: bool,
@@ -60,6 +63,7 @@ impl Default for Config {
             workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
             protocol_suite: false,
             long_expiry_503: false,
+            recovery: None,
             null: false,
         }
     }
@@ -151,6 +155,8 @@ pub struct Limits {
     pub tokens: usize,
     /// Access tokens of one user valid at once; over it, its oldest ends.
     pub tokens_per_user: usize,
+    /// Sessions kept for `Config::recovery`; over it, the oldest is forgotten.
+    pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
     pub close_grace: Duration,
 }
@@ -189,6 +195,7 @@ impl Default for Limits {
             token_lifetime: Duration::from_secs(12 * 3600),
             tokens: 1_000_000,
             tokens_per_user: 10_000,
+            recoverable: 100_000,
             close_grace: Duration::from_secs(5),
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct Content {
 
 impl Content {
     /// The answer to a poll.
-    pub(crate) fn polled(body: String, pending: Pending) -> Content {
+    pub(crate) fn polled(body: Vec<u8>, pending: Pending) -> Content {
         Content { bytes: body.into(), pending: Some(pending) }
     }
 }

@@ -4,24 +4,25 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
-use sonagi_wire::engineio::Refusal;
+use sonagi_wire::engineio::{Refusal, Version};
 use sonagi_wire::websocket;
 use tokio::net::TcpStream;
 
 use crate::cursor::start_of_text;
-use crate::engineio::{Session, Socket, Speech};
+use crate::engineio::{Opening, Session, Socket, Speech};
 use crate::form::Form;
 use crate::http::{self, Answer, BodyError, Seat};
 use crate::hub::Hub;
+use crate::jsonp::Callback;
 use crate::link::{Attendant, carry};
 use crate::outbox::Close;
 use crate::patient::Patient;
 use crate::peer::{Heart, Newcomer, Peer};
-use crate::polling;
+use crate::polling::{self, Packing};
 use crate::problem::Problem;
 use crate::raw::{Echo, RawRooms};
 
@@ -144,49 +145,84 @@ async fn session(
     seat: &Arc<Seat>,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Refused> {
-    let websocket = match http::query(&request, "transport").as_deref() {
-        Some("polling") => false,
-        Some("websocket") => true,
+    let query = |name: &str| http::query(&request, name);
+    let polled = match query("transport").as_deref() {
+        Some("polling") => true,
+        Some("websocket") => false,
         _ => return Err(Refusal::UnknownTransport.into()),
     };
-    if http::query(&request, "EIO").as_deref() != Some("4") {
-        return Err(Refusal::UnsupportedVersion.into());
-    }
-    let known = match http::query(&request, "sid") {
+    let version = query("EIO").as_deref().and_then(Version::from_query);
+    let version = version.ok_or(Refusal::UnsupportedVersion)?;
+    let known = match query("sid") {
         Some(sid) => Some(hub.sessions.find(&sid).ok_or(Refusal::UnknownSid)?),
         None => None,
     };
-    match (known, websocket, request.method().clone()) {
-        (Some(session), false, Method::GET) => Ok(http::polled(polling::poll(&session, hub).await?)),
-        (Some(session), false, Method::POST) => {
+    if known.as_ref().is_some_and(|session| session.version != version) {
+        return Err(Refusal::BadRequest.into());
+    }
+    let base64 = query("b64").is_some_and(|b64| !b64.is_empty());
+    let opening = || {
+        let token = query("token").or_else(|| http::bearer(request.headers()).map(Into::into));
+        Opening { version, speech, polled, base64, token: token.map(|token| token.into_owned()) }
+    };
+    let callback = query("j").map(|j| Callback::new(&j));
+    match (known, polled, request.method().clone()) {
+        (Some(session), true, Method::GET) => poll(&session, callback.as_ref(), hub).await,
+        (Some(session), true, Method::POST) => {
+            let packing = packing(&request, version);
             let limit = hub.config.limits.max_payload;
             let body = async {
                 let body = http::body(request.into_body(), limit, hub).await;
                 body.map_err(|error| given_up(&error, &session, hub))
             };
-            Ok(http::text(polling::post(&session, hub, body).await?))
+            let word = polling::post(&session, hub, packing, body).await?;
+            Ok(match packing {
+                // Into a frame of the page: as text some browsers would save it.
+                Packing::Form => http::ok("text/html", Bytes::from(word)),
+                Packing::Text | Packing::Binary => http::text(word),
+            })
         }
         (Some(_), _, method) if method != Method::GET => Err(Refusal::BadRequest.into()),
-        (None, false, Method::GET) => {
+        (None, true, Method::GET) => {
             may_open(hub)?;
-            let session = Session::open(hub, speech, true, bearer(request.headers()));
-            Ok(http::polled(polling::poll(&session, hub).await?))
+            let session = Session::open(hub, opening());
+            poll(&session, callback.as_ref(), hub).await
         }
         (None, _, method) if method != Method::GET => Err(Refusal::BadHandshakeMethod.into()),
         (known, _, _) => {
             let handshake = Handshake::check(&request).map_err(|_| Refusal::BadRequest)?;
             let attendant = match known {
-                Some(session) => session.probe(hub).ok_or(Refusal::BadRequest)?,
+                Some(session) => session.probe(base64, hub).ok_or(Refusal::BadRequest)?,
                 None => {
                     may_open(hub)?;
-                    let session = Session::open(hub, speech, false, bearer(request.headers()));
-                    Socket::carrying(session, hub.clone())
+                    Socket::carrying(Session::open(hub, opening()), hub.clone())
                 }
             };
             let answer = handshake.answer();
             handshake.then(seat, hub.clone(), hub.config.limits.max_payload, move || attendant);
             Ok(answer)
         }
+    }
+}
+
+async fn poll(
+    session: &Arc<Session>,
+    callback: Option<&Callback>,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Refused> {
+    let brought = polling::poll(session, callback, hub).await?;
+    Ok(http::ok(brought.kind, brought.content))
+}
+
+/// How the body of a post holds its packets.
+fn packing(request: &Request<Incoming>, version: Version) -> Packing {
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    if http::query(request, "j").is_some() {
+        Packing::Form
+    } else if version == Version::Three && kind.is_some_and(|kind| kind == "application/octet-stream") {
+        Packing::Binary
+    } else {
+        Packing::Text
     }
 }
 
@@ -218,10 +254,6 @@ fn may_open(hub: &Hub) -> Result<(), Refused> {
     }
     hub.metrics.refused_connections.add(1);
     Err(Refused::Problem(Problem::new(503, "too_many_connections", "too many sessions are open")))
-}
-
-fn bearer(headers: &HeaderMap) -> Option<String> {
-    http::bearer(headers).map(str::to_owned)
 }
 
 /// A request that may become a WebSocket (RFC 6455 §4.2.1).

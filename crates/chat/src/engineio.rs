@@ -1,19 +1,24 @@
-//! Engine.IO 4 sessions: opening, packets in, the change from polling to WebSocket, the end.
+//! Engine.IO sessions, of protocol 4 and of Socket.IO 2's protocol 3: opening, packets in, the change from polling to
+//! WebSocket, the end.
 //!
 //! A session is reached by long-polling (`polling`) or by a WebSocket (`Socket` here); both hand its packets to the
-//! same conversation (`socketio`). What goes out is the peer's queue, whatever carries it.
+//! same conversation (`socketio`). What goes out is the peer's queue, whatever carries it and whatever the protocol: an
+//! event's text frame is the same bytes in both, so a broadcast is encoded once for all.
 //!
 //! | transport | from the client | then |
 //! |---|---|---|
 //! | polling | a WebSocket with its sid, `2probe` | `3probe`; polls are answered `6` at once |
 //! | polling, probed | `5` on that WebSocket | the WebSocket carries the session, polling is refused |
-//! | either | `1`, a bad packet, a ping, silence after a ping | the session ends |
+//! | either | `1`, a bad packet, a heartbeat in the wrong direction | the session ends |
+//! | either, protocol 4 | silence after our ping | the session ends |
+//! | either, protocol 3 | `2` | `3`; after a ping's interval and timeout without a packet the session ends |
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-use sonagi_wire::engineio::{self, Handshake, Packet};
+use sonagi_wire::engineio::{Handshake, Packet, Version};
 use sonagi_wire::websocket::{self, Opcode};
 
 use crate::hub::Hub;
@@ -21,6 +26,7 @@ use crate::link::Attendant;
 use crate::lock;
 use crate::outbox::{Close, Polls, Standing};
 use crate::peer::{Heart, Newcomer, Peer};
+use crate::recovery::{Identity, Kept, Recovery};
 use crate::socketio::Conversation;
 
 /// What is spoken inside a session.
@@ -31,16 +37,31 @@ pub(crate) enum Speech {
     Echo,
 }
 
+/// How a client asks for a session.
+pub(crate) struct Opening {
+    pub(crate) version: Version,
+    pub(crate) speech: Speech,
+    pub(crate) polled: bool,
+    /// It takes no binary packets (`b64` in a query of protocol 3).
+    pub(crate) base64: bool,
+    /// The token of the handshake's query or `Authorization` header.
+    pub(crate) token: Option<String>,
+}
+
 pub(crate) struct Session {
     pub(crate) sid: String,
     pub(crate) peer: Arc<Peer>,
-    /// The token of the handshake's `Authorization` header.
-    pub(crate) bearer: Option<String>,
+    pub(crate) version: Version,
+    pub(crate) token: Option<String>,
     /// A poll, or a post, is being answered.
     pub(crate) polling: AtomicBool,
     pub(crate) posting: AtomicBool,
     speech: Speech,
+    /// The transport takes no binary packets.
+    base64: AtomicBool,
     conversation: Mutex<Conversation>,
+    /// Who it is to its client, while it could be recovered. Its end takes this lock first.
+    pub(crate) identity: Mutex<Option<Identity>>,
     /// The connection of a WebSocket that has not taken over yet.
     probe: Mutex<Option<Arc<Peer>>>,
 }
@@ -60,8 +81,10 @@ impl Sessions {
 pub(crate) struct BadPacket;
 
 impl Session {
-    /// Opens a session; its handshake is the first frame of the queue.
-    pub(crate) fn open(hub: &Arc<Hub>, speech: Speech, polled: bool, bearer: Option<String>) -> Arc<Session> {
+    /// Opens a session; its handshake is the first frame of the queue, and in protocol 3 the answer to a CONNECT that
+    /// nobody sent the second.
+    pub(crate) fn open(hub: &Arc<Hub>, opening: Opening) -> Arc<Session> {
+        let Opening { version, speech, polled, base64, token } = opening;
         let limits = &hub.config.limits;
         let sid = hub.accounts.session_id();
         let newcomer = Newcomer {
@@ -71,6 +94,9 @@ impl Session {
             queue_bytes: limits.queue_bytes,
         };
         let peer = hub.peers.add(newcomer, hub.now(), limits);
+        if version.client_pings() {
+            peer.pulse.heard(hub.now(), limits);
+        }
         if polled {
             hub.metrics.polling.add(1);
         }
@@ -82,27 +108,43 @@ impl Session {
             upgrades: if polled { vec!["websocket".to_owned()] } else { Vec::new() },
             ping_interval: limits.ping_interval.as_millis() as u64,
             ping_timeout: limits.ping_timeout.as_millis() as u64,
-            max_payload: limits.max_payload as u64,
+            max_payload: if version == Version::Four { limits.max_payload as u64 } else { 0 },
         };
         let session = Arc::new(Session {
             sid: sid.clone(),
             peer,
-            bearer,
+            version,
+            token,
             polling: AtomicBool::new(false),
             posting: AtomicBool::new(false),
             speech,
-            conversation: Mutex::new(Conversation::default()),
+            base64: AtomicBool::new(base64 && version == Version::Three),
+            conversation: Mutex::new(Conversation::new(version)),
+            identity: Mutex::new(None),
             probe: Mutex::new(None),
         });
         session.push(&Packet::Open(handshake.to_json().into()));
         lock(&hub.sessions.0).insert(sid, session.clone());
+        if speech == Speech::SocketIo {
+            lock(&session.conversation).begin(&session, hub);
+        }
         session
     }
 
     pub(crate) fn push(&self, packet: &Packet<'_>) {
         let mut text = String::new();
-        engineio::encode(packet, &mut text);
+        self.version.encode(packet, &mut text);
         self.peer.outbox.push(websocket::shared(Opcode::Text, text.as_bytes()));
+    }
+
+    /// Queues a binary message in the form that the session's transport takes.
+    pub(crate) fn push_binary(&self, bytes: &[u8]) {
+        if self.base64.load(Relaxed) {
+            return self.push(&Packet::Binary(bytes.into()));
+        }
+        let mut payload = Vec::new();
+        self.version.encode_binary(bytes, &mut payload);
+        self.peer.outbox.push(websocket::shared(Opcode::Binary, &payload));
     }
 
     pub(crate) fn is_polled(&self) -> bool {
@@ -111,21 +153,25 @@ impl Session {
 
     /// Takes one packet from the client.
     pub(crate) fn receive(&self, packet: &Packet<'_>, hub: &Arc<Hub>) -> Result<(), BadPacket> {
+        let limits = &hub.config.limits;
+        let client_pings = self.version.client_pings();
+        if client_pings {
+            self.peer.pulse.heard(hub.now(), limits);
+        }
         match packet {
             Packet::Text(text) => match self.speech {
                 Speech::Echo => self.push(packet),
                 Speech::SocketIo => lock(&self.conversation).text(text, self, hub)?,
             },
             Packet::Binary(bytes) => match self.speech {
-                Speech::Echo => {
-                    self.peer.outbox.push(websocket::shared(Opcode::Binary, bytes));
-                }
+                Speech::Echo => self.push_binary(bytes),
                 Speech::SocketIo => lock(&self.conversation).binary(bytes, self, hub)?,
             },
-            Packet::Pong(_) => self.peer.pulse.answered(hub.now(), &hub.config.limits),
+            Packet::Ping(data) if client_pings => self.push(&Packet::Pong(data.clone())),
+            Packet::Pong(_) if !client_pings => self.peer.pulse.answered(hub.now(), limits),
             Packet::Close => self.end(Close::Answer(Some(1000)), hub),
-            // Only the server pings, and only it opens.
-            Packet::Ping(_) | Packet::Open(_) => return Err(BadPacket),
+            // One side pings, and only the server opens.
+            Packet::Ping(_) | Packet::Pong(_) | Packet::Open(_) => return Err(BadPacket),
             Packet::Upgrade | Packet::Noop => {}
         }
         Ok(())
@@ -147,10 +193,11 @@ impl Session {
     /// Ends the session; the first reason stands. What is queued still goes out to a poll that waits, or the socket.
     pub(crate) fn end(&self, why: Close, hub: &Arc<Hub>) {
         self.peer.outbox.close(why);
+        // Before it is found no more: who recovers it must find it kept then.
+        self.part(hub);
         if lock(&hub.sessions.0).remove(&self.sid).is_none() {
             return;
         }
-        self.peer.leave_all(&hub.metrics);
         if let Some(probe) = lock(&self.probe).take() {
             probe.outbox.close(Close::Normal);
         }
@@ -165,8 +212,37 @@ impl Session {
         self.peer.left(&hub.metrics);
     }
 
-    /// A WebSocket that would take this session over, or `None` when it may not.
-    pub(crate) fn probe(self: &Arc<Session>, hub: &Arc<Hub>) -> Option<Socket> {
+    /// Ends its memberships; a session that may be recovered is kept, and with it where it was. Once, whoever asks.
+    fn part(&self, hub: &Hub) {
+        let Some(recovery) = &hub.recovery else { return self.peer.leave_all(&hub.metrics) };
+        let mut identity = lock(&self.identity);
+        let stays = self.peer.vacate(&hub.metrics);
+        let Some(identity) = identity.take() else { return };
+        match self.peer.outbox.standing() {
+            Standing::Closing(Close::BadPacket | Close::Violation(_)) => recovery.forget(&identity.pid),
+            _ => recovery.keep(Kept { identity, user: self.peer.user(), stays }, Instant::now()),
+        }
+    }
+
+    /// From now on its client knows it as this; unless it has ended, for then nobody would take it back.
+    pub(crate) fn known_as(&self, identity: Identity, recovery: &Recovery) {
+        let mut known = lock(&self.identity);
+        if self.peer.outbox.is_open() {
+            recovery.live(identity.pid.clone(), &self.sid);
+            *known = Some(identity);
+        }
+    }
+
+    /// Its client does not count on it any more.
+    pub(crate) fn forgotten(&self, hub: &Hub) {
+        let identity = lock(&self.identity).take();
+        if let (Some(identity), Some(recovery)) = (identity, &hub.recovery) {
+            recovery.forget(&identity.pid);
+        }
+    }
+
+    /// A WebSocket that would take this session over, or `None` when it may not. `base64` as in an opening.
+    pub(crate) fn probe(self: &Arc<Session>, base64: bool, hub: &Arc<Hub>) -> Option<Socket> {
         let mut slot = lock(&self.probe);
         if !self.is_polled() || slot.is_some() {
             return None;
@@ -176,12 +252,13 @@ impl Session {
         let probe = hub.peers.add(newcomer, hub.now(), limits);
         probe.pulse.settle_by(hub.now() + limits.upgrade_timeout.as_millis() as u64);
         *slot = Some(probe.clone());
-        Some(Socket { session: self.clone(), hub: hub.clone(), stage: Stage::Probing(probe) })
+        Some(Socket { session: self.clone(), hub: hub.clone(), base64, stage: Stage::Probing(probe) })
     }
 
     /// The WebSocket takes over; false when the session has ended meanwhile.
-    fn adopt(&self, probe: &Arc<Peer>, hub: &Arc<Hub>) -> bool {
+    fn adopt(&self, probe: &Arc<Peer>, base64: bool, hub: &Arc<Hub>) -> bool {
         self.peer.outbox.polls(Polls::Over);
+        self.base64.store(base64 && self.version == Version::Three, Relaxed);
         if !self.peer.polled.swap(false, Relaxed) {
             return false;
         }
@@ -210,6 +287,7 @@ pub(crate) fn abandoned(hub: &Arc<Hub>, peer: &Arc<Peer>) {
 pub(crate) struct Socket {
     pub(crate) session: Arc<Session>,
     pub(crate) hub: Arc<Hub>,
+    base64: bool,
     stage: Stage,
 }
 
@@ -223,7 +301,7 @@ enum Stage {
 impl Socket {
     /// The WebSocket of a session that was opened by it.
     pub(crate) fn carrying(session: Arc<Session>, hub: Arc<Hub>) -> Socket {
-        Socket { session, hub, stage: Stage::Carrying }
+        Socket { session, hub, base64: false, stage: Stage::Carrying }
     }
 
     fn packet(&mut self, packet: &Packet<'_>) {
@@ -239,12 +317,20 @@ impl Socket {
                 self.stage = Stage::Probed(probe.clone());
             }
             Stage::Probed(probe) if *packet == Packet::Upgrade => {
-                if self.session.adopt(probe, &self.hub) {
+                if self.session.adopt(probe, self.base64, &self.hub) {
                     self.stage = Stage::Carrying;
                 } else {
                     probe.outbox.close(Close::Normal);
                 }
             }
+            Stage::Probing(_) | Stage::Probed(_) => self.breach(),
+        }
+    }
+
+    /// What came is no packet, or none for now.
+    fn breach(&self) {
+        match &self.stage {
+            Stage::Carrying => self.session.fail(&self.hub),
             Stage::Probing(probe) | Stage::Probed(probe) => {
                 self.hub.metrics.violations.add(1);
                 probe.outbox.close(Close::BadPacket);
@@ -262,21 +348,20 @@ impl Attendant for Socket {
     }
 
     fn text(&mut self, text: &str) {
-        match engineio::decode(text) {
-            // Over a WebSocket binary packets are binary frames.
-            Ok(Packet::Binary(_)) | Err(_) => match &self.stage {
-                Stage::Carrying => self.session.fail(&self.hub),
-                Stage::Probing(probe) | Stage::Probed(probe) => {
-                    self.hub.metrics.violations.add(1);
-                    probe.outbox.close(Close::BadPacket);
-                }
-            },
+        let version = self.session.version;
+        match version.decode(text) {
+            // Over a WebSocket binary packets are binary frames; in protocol 3 a client may do without them.
+            Ok(Packet::Binary(_)) if version == Version::Four => self.breach(),
             Ok(packet) => self.packet(&packet),
+            Err(_) => self.breach(),
         }
     }
 
     fn binary(&mut self, bytes: &[u8]) {
-        self.packet(&Packet::Binary(bytes.into()));
+        match self.session.version.decode_binary(bytes) {
+            Ok(packet) => self.packet(&packet),
+            Err(_) => self.breach(),
+        }
     }
 
     fn is_settled(&self) -> bool {
@@ -289,6 +374,12 @@ impl Attendant for Socket {
 
     fn farewell(&self) -> Option<&'static str> {
         matches!(self.stage, Stage::Carrying).then_some("41")
+    }
+
+    fn leaving(&mut self, hub: &Hub) {
+        if self.is_settled() {
+            self.session.part(hub);
+        }
     }
 
     fn closing(&mut self) {

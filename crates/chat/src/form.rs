@@ -12,13 +12,16 @@ use crate::recent::Kept;
 /// Forms of one broadcast that are shared; members beyond so many different ones are each written for.
 const SHARED: usize = 16;
 
+/// The name of one run of the service in the offsets of its broadcasts: letters and digits.
+pub(crate) type Life = [u8; 6];
+
 /// How a broadcast is written for a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The JSON objects of `/ws`.
     Raw,
-    /// Socket.IO events.
-    SocketIo,
+    /// Socket.IO events; where sessions can be recovered with an offset as the last argument.
+    SocketIo(Option<Life>),
     /// The object alone, for answers to polls.
     Object,
 }
@@ -29,8 +32,12 @@ impl Form {
         let (room, members) = (room.as_bytes(), message.members());
         match self {
             Form::Raw => text_frame([br#"{"type":"message","room":""#, room, br#"","#, members, b""], out),
-            Form::SocketIo => {
-                text_frame([br#"42["newMessage",{"roomId":""#, room, br#"","#, members, b"]"], out);
+            Form::SocketIo(life) => {
+                let offset = life.map_or_else(String::new, |life| {
+                    format!(r#","{}.{}""#, life.escape_ascii(), message.serial)
+                });
+                let offset = offset.as_bytes();
+                text_frame([br#"42["newMessage",{"roomId":""#, room, br#"","#, members, offset, b"]"], out);
             }
             Form::Object => out.extend_from_slice(&message.object),
         }
@@ -41,7 +48,14 @@ impl Form {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    #[cfg(test)]
+    /// The same for what somebody missed and asks for: an offset would say that it got all that was published before.
+    pub(crate) fn without_offset(&self) -> Form {
+        match self {
+            Form::SocketIo(_) => Form::SocketIo(None),
+            other => other.clone(),
+        }
+    }
+
     pub(crate) fn one(&self, room: &str, message: &Kept) -> Bytes {
         let mut bytes = Vec::new();
         self.write(room, message, &mut bytes);
@@ -133,7 +147,11 @@ mod tests {
             let inside = &object[1..];
             for (form, expected) in [
                 (Form::Raw, format!(r#"{{"type":"message","room":"lobby",{inside}"#)),
-                (Form::SocketIo, format!(r#"42["newMessage",{{"roomId":"lobby",{inside}]"#)),
+                (Form::SocketIo(None), format!(r#"42["newMessage",{{"roomId":"lobby",{inside}]"#)),
+                (
+                    Form::SocketIo(Some(*b"abc123")),
+                    format!(r#"42["newMessage",{{"roomId":"lobby",{inside},"abc123.{}"]"#, message.serial),
+                ),
             ] {
                 let frame = form.one("lobby", message);
                 assert_eq!(frame, websocket::shared(Opcode::Text, expected.as_bytes()));
@@ -145,7 +163,7 @@ mod tests {
     #[test]
     fn a_piece_comes_apart_into_the_frames_of_its_messages() {
         let messages = messages();
-        for form in [Form::Raw, Form::SocketIo, Form::Object] {
+        for form in [Form::Raw, Form::SocketIo(None), Form::Object] {
             let mut run = Run::new("lobby", &messages);
             let piece = run.piece(&form);
             let frames: Vec<Bytes> = piece.frames().collect();

@@ -297,9 +297,9 @@ pub(crate) fn text(body: impl Into<Bytes>) -> Answer {
     with(StatusCode::OK, "text/plain; charset=UTF-8", body.into() as Bytes)
 }
 
-/// The answer to a poll.
-pub(crate) fn polled(content: Content) -> Answer {
-    with(StatusCode::OK, "text/plain; charset=UTF-8", content)
+/// An answer of a content type of its own.
+pub(crate) fn ok(content_type: &'static str, content: impl Into<Content>) -> Answer {
+    with(StatusCode::OK, content_type, content)
 }
 
 fn with(status: StatusCode, content_type: &'static str, content: impl Into<Content>) -> Answer {

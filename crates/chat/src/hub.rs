@@ -20,6 +20,7 @@ use crate::problem::Problem;
 use crate::pullers::Pullers;
 use crate::receipt::Receipt;
 use crate::recent::Kept;
+use crate::recovery::Recovery;
 use crate::room::{Access, Room};
 use crate::rooms::{self, Rooms, TooMany};
 use crate::senders::Senders;
@@ -47,6 +48,8 @@ pub(crate) struct Hub {
     pub(crate) log: Log,
     /// The serial of the message published last.
     pub(crate) serial: AtomicU64,
+    /// Present when sessions of Socket.IO can be recovered.
+    pub(crate) recovery: Option<Recovery>,
     /// What tells the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,

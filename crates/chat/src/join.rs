@@ -6,6 +6,7 @@
 //! join goes out first in either case.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -53,7 +54,9 @@ impl Hub {
             Err(why) => return Err(self.not_joined(&why)),
         };
         match room.enter(&member, start, greet, &self.metrics) {
-            Entered::Member | Entered::Left => {}
+            Entered::Member if start != Start::Now => self.settle(&member),
+            Entered::Member => member.settle(0),
+            Entered::Left => {}
             Entered::Behind { after, upto } => {
                 let (hub, member) = (self.clone(), member.clone());
                 tokio::spawn(async move { hub.catch_up(&room, &member, after, upto).await });
@@ -64,6 +67,12 @@ impl Hub {
             }
         }
         Ok(member)
+    }
+
+    /// All that it missed is on its queue by now, and whatever gets a higher serial comes behind it.
+    fn settle(&self, member: &Member) {
+        // Not 0, which would say that it missed nothing: what it was given may be older than this process.
+        member.settle(self.serial.load(Relaxed).max(1));
     }
 
     fn not_joined(&self, why: &NotJoined) -> Problem {
@@ -95,7 +104,8 @@ impl Hub {
                 tokio::time::sleep(LOOK).await;
             }
             match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
-                Entered::Member | Entered::Left => return,
+                Entered::Member => return self.settle(member),
+                Entered::Left => return,
                 Entered::Behind { upto: published, .. } => upto = published,
                 Entered::NotKept => break,
             }

@@ -48,6 +48,10 @@ pub(crate) trait Attendant: Send {
     fn heard(&mut self);
     /// What to say before the close frame.
     fn farewell(&self) -> Option<&'static str>;
+    /// The client says that it goes: end its memberships, while what is queued still goes out.
+    fn leaving(&mut self, hub: &Hub) {
+        self.peer().leave_all(&hub.metrics);
+    }
     /// The connection is closing or gone: end its memberships. Called at least once, perhaps more often.
     fn closing(&mut self);
     /// True once the peer's queue goes to this socket for good: others may then write to it.
@@ -265,7 +269,7 @@ impl<A: Attendant> Link<A> {
             Event::Close { code, .. } => {
                 *answered = true;
                 // Before the queue closes: what a fault still holds for this member goes out first.
-                attendant.peer().leave_all(&hub.metrics);
+                attendant.leaving(hub);
                 attendant.peer().outbox.close(Close::Answer(code));
             }
         });

@@ -251,10 +251,10 @@ pub(crate) fn publish(
             continue;
         };
         hub.metrics.messages.add(1);
-        let serial = hub.serial.fetch_add(1, Relaxed) + 1;
-        let message = Kept::new(seq, serial, user, &content, at);
+        let mut message = Kept::new(seq, 0, user, &content, at);
         let number = sender.sent.fetch_add(1, Relaxed);
         if let Some(spoiler) = spoiler {
+            message.serial = next_serial(hub);
             let said = Said { message: &message, sender: &sender, number };
             spoiler.publish(&room, &said, &hub.peers, &hub.metrics);
             receipts.push((receipt, sender, outcome));
@@ -279,7 +279,8 @@ pub(crate) fn publish(
         }
     }
     let mut reached = HashMap::new();
-    for Run { room, messages, mut acks, .. } in runs {
+    for Run { room, mut messages, mut acks, .. } in runs {
+        messages.iter_mut().for_each(|message| message.serial = next_serial(hub));
         *reached.entry(room.key).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
         // Of who is no member, or polls.
         for ack in acks.iter().filter(|ack| !ack.given) {
@@ -293,6 +294,12 @@ pub(crate) fn publish(
         receipt.give(&sender, outcome, &hub.metrics);
     }
     reached
+}
+
+/// Given in the order of queueing and right before it: of two copies on one queue the later has the higher serial, and
+/// whatever is queued by now has none above the last.
+fn next_serial(hub: &Hub) -> u64 {
+    hub.serial.fetch_add(1, Relaxed) + 1
 }
 
 pub(crate) fn now_ms() -> u64 {

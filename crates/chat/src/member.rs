@@ -1,7 +1,7 @@
 //! A peer's membership in a room.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use crate::delivered::Delivered;
@@ -17,6 +17,11 @@ pub(crate) struct Member {
     /// Its number among those that the room ever had.
     pub(crate) number: u64,
     pub(crate) since: Instant,
+    /// The messages numbered above this one came to it as they were published; what is before, if anything, was replayed.
+    from: AtomicU64,
+    /// A message with a higher serial than this came behind all that was replayed: 0 when nothing was, `u64::MAX` until
+    /// it is known.
+    settled: AtomicU64,
     entered: AtomicBool,
     left: AtomicBool,
 }
@@ -28,14 +33,30 @@ impl Member {
             form,
             number,
             since: Instant::now(),
+            from: AtomicU64::new(0),
+            settled: AtomicU64::new(u64::MAX),
             entered: AtomicBool::new(false),
             left: AtomicBool::new(false),
         })
     }
 
-    /// From now on it gets what is published; true the first time. Under the room's lock.
-    pub(crate) fn enters(&self) -> bool {
-        !self.entered.swap(true, Relaxed)
+    /// From now on it gets what is published, above this number; true the first time. Under the room's lock.
+    pub(crate) fn enters(&self, from: u64) -> bool {
+        let enters = !self.entered.swap(true, Relaxed);
+        if enters {
+            self.from.store(from, Relaxed);
+        }
+        enters
+    }
+
+    /// Whoever names a serial above this one has got what was replayed.
+    pub(crate) fn settle(&self, serial: u64) {
+        self.settled.store(serial, Relaxed);
+    }
+
+    /// The number it began behind, and the serial it is settled by.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.from.load(Relaxed), self.settled.load(Relaxed))
     }
 
     /// From now on it is not told anything for this membership. Under the room's lock.
@@ -56,7 +77,7 @@ impl Member {
     /// Queues messages; for a peer that may be polled each by itself, because a poll takes frames apart by their headers.
     pub(crate) fn give<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Delivered {
         let mut delivered = Delivered::default();
-        let piece = Piece::new(&room.id, messages, &self.form);
+        let piece = Piece::new(&room.id, messages, &self.form.without_offset());
         if self.peer.polled.load(Relaxed) {
             for frame in piece.frames() {
                 delivered.push_if(&self.peer, &frame, || self.stays());

@@ -56,6 +56,9 @@ pub(crate) struct Metrics {
     pub(crate) frames_out: Count,
     /// System calls that wrote to WebSockets; for those statistics, too.
     pub(crate) writes: Count,
+    /// Sessions of Socket.IO.
+    pub(crate) recovered: Count,
+    pub(crate) unrecovered: Count,
     pub(crate) slow_consumers: Count,
     pub(crate) dead_peers: Count,
     pub(crate) violations: Count,
@@ -105,7 +108,7 @@ impl Metrics {
         out
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, &Count); 19] {
+    fn counters(&self) -> [(&'static str, &'static str, &Count); 21] {
         [
             ("chat_messages_total", "Messages stored and published.", &self.messages),
             ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
@@ -120,6 +123,12 @@ impl Metrics {
             ("chat_delivery_bytes_total", "Bytes of those copies.", &self.delivery_bytes),
             ("chat_received_bytes_total", "Bytes read from WebSockets and polling bodies.", &self.bytes_in),
             ("chat_sent_bytes_total", "Bytes written to WebSockets and polling answers.", &self.bytes_out),
+            ("chat_recovered_total", "Socket.IO sessions recovered, with all they missed.", &self.recovered),
+            (
+                "chat_unrecovered_total",
+                "Socket.IO sessions that asked for it and began afresh.",
+                &self.unrecovered,
+            ),
             ("chat_slow_consumers_total", "Connections closed for a full queue.", &self.slow_consumers),
             ("chat_dead_peers_total", "Connections closed for an unanswered ping.", &self.dead_peers),
             ("chat_protocol_violations_total", "Connections closed for a protocol error.", &self.violations),

@@ -16,6 +16,7 @@ use crate::lock;
 use crate::member::Member;
 use crate::metrics::Metrics;
 use crate::outbox::{Close, Outbox, Standing};
+use crate::recovery::Stay;
 use crate::room::Room;
 
 /// What the sweep sends to find out whether somebody is still there.
@@ -112,6 +113,17 @@ impl Peer {
         self.leave_if(metrics, |seat| Arc::ptr_eq(&seat.member, member))
     }
 
+    /// Ends all memberships and says what they were.
+    pub(crate) fn vacate(&self, metrics: &Metrics) -> Vec<Stay> {
+        let mut seats = lock(&self.seats);
+        let stays = seats.drain(..).map(|Seat { room, member }| {
+            room.leave(&member, metrics);
+            let (from, settled) = member.place();
+            Stay { room, from, settled }
+        });
+        stays.collect()
+    }
+
     pub(crate) fn leave_all(&self, metrics: &Metrics) {
         self.leave_if(metrics, |_| true);
     }
@@ -154,8 +166,8 @@ impl Peer {
     }
 
     /// A Socket.IO namespace is connected.
-    pub(crate) fn entered(&self, metrics: &Metrics) {
-        let _ = self.form.set(Form::SocketIo);
+    pub(crate) fn entered(&self, form: Form, metrics: &Metrics) {
+        let _ = self.form.set(form);
         if !self.connected.swap(true, Relaxed) {
             metrics.socketio.add(1);
         }
@@ -209,6 +221,13 @@ impl Pulse {
     /// The first thing must be done by `at`.
     pub(crate) fn settle_by(&self, at: u64) {
         self.first_by.store(at, Relaxed);
+    }
+
+    /// It is the client that pings: it was heard of now, and is dead after so long a silence as it may keep.
+    pub(crate) fn heard(&self, now: u64, limits: &Limits) {
+        let silence = (limits.ping_interval + limits.ping_timeout).as_millis() as u64;
+        self.ping_at.store(0, Relaxed);
+        self.dead_at.store(now + silence, Relaxed);
     }
 
     /// The ping has been answered.
@@ -366,12 +385,12 @@ mod tests {
         let (peers, metrics) = (Peers::default(), Metrics::default());
         let newcomer = Newcomer { heart: Heart::EngineIo, sid: None, polled: false, queue_bytes: 1000 };
         let peer = peers.add(newcomer, 1, &Limits::default());
-        peer.entered(&metrics);
-        peer.entered(&metrics);
+        peer.entered(Form::SocketIo(None), &metrics);
+        peer.entered(Form::SocketIo(None), &metrics);
         assert_eq!(metrics.socketio.get(), 1);
         peer.outbox.close(Close::Normal);
         peer.left(&metrics);
-        peer.entered(&metrics);
+        peer.entered(Form::SocketIo(None), &metrics);
         assert_eq!(metrics.socketio.get(), 0);
     }
 }

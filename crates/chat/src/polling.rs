@@ -8,12 +8,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
-use sonagi_wire::engineio::{self, Packet, Refusal};
+use sonagi_wire::engineio::{Packet, Refusal, Version, binary_payload, encode_binary_payload};
 
 use crate::content::Content;
 use crate::engineio::Session;
 use crate::hub::Hub;
+use crate::jsonp::{self, Callback};
 use crate::outbox::{Close, Polled, packet_of};
+
+/// An answer to a poll and its content type.
+pub(crate) struct Brought {
+    pub(crate) content: Content,
+    pub(crate) kind: &'static str,
+}
+
+/// How a post's body holds its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Text,
+    /// Protocol 3's binary body.
+    Binary,
+    /// In a field of a form (`jsonp`).
+    Form,
+}
 
 /// The poll under way: unless its answer was taken, its end is the session's.
 pub(crate) struct Pending {
@@ -39,8 +56,12 @@ impl Drop for Pending {
     }
 }
 
-/// Waits for packets and returns them as the content of an answer.
-pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Content, Refusal> {
+/// Waits for packets and returns them as an answer, which is a script when the client names a function for it.
+pub(crate) async fn poll(
+    session: &Arc<Session>,
+    callback: Option<&Callback>,
+    hub: &Arc<Hub>,
+) -> Result<Brought, Refusal> {
     if !session.is_polled() {
         return Err(Refusal::BadRequest);
     }
@@ -50,35 +71,67 @@ pub(crate) async fn poll(session: &Arc<Session>, hub: &Arc<Hub>) -> Result<Conte
     }
     let pending = Pending { session: session.clone(), hub: hub.clone(), answered: false };
     let outbox = &session.peer.outbox;
-    let body = match poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await {
+    let brought = |bytes: Vec<u8>, kind| {
+        hub.metrics.bytes_out.add(bytes.len() as u64);
+        Ok(Brought { content: Content::polled(bytes, pending), kind })
+    };
+    let alone = |packet: Packet<'static>| session.version.encode_payload([&packet]);
+    let text = match poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await {
         Polled::Frames(frames) => {
             let bytes: usize = frames.iter().map(Bytes::len).sum();
             outbox.wrote(bytes, frames.len());
-            payload(&frames, bytes)
+            if session.version == Version::Three && callback.is_none() && has_binary(&frames) {
+                return brought(binary_body(&frames), "application/octet-stream");
+            }
+            text_body(session.version, &frames, bytes)
         }
-        Polled::Released => "6".to_owned(),
+        Polled::Released => alone(Packet::Noop),
         Polled::Ended => {
             session.end(Close::Normal, hub);
-            "1".to_owned()
+            alone(Packet::Close)
         }
     };
-    hub.metrics.bytes_out.add(body.len() as u64);
-    Ok(Content::polled(body, pending))
+    match callback {
+        None => brought(text.into_bytes(), "text/plain; charset=UTF-8"),
+        Some(callback) => brought(callback.script(&text).into_bytes(), "text/javascript; charset=UTF-8"),
+    }
 }
 
-/// The frames' packets as one polling body.
-fn payload(frames: &[Bytes], bytes: usize) -> String {
-    let mut body = String::with_capacity(bytes + frames.len());
+fn has_binary(frames: &[Bytes]) -> bool {
+    frames.iter().filter_map(packet_of).any(|(binary, _)| binary)
+}
+
+/// The frames' packets as one polling body, binary ones in base64.
+fn text_body(version: Version, frames: &[Bytes], bytes: usize) -> String {
+    // Room for a separator, or a short length, for each.
+    let mut body = String::with_capacity(bytes + 4 * frames.len());
     for (binary, packet) in frames.iter().filter_map(packet_of) {
-        if !body.is_empty() {
-            body.push(engineio::SEPARATOR);
-        }
         match (binary, std::str::from_utf8(&packet)) {
-            (false, Ok(text)) => body.push_str(text),
-            _ => engineio::encode(&Packet::Binary(packet.as_ref().into()), &mut body),
+            (false, Ok(text)) => version.append(text, &mut body),
+            _ => {
+                let mut text = String::new();
+                if let Ok(packet) = version.decode_binary(&packet) {
+                    version.encode(&packet, &mut text);
+                }
+                version.append(&text, &mut body);
+            }
         }
     }
     body
+}
+
+/// The same as protocol 3's binary body, for who takes one.
+fn binary_body(frames: &[Bytes]) -> Vec<u8> {
+    let packets: Vec<(bool, Bytes)> = frames.iter().filter_map(packet_of).collect();
+    // They are our own, so none is lost here.
+    let packets: Vec<Packet<'_>> = packets
+        .iter()
+        .filter_map(|(binary, packet)| match binary {
+            true => Version::Three.decode_binary(packet).ok(),
+            false => Version::Three.decode(std::str::from_utf8(packet).ok()?).ok(),
+        })
+        .collect();
+    encode_binary_payload(&packets)
 }
 
 /// The post under way.
@@ -94,6 +147,7 @@ impl Drop for Posting<'_> {
 pub(crate) async fn post<E: From<Refusal>>(
     session: &Arc<Session>,
     hub: &Arc<Hub>,
+    packing: Packing,
     body: impl Future<Output = Result<Bytes, E>>,
 ) -> Result<&'static str, E> {
     if !session.is_polled() {
@@ -110,22 +164,38 @@ pub(crate) async fn post<E: From<Refusal>>(
         return Err(Refusal::BadRequest.into());
     }
     hub.metrics.bytes_in.add(body.len() as u64);
-    let taken = std::str::from_utf8(&body).map_err(drop).and_then(|body| {
-        for packet in engineio::payload(body) {
-            if !session.peer.outbox.is_open() {
-                break;
-            }
-            session.receive(&packet.map_err(drop)?, hub).map_err(drop)?;
-        }
-        Ok(())
-    });
-    match taken {
-        Ok(()) => Ok("ok"),
-        Err(()) => {
+    match take(session, packing, &body, hub) {
+        Some(()) => Ok("ok"),
+        None => {
             session.fail_poll(hub);
             Err(Refusal::BadRequest.into())
         }
     }
+}
+
+/// Takes a body's packets; `None` when they cannot be read or are not allowed.
+fn take(session: &Arc<Session>, packing: Packing, body: &[u8], hub: &Arc<Hub>) -> Option<()> {
+    let text = || std::str::from_utf8(body).ok();
+    let version = session.version;
+    match packing {
+        Packing::Text => receive(session, version.payload(text()?), hub),
+        Packing::Binary => receive(session, binary_payload(body), hub),
+        Packing::Form => receive(session, version.payload(&jsonp::body_of(text()?)?), hub),
+    }
+}
+
+fn receive<'a, E>(
+    session: &Arc<Session>,
+    packets: impl Iterator<Item = Result<Packet<'a>, E>>,
+    hub: &Arc<Hub>,
+) -> Option<()> {
+    for packet in packets {
+        if !session.peer.outbox.is_open() {
+            break;
+        }
+        session.receive(&packet.ok()?, hub).ok()?;
+    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -134,15 +204,17 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::engineio::Speech;
+    use crate::engineio::{Opening, Speech};
 
     #[tokio::test]
     async fn an_answer_that_was_not_taken_ends_the_session_and_a_taken_one_does_not() {
         let service = crate::service::start(Config::default()).await.unwrap();
         let hub = service.hub();
         for taken in [true, false] {
-            let session = Session::open(hub, Speech::Echo, true, None);
-            let mut content = poll(&session, hub).await.unwrap();
+            let (version, speech) = (Version::Four, Speech::Echo);
+            let opening = Opening { version, speech, polled: true, base64: false, token: None };
+            let session = Session::open(hub, opening);
+            let mut content = poll(&session, None, hub).await.unwrap().content;
             if taken {
                 let frame = poll_fn(|cx| std::pin::Pin::new(&mut content).poll_frame(cx)).await;
                 assert!(frame.unwrap().unwrap().data_ref().unwrap().starts_with(b"0{"));

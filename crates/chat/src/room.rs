@@ -94,6 +94,20 @@ impl State {
         self.waiters.take()
     }
 
+    /// What was published above that number and later than that serial; `None` when not all of it is kept.
+    pub(crate) fn missed(&self, from: u64, serial: u64) -> Option<impl Iterator<Item = &Kept>> {
+        let is_kept = self.recent.reaches(from, self.published) || self.recent.reaches_serial(serial);
+        is_kept.then(|| self.recent.after(from).filter(move |message| message.serial > serial))
+    }
+
+    /// From now on it gets what is published.
+    pub(crate) fn admit(&mut self, member: &Arc<Member>, from: u64) {
+        self.idle = 0;
+        if member.enters(from) {
+            Arc::make_mut(&mut self.members).push(member.clone());
+        }
+    }
+
     /// The number behind which a start begins, with the gap that was found; `None` where that is not kept.
     fn resolve(&self, start: Start, oldest: u64) -> Option<(u64, Option<Gap>)> {
         let published = self.published;
@@ -186,9 +200,7 @@ impl Room {
             missed.record(metrics);
             metrics.replayed.add(missed.copies);
         }
-        if member.enters() {
-            Arc::make_mut(&mut state.members).push(member.clone());
-        }
+        state.admit(member, published);
         Entered::Member
     }
 

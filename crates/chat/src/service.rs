@@ -13,12 +13,14 @@ use crate::accounts::{self, Accounts};
 use crate::config::{Config, Error};
 use crate::credentials::Credential;
 use crate::engineio::{self, Sessions};
+use crate::form::Life;
 use crate::hub::{Hub, Phase, Readers};
 use crate::metrics::Metrics;
 use crate::null::Null;
 use crate::outbox::Close;
 use crate::peer::{Peer, Peers};
 use crate::pullers::Pullers;
+use crate::recovery::Recovery;
 use crate::room::{Access, Keeping};
 use crate::rooms::Rooms;
 use crate::senders::Senders;
@@ -66,6 +68,7 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let null = config.null.then(Null::new).transpose().map_err(Error::Timer)?;
     let hub = Arc::new(Hub {
         null,
+        recovery: recovery(&config, &accounts),
         rooms: Rooms::new(rooms, keeping(&config), config.limits.rooms),
         config,
         metrics: Metrics::default(),
@@ -95,6 +98,14 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         tasks.push(tokio::spawn(async move { null::drive(&hub).await }).abort_handle());
     }
     Ok(Service { address, credentials, hub, tasks, writer: Some(writer) })
+}
+
+/// Not in the null mode, which keeps no messages.
+fn recovery(config: &Config, accounts: &Accounts) -> Option<Recovery> {
+    let keep = config.recovery.filter(|_| !config.null)?;
+    let mut life = Life::default();
+    life.iter_mut().zip(accounts.session_id().bytes()).for_each(|(to, from)| *to = from);
+    Some(Recovery::new(keep, config.limits.recoverable, life))
 }
 
 fn keeping(config: &Config) -> Keeping {

@@ -1,8 +1,8 @@
-//! Socket.IO 5 inside an Engine.IO session: namespaces and the chat's events.
+//! Socket.IO inside an Engine.IO session, protocol 5 and Socket.IO 2's protocol 4: namespaces and the chat's events.
 //!
 //! | event | arguments | acknowledged with |
 //! |---|---|---|
-//! | `joinRoom` | `{roomId}` or the id | `{ok:true, room, seq}` |
+//! | `joinRoom` | `{roomId, after?}` or the id | `{ok:true, room, seq, gap?}` |
 //! | `leaveRoom` | `{roomId}` or the id | `{ok:true, room}` |
 //! | `sendMessage` | `{roomId, content, id?}`, or the content alone when in exactly one room | `{ok:true, seq}` |
 //!
@@ -13,27 +13,45 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::Value;
 use serde_json::value::RawValue;
-use sonagi_wire::socketio::{Assembler, Kind, Packet};
+use serde_json::{Map, Value};
+use sonagi_wire::engineio::Version;
+use sonagi_wire::socketio::{Assembler, Kind, Packet, Revision};
 use sonagi_wire::websocket::{self, Opcode};
 
-use crate::cursor::{Joined, Start};
+use crate::cursor::{Joined, Start, start_of};
 use crate::engineio::{BadPacket, Session};
 use crate::form::Form;
+use crate::http;
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::raw::client_id;
 use crate::receipt::Receipt;
+use crate::recovery::{self, Claim, Identity};
 
 /// The state of one session's Socket.IO.
-#[derive(Default)]
 pub(crate) struct Conversation {
+    revision: Revision,
     assembler: Assembler,
     namespaces: Vec<String>,
 }
 
 impl Conversation {
+    pub(crate) fn new(version: Version) -> Conversation {
+        let revision = match version {
+            Version::Three => Revision::Four,
+            Version::Four => Revision::Five,
+        };
+        Conversation { revision, assembler: Assembler::new(revision), namespaces: Vec::new() }
+    }
+
+    /// The session has been opened: who does not ask for `/` gets it now, or hears why not.
+    pub(crate) fn begin(&mut self, session: &Session, hub: &Arc<Hub>) {
+        if self.revision.grants_main_unasked() {
+            self.connect("/", Value::Object(Map::new()), session, hub);
+        }
+    }
+
     pub(crate) fn text(&mut self, text: &str, session: &Session, hub: &Arc<Hub>) -> Result<(), BadPacket> {
         match self.assembler.text(text).map_err(|_| BadPacket)? {
             Some(packet) => self.packet(&packet, &[], session, hub),
@@ -60,13 +78,27 @@ impl Conversation {
         session: &Session,
         hub: &Arc<Hub>,
     ) -> Result<(), BadPacket> {
-        let namespace = packet.namespace.split('?').next().unwrap_or("/");
+        let (namespace, query) = packet.namespace_and_query();
         let at = self.namespaces.iter().position(|connected| connected == namespace);
         match (packet.kind, at) {
-            (Kind::Connect, None) => self.connect(namespace, &packet.data, session, hub),
+            (Kind::Connect, None) => {
+                let auth = match self.revision {
+                    Revision::Four => auth_of_query(query.unwrap_or_default()),
+                    Revision::Five if packet.data.is_empty() => Value::Object(Map::new()),
+                    Revision::Five => serde_json::from_str(&packet.data).map_err(|_| BadPacket)?,
+                };
+                self.connect(namespace, auth, session, hub);
+                Ok(())
+            }
+            // Some clients ask for what they were given unasked.
+            (Kind::Connect, Some(_)) if namespace == "/" && self.revision.grants_main_unasked() => {
+                say(session, &Packet::connect("/", ""));
+                Ok(())
+            }
             (Kind::Disconnect, Some(at)) => {
                 self.namespaces.swap_remove(at);
                 if namespace == "/" {
+                    session.forgotten(hub);
                     session.peer.leave_all(&hub.metrics);
                 }
                 if self.namespaces.is_empty() {
@@ -85,45 +117,118 @@ impl Conversation {
         }
     }
 
-    fn connect(
-        &mut self,
-        namespace: &str,
-        data: &str,
-        session: &Session,
-        hub: &Arc<Hub>,
-    ) -> Result<(), BadPacket> {
-        let auth: Value = match data {
-            "" => Value::Object(serde_json::Map::new()),
-            data => serde_json::from_str(data).map_err(|_| BadPacket)?,
-        };
+    fn connect(&mut self, namespace: &str, auth: Value, session: &Session, hub: &Arc<Hub>) {
         let suite = hub.config.protocol_suite;
+        let caller = Caller::of(&auth, session, hub);
         let refusal = match namespace {
             "/" if !hub.is_serving() => Some("draining"),
-            "/" => {
-                let token = auth.get("token").and_then(Value::as_str).or(session.bearer.as_deref());
-                // A browser's client often says `Bearer …` here as well.
-                let token = token.map(|token| token.strip_prefix("Bearer ").unwrap_or(token));
-                let user = token.and_then(|token| hub.accounts.who(token));
-                let known = user.is_some_and(|user| session.peer.belongs_to(user));
-                (!known && !suite).then_some("unauthorized")
-            }
+            "/" => (!caller.is_admitted() && !suite).then_some("unauthorized"),
             "/custom" if suite => None,
             _ => Some("Invalid namespace"),
         };
         if let Some(message) = refusal {
-            say(session, &Packet::connect_error(namespace, message));
-            return Ok(());
+            let packet = match self.revision {
+                Revision::Four => Packet::error(namespace, message),
+                Revision::Five => Packet::connect_error(namespace, message),
+            };
+            return say(session, &packet);
         }
         self.namespaces.push(namespace.to_owned());
         session.peer.pulse.settled();
-        session.peer.entered(&hub.metrics);
-        let sid = format!(r#"{{"sid":"{}"}}"#, hub.accounts.session_id());
-        say(session, &Packet::connect(namespace, &sid));
+        session.peer.entered(form(hub), &hub.metrics);
+        let recovered = self.revision == Revision::Five
+            && namespace == "/"
+            && recovered(&auth, caller.user(), session, hub);
+        if let Caller::User(user) = caller {
+            session.peer.belongs_to(user);
+        }
+        if !recovered {
+            let granted = match self.revision {
+                Revision::Four => String::new(),
+                Revision::Five => fresh(namespace, session, hub),
+            };
+            say(session, &Packet::connect(namespace, &granted));
+        }
         if suite {
             say(session, &Packet::event(namespace, None, "auth", [auth.to_string().as_str()]));
         }
-        Ok(())
     }
+}
+
+/// Whether a session was asked for that there was before, and has been answered.
+fn recovered(auth: &Value, user: Option<u64>, session: &Session, hub: &Arc<Hub>) -> bool {
+    let text = |name| auth.get(name).and_then(Value::as_str);
+    let (Some(_), Some(pid)) = (&hub.recovery, text("pid")) else { return false };
+    let claim = Claim { pid, offset: text("offset"), user };
+    let greet = |identity: &Identity| frame(&Packet::connect("/", &identity.to_json()));
+    let recovered = recovery::recover(&claim, session, greet, hub);
+    (if recovered { &hub.metrics.recovered } else { &hub.metrics.unrecovered }).add(1);
+    recovered
+}
+
+/// Names a session that was not there before, as an answer to CONNECT does.
+fn fresh(namespace: &str, session: &Session, hub: &Hub) -> String {
+    let sid = hub.accounts.session_id();
+    let Some(recovery) = hub.recovery.as_ref().filter(|_| namespace == "/") else {
+        return format!(r#"{{"sid":"{sid}"}}"#);
+    };
+    let identity = Identity { pid: hub.accounts.session_id().into(), sid: sid.into() };
+    session.known_as(identity.clone(), recovery);
+    identity.to_json()
+}
+
+/// Who asks for a namespace.
+enum Caller {
+    User(u64),
+    /// Without any token: it may be where everybody may be.
+    Nobody,
+    /// With a token that is not valid, or is another user's than this connection's.
+    Wrong,
+}
+
+impl Caller {
+    fn of(auth: &Value, session: &Session, hub: &Hub) -> Caller {
+        let token = match (auth.get("token").filter(|token| !token.is_null()), &session.token) {
+            (Some(Value::String(token)), _) => token,
+            (Some(_), _) => return Caller::Wrong,
+            (None, Some(token)) => token,
+            (None, None) => return Caller::Nobody,
+        };
+        // A browser's client often says `Bearer …` here as well.
+        let user = hub.accounts.who(token.strip_prefix("Bearer ").unwrap_or(token));
+        match (user, session.peer.user()) {
+            (Some(user), None) => Caller::User(user),
+            (Some(user), Some(before)) if user == before => Caller::User(user),
+            _ => Caller::Wrong,
+        }
+    }
+
+    fn is_admitted(&self) -> bool {
+        !matches!(self, Caller::Wrong)
+    }
+
+    fn user(&self) -> Option<u64> {
+        match self {
+            Caller::User(user) => Some(*user),
+            Caller::Nobody | Caller::Wrong => None,
+        }
+    }
+}
+
+/// What protocol 4 has for an auth payload: the query behind a namespace.
+fn auth_of_query(query: &str) -> Value {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    Value::Object(
+        pairs
+            .map(|(name, value)| (http::decode(name, true).into_owned(), http::decode(value, true).into()))
+            .collect(),
+    )
+}
+
+/// How broadcasts are written for all sessions, of either protocol: by the same bytes.
+fn form(hub: &Hub) -> Form {
+    Form::SocketIo(hub.recovery.as_ref().map(|recovery| recovery.life))
 }
 
 fn frame(packet: &Packet<'_>) -> Bytes {
@@ -175,12 +280,22 @@ impl Event<'_> {
 
     fn join(&self, argument: Option<&RawValue>) {
         let Some(room) = room_id(argument) else { return self.refuse(&no_room_id("joinRoom")) };
+        let after = argument.and_then(fields).and_then(|fields| fields.get("after").copied());
+        let start = match start_of(after) {
+            Ok(start) => start,
+            Err(problem) => return self.refuse(&problem),
+        };
         let greet = |joined: &Joined<'_>| {
             let id = self.ack?;
-            let json = format!(r#"{{"ok":true,"room":"{}","seq":{}}}"#, joined.room.id, joined.seq);
+            let Joined { room, seq, gap } = joined;
+            let gap = match start {
+                Start::Now => String::new(),
+                _ => format!(r#","gap":{}"#, gap.is_some()),
+            };
+            let json = format!(r#"{{"ok":true,"room":"{}","seq":{seq}{gap}}}"#, room.id);
             Some(frame(&Packet::ack(self.namespace, id, [json.as_str()])))
         };
-        let joined = self.hub.join(&self.session.peer, &room, Form::SocketIo, Start::Now, greet);
+        let joined = self.hub.join(&self.session.peer, &room, form(self.hub), start, greet);
         if let Err(problem) = joined {
             self.refuse(&problem);
         }
@@ -189,7 +304,8 @@ impl Event<'_> {
     fn leave(&self, argument: Option<&RawValue>) {
         let Some(room) = room_id(argument) else { return self.refuse(&no_room_id("leaveRoom")) };
         if self.hub.leave(&self.session.peer, &room) {
-            self.answer(&format!(r#"{{"ok":true,"room":"{room}"}}"#));
+            let room = Value::from(room);
+            self.answer(&format!(r#"{{"ok":true,"room":{room}}}"#));
         } else {
             self.refuse(&Problem::no_room(&room));
         }
@@ -221,7 +337,7 @@ impl Event<'_> {
         }
         say(self.session, &packet.with_attachments(self.attachments.len()));
         for bytes in self.attachments {
-            self.session.peer.outbox.push(websocket::shared(Opcode::Binary, bytes));
+            self.session.push_binary(bytes);
         }
     }
 

@@ -38,6 +38,9 @@ pub(crate) async fn run(hub: Arc<Hub>) {
             tidied = now;
             hub.accounts.sweep(now);
             hub.rooms.tidy();
+            if let Some(recovery) = &hub.recovery {
+                recovery.sweep(now);
+            }
             let limits = &hub.config.limits;
             let silent = limits.long_hold + SILENCE;
             let since = hub.now().saturating_sub(silent.as_millis() as u64);

@@ -78,7 +78,7 @@ async fn a_bad_request_is_refused_with_the_code_of_its_rule() {
         ("GET", "/engine.io/?EIO=4", 0),
         ("GET", "/engine.io/?EIO=4&transport=pigeon", 0),
         ("GET", "/engine.io/?transport=polling", 5),
-        ("GET", "/engine.io/?EIO=3&transport=polling", 5),
+        ("GET", "/engine.io/?EIO=2&transport=polling", 5),
         ("GET", "/engine.io/?EIO=abc&transport=websocket", 5),
         ("GET", "/engine.io/?EIO=4&transport=polling&sid=nobody", 1),
         ("POST", "/engine.io/?EIO=4&transport=polling&sid=nobody", 1),
@@ -100,7 +100,7 @@ async fn a_bad_request_is_refused_with_the_code_of_its_rule() {
         let expected = serde_json::json!({"code": code, "message": messages[code]});
         assert_eq!((reply.status, reply.json()), (400, expected), "{method} {path}");
     }
-    for path in ["/engine.io/?EIO=3&transport=websocket", "/engine.io/?EIO=4&transport=websocket&sid=nobody"]
+    for path in ["/engine.io/?EIO=2&transport=websocket", "/engine.io/?EIO=4&transport=websocket&sid=nobody"]
     {
         assert_eq!(Ws::open(at, path, "").await.err().unwrap().status, 400);
     }

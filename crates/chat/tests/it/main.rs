@@ -3,12 +3,14 @@
 mod client;
 mod endings;
 mod engineio;
+mod engineio3;
 mod faults;
 mod http_api;
 mod location;
 mod log;
 mod null;
 mod pull_faults;
+mod recovery;
 mod resume;
 mod rooms;
 mod socketio;

@@ -11,11 +11,11 @@ use crate::socketio_client::{PATH, Sio, new_message};
 
 #[tokio::test]
 async fn a_namespace_is_entered_with_a_token_and_others_do_not_exist() {
-    let service = serve(1).await;
+    let service = serve(2).await;
     let at = service.address();
     let mut ws = Ws::open(at, PATH, "").await.ok().unwrap();
     ws.next_text().await;
-    for connect in ["40", r#"40{"token":"made-up"}"#, "40{}"] {
+    for connect in [r#"40{"token":"made-up"}"#, r#"40{"token":""}"#, r#"40{"token":7}"#] {
         ws.text(connect).await;
         assert_eq!(ws.next_text().await, r#"44{"message":"unauthorized"}"#);
     }
@@ -29,6 +29,60 @@ async fn a_namespace_is_entered_with_a_token_and_others_do_not_exist() {
     ws.text("40").await;
     assert!(ws.next_text().await.starts_with(r#"40{"sid":"#));
     assert_eq!(metric(&service.metrics(), "chat_socketio_connected"), 2);
+    // Once its user is known, a connection has no other.
+    ws.text("41").await;
+    ws.text(&format!(r#"40{{"token":"{}"}}"#, service.credentials()[1].token)).await;
+    assert_eq!(ws.next_text().await, r#"44{"message":"unauthorized"}"#);
+}
+
+#[tokio::test]
+async fn who_has_no_token_is_let_in_where_everybody_may_be() {
+    let service = serve(1).await;
+    let mut sio = Sio::nobody(service.address()).await;
+    for (event, argument) in [
+        ("joinRoom", json!("lobby")),
+        ("joinRoom", json!("nowhere")),
+        ("sendMessage", json!({"roomId": "lobby", "content": 1})),
+    ] {
+        let refused = sio.emit(event, &argument).await;
+        assert_eq!(
+            (&refused["ok"], &refused["error"]["code"]),
+            (&false.into(), &"unauthorized".into()),
+            "{event}"
+        );
+    }
+    let joined = sio.emit("joinRoom", &json!({"roomId": "location:7"})).await;
+    assert_eq!(joined, json!({"ok": true, "room": "location:7", "seq": 0}));
+    assert_eq!(sio.emit("sendMessage", &json!({"lat": 37.5})).await, json!({"ok": true, "seq": 1}));
+    let message = sio.message().await;
+    assert_eq!((&message["senderId"], &message["content"]), (&0.into(), &json!({"lat": 37.5})));
+    assert_eq!(sio.emit("leaveRoom", &json!("location:7")).await, json!({"ok": true, "room": "location:7"}));
+    // In the handshake's query, too.
+    let path = format!("{PATH}&token={}", service.credentials()[0].token);
+    let mut ws = Ws::open(service.address(), &path, "").await.ok().unwrap();
+    ws.next_text().await;
+    ws.text("40").await;
+    ws.next_text().await;
+    ws.text(r#"420["joinRoom","lobby"]"#).await;
+    assert_eq!(ws.next_text().await, r#"430[{"ok":true,"room":"lobby","seq":0}]"#);
+}
+
+#[tokio::test]
+async fn a_join_behind_a_cursor_brings_what_was_missed_and_says_what_cannot_be() {
+    let service = serve(1).await;
+    let mut sio = Sio::nobody(service.address()).await;
+    for n in 0..5 {
+        sio.emit("sendMessage", &json!({"roomId": "location:7", "content": n})).await;
+    }
+    for (after, gap, first) in [(json!(3), false, 4), (json!("0"), false, 1), (json!(9), true, 1)] {
+        let mut sio = Sio::nobody(service.address()).await;
+        let joined = sio.emit("joinRoom", &json!({"roomId": "location:7", "after": after})).await;
+        assert_eq!(joined, json!({"ok": true, "room": "location:7", "seq": 5, "gap": gap}));
+        assert!(sio.passed.is_empty(), "the answer comes first");
+        for seq in first..=5 {
+            assert_eq!(sio.message().await["seq"], seq, "after {after}");
+        }
+    }
 }
 
 #[tokio::test]

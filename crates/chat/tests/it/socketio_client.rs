@@ -25,6 +25,15 @@ impl Sio {
         Sio { ws, last_ack: 0, passed: Vec::new() }
     }
 
+    /// Opened, connected to `/` without a token.
+    pub async fn nobody(at: SocketAddr) -> Sio {
+        let mut ws = Ws::open(at, PATH, "").await.ok().unwrap();
+        assert!(ws.next_text().await.starts_with("0{"));
+        ws.text("40").await;
+        assert!(ws.next_text().await.starts_with(r#"40{"sid":"#));
+        Sio { ws, last_ack: 0, passed: Vec::new() }
+    }
+
     pub async fn in_room(at: SocketAddr, room: &str, token: &str) -> Sio {
         let mut sio = Sio::connect(at, token).await;
         let ack = sio.emit("joinRoom", &serde_json::json!({"roomId": room})).await;

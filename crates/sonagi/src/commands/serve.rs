@@ -64,12 +64,13 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(u16).range(1..=1024)),
         )
         .args(limit_flags())
+        .arg(limit("recovery", "Keep a lost Socket.IO connection's session so long, to be recovered; default: not at all"))
         .arg(time("grace", "How long the service drains before it stops").default_value("2s"))
         .arg(
             Arg::new("null")
                 .long("null")
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["fault", "store", "protocol-suite"])
+                .conflicts_with_all(["fault", "store", "protocol-suite", "recovery"])
                 .help("Be a target for measuring load generators: minimal answers, nothing stored (docs/service.md)"),
         )
         .arg(
@@ -196,6 +197,7 @@ fn config(matches: &ArgMatches) -> Config {
         origins: matches.get_many::<String>("origin").into_iter().flatten().cloned().collect(),
         protocol_suite: matches.get_flag("protocol-suite"),
         long_expiry_503: matches.get_flag("long-expiry-503"),
+        recovery: matches.get_one::<Duration>("recovery").copied(),
         null: matches.get_flag("null"),
         ..Config::default()
     };
