@@ -327,7 +327,7 @@ async fn attachments_come_in_the_binary_form_of_each_transport() {
         (format!("{CHAT_WS}&b64=1"), [Got::Text(back.into()), Got::Text("b4AQID".into())]),
     ] {
         let mut ws = socket(at, &path).await;
-        (ws.next_text().await, ws.next_text().await);
+        assert_eq!([ws.next_text().await, ws.next_text().await], ["40", r#"42["auth",{}]"#]);
         ws.text(event).await;
         ws.frame(Opcode::Binary, &[4, 1, 2, 3]).await;
         assert_eq!([ws.next().await, ws.next().await], frames);
