@@ -21,9 +21,6 @@ pub(crate) enum Start {
     Exactly(u64),
     /// With the last so many messages.
     Last(u64),
-    /// Behind what was published up to this serial. What recovers a connection's state asks for it.
-    #[cfg_attr(not(test), allow(dead_code))]
-    AfterSerial(u64),
 }
 
 /// Messages are missing that were asked for: `after` was the cursor, `from` is the first that there is.

@@ -92,12 +92,6 @@ impl Recent {
         let start = self.kept.partition_point(|message| message.seq <= after);
         self.kept.range(start..)
     }
-
-    /// The number of the last message here that was published no later than this serial.
-    pub(crate) fn seq_of_serial(&self, serial: u64) -> Option<u64> {
-        let end = self.kept.partition_point(|message| message.serial <= serial);
-        self.kept.get(end).map(|next| next.seq - 1)
-    }
 }
 
 #[cfg(test)]
@@ -133,7 +127,6 @@ mod tests {
         assert!(recent.reaches(8, 11) && !recent.reaches(7, 11));
         assert_eq!((seqs(&recent, 9), seqs(&recent, 11)), (vec![10, 11], vec![]));
         assert!(recent.reaches_serial(80) && !recent.reaches_serial(79));
-        assert_eq!((recent.seq_of_serial(95), recent.seq_of_serial(110)), (Some(9), None));
         recent.push(message(12, &"1".repeat(70)));
         assert_eq!(seqs(&recent, 0), [12], "the long one leaves no room for another");
         recent.push(message(13, &"1".repeat(200)));

@@ -125,10 +125,6 @@ impl State {
             }
             Start::Exactly(after) if after > published || after + 1 < oldest => return None,
             Start::After(after) | Start::Exactly(after) => (after, None),
-            Start::AfterSerial(serial) if self.recent.reaches_serial(serial) => {
-                (self.recent.seq_of_serial(serial).unwrap_or(published), None)
-            }
-            Start::AfterSerial(_) => return None,
         })
     }
 }
@@ -461,10 +457,7 @@ mod tests {
         check(Start::After(13), Entered::Behind { after: 6, upto: 12 }, Some(gap), &["hello"]);
         check(Start::Last(2), Entered::Member, None, &["hello", "11", "12"]);
         check(Start::Last(99), Entered::Behind { after: 6, upto: 12 }, None, &["hello"]);
-        check(Start::AfterSerial(11), Entered::Member, None, &["hello", "12"]);
-        check(Start::AfterSerial(8), Entered::Member, None, &["hello", "9", "10", "11", "12"]);
-        check(Start::AfterSerial(7), Entered::NotKept, None, &[]);
-        assert_eq!(metrics.replayed.get(), 2 + 4 + 2 + 1 + 4);
+        assert_eq!(metrics.replayed.get(), 2 + 4 + 2);
     }
 
     #[test]
