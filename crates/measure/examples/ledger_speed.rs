@@ -14,7 +14,12 @@ fn main() {
     let seconds: i64 = i64::from(arguments.next().unwrap_or(20));
     let mut ledger = Ledger::new(Rules::default());
     let mut first = Batch::default();
-    first.joined.extend((0..members).map(|member| Joined { member, room: 0, at: At(-SECOND) }));
+    first.joined.extend((0..members).map(|member| Joined {
+        member,
+        room: 0,
+        at: At(-SECOND),
+        resumes: false,
+    }));
     ledger.apply(&mut [first], At(0), |_| {});
     let (mut spent, mut latencies) = (Duration::ZERO, 0i64);
     let mut note = |arrival: Arrival| latencies += arrival.latency_ns;

@@ -12,113 +12,16 @@
 //! Nothing is estimated: a copy is judged once, when all that bears on it is known (`settle` after its receipt), against
 //! the receiver's stays ([`stay`]), the room's messages ([`room`]) and a bitmap of what has already come ([`bitmap`]).
 
+mod batch;
 mod bitmap;
 mod room;
 mod stay;
 
+pub use batch::{Batch, Joined, Left, Member, Received, RoomId, Sent, Settled};
+
 use crate::At;
 use room::{Message, Room};
 use stay::Seat;
-
-/// A virtual user, unique in the run; dense from 0.
-pub type Member = u32;
-/// A room, unique in the run; dense from 0.
-pub type RoomId = u32;
-
-/// What one shard saw since it was last asked. Order within each list is the order of events.
-#[derive(Clone, Debug, Default)]
-pub struct Batch {
-    /// Subscriptions confirmed.
-    pub joined: Vec<Joined>,
-    /// Memberships that ended: nothing sent from then on is owed.
-    pub left: Vec<Left>,
-    /// Connections behind ended memberships that are closed now (a finished user drains between `left` and `gone`).
-    pub gone: Vec<Left>,
-    /// Messages handed to the kernel.
-    pub sent: Vec<Sent>,
-    /// Outcomes of sends that were open.
-    pub settled: Vec<Settled>,
-    /// Copies that arrived.
-    pub received: Vec<Received>,
-    /// Stamps of other runs.
-    pub foreign: u64,
-}
-
-impl Batch {
-    /// An empty batch with as much room as this one needed.
-    pub fn successor(&self) -> Batch {
-        Batch {
-            sent: Vec::with_capacity(self.sent.len()),
-            settled: Vec::with_capacity(self.settled.len()),
-            received: Vec::with_capacity(self.received.len()),
-            ..Batch::default()
-        }
-    }
-}
-
-/// A subscription was confirmed.
-#[derive(Clone, Copy, Debug)]
-pub struct Joined {
-    /// Who.
-    pub member: Member,
-    /// Where.
-    pub room: RoomId,
-    /// When the confirmation came.
-    pub at: At,
-}
-
-/// A membership ended (in `left`), or the connection behind it closed (in `gone`; both at once when it was cut). Copies of
-/// messages sent before `left` count whenever they arrive; copies of later ones are `settling` until `gone` + settle.
-#[derive(Clone, Copy, Debug)]
-pub struct Left {
-    /// Who.
-    pub member: Member,
-    /// Where.
-    pub room: RoomId,
-    /// When.
-    pub at: At,
-}
-
-/// A stamped message was handed to the kernel. `acked`: None when its outcome follows as [`Settled`].
-#[derive(Clone, Copy, Debug)]
-pub struct Sent {
-    /// Where.
-    pub room: RoomId,
-    /// Number in the room, from 0, unique.
-    pub number: u32,
-    /// Who.
-    pub sender: Member,
-    /// When the schedule wanted it sent; latency runs from here.
-    pub planned: At,
-    /// When it was handed to the kernel; membership is judged here.
-    pub started: At,
-    /// Whether the target acknowledged it; None when [`Settled`] will say. `Some(true)` for sends without acknowledgement.
-    pub acked: Option<bool>,
-}
-
-/// The acknowledgement of a message came (`acked`) or will never come.
-#[derive(Clone, Copy, Debug)]
-pub struct Settled {
-    /// Where.
-    pub room: RoomId,
-    /// Which message.
-    pub number: u32,
-    /// Whether the target took it.
-    pub acked: bool,
-}
-
-/// A copy arrived. 24 bytes: the hot path writes these.
-#[derive(Clone, Copy, Debug)]
-pub struct Received {
-    /// When.
-    pub at: At,
-    /// Who received it.
-    pub member: Member,
-    /// Which room it was sent to.
-    pub room: RoomId,
-    /// Which message.
-    pub number: u32,
-}
 
 /// What the script says about delivery (`delivery:` in YAML).
 #[derive(Clone, Copy, Debug)]
@@ -232,8 +135,10 @@ impl Ledger {
     pub fn apply(&mut self, batches: &mut [Batch], until: At, mut arrived: impl FnMut(Arrival)) {
         for batch in batches.iter_mut() {
             self.counts.foreign += std::mem::take(&mut batch.foreign);
-            self.moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, Move::Join)));
-            self.moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, Move::Leave)));
+            let join = |resumes| if resumes { Move::Resume } else { Move::Join };
+            let leave = |interrupted| if interrupted { Move::Interrupt } else { Move::Leave };
+            self.moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, join(m.resumes))));
+            self.moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, leave(m.interrupted))));
             self.moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
             self.unsettled.append(&mut batch.settled);
             self.held.append(&mut batch.received);
@@ -274,6 +179,8 @@ impl Ledger {
 
     /// The run is over: judges what is held back; every owed copy that has not come is lost (or unknown). Idempotent.
     pub fn close(&mut self, _at: At, arrived: impl FnMut(Arrival)) -> Counts {
+        // Who has not come back by now never will.
+        self.seats.iter_mut().flatten().for_each(Seat::give_up);
         self.apply(&mut [], At(i64::MAX), arrived);
         self.counts.foreign += std::mem::take(&mut self.held).len() as u64;
         self.unsettled.clear();
@@ -295,38 +202,36 @@ impl Ledger {
         moves.sort_by_key(|&(member, room, at, _)| (member, room, at));
         for moves in moves.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
             let (member, room, at, _) = moves[0];
-            let count = |kind| moves.iter().filter(|m| m.3 == kind).count();
-            self.move_at(member, room, at, [count(Move::Join), count(Move::Leave), count(Move::Go)]);
+            self.move_at(member, room, at, Moves::of(moves.iter().map(|m| m.3)));
         }
     }
 
     /// What happened to one seat in one instant. Who was in leaves before joining again; who was not joins before
     /// leaving; a connection closes last, unless it makes way for a rejoin.
-    fn move_at(
-        &mut self,
-        member: Member,
-        room: RoomId,
-        at: At,
-        [mut joins, mut leaves, mut goes]: [usize; 3],
-    ) {
-        let settle = self.rules.settle_ns;
+    fn move_at(&mut self, member: Member, room: RoomId, at: At, mut moves: Moves) {
+        let (rules, settle) = (self.rules, self.rules.settle_ns);
         let seat = seat_of(&mut self.seats, member, room);
         let mut ended = Vec::new();
-        while joins + leaves + goes > 0 {
-            if leaves > 0 && (seat.is_open() || joins == 0) {
-                leaves -= 1;
-                ended.extend(seat.leave(at));
-                if goes > 0 {
-                    goes -= 1;
+        while moves.joins + moves.leaves + moves.goes > 0 {
+            if moves.leaves > 0 && (seat.is_open() || moves.joins == 0) {
+                moves.leaves -= 1;
+                ended.extend(seat.leave(at, std::mem::take(&mut moves.interrupted)));
+                if moves.goes > 0 {
+                    moves.goes -= 1;
                     seat.go(at);
                 }
-            } else if joins > 0 {
-                joins -= 1;
-                if let Some(owed_from) = seat.join(at, settle) {
-                    room_of(&mut self.rooms, room).joined(owed_from);
+            } else if moves.joins > 0 {
+                moves.joins -= 1;
+                let Some(begun) = seat.join(at, settle, moves.resumes) else { continue };
+                let room = room_of(&mut self.rooms, room);
+                room.joined(begun.owed_from);
+                if begun.resumed {
+                    // Judged when nobody knew that this member would come back for them.
+                    let owed = |message: &&Message| rules.echo || message.sender != member;
+                    self.counts.owed += room.judged_since(begun.owed_from).filter(owed).count() as u64;
                 }
             } else {
-                goes -= 1;
+                moves.goes -= 1;
                 seat.go(at);
             }
         }
@@ -353,12 +258,13 @@ impl Ledger {
 
     /// Counts the copies owed of every message whose members are all known.
     fn owe(&mut self, ripe: At) {
-        let (rules, rooms, seats, counts) = (self.rules, &self.rooms, &self.seats, &mut self.counts);
+        let (rules, rooms, seats, counts) = (self.rules, &mut self.rooms, &self.seats, &mut self.counts);
         self.unjudged.retain(|&(id, number)| {
-            let room = &rooms[id as usize];
-            let Some(message) = room.message(number).filter(|m| m.started <= ripe) else { return true };
+            let room = &mut rooms[id as usize];
+            let Some(message) = room.ripe(number, ripe) else { return true };
             let members = room.owed_at(message.started);
-            counts.owed += members.saturating_sub(own(rules, seats, id, message));
+            counts.owed += members.saturating_sub(own(rules, seats, id, &message));
+            room.judged(number);
             false
         });
     }
@@ -397,6 +303,10 @@ impl Ledger {
             return Ok(());
         };
         let Some(stay) = seat.owed(message.started, rules.settle_ns) else {
+            if seat.may_resume(message.started, rules.settle_ns) && waiting < HELD_MAX {
+                seat.blocked = *pass;
+                return Err(NotYet);
+            }
             let inside = seat.near(copy.at, rules.settle_ns);
             *if inside { &mut counts.settling } else { &mut counts.leaked } += 1;
             return Ok(());
@@ -408,7 +318,7 @@ impl Ledger {
         room.arrived(copy.number);
         counts.reordered += u64::from(seat.overtaken(copy.number, message.sender, room));
         let latency_ns = copy.at.since(message.planned);
-        let replayed = seat.replayed(stay, copy.at);
+        let replayed = seat.replayed(stay, message.started, copy.at);
         let class = match replayed {
             true => &mut counts.replayed,
             false if latency_ns > rules.deadline_ns => &mut counts.late,
@@ -421,11 +331,41 @@ impl Ledger {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Move {
     Join,
+    Resume,
     Leave,
+    Interrupt,
     Go,
+}
+
+/// The moves of one seat in one instant.
+#[derive(Default)]
+struct Moves {
+    joins: usize,
+    leaves: usize,
+    goes: usize,
+    /// Whether the join resumes.
+    resumes: bool,
+    /// Whether the first leave is an interruption; further ones say that the member gave up.
+    interrupted: bool,
+}
+
+impl Moves {
+    fn of(each: impl Iterator<Item = Move>) -> Moves {
+        let mut moves = Moves::default();
+        for each in each {
+            match each {
+                Move::Join => moves.joins += 1,
+                Move::Leave => moves.leaves += 1,
+                Move::Go => moves.goes += 1,
+                Move::Resume => (moves.joins, moves.resumes) = (moves.joins + 1, true),
+                Move::Interrupt => (moves.leaves, moves.interrupted) = (moves.leaves + 1, true),
+            }
+        }
+        moves
+    }
 }
 
 /// 1 when the sender would be owed its own message but for the rule, else 0.

@@ -249,7 +249,9 @@ pub const FAILURES: &[FailureEntry] = &[
         "ack_timeout",
         "response timeout",
         "An acknowledgement, or a receipt (STOMP), did not come within its time limit.",
-        Some("does the server call the acknowledgement callback of this event, or give receipts for such frames?"),
+        Some(
+            "does the server call the acknowledgement callback of this event, or give receipts for such frames?",
+        ),
     ),
     entry(Failure::Reset, "reset", "ECONNRESET", "The peer reset the connection.", None),
     entry(

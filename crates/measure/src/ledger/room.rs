@@ -20,6 +20,8 @@ pub(super) struct Message {
     /// The same sender's next message in this room.
     next: u32,
     state: State,
+    /// Its owed copies have been counted.
+    is_judged: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,8 +33,15 @@ enum State {
     Refused,
 }
 
-const VACANT: Message =
-    Message { planned: At(0), started: At(0), sender: NONE, arrived: 0, next: NONE, state: State::Vacant };
+const VACANT: Message = Message {
+    planned: At(0),
+    started: At(0),
+    sender: NONE,
+    arrived: 0,
+    next: NONE,
+    state: State::Vacant,
+    is_judged: false,
+};
 
 /// Messages by number, and the stays of all members as two sorted lists.
 #[derive(Default)]
@@ -42,6 +51,8 @@ pub(super) struct Room {
     begins: Vec<At>,
     /// The last owed instant of every ended stay.
     ends: Vec<At>,
+    /// The judged messages in the order of their sending. None until a member resumes here: most rooms never need it.
+    by_sending: Option<Vec<u32>>,
 }
 
 impl Room {
@@ -96,7 +107,7 @@ impl Room {
             Some(false) => State::Refused,
         };
         let Sent { planned, started, sender, .. } = *sent;
-        self.messages[at] = Message { planned, started, sender, arrived: 0, next, state };
+        self.messages[at] = Message { planned, started, sender, next, state, ..VACANT };
         true
     }
 
@@ -118,6 +129,29 @@ impl Room {
     /// The message of this number, if all memberships at its sending are known.
     pub(super) fn ripe(&self, number: u32, ripe: At) -> Option<Message> {
         self.message(number).filter(|m| m.started <= ripe).copied()
+    }
+
+    /// A message's owed copies have been counted: a stay that is owed it and becomes known later counts its own.
+    pub(super) fn judged(&mut self, number: u32) {
+        self.messages[number as usize].is_judged = true;
+        if let Some(order) = &mut self.by_sending {
+            let messages = &self.messages;
+            insert_by(order, number, |number| messages[number as usize].started);
+        }
+    }
+
+    /// The messages judged so far that were sent at this instant or later.
+    pub(super) fn judged_since(&mut self, from: At) -> impl Iterator<Item = &Message> {
+        let messages = &self.messages;
+        let started = |number: &u32| messages[*number as usize].started;
+        let order = self.by_sending.get_or_insert_with(|| {
+            let judged = (0u32..).zip(messages).filter(|(_, message)| message.is_judged);
+            let mut order: Vec<u32> = judged.map(|(number, _)| number).collect();
+            order.sort_by_key(started);
+            order
+        });
+        let first = order.partition_point(|number| started(number) < from);
+        order[first..].iter().map(move |&number| &messages[number as usize])
     }
 
     /// A first copy arrived.
@@ -152,10 +186,14 @@ impl Room {
 
 /// Inserts into a sorted list; instants come nearly in order.
 fn insert(sorted: &mut Vec<At>, at: At) {
-    let place = if sorted.last().is_none_or(|&last| last <= at) {
+    insert_by(sorted, at, |at| at);
+}
+
+fn insert_by<T: Copy>(sorted: &mut Vec<T>, new: T, at: impl Fn(T) -> At) {
+    let place = if sorted.last().is_none_or(|&last| at(last) <= at(new)) {
         sorted.len()
     } else {
-        sorted.partition_point(|&other| other <= at)
+        sorted.partition_point(|&other| at(other) <= at(new))
     };
-    sorted.insert(place, at);
+    sorted.insert(place, new);
 }

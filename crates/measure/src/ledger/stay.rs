@@ -10,6 +10,16 @@
 //!
 //! The first settle window also reaches `settle` back from `joined`. When the connection was cut (`gone == left`)
 //! nothing sent in the last `settle` of the stay is owed: the target may have noticed before we did.
+//!
+//! A stay that resumes an interrupted one has no first settle window and is owed everything from there on where the stay
+//! before it was owed nothing more, as if there had been no interruption:
+//!
+//! ```text
+//!        joined   joined+settle     left−settle  left = gone            joined
+//! ─────────┼───────────┼────────────────┼───────────┼─────────────────────┼───────▶ time
+//!          │ settling  │ owed to the first          │ owed to the second: copies that come
+//!                                       │ …          │ after `gone` are replayed
+//! ```
 
 use super::bitmap::Bitmap;
 use super::room::Room;
@@ -22,7 +32,7 @@ const OPEN: At = At(i64::MAX);
 /// One membership of one member in one room.
 struct Stay {
     joined: At,
-    /// `joined` + settle, but after the stay before, so that no message is owed twice.
+    /// `joined` + settle, but after the stay before, so that no message is owed twice; right after it when this one resumes.
     owed_from: At,
     /// OPEN while the member is in.
     left: At,
@@ -53,14 +63,24 @@ pub(super) struct Seat {
     pub(super) last_sent: Option<u32>,
     /// The pass over the receipts in which this seat has to wait.
     pub(super) blocked: u32,
+    /// The last stay was interrupted, and its member may yet come back to resume it.
+    is_awaited: bool,
     /// By sender, a received number known to be high: spares long walks when a backlog is replayed. Made on first need.
     ahead: Option<HashMap<u32, u32>>,
+}
+
+/// A stay that began.
+pub(super) struct Begun {
+    /// The first sending instant it is owed.
+    pub(super) owed_from: At,
+    /// Whether it took up where the one before broke off.
+    pub(super) resumed: bool,
 }
 
 impl Seat {
     pub(super) fn new(room: u32) -> Seat {
         let (stays, seen) = (Vec::new(), Bitmap::default());
-        Seat { room, stays, seen, high: 0, last_sent: None, blocked: 0, ahead: None }
+        Seat { room, stays, seen, high: 0, last_sent: None, blocked: 0, is_awaited: false, ahead: None }
     }
 
     /// Whether the member is in now.
@@ -68,25 +88,41 @@ impl Seat {
         self.stays.last().is_some_and(|stay| stay.left == OPEN)
     }
 
-    /// The member joined: the first sending instant it is owed. None when it was in already.
-    pub(super) fn join(&mut self, at: At, settle: i64) -> Option<At> {
+    /// The member joined, and `resumes` if the stay before was interrupted. None when it was in already.
+    pub(super) fn join(&mut self, at: At, settle: i64, resumes: bool) -> Option<Begun> {
         if self.is_open() {
             return None;
         }
-        let before = self.stays.last().map_or(At(i64::MIN), |stay| stay.left.plus(1));
-        let owed_from = at.plus(settle).max(before);
+        let resumed = std::mem::take(&mut self.is_awaited) && resumes;
+        let owed_from = match self.stays.last() {
+            Some(before) if resumed => before.owed(settle).end().plus(1),
+            Some(before) => at.plus(settle).max(before.left.plus(1)),
+            None => at.plus(settle),
+        };
         self.stays.push(Stay { joined: at, owed_from, left: OPEN, gone: OPEN });
-        Some(owed_from)
+        Some(Begun { owed_from, resumed })
     }
 
-    /// The member left: the stay that ended, if it was in.
-    pub(super) fn leave(&mut self, at: At) -> Option<usize> {
+    /// The member left, perhaps to come back: the stay that ended, if it was in. One that was out gives up.
+    pub(super) fn leave(&mut self, at: At, interrupted: bool) -> Option<usize> {
         if !self.is_open() {
+            self.give_up();
             return None;
         }
+        self.is_awaited = interrupted;
         let last = self.stays.len() - 1;
         self.stays[last].left = at;
         Some(last)
+    }
+
+    /// The member will not come back to resume.
+    pub(super) fn give_up(&mut self) {
+        self.is_awaited = false;
+    }
+
+    /// Whether a message sent then, owed to no stay so far, will be owed once the member resumes.
+    pub(super) fn may_resume(&self, started: At, settle: i64) -> bool {
+        self.is_awaited && self.stays.last().is_some_and(|stay| started > *stay.owed(settle).end())
     }
 
     /// The connection behind all ended stays is closed.
@@ -114,8 +150,10 @@ impl Seat {
         self.stays.iter().rev().any(|stay| stay.joined.plus(-settle) <= at && at <= stay.gone.plus(settle))
     }
 
-    /// Whether a copy owed to that stay and received then came over a later connection.
-    pub(super) fn replayed(&self, stay: usize, at: At) -> bool {
+    /// Whether a copy of a message sent at `started`, owed to that stay and received `at`, came over a later connection than
+    /// the one the message was sent to: what a stay is owed of the time before it was meant for the stay then.
+    pub(super) fn replayed(&self, stay: usize, started: At, at: At) -> bool {
+        let stay = self.stays[..=stay].iter().rposition(|stay| stay.joined <= started).unwrap_or(stay);
         at > self.stays[stay].gone || self.stays.get(stay + 1).is_some_and(|next| at >= next.joined)
     }
 

@@ -10,8 +10,12 @@ const MS: i64 = 1_000_000;
 #[derive(Clone, Copy)]
 enum Event {
     Join(u32, i64),
+    /// A join that resumes.
+    Resume(u32, i64),
     Leave(u32, i64),
     Gone(u32, i64),
+    /// Left and gone at once, by one who means to come back.
+    Cut(u32, i64),
     /// (sender, number, planned, started)
     Send(u32, u32, i64, i64),
     /// As `Send`, with its outcome open.
@@ -24,12 +28,19 @@ use Event::*;
 
 fn batch(events: &[Event]) -> Batch {
     let room = 0;
+    let joined = |member, at, resumes| Joined { member, room, at: At(at * MS), resumes };
+    let left = |member, at, interrupted| Left { member, room, at: At(at * MS), interrupted };
     let mut batch = Batch::default();
     for event in events {
         match *event {
-            Join(member, at) => batch.joined.push(Joined { member, room, at: At(at * MS) }),
-            Leave(member, at) => batch.left.push(Left { member, room, at: At(at * MS) }),
-            Gone(member, at) => batch.gone.push(Left { member, room, at: At(at * MS) }),
+            Join(member, at) => batch.joined.push(joined(member, at, false)),
+            Resume(member, at) => batch.joined.push(joined(member, at, true)),
+            Leave(member, at) => batch.left.push(left(member, at, false)),
+            Gone(member, at) => batch.gone.push(left(member, at, false)),
+            Cut(member, at) => {
+                batch.left.push(left(member, at, true));
+                batch.gone.push(left(member, at, true));
+            }
             Send(sender, number, planned, started) => {
                 let (planned, started) = (At(planned * MS), At(started * MS));
                 batch.sent.push(Sent { room, number, sender, planned, started, acked: Some(true) });
@@ -158,6 +169,104 @@ fn what_was_missed_between_two_stays_is_not_owed_and_not_leaked_when_it_is_caugh
         &[Join(1, 0), Leave(1, 700), Gone(1, 700), Join(1, 2000), Send(0, 0, 1000, 1000), Get(1, 0, 2001)],
         Counts { settling: 1, ..counts() },
     );
+}
+
+/// A cut at 700 and a resumption at 2,000; settle before the cut begins at 600.
+const CUT: [Event; 3] = [Join(1, 0), Cut(1, 700), Resume(1, 2000)];
+
+fn after_the_cut(events: &[Event]) -> Vec<Event> {
+    CUT.iter().chain(events).copied().collect()
+}
+
+#[test]
+fn who_resumes_is_owed_everything_sent_since_its_stay_was_owed_nothing_more() {
+    for sent in [601, 700, 1000, 1999, 2000, 2050] {
+        check(&after_the_cut(&[Send(0, 0, sent, sent)]), Counts { owed: 1, lost: 1, ..counts() });
+    }
+    // Without resuming, the second stay begins with a settle window, and what was sent before is nobody's.
+    for sent in [601, 700, 1000, 1999, 2000, 2050] {
+        check(&[Join(1, 0), Cut(1, 700), Join(1, 2000), Send(0, 0, sent, sent)], counts());
+    }
+}
+
+#[test]
+fn what_comes_after_the_cut_is_replayed_and_what_came_before_it_is_not() {
+    let got = |at| after_the_cut(&[Send(0, 0, 650, 650), Get(1, 0, at)]);
+    check(&got(660), Counts { owed: 1, delivered: 1, ..counts() });
+    check(&got(700), Counts { owed: 1, delivered: 1, ..counts() });
+    // Replays may come before the subscription is confirmed again, however long that takes.
+    for at in [701, 1500, 1999, 2000, 9000] {
+        check(&got(at), Counts { owed: 1, replayed: 1, ..counts() });
+    }
+    let missed = after_the_cut(&[Send(0, 0, 1000, 1000), Get(1, 0, 2001)]);
+    check(&missed, Counts { owed: 1, replayed: 1, ..counts() });
+    let live = after_the_cut(&[Send(0, 0, 2000, 2000), Get(1, 0, 2001)]);
+    check(&live, Counts { owed: 1, delivered: 1, ..counts() });
+}
+
+#[test]
+fn a_copy_from_before_the_cut_that_is_replayed_is_a_duplicate() {
+    for sent in [500, 650] {
+        let twice = after_the_cut(&[Send(0, 0, sent, sent), Get(1, 0, sent + 1), Get(1, 0, 2001)]);
+        check(&twice, Counts { owed: 1, delivered: 1, duplicate: 1, ..counts() });
+    }
+}
+
+#[test]
+fn who_never_comes_back_or_gives_up_is_owed_as_if_it_had_left() {
+    let gone = |events: &[Event]| {
+        let sent = [Send(0, 0, 650, 650), Send(0, 1, 1000, 1000), Get(1, 0, 660)];
+        let events: Vec<Event> =
+            [Join(1, 0), Cut(1, 700)].iter().chain(events).chain(&sent).copied().collect();
+        check(&events, Counts { messages: 2, settling: 1, ..counts() });
+    };
+    gone(&[]);
+    gone(&[Leave(1, 1500)]);
+    gone(&[Leave(1, 1500), Resume(1, 2000)]);
+    gone(&[Join(1, 2000)]);
+}
+
+#[test]
+fn a_stay_too_short_to_be_owed_anything_is_resumed_from_where_it_would_have_been() {
+    let sent = |at| [Join(1, 1000), Cut(1, 1050), Resume(1, 1060), Send(0, 0, at, at)];
+    check(&sent(1099), counts());
+    check(&sent(1100), Counts { owed: 1, lost: 1, ..counts() });
+}
+
+#[test]
+fn what_is_owed_of_an_interruption_counts_from_the_resumption_on_and_its_copies_wait_for_it() {
+    let mut ledger = Ledger::new(RULES);
+    let mut arrivals = Vec::new();
+    let mut apply = |ledger: &mut Ledger, events: &[Event], until: i64| {
+        ledger.apply(&mut [batch(events)], At(until * MS), |arrival| arrivals.push(arrival));
+        ledger.counts()
+    };
+    let events = [Join(1, 0), Cut(1, 700), Send(0, 0, 650, 650), Get(1, 0, 660), Send(0, 1, 900, 900)];
+    let seen = Counts { messages: 2, ..counts() };
+    assert_eq!(apply(&mut ledger, &events, 5_000), seen);
+    // The replay comes before its confirmation, in another second.
+    assert_eq!(apply(&mut ledger, &[Get(1, 1, 5_900)], 6_500), seen);
+    let seen = Counts { owed: 2, delivered: 1, replayed: 1, ..seen };
+    assert_eq!(apply(&mut ledger, &[Resume(1, 6_600)], 7_000), seen);
+    // A second resumption finds the room's messages in order already.
+    let events = [Cut(1, 7_500), Send(0, 2, 8_000, 8_000), Send(0, 3, 7_900, 7_900)];
+    assert_eq!(apply(&mut ledger, &events, 9_000), Counts { messages: 4, ..seen });
+    let seen = Counts { messages: 4, owed: 4, outstanding: 2, ..seen };
+    assert_eq!(apply(&mut ledger, &[Resume(1, 9_500)], 10_000), seen);
+    assert_eq!(ledger.close(At(10_000 * MS), |_| {}), Counts { outstanding: 0, lost: 2, ..seen });
+    let replays: Vec<_> = arrivals.iter().map(|a| (a.latency_ns, a.replayed)).collect();
+    assert_eq!(replays, [(10 * MS, false), (5_000 * MS, true)]);
+}
+
+#[test]
+fn without_echo_who_resumes_is_owed_what_others_sent() {
+    let rules = Rules { echo: false, ..RULES };
+    let sent = after_the_cut(&[Send(1, 0, 1000, 1000), Send(0, 1, 1000, 1000)]);
+    check_with(rules, &sent, Counts { messages: 2, owed: 1, lost: 1, ..counts() });
+    let mut ledger = Ledger::new(rules);
+    ledger.apply(&mut [batch(&sent[..2]), batch(&sent[3..])], At(1_500 * MS), |_| {});
+    ledger.apply(&mut [batch(&sent[2..3])], At(3_000 * MS), |_| {});
+    assert_eq!(ledger.counts(), Counts { messages: 2, owed: 1, outstanding: 1, ..counts() });
 }
 
 #[test]

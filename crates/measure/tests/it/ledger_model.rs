@@ -14,6 +14,11 @@ struct Stay {
     joined: i64,
     left: Option<i64>,
     gone: Option<i64>,
+    /// Whether its member meant to come back, and when it gave up.
+    interrupted: bool,
+    gave_up: Option<i64>,
+    /// Whether its member asked for what it had missed.
+    resumes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,23 +55,36 @@ struct History {
 }
 
 impl Stay {
-    fn owed(&self, started: i64, settle: i64) -> bool {
-        let first = self.joined + settle;
-        let last = match (self.left, self.gone) {
+    fn last_owed(&self, settle: i64) -> i64 {
+        match (self.left, self.gone) {
             (None, _) => i64::MAX,
             (Some(left), Some(gone)) if left == gone => left - settle,
             (Some(left), _) => left,
-        };
-        first <= started && started <= last
+        }
     }
+
+    fn takes_up(&self, before: &Stay) -> bool {
+        self.resumes && before.interrupted && before.gave_up.is_none()
+    }
+}
+
+/// The stay a message was sent to, if it is owed. Stays that take up one another owe as one: nothing between them is missing.
+fn owed(stays: &[Stay], started: i64, settle: i64) -> Option<Stay> {
+    stays.chunk_by(|before, next| next.takes_up(before)).find_map(|chain| {
+        let covering = chain.iter().position(|stay| started <= stay.last_owed(settle))?;
+        let begun = |stay: &&Stay| stay.joined <= started;
+        let is_owed = chain[0].joined + settle <= started;
+        chain[..=covering].iter().rfind(begun).filter(|_| is_owed).copied()
+    })
 }
 
 fn reference(h: &History) -> (Counts, Vec<Arrival>) {
     let (settle, deadline) = (h.rules.settle_ns / MS, h.rules.deadline_ns / MS);
     let owed = |member: u32, m: &Message| {
         let own = m.sender == member && !h.rules.echo;
-        let stay = |s: &Stay| s.member == member && s.room == m.room && s.owed(m.started, settle);
-        if own { None } else { h.stays.iter().position(stay) }
+        let mine = |s: &&Stay| s.member == member && s.room == m.room;
+        let stays: Vec<Stay> = h.stays.iter().filter(mine).copied().collect();
+        if own { None } else { owed(&stays, m.started, settle) }
     };
     let mut c = Counts { messages: h.messages.len() as u64, ..Counts::default() };
     let mut arrivals = Vec::new();
@@ -100,7 +118,6 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
         };
         c.reordered += u64::from(before().any(overtook));
         let latency = copy.at - message.planned;
-        let stay = h.stays[stay];
         let later = h.stays.iter().filter(mine).any(|s| s.joined > stay.joined && copy.at >= s.joined);
         let replayed = later || stay.gone.is_some_and(|gone| copy.at > gone);
         let class = if replayed {
@@ -160,14 +177,19 @@ fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Bat
     let mut batch = Batch::default();
     for s in h.stays.iter().filter(|s| here(s.member)) {
         if now(s.joined) {
-            batch.joined.push(Joined { member: s.member, room: s.room, at: at(s.joined) });
+            let Stay { member, room, resumes, .. } = *s;
+            batch.joined.push(Joined { member, room, at: at(s.joined), resumes });
         }
         if let Some(left) = s.left.filter(|&left| now(left)) {
-            batch.left.push(Left { member: s.member, room: s.room, at: at(left) });
+            let Stay { member, room, interrupted, .. } = *s;
+            batch.left.push(Left { member, room, at: at(left), interrupted });
+        }
+        if let Some(gave_up) = s.gave_up.filter(|&gave_up| now(gave_up)) {
+            batch.left.push(Left { member: s.member, room: s.room, at: at(gave_up), interrupted: false });
         }
     }
     for &(member, room, gone) in h.gone.iter().filter(|g| here(g.0) && now(g.2)) {
-        batch.gone.push(Left { member, room, at: at(gone) });
+        batch.gone.push(Left { member, room, at: at(gone), interrupted: false });
     }
     for m in h.messages.iter().filter(|m| here(m.sender)) {
         if now(m.told) {
@@ -227,13 +249,26 @@ fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32)
         for _ in 0..rng.usize(1..3) {
             let joined = now;
             now += rng.i64(1..120);
-            h.stays.push(Stay { member, room, joined, left: Some(now), gone: None });
+            let left = now;
             now += [0, rng.i64(0..40)][rng.usize(0..2)];
+            // Only while it is out: what happens in one instant has an order of its own.
+            let gave_up = (now > left + 1 && rng.u8(0..4) == 0).then_some(left + 1);
+            let (interrupted, resumes) = (rng.bool(), rng.bool());
+            h.stays.push(Stay {
+                member,
+                room,
+                joined,
+                left: Some(left),
+                gone: None,
+                interrupted,
+                gave_up,
+                resumes,
+            });
         }
         let last = h.stays.last_mut().unwrap();
         match rng.usize(0..4) {
             // Still in at the end, or left without ever closing: no further connection.
-            0 => return last.left = None,
+            0 => return (last.left, last.gave_up) = (None, None),
             1 => return,
             // Cut, or drained and closed.
             n => now = if n == 2 { last.left.unwrap() } else { now },
@@ -241,6 +276,8 @@ fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32)
         h.gone.push((member, room, now));
         h.stays[first..].iter_mut().for_each(|stay| stay.gone = Some(now));
         now += [0, rng.i64(0..60)][rng.usize(0..2)];
+        let last = h.stays.last_mut().unwrap();
+        last.gave_up = last.gave_up.filter(|&gave_up| gave_up < now);
     }
 }
 

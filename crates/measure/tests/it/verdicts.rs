@@ -46,7 +46,7 @@ fn deliver(recorder: &mut Recorder, second: i64, copies: u32) {
     let (at, room, number) = (At(second * SECOND + SECOND / 2), 0, second as u32);
     let batch = recorder.ledger();
     if second == 0 {
-        batch.joined.push(Joined { member: 1, room, at: At(0) });
+        batch.joined.push(Joined { member: 1, room, at: At(0), resumes: false });
     }
     batch.sent.push(Sent { room, number, sender: 2, planned: at, started: at, acked: Some(true) });
     for _ in 0..copies {

@@ -1,0 +1,109 @@
+//! What shards write down for the ledger, as plain records.
+
+use crate::At;
+
+/// A virtual user, unique in the run; dense from 0.
+pub type Member = u32;
+/// A room, unique in the run; dense from 0.
+pub type RoomId = u32;
+
+/// What one shard saw since it was last asked. Order within each list is the order of events.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// Subscriptions confirmed.
+    pub joined: Vec<Joined>,
+    /// Memberships that ended: nothing sent from then on is owed.
+    pub left: Vec<Left>,
+    /// Connections behind ended memberships that are closed now (a finished user drains between `left` and `gone`).
+    pub gone: Vec<Left>,
+    /// Messages handed to the kernel.
+    pub sent: Vec<Sent>,
+    /// Outcomes of sends that were open.
+    pub settled: Vec<Settled>,
+    /// Copies that arrived.
+    pub received: Vec<Received>,
+    /// Stamps of other runs.
+    pub foreign: u64,
+}
+
+impl Batch {
+    /// An empty batch with as much room as this one needed.
+    pub fn successor(&self) -> Batch {
+        Batch {
+            sent: Vec::with_capacity(self.sent.len()),
+            settled: Vec::with_capacity(self.settled.len()),
+            received: Vec::with_capacity(self.received.len()),
+            ..Batch::default()
+        }
+    }
+}
+
+/// A subscription was confirmed.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined {
+    /// Who.
+    pub member: Member,
+    /// Where.
+    pub room: RoomId,
+    /// When the confirmation came.
+    pub at: At,
+    /// Whether it takes up where an [interrupted](Left::interrupted) stay broke off: what was sent since is owed, too. After
+    /// any other stay it is an ordinary join.
+    pub resumes: bool,
+}
+
+/// A membership ended (in `left`), or the connection behind it closed (in `gone`; both at once when it was cut). Copies of
+/// messages sent before `left` count whenever they arrive; copies of later ones are `settling` until `gone` + settle.
+#[derive(Clone, Copy, Debug)]
+pub struct Left {
+    /// Who.
+    pub member: Member,
+    /// Where.
+    pub room: RoomId,
+    /// When.
+    pub at: At,
+    /// The member is trying to come back and to be told of all it missed: until it has ([`Joined::resumes`]), or a further
+    /// `left` says that it gave up, nobody can say what copies of messages sent since are. Without meaning in `gone`.
+    pub interrupted: bool,
+}
+
+/// A stamped message was handed to the kernel. `acked`: None when its outcome follows as [`Settled`].
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Where.
+    pub room: RoomId,
+    /// Number in the room, from 0, unique.
+    pub number: u32,
+    /// Who.
+    pub sender: Member,
+    /// When the schedule wanted it sent; latency runs from here.
+    pub planned: At,
+    /// When it was handed to the kernel; membership is judged here.
+    pub started: At,
+    /// Whether the target acknowledged it; None when [`Settled`] will say. `Some(true)` for sends without acknowledgement.
+    pub acked: Option<bool>,
+}
+
+/// The acknowledgement of a message came (`acked`) or will never come.
+#[derive(Clone, Copy, Debug)]
+pub struct Settled {
+    /// Where.
+    pub room: RoomId,
+    /// Which message.
+    pub number: u32,
+    /// Whether the target took it.
+    pub acked: bool,
+}
+
+/// A copy arrived. 24 bytes: the hot path writes these.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    /// When.
+    pub at: At,
+    /// Who received it.
+    pub member: Member,
+    /// Which room it was sent to.
+    pub room: RoomId,
+    /// Which message.
+    pub number: u32,
+}
