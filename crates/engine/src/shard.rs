@@ -19,7 +19,7 @@ use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
 use crate::rooms::Rooms;
 use crate::schedule::Arrival;
-use crate::user::{self, Common, User};
+use crate::user::{self, Common, Sought, User};
 
 /// The shard's heartbeat: how late it comes shows when the shard itself was held up. A hundred times a second: a beat that
 /// wakes an idle machine costs some 10 µs, more than all else in a run of few messages. What is held up between two beats
@@ -68,6 +68,8 @@ pub(crate) struct Shard {
     /// What its links read into, one at a time.
     pub(crate) scratch: RefCell<Vec<u8>>,
     pub(crate) connections: Cell<u64>,
+    /// Where messages say how far their receiver has come.
+    pub(crate) sought: Option<Sought>,
     /// The clock for those who only read it.
     pub(crate) clock_reader: Rc<dyn Fn() -> At>,
     say: Box<dyn Fn(At, u32, String)>,
@@ -89,6 +91,7 @@ impl Shard {
         let plan = &common.plan;
         let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
         let reader = Rc::clone(&clock);
+        let sought = plan.cursor.as_ref().map(|member| Sought::new(member, plan.delivery.is_some()));
         let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         Rc::new(Shard {
             clock_reader: Rc::new(move || reader.now()),
@@ -99,6 +102,7 @@ impl Shard {
             recorder: RefCell::new(recorder),
             scratch: RefCell::new(vec![0; SCRATCH]),
             connections: Cell::new(0),
+            sought,
             say,
             lines: Cell::new(0),
             active: Cell::new(0),

@@ -4,12 +4,15 @@
 //! are received, counted and written into the ledger's batch whether or not the script is interested in them.
 
 mod connection;
+mod cursor;
 mod evidence;
 mod flow;
 mod jar;
 mod mail;
 mod pull;
 mod realtime;
+mod recipe;
+mod reconnect;
 mod redirect;
 mod request;
 mod stomp;
@@ -17,7 +20,7 @@ mod values;
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Sent, Settled};
-use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
+use sonagi_measure::outcome::{Failure, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::stamp::Stamp;
 use std::future::{Future, poll_fn};
@@ -34,7 +37,9 @@ use crate::link::Connection;
 use crate::rooms::Room;
 use crate::schedule::Arrival;
 use crate::shard::{Presence, SECOND_NS, Shard};
+pub(crate) use cursor::Sought;
 use mail::Mail;
+use recipe::Recipe;
 pub(crate) use values::Common;
 use values::Values;
 
@@ -61,8 +66,8 @@ pub(crate) struct User {
     /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so it
     /// is recorded by the next wait that finds none.
     lost: Option<(Failure, String)>,
-    /// Where the connection before broke off: for the event stream or the polls that take up its place.
-    resume_from: Option<String>,
+    /// What a lost connection is opened again with.
+    recipe: Option<Box<Recipe>>,
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     is_leaving: bool,
@@ -77,6 +82,8 @@ pub(crate) enum Halt {
     Failed,
     /// The run or the user's time is over.
     Stopped,
+    /// The connection is lost and will be opened again: what was under way has been recorded, the flow goes on.
+    Lost,
 }
 
 /// How a wait ended.
@@ -147,7 +154,7 @@ impl User {
             due,
             cut_at: None,
             lost: None,
-            resume_from: None,
+            recipe: None,
             under_way: None,
             is_leaving: false,
             has_waited: false,
@@ -174,7 +181,7 @@ impl User {
         let mut recorder = self.shard.recorder.borrow_mut();
         match result {
             Ok(()) => recorder.user_ended(scenario as u16, true, session_ns),
-            Err(Halt::Failed) => recorder.user_ended(scenario as u16, false, session_ns),
+            Err(Halt::Failed | Halt::Lost) => recorder.user_ended(scenario as u16, false, session_ns),
             Err(Halt::Stopped) => {
                 recorder.add(Counter::UsersStopped, 1);
                 recorder.add(Counter::OperationsCut, u64::from(self.under_way.is_some()));
@@ -205,6 +212,8 @@ impl User {
                 return Poll::Ready(Ok(Waited::Done(result)));
             }
             if !self.is_leaving
+                && self.lost.is_some()
+                && !self.outlives_loss()
                 && let Some((failure, detail)) = self.lost.take()
             {
                 return Poll::Ready(Err(self.lose(failure, detail)));
@@ -271,6 +280,7 @@ impl User {
         let now = self.now();
         let ended = limit.map_or(now, |limit| begun.started.plus(limit.as_nanos() as i64));
         self.due = now;
+        self.note_attempt(failure, &detail);
         let timing = Timing { planned: begun.planned, started: begun.started, first_byte: None, ended };
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.operation(begun.operation, timing, Outcome::Failed(failure));
@@ -278,10 +288,17 @@ impl User {
         Halt::Failed
     }
 
-    /// The connection ended under the user: the operation under way fails with it.
+    /// The connection ended under the user: the operation under way fails with it. One that only listens does not when the
+    /// connection comes back.
     fn lose(&mut self, failure: Failure, detail: String) -> Halt {
+        let comes_back = self.is_out() && !self.is_reconnecting();
         match self.under_way {
-            Some(begun) => self.fail(begun, None, failure, detail),
+            Some(_) if comes_back && self.is_under_way(OperationKind::Expect) => Halt::Lost,
+            None if comes_back => Halt::Lost,
+            Some(begun) => {
+                let halt = self.fail(begun, None, failure, detail);
+                if comes_back { Halt::Lost } else { halt }
+            }
             None => self.note_failure(None, failure, detail),
         }
     }
@@ -299,6 +316,7 @@ impl User {
         detail: String,
     ) -> Halt {
         let now = self.now();
+        self.note_attempt(failure, &detail);
         self.shard.recorder.borrow_mut().failure_at(operation, failure, Some(now), || detail);
         Halt::Failed
     }

@@ -16,7 +16,7 @@ mod websocket;
 
 pub use handshake::ConnectRequest;
 pub use poll::{PollLink, PollRequest};
-pub use socketio::{SocketioLink, SocketioRequest};
+pub use socketio::{Recovery, SocketioLink, SocketioRequest};
 pub use sse::{SseLink, SseRequest};
 pub use stomp::{StompBody, StompLink, StompRequest};
 pub use websocket::WebsocketLink;
@@ -257,6 +257,14 @@ impl Connection {
             Connection::Websocket(_) | Connection::Socketio(_) | Connection::Stomp(_) => None,
             Connection::Sse(link) => link.cursor().map(Cow::Borrowed),
             Connection::Poll(link) => link.cursor().map(Cow::Borrowed),
+        }
+    }
+
+    /// What a session of Socket.IO may be recovered by after this connection; empty when there is none.
+    pub fn recoveries(&self) -> &[Recovery] {
+        match self {
+            Connection::Socketio(link) => link.recoveries(),
+            _ => &[],
         }
     }
 

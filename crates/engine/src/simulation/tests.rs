@@ -15,6 +15,7 @@ use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 mod connections;
 mod load;
 mod pull;
+mod reconnect;
 mod requests;
 mod stomp;
 

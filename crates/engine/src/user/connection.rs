@@ -13,8 +13,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use super::cursor::Cursor;
 use super::{User, Waited};
 use crate::link::{Connection, Ended, Env, Present};
+use crate::rooms::Room;
 use crate::shard::SECOND_NS;
 
 /// How long a closing handshake may take.
@@ -26,8 +28,9 @@ impl User {
     /// Ends memberships, lets copies under way arrive, hangs up.
     pub(super) async fn leave(&mut self) {
         self.is_leaving = true;
+        self.forget_connection();
         let now = self.now();
-        self.end_memberships(now);
+        self.end_memberships(now, false);
         if !self.leaving.is_empty() && self.connection.is_some() {
             let whole = self.shard.plan().drain.as_nanos() as i64;
             self.drain(now, whole).await;
@@ -68,6 +71,9 @@ impl User {
     /// Makes way for another connection: the old one's farewell is no part of the new one's time.
     pub(super) async fn replace_connection(&mut self) {
         if self.connection.is_some() {
+            if !self.is_reconnecting() {
+                self.forget_connection();
+            }
             self.hang_up().await;
             self.due = self.now();
         }
@@ -83,7 +89,11 @@ impl User {
         let present = Present::new(&clock);
         let mut env = Env { present: &present, scratch: &mut scratch };
         let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
+        let cursor = &mut self.values.cursor;
         let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
+            if let Some(sought) = &shard.sought {
+                Cursor::note(cursor, sought, &incoming);
+            }
             mail.receive(incoming, present.now(), member, run, &mut recorder);
         });
         let (sent, received) = connection.take_bytes();
@@ -120,29 +130,52 @@ impl User {
 
     /// The connection ended: an outcome to count unless we wanted it.
     fn ended(&mut self, ended: Ended) {
+        let comes_back = ended.failure.is_some() && self.comes_back();
+        if comes_back {
+            let floor = self.connection.as_ref().and_then(|connection| connection.retry());
+            self.begin_outage(floor);
+        }
         self.disconnected();
         let Some(failure) = ended.failure else { return };
-        let is_goodbye = ended.is_goodbye && self.under_way.is_none();
+        // Who wants a connection kept takes no goodbye for an answer.
+        let is_goodbye = ended.is_goodbye && self.under_way.is_none() && !comes_back;
         if !self.is_leaving && !is_goodbye {
+            self.shard.count(Counter::ConnectionsLost, 1);
             self.lost = Some((failure, ended.detail));
         }
     }
 
-    /// Takes the connection away and its memberships with it.
-    fn disconnected(&mut self) {
-        if self.connection.take().is_none() {
-            return;
+    /// Takes the connection away and its memberships with it; for a while only, when it is to come back.
+    pub(super) fn disconnected(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        let comes_back = self.comes_back() && self.is_out();
+        if comes_back {
+            self.keep_place(&connection);
         }
         self.watch = None;
         self.mail.forget_session();
         self.shard.connections.set(self.shard.connections.get() - 1);
         self.shard.count(Counter::ConnectionsClosed, 1);
         let now = self.now();
-        self.end_memberships(now);
+        self.end_memberships(now, comes_back);
         self.forget_memberships(now);
     }
 
+    /// Keeps what the connection that takes this one's place will go on from.
+    fn keep_place(&mut self, connection: &Connection) {
+        if let Some(cursor) = connection.cursor() {
+            self.values.cursor.get_or_insert_default().of_link(&cursor);
+        }
+        if let Some(recipe) = &mut self.recipe {
+            let recoveries = connection.recoveries();
+            if !recoveries.is_empty() {
+                recipe.recoveries = recoveries.to_vec();
+            }
+        }
+    }
+
     pub(super) fn connected(&mut self, connection: Connection) {
+        self.supersede();
         self.mail.begin_session(connection.vocabulary());
         self.connection = Some(Box::new(connection));
         self.lost = None;
@@ -153,20 +186,33 @@ impl User {
     /// The user is a member from now on; again is no change.
     pub(super) fn join(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
+        let is_resumable = self.recipe.as_mut().is_some_and(|recipe| recipe.joined(room.id));
+        let resumes = is_resumable && self.is_resuming() && self.values.cursor.is_some();
+        self.join_room(room, resumes);
+    }
+
+    /// Joins; `resumes` when the stay before was interrupted and is taken up again.
+    pub(super) fn join_room(&mut self, room: Arc<Room>, resumes: bool) {
         self.values.room = Some(Arc::clone(&room));
         if self.joined.iter().any(|joined| joined.id == room.id) {
             return;
         }
-        let joined = Joined { member: self.values.member, room: room.id, at: self.now() };
+        if let Some(recipe) = &mut self.recipe {
+            recipe.interrupted.retain(|interrupted| interrupted.id != room.id);
+        }
+        let joined = Joined { member: self.values.member, room: room.id, at: self.now(), resumes };
         self.shard.recorder.borrow_mut().ledger().joined.push(joined);
         self.joined.push(room);
     }
 
     pub(super) fn leave_room(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
+        if let Some(recipe) = &mut self.recipe {
+            recipe.left(room.id);
+        }
         if let Some(index) = self.joined.iter().position(|joined| joined.id == room.id) {
             self.joined.remove(index);
-            let left = Left { member: self.values.member, room: room.id, at: self.now() };
+            let left = Left { member: self.values.member, room: room.id, at: self.now(), interrupted: false };
             let mut recorder = self.shard.recorder.borrow_mut();
             recorder.ledger().left.push(left);
             recorder.ledger().gone.push(left);
@@ -174,11 +220,17 @@ impl User {
         self.values.room = self.joined.last().cloned();
     }
 
-    /// Nothing sent from `now` on is owed to the user.
-    fn end_memberships(&mut self, now: At) {
+    /// Nothing sent from `now` on is owed to the user, unless it comes back and resumes.
+    fn end_memberships(&mut self, now: At, comes_back: bool) {
         let shard = Rc::clone(&self.shard);
+        let may_resume = comes_back && shard.plan().reconnect.is_some_and(|plan| plan.resume);
         for room in self.joined.drain(..) {
-            let left = Left { member: self.values.member, room: room.id, at: now };
+            let recipe = self.recipe.as_mut().filter(|recipe| may_resume && recipe.resumes(room.id));
+            let interrupted = recipe.is_some();
+            if let Some(recipe) = recipe {
+                recipe.interrupted.push(Arc::clone(&room));
+            }
+            let left = Left { member: self.values.member, room: room.id, at: now, interrupted };
             shard.recorder.borrow_mut().ledger().left.push(left);
             self.leaving.push(room);
         }
@@ -188,7 +240,7 @@ impl User {
     fn forget_memberships(&mut self, now: At) {
         let shard = Rc::clone(&self.shard);
         for room in self.leaving.drain(..) {
-            let gone = Left { member: self.values.member, room: room.id, at: now };
+            let gone = Left { member: self.values.member, room: room.id, at: now, interrupted: false };
             shard.recorder.borrow_mut().ledger().gone.push(gone);
         }
     }

@@ -14,13 +14,20 @@ use sonagi_measure::outcome::Failure;
 struct Frame<'p> {
     steps: &'p [Step],
     next: usize,
+    /// Steps that a reconnect takes again.
+    is_entry: bool,
     turns: Option<Turns<'p>>,
 }
 
 impl<'p> Frame<'p> {
     /// Steps that are walked once.
     fn once(steps: &'p [Step]) -> Frame<'p> {
-        Frame { steps, next: 0, turns: None }
+        Frame { steps, next: 0, is_entry: false, turns: None }
+    }
+
+    /// Steps that belong to the recipe of a reconnect.
+    fn entry(steps: &'p [Step]) -> Frame<'p> {
+        Frame { is_entry: true, ..Frame::once(steps) }
     }
 }
 
@@ -55,9 +62,23 @@ impl User {
                             frames.push(Frame::once(steps));
                         }
                     }
-                    Step::Open(step) => frames.push(Frame::once(std::slice::from_ref(step.as_ref()))),
-                    Step::Subscribe(subscribe) => frames.push(Frame::once(&subscribe.steps)),
-                    step => self.take(step).await?,
+                    Step::Open(step) => {
+                        self.note_opening(step);
+                        frames.push(Frame::entry(std::slice::from_ref(step.as_ref())));
+                    }
+                    Step::Subscribe(subscribe) => {
+                        // An attempt under way takes it along, but not twice.
+                        self.regain_at_any_time().await?;
+                        self.note_subscription(subscribe);
+                        frames.push(Frame::entry(&subscribe.steps));
+                    }
+                    step => {
+                        self.note_outage();
+                        match self.take(step).await {
+                            Err(Halt::Lost) => self.abandon(&mut frames),
+                            taken => taken?,
+                        }
+                    }
                 }
                 continue;
             }
@@ -71,12 +92,24 @@ impl User {
             if is_loop {
                 self.values.loops.pop();
             }
-            frames.pop();
+            if frames.pop().is_some_and(|frame| frame.is_entry) {
+                self.close_entry();
+            }
         }
         Ok(())
     }
 
-    async fn take(&mut self, step: &Step) -> Result<(), Halt> {
+    /// A step has failed with its connection: the flow goes on after it, and after all of the entry it belongs to, which
+    /// the reconnect takes from its beginning.
+    fn abandon(&mut self, frames: &mut Vec<Frame<'_>>) {
+        self.mail.stop_awaiting();
+        let Some(entry) = frames.iter().position(|frame| frame.is_entry) else { return };
+        let loops = frames.drain(entry..).filter(|frame| frame.turns.is_some()).count();
+        self.values.loops.truncate(self.values.loops.len().saturating_sub(loops));
+        self.close_entry();
+    }
+
+    pub(super) async fn take(&mut self, step: &Step) -> Result<(), Halt> {
         match step {
             Step::Think(think) => self.think(think).await,
             Step::Log(text) => {
@@ -115,16 +148,14 @@ impl User {
                 Ok(())
             }
             Step::Disconnect => {
+                self.forget_connection();
                 Box::pin(self.hang_up()).await;
                 self.due = self.now();
                 Ok(())
             }
+            Step::Reconnect => Box::pin(self.reconnect()).await,
             // `walk` gives these frames of their own.
             Step::Loop(_) | Step::When { .. } | Step::Open(_) | Step::Subscribe(_) => Ok(()),
-            Step::Reconnect => {
-                let detail = "this step is not to be had yet".to_owned();
-                Err(self.note_failure(None, Failure::NotConnected, detail))
-            }
         }
     }
 
@@ -143,18 +174,29 @@ impl User {
     /// Waits for `due`, from which the next operation counts; how late we woke is ours to answer for.
     async fn pause_until(&mut self, due: At) -> Result<(), Halt> {
         self.due = due;
-        if due > self.now() {
-            self.wait(due, |_, _| None::<()>).await?;
-            self.shard.recorder.borrow_mut().send_lag(self.now().since(due));
-        } else {
-            self.check_stop().await?;
+        if due <= self.now() {
+            return self.check_stop().await;
         }
-        Ok(())
+        loop {
+            let until = self.next_attempt().map_or(due, |next| next.min(due));
+            self.idle_until(until).await?;
+            let now = self.now();
+            if now >= due {
+                self.shard.recorder.borrow_mut().send_lag(now.since(due));
+                return Ok(());
+            }
+            self.mend().await?;
+            if self.now() >= due {
+                // The attempt took us here: no lateness of ours.
+                return Ok(());
+            }
+        }
     }
 
     /// A flow that never waits still lets others run and sees that the run stops. One that has waited has done so: another
     /// turn of the scheduler, with its look at the sockets, would cost it for nothing.
     async fn check_stop(&mut self) -> Result<(), Halt> {
+        self.mend().await?;
         if !std::mem::take(&mut self.has_waited) {
             tokio::task::yield_now().await;
         }
@@ -187,7 +229,7 @@ impl User {
         self.values.loops.reserve_exact(1);
         self.values.loops.push(LoopValues { count: 0, element: Value::Null });
         self.begin_turn(&mut turns).await?;
-        Ok(Some(Frame { steps: &of.body, next: 0, turns: Some(turns) }))
+        Ok(Some(Frame { turns: Some(turns), ..Frame::once(&of.body) }))
     }
 
     /// After an iteration: begins the next one if there is to be one.

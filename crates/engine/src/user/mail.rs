@@ -37,6 +37,12 @@ pub(crate) struct Mail {
     poll: Option<OperationId>,
 }
 
+/// What a step was waiting for before other steps had their turn.
+pub(crate) struct Aside {
+    awaited: Option<Awaited>,
+    kept: VecDeque<Answer>,
+}
+
 /// What a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Awaited {
@@ -195,6 +201,24 @@ impl Mail {
             }
         }
         self.answers = VecDeque::new();
+    }
+
+    /// Stops waiting for a while: what is put back waits on for the same, and finds all that was kept meanwhile.
+    pub(crate) fn set_aside(&mut self) -> Aside {
+        let awaited = self.awaited.clone();
+        self.stop_awaiting();
+        Aside { awaited, kept: std::mem::take(&mut self.kept) }
+    }
+
+    /// Goes on with what was set aside.
+    pub(crate) fn put_back(&mut self, aside: Aside) {
+        self.stop_awaiting();
+        for answer in std::mem::replace(&mut self.kept, aside.kept) {
+            self.keep(answer);
+        }
+        if let Some(awaited) = aside.awaited {
+            self.await_answer(awaited);
+        }
     }
 
     /// A fresh acknowledgement id.
@@ -429,6 +453,25 @@ mod tests {
         mail.receive(Incoming::Receipt { id: &awaited.to_string() }, At(7), 9, 1, &mut recorder);
         assert_eq!((mail.take_receipt(), mail.take_receipt()), (Some(At(7)), None), "once");
         assert_eq!(mail.take_answer().map(|answer| answer.at), Some(At(6)));
+    }
+
+    #[test]
+    fn what_is_set_aside_waits_on_and_finds_what_came_meanwhile() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.keep_all();
+        event(&mut mail, &mut recorder, r#"["kept",0]"#);
+        mail.await_answer(Awaited::Event("missed".into()));
+        let aside = mail.set_aside();
+        mail.await_answer(Awaited::Any);
+        event(&mut mail, &mut recorder, r#"["joined",1]"#);
+        event(&mut mail, &mut recorder, r#"["missed",2]"#);
+        assert_eq!(mail.take_answer().expect("it came").subject().0, "1", "nothing from before");
+        mail.stop_awaiting();
+        mail.put_back(aside);
+        assert_eq!(mail.take_answer().expect("it came meanwhile").subject().0, "2");
+        mail.stop_awaiting();
+        mail.await_answer(Awaited::Event("kept".into()));
+        assert_eq!(mail.take_answer().expect("kept all the while").subject().0, "0");
     }
 
     #[test]

@@ -17,7 +17,7 @@ type Address = (Origin, String, Vec<(String, String)>, Option<String>);
 
 impl User {
     pub(super) async fn open_sse(&mut self, step: &SseOpen) -> Result<(), Halt> {
-        let last_event_id = self.resume_from.take();
+        let last_event_id = self.place_of_link();
         self.replace_connection().await;
         let begun = self.begin(step.operation);
         let address = self.address(&step.url, &step.headers);
@@ -34,7 +34,7 @@ impl User {
     }
 
     pub(super) async fn open_poll(&mut self, step: &PollOpen) -> Result<(), Halt> {
-        let after = self.resume_from.take();
+        let after = self.place_of_link();
         self.replace_connection().await;
         let begun = self.begin(step.operation);
         let address = self.address(&step.url, &step.headers);

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use serde_json::Value;
-use sonagi_measure::outcome::{Failure, Outcome};
+use sonagi_measure::outcome::{Failure, OperationKind, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
 use std::pin::pin;
@@ -66,6 +66,8 @@ impl User {
     }
 
     pub(super) async fn send_websocket(&mut self, step: &WebsocketSend) -> Result<(), Halt> {
+        let limit = step.response.as_ref().map_or(FLUSH_LIMIT, |awaited| awaited.timeout);
+        self.regain(step.operation, limit).await?;
         let begun = self.begin(step.operation);
         let content = match &step.payload {
             Content::Text(text) => self.values.text(text),
@@ -87,6 +89,10 @@ impl User {
             return Ok(());
         };
         let answered = self.answer(begun, awaited, Failure::Timeout).await;
+        if matches!(answered, Err(Halt::Lost)) {
+            // The kernel took it, but nobody can say what the target got of it.
+            self.note_settled(stamp, false);
+        }
         self.mail.stop_awaiting();
         answered
     }
@@ -141,7 +147,11 @@ impl User {
     }
 
     /// Opens the namespace, and the session unless it is open.
-    async fn open_namespace(&mut self, step: &SocketioConnect, namespace: &str) -> Result<(), Halt> {
+    pub(super) async fn open_namespace(
+        &mut self,
+        step: &SocketioConnect,
+        namespace: &str,
+    ) -> Result<(), Halt> {
         let has_session = matches!(self.connection.as_deref(), Some(Connection::Socketio(_)));
         if !has_session {
             self.replace_connection().await;
@@ -157,10 +167,16 @@ impl User {
         }
         let auth = step.options.auth.as_ref().map(|auth| self.values.json(auth)).transpose();
         let auth = self.prepared(begun, auth.map_err(Failed::from))?;
+        let known = self.known_session(namespace);
         if let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() {
-            link.connect(namespace, auth.as_deref());
+            match known {
+                Some(recovery) => link.recover(recovery, auth.as_deref()),
+                None => link.connect(namespace, auth.as_deref()),
+            }
         }
-        self.await_namespace(begun, namespace, step.options.timeout).await
+        self.await_namespace(begun, namespace, step.options.timeout).await?;
+        self.note_recovered(namespace);
+        Ok(())
     }
 
     async fn await_namespace(&mut self, begun: Begun, namespace: &str, limit: Duration) -> Result<(), Halt> {
@@ -198,7 +214,10 @@ impl User {
     pub(super) async fn emit(&mut self, step: &SocketioEmit) -> Result<(), Halt> {
         let namespace = self.values.text(&step.namespace);
         let namespace = self.filled(namespace)?;
+        let awaited = step.acknowledge.as_ref().or(step.response.as_ref().map(|(_, awaited)| awaited));
+        self.regain(step.operation, awaited.map_or(FLUSH_LIMIT, |awaited| awaited.timeout)).await?;
         if !self.has_namespace(&namespace) {
+            self.note_namespace(&step.connect, &namespace);
             // Boxed: opening takes thirty times the room of emitting, and is rare.
             Box::pin(self.open_namespace(&step.connect, &namespace)).await?;
         }
@@ -280,11 +299,19 @@ impl User {
         let wanted = awaited.data.as_ref().map(|data| self.values.json(data)).transpose();
         let wanted = self.prepared(begun, wanted.map_err(Failed::from))?;
         let wanted: Option<Value> = wanted.and_then(|text| serde_json::from_str(&text).ok());
-        let until = after(begun.started, awaited.timeout);
+        let limit = after(begun.started, awaited.timeout);
         loop {
-            let answer = match self.wait(until, |user, _| user.mail.take_answer()).await? {
-                Waited::Done(answer) => answer,
-                Waited::Elapsed => return Err(self.timed_out(begun, awaited.timeout, missing)),
+            // An `expect` outlives the loss of its connection: what it waits for may be replayed.
+            let until = self.next_attempt().map_or(limit, |next| next.min(limit));
+            let answer = match self.wait(until, |user, _| user.mail.take_answer()).await {
+                Ok(Waited::Done(answer)) => answer,
+                Ok(Waited::Elapsed) if self.now() < limit => {
+                    self.mend().await?;
+                    continue;
+                }
+                Ok(Waited::Elapsed) => return Err(self.timed_out(begun, awaited.timeout, missing)),
+                Err(Halt::Lost) if self.is_under_way(OperationKind::Expect) => continue,
+                Err(halt) => return Err(halt),
             };
             let objection = self.examine_answer(awaited, wanted.as_ref(), &answer).err();
             let has_one_chance = missing == Failure::AckTimeout;

@@ -192,7 +192,12 @@ impl User {
         traffic.sent
     }
 
-    pub(super) fn take_response(&mut self, begun: Begun, step: &HttpStep, response: &Response) -> Result<(), Halt> {
+    pub(super) fn take_response(
+        &mut self,
+        begun: Begun,
+        step: &HttpStep,
+        response: &Response,
+    ) -> Result<(), Halt> {
         let outcome = Outcome::Status(response.status);
         self.succeed_at(begun, Some(response.first_byte), outcome, response.ended);
         if !step.expect_status.is_empty() && !step.expect_status.contains(&response.status) {

@@ -45,6 +45,7 @@ impl User {
     }
 
     pub(super) async fn subscribe_stomp(&mut self, step: &StompSubscribe) -> Result<(), Halt> {
+        self.regain(step.operation, step.timeout).await?;
         let begun = self.begin(step.operation);
         let rendered = self.frame_head(&step.destination, &step.headers);
         let (destination, headers) = self.prepared(begun, rendered)?;
@@ -61,6 +62,7 @@ impl User {
     }
 
     pub(super) async fn send_stomp(&mut self, step: &StompSend) -> Result<(), Halt> {
+        self.regain(step.operation, step.timeout).await?;
         let begun = self.begin(step.operation);
         if step.response.is_some() {
             self.mail.await_answer(Awaited::Any);

@@ -15,6 +15,7 @@ use crate::net::Failed;
 use crate::plan::template::{JsonPiece, Key, Piece};
 use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
 use crate::rooms::Room;
+use crate::user::cursor::Cursor;
 
 const LETTERS_AND_DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -40,10 +41,15 @@ pub(crate) struct Values {
     pub(crate) loops: Vec<LoopValues>,
     /// Where its next stamped message goes.
     pub(crate) room: Option<Arc<Room>>,
+    /// How far its connection has come.
+    pub(crate) cursor: Option<Box<Cursor>>,
+    /// A subscription is being taken that does not resume: `$cursor` is nothing to it.
+    pub(crate) hides_cursor: bool,
     stamp: Option<Stamp>,
 }
 
 /// What the innermost loop offers to templates.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoopValues {
     /// From 1.
     pub(crate) count: u64,
@@ -76,7 +82,19 @@ impl Values {
             .filter(|(_, choices)| choices.len() > 1)
             .map(|(name, choices)| (name.clone(), choices[rng.usize(..choices.len())].clone()))
             .collect();
-        Values { common, member, rng, own, rows, uuid: None, loops: Vec::new(), room: None, stamp: None }
+        Values {
+            common,
+            member,
+            rng,
+            own,
+            rows,
+            uuid: None,
+            loops: Vec::new(),
+            room: None,
+            cursor: None,
+            hides_cursor: false,
+            stamp: None,
+        }
     }
 
     /// Sets one of the user's variables.
@@ -188,6 +206,8 @@ impl Values {
             Expression::Path { variable, keys } => append_value(&*self.at(variable, keys)?, out),
             Expression::Constant(value) => append_value(value, out),
             Expression::Text(template) => self.append(template, out)?,
+            // In a text what is not there yet is nothing.
+            Expression::Call { function: Function::Cursor, .. } if self.cursor().is_null() => {}
             Expression::Call { .. } => append_value(&self.value(hole)?, out),
         }
         Ok(())
@@ -261,8 +281,13 @@ impl Values {
                 self.loops.last().map_or(Value::Null, |innermost| innermost.element.clone())
             }
             Function::User => Value::from(self.member),
-            Function::Cursor => Value::Null,
+            Function::Cursor => self.cursor(),
         })
+    }
+
+    fn cursor(&self) -> Value {
+        let cursor = self.cursor.as_ref().filter(|_| !self.hides_cursor);
+        cursor.map_or(Value::Null, |cursor| cursor.value())
     }
 
     /// The stamp of the message being rendered: drawn at its first mention.

@@ -299,7 +299,10 @@ fn closing_by_us_is_no_failure_however_the_peer_takes_it() {
             driven.connection.begin_close();
             driven.connection.begin_close();
             link(&mut driven).send_text("never sent");
-            assert_eq!(driven.ended().await, Ended { failure: None, detail: String::new(), is_goodbye: true });
+            assert_eq!(
+                driven.ended().await,
+                Ended { failure: None, detail: String::new(), is_goodbye: true }
+            );
             assert_eq!(driven.seen, ["text last"]);
         }
     });

@@ -11,6 +11,7 @@
 //! | WebSocket | in frames | the WebSocket ends |
 
 mod polling;
+mod recovery;
 mod session;
 
 use std::future::poll_fn;
@@ -28,6 +29,8 @@ use super::handshake::{self, ConnectRequest};
 use super::{Ended, Env, Incoming, Present};
 use crate::net::{Failed, Net, Origin, push_query, wire_path};
 use crate::plan::{SocketioRevision, SocketioTransport};
+pub use recovery::Recovery;
+
 use polling::{Drive, Polling};
 use session::{Session, engine, opening, protocol};
 
@@ -130,6 +133,20 @@ impl SocketioLink {
                 self.send(&Packet::connect_with_query(namespace, &self.query), &[]);
             }
         }
+    }
+
+    /// Asks for a namespace of a session that was lost; `Connected` or `Refused` answers, after what was missed if the server
+    /// knows the session ([`Recovery::is_recovered`]).
+    pub fn recover(&mut self, mut recovery: Recovery, auth_json: Option<&str>) {
+        let auth = recovery.auth(auth_json);
+        self.connect(&recovery.namespace, Some(&auth));
+        recovery.is_recovered = false;
+        self.session.recoveries.push(recovery);
+    }
+
+    /// What another session may be recovered by; empty when the server does not offer it.
+    pub fn recoveries(&self) -> &[Recovery] {
+        &self.session.recoveries
     }
 
     /// Leaves a namespace; there is no answer.

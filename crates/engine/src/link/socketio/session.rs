@@ -11,6 +11,7 @@ use sonagi_wire::engineio::{self, Handshake, Version};
 use sonagi_wire::socketio::{Assembler, Kind, Packet, Revision};
 
 use super::super::{Ended, Incoming};
+use super::recovery::{self, Recovery};
 use crate::plan::SocketioRevision;
 
 /// One session, from its handshake on.
@@ -20,6 +21,8 @@ pub(super) struct Session {
     assembler: Assembler,
     /// Messages that came while the session was opened, when nobody listened yet: what one drive reads, at most.
     early: Vec<engineio::Packet<'static>>,
+    /// What the session may be recovered by once it is lost.
+    pub(super) recoveries: Vec<Recovery>,
     /// Nanoseconds of silence after which the server counts as dead.
     patience: i64,
     /// None until the first drive: there is no clock before it.
@@ -51,6 +54,7 @@ impl Session {
             revision,
             assembler: Assembler::new(revision),
             early: Vec::new(),
+            recoveries: Vec::new(),
             patience: nanoseconds(patience_ms),
             heard: None,
             hears: false,
@@ -133,11 +137,13 @@ impl Session {
         match packet {
             engineio::Packet::Text(text) => {
                 if let Some(packet) = self.assembler.text(&text).map_err(protocol)? {
+                    recovery::note(&mut self.recoveries, &packet);
                     deliver(&packet, &[], on);
                 }
             }
             engineio::Packet::Binary(bytes) => {
                 if let Some(whole) = self.assembler.attachment(&bytes).map_err(protocol)? {
+                    recovery::note(&mut self.recoveries, &whole.packet);
                     deliver(&whole.packet, &whole.attachments, on);
                 }
             }
