@@ -4,10 +4,12 @@
 import { createServer } from 'node:http';
 import { Server as Engine } from 'engine.io';
 import { Server } from 'socket.io';
-import { CONNECT_MS, INTERVAL_MS, MAX_PAYLOAD, TIMEOUT_MS } from './limits.mjs';
+import { CONNECT_MS, INTERVAL_3_MS, INTERVAL_MS, MAX_PAYLOAD, TIMEOUT_3_MS, TIMEOUT_MS } from './limits.mjs';
 
 const http = createServer((_, response) => response.writeHead(404).end());
-const options = { allowEIO3: process.argv.includes('--eio3'), pingInterval: INTERVAL_MS, pingTimeout: TIMEOUT_MS, maxHttpBufferSize: MAX_PAYLOAD, destroyUpgrade: false };
+const allowEIO3 = process.argv.includes('--eio3');
+const [pingInterval, pingTimeout] = allowEIO3 ? [INTERVAL_3_MS, TIMEOUT_3_MS] : [INTERVAL_MS, TIMEOUT_MS];
+const options = { allowEIO3, pingInterval, pingTimeout, maxHttpBufferSize: MAX_PAYLOAD, destroyUpgrade: false };
 
 const engine = new Engine(options);
 engine.attach(http, { path: '/engine.io/', destroyUpgrade: false });

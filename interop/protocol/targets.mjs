@@ -1,10 +1,10 @@
 // Whom the protocol cases are run against: our service, and the reference implementation, which proves the cases right.
 import { serve } from '../support/process.mjs';
 import { startService } from '../support/service.mjs';
-import { CONNECT_MS, INTERVAL_MS, TIMEOUT_MS } from './limits.mjs';
+import { CONNECT_MS, INTERVAL_3_MS, INTERVAL_MS, TIMEOUT_3_MS, TIMEOUT_MS } from './limits.mjs';
 
-async function ours() {
-  const times = { 'ping-interval': INTERVAL_MS, 'ping-timeout': TIMEOUT_MS, 'connect-timeout': CONNECT_MS };
+async function ours(interval = INTERVAL_MS, timeout = TIMEOUT_MS) {
+  const times = { 'ping-interval': interval, 'ping-timeout': timeout, 'connect-timeout': CONNECT_MS };
   const flags = Object.entries(times).flatMap(([name, ms]) => [`--${name}`, `${ms}ms`]);
   const service = await startService('--protocol-suite', ...flags);
   return { origin: service.url, stop: service.stop };
@@ -18,6 +18,6 @@ async function reference(...flags) {
 
 /** Names and starters; each starter resolves to `{ origin, stop }`. */
 export const OURS = 'our service';
-export const TARGETS = { [OURS]: ours, 'the reference implementation': () => reference() };
+export const TARGETS = { [OURS]: () => ours(), 'the reference implementation': () => reference() };
 /** Those that speak Engine.IO 3 as well. */
-export const TARGETS_3 = { [OURS]: ours, 'the reference implementation': () => reference('--eio3') };
+export const TARGETS_3 = { [OURS]: () => ours(INTERVAL_3_MS, TIMEOUT_3_MS), 'the reference implementation': () => reference('--eio3') };
