@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, the npm and pip packages of
-# the interop tests at their locked versions. Does nothing, and says nothing, when all of it is there.
+# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, Java with Maven, RabbitMQ, the npm
+# and pip packages of the interop tests at their locked versions, and the Spring server among them. Does nothing, and says
+# nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,6 +26,19 @@ apt_install() {
     export DEBIAN_FRONTEND=noninteractive
     with_patience apt-get -qq update
     with_patience apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+# Installs a server without starting it: tests start their own.
+apt_install_idle() {
+    local policy=/usr/sbin/policy-rc.d made='' status=0
+    if [ ! -e "$policy" ] && [ -w "${policy%/*}" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod +x "$policy"
+        made=yes
+    fi
+    (apt_install "$@") || status=$?
+    [ -z "$made" ] || rm -f "$policy"
+    return "$status"
 }
 
 require_rust() {
@@ -67,12 +81,25 @@ pip_packages() {
     sha256sum <interop/requirements.txt >"$stamp"
 }
 
+# Maven keeps what it fetches where it always does; what it builds goes to .cache/spring.
+spring_server() {
+    local folder=interop/servers/spring stamp=.cache/spring/.sonagi-sources sum
+    sum=$(cat "$folder/pom.xml" "$folder"/src/main/java/sonagi/*.java | sha256sum)
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
+    say "the Spring server of $folder"
+    with_patience mvn -q -B -f "$folder/pom.xml" package
+    echo "$sum" >"$stamp"
+}
+
 require_rust
 require_node
 has cc || apt_install build-essential
 # Debian splits venv from Python: `ensurepip` is what its absence lacks.
 python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3 python3-venv
 has valgrind || apt_install valgrind
+has javac && has mvn || apt_install default-jdk-headless maven
+[ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || apt_install_idle rabbitmq-server
 mkdir -p .cache
 npm_packages
 pip_packages
+spring_server

@@ -1,0 +1,50 @@
+// A chat on the official server of Socket.IO 2, for our engine to load.
+import { createServer } from 'node:http';
+import Server from 'socket.io-2';
+
+export const TOKEN = 'let me in';
+
+/** Starts it on a free port. `seen` counts what reached it: connections by transport, events by name, upgrades. */
+export async function startSocketio2(options = {}) {
+  const http = createServer();
+  const io = new Server(http, options);
+  const seen = { transports: {}, events: {}, upgrades: 0 };
+  const count = (counts, name) => (counts[name] = (counts[name] ?? 0) + 1);
+
+  io.engine.on('connection', (session) => {
+    count(seen.transports, session.transport.name);
+    session.on('upgrade', () => (seen.upgrades += 1));
+  });
+
+  for (const namespace of [io.of('/'), io.of('/chat')]) {
+    // The query of the session, or of the namespace's own CONNECT.
+    namespace.use((socket, next) => next(socket.handshake.query.token === TOKEN ? undefined : new Error('unauthorized')));
+    namespace.on('connection', (socket) => {
+      socket.use(([name], next) => (count(seen.events, name), next()));
+      socket.emit('welcome', { to: namespace.name });
+      converse(namespace, socket);
+    });
+  }
+
+  await new Promise((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const close = () => new Promise((resolve) => io.close(resolve));
+  return { url: `http://127.0.0.1:${http.address().port}`, io, seen, close };
+}
+
+function converse(namespace, socket) {
+  socket.on('joinRoom', ({ roomId }, acknowledge) => socket.join(roomId, () => acknowledge({ ok: true, room: roomId })));
+  socket.on('sendMessage', ({ roomId, content }, acknowledge) => {
+    namespace.to(roomId).emit('newMessage', { roomId, content, senderId: socket.id });
+    acknowledge({ ok: true });
+  });
+  socket.on('add', (a, b, acknowledge) => acknowledge({ sum: a + b }));
+  socket.on('draw', (label, acknowledge) => {
+    socket.emit('picture', { label, bytes: Buffer.from([255, 0, 1]), more: [Buffer.from('소나기')] });
+    acknowledge({ label, bytes: Buffer.alloc(70_000, 7) });
+  });
+  socket.on('upload', (label, picture, more, acknowledge) => {
+    const bytes = [picture, more].map((part) => (Buffer.isBuffer(part) ? part.toString('hex') : `no bytes: ${typeof part}`));
+    acknowledge({ label, bytes });
+  });
+  socket.on('kick me', () => socket.disconnect(true));
+}
