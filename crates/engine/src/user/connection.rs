@@ -187,8 +187,17 @@ impl User {
     pub(super) fn join(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
         let is_resumable = self.recipe.as_mut().is_some_and(|recipe| recipe.joined(room.id));
-        let resumes = is_resumable && self.is_resuming() && self.values.cursor.is_some();
+        let resumes = is_resumable && self.is_resuming() && self.has_place();
         self.join_room(room, resumes);
+    }
+
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else.
+    fn has_place(&self) -> bool {
+        let Some(cursor) = &self.values.cursor else { return false };
+        match self.connection.as_deref() {
+            Some(Connection::Sse(_) | Connection::Poll(_)) => cursor.for_link().is_some(),
+            _ => true,
+        }
     }
 
     /// Joins; `resumes` when the stay before was interrupted and is taken up again.

@@ -27,7 +27,7 @@ pub(crate) struct Recipe {
     pub(super) recoveries: Vec<Recovery>,
     /// Whether every namespace opened in the attempt under way was recovered; None before the first.
     pub(super) is_recovered: Option<bool>,
-    pub(super) outage: Option<Outage>,
+    pub(super) outage: Option<Box<Outage>>,
     /// An attempt is under way: the steps being taken are the recipe's own.
     pub(super) is_reconnecting: bool,
 }
@@ -44,7 +44,7 @@ pub(super) enum Opening {
 pub(super) struct Subscription {
     pub(super) of: Arc<Subscribe>,
     /// The loop it was taken in: its templates may name the element.
-    pub(super) innermost: Option<LoopValues>,
+    pub(super) innermost: Option<Box<LoopValues>>,
     /// What it joined.
     rooms: Vec<u32>,
 }
@@ -104,7 +104,7 @@ impl Recipe {
     }
 
     /// The steps of this subscription are being taken.
-    pub(super) fn subscribe(&mut self, of: &Arc<Subscribe>, innermost: Option<LoopValues>) {
+    pub(super) fn subscribe(&mut self, of: &Arc<Subscribe>, innermost: Option<Box<LoopValues>>) {
         let same = |known: &Subscription| Arc::ptr_eq(&known.of, of) && known.innermost == innermost;
         let known = self.subscriptions.iter().position(same);
         let at = known.unwrap_or_else(|| {

@@ -104,7 +104,7 @@ impl User {
         let now = self.now();
         let (Some(plan), Some(recipe)) = (self.shard.plan().reconnect, self.recipe.as_mut()) else { return };
         let outage = recipe.outage.get_or_insert_with(|| {
-            let mut outage = Outage::new(now, floor.unwrap_or_default());
+            let mut outage = Box::new(Outage::new(now, floor.unwrap_or_default()));
             outage.wait(&plan, now, &mut self.values.rng);
             outage
         });
@@ -191,7 +191,7 @@ impl User {
         }
         let now = self.now();
         if let Some(recipe) = self.recipe() {
-            let outage = recipe.outage.get_or_insert_with(|| Outage::new(now, Duration::ZERO));
+            let outage = recipe.outage.get_or_insert_with(|| Box::new(Outage::new(now, Duration::ZERO)));
             outage.next = now;
         }
         self.disconnected();
@@ -272,7 +272,7 @@ impl User {
             }
             self.values.hides_cursor = !(self.is_resuming() && subscription.of.resumes);
             let loops = self.values.loops.len();
-            self.values.loops.extend(subscription.innermost);
+            self.values.loops.extend(subscription.innermost.map(|innermost| *innermost));
             self.walk(&subscription.of.steps).await?;
             self.values.loops.truncate(loops);
         }
@@ -328,14 +328,14 @@ impl User {
         };
         self.give_up_rooms();
         let none = || (Failure::NotConnected, "no step of the recipe opened a connection".to_owned());
-        let (failure, detail) = outage.last.unwrap_or_else(none);
-        let (planned, started) = (outage.since, outage.since);
+        let Outage { since: planned, failed, last, .. } = *outage;
+        let (failure, detail) = last.unwrap_or_else(none);
+        let started = planned;
         let timing = Timing { planned, started, first_byte: None, ended: now };
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.operation(plan.operation, timing, Outcome::Failed(failure));
-        recorder.failure(Some(plan.operation), failure, || {
-            format!("given up after {} attempts: {detail}", outage.failed)
-        });
+        recorder
+            .failure(Some(plan.operation), failure, || format!("given up after {failed} attempts: {detail}"));
         Halt::Failed
     }
 
@@ -386,7 +386,7 @@ impl User {
     /// A subscription's steps are being taken.
     pub(super) fn note_subscription(&mut self, subscribe: &Arc<Subscribe>) {
         self.values.hides_cursor = true;
-        let innermost = self.values.loops.last().cloned();
+        let innermost = self.values.loops.last().cloned().map(Box::new);
         if let Some(recipe) = self.recipe() {
             recipe.subscribe(subscribe, innermost);
         }
