@@ -82,6 +82,7 @@ impl Shard {
     pub(crate) fn new(
         clock: Rc<Clock>,
         net: Rc<Net>,
+        pool: Option<Rc<Pool>>,
         common: Common,
         shared: Arc<Shared>,
         say: Box<dyn Fn(At, u32, String)>,
@@ -89,7 +90,6 @@ impl Shard {
         let plan = &common.plan;
         let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
         let reader = Rc::clone(&clock);
-        let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         Rc::new(Shard {
             clock_reader: Rc::new(move || reader.now()),
             clock,
