@@ -143,7 +143,9 @@ fn ledger(h: &History, shards: u32, cuts: &[i64], rng: &mut fastrand::Rng) -> (C
         }
         from = until;
     }
-    let mut ledger = Ledger::new(h.rules);
+    // What is forgotten, and when, must not show: at once, within the history, or never.
+    let remembered = [0, 300 * MS, 60_000 * MS][rng.usize(..3)];
+    let mut ledger = Ledger::remembering(h.rules, remembered);
     let mut arrivals = Vec::new();
     for (mut batches, until) in given.into_iter().zip(ends) {
         rng.shuffle(&mut batches);
