@@ -187,7 +187,7 @@ const HELD_MAX: usize = 1 << 22;
 
 /// A message that has come to all it was owed to is forgotten so long after it was sent (ns): memory does not grow with a
 /// run in which nothing is lost. Late acknowledgements have come by then.
-const REMEMBERED_NS: i64 = 60_000_000_000;
+const REMEMBERED_NS: i64 = 30_000_000_000;
 
 /// The ledger of a run.
 pub struct Ledger {
@@ -218,7 +218,7 @@ impl Ledger {
         Ledger::remembering(rules, REMEMBERED_NS)
     }
 
-    /// An empty ledger that forgets what is over after so many ns instead of a minute: its counts are the same.
+    /// An empty ledger that forgets what is over after so many ns instead of half a minute: its counts are the same.
     pub fn remembering(rules: Rules, remembered_ns: i64) -> Ledger {
         Ledger {
             rules,
