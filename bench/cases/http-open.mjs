@@ -130,7 +130,7 @@ export default {
   title: 'HTTP open model over a server that answers in exactly 10 ms',
   about:
     'Requests are planned at a fixed rate, 50 % and 90 % of the most that the tool itself carries on this server (looked for before the first round: from below in steps of 1.4, then between the last rate carried and the first not, to 5 %; both are kept in the results). ' +
-    'The server measures each answer, too, from the request read to the answer written: what the tool reports above that, it added. The server’s figures leave out the first two seconds, in which connections are opened; the tools’ own percentiles are of all eight, as no tool here leaves its warm-up out.',
+    'The server measures each answer, too, from the request read to the answer written: what the tool reports above that, it added. Sonagi opens its pool before its first request, oha and k6 their connections as they go. The server’s figures leave out the first two seconds; the tools’ own percentiles are of all eight, as no tool here leaves its warm-up out.',
   operation: 'request',
   seconds: SECONDS,
   /** What the search takes: some eight trials of each tool. */

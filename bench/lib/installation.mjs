@@ -25,10 +25,9 @@ export async function installAll(contestants, tools, targets, cache) {
       console.error(`bench: ${key} is not available: ${error.message}`);
     }
   };
-  // Our own builds share Cargo's lock and come first; the peers' downloads and builds fill both cores.
+  // Our own builds share Cargo's lock and come one after the other; the peers' downloads and builds fill both cores beside them.
   const [ours, peers] = halves([...wanted], ([key]) => OURS.has(key));
-  for (const one of ours) await install(one);
-  await Promise.all(peers.map(install));
+  await Promise.all([inOrder(ours, install), ...peers.map(install)]);
   // What fails while both cores build others' programs may succeed alone.
   for (const one of peers.filter(([key]) => reasons.has(key))) {
     reasons.delete(one[0]);
@@ -47,6 +46,10 @@ const begun = new Map();
 function once(install, cache) {
   if (!begun.has(install)) begun.set(install, install(cache));
   return begun.get(install);
+}
+
+async function inOrder(list, install) {
+  for (const one of list) await install(one);
 }
 
 const halves = (list, belongs) => [list.filter(belongs), list.filter((one) => !belongs(one))];

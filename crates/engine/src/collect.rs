@@ -4,6 +4,7 @@ use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::totals::Totals;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -13,6 +14,7 @@ use tokio::time::Instant;
 use crate::control::Control;
 use crate::run::{Error, Happening, Legacy, Run};
 use crate::shard::SECOND_NS;
+use crate::start::{Place, Start};
 use crate::thread::{self, Report, Task};
 
 /// How long the collector waits for shards to end after an abort.
@@ -29,13 +31,15 @@ pub(crate) struct Shards {
 impl Shards {
     pub(crate) fn start(run: &Run, legacy: Legacy) -> Result<Shards, Error> {
         let (reports, inbox) = channel();
-        let epoch = Instant::now();
-        run.epoch.set(epoch);
-        let start = |shard: usize| -> Result<JoinHandle<()>, Error> {
+        let start = Arc::new(Start::default());
+        // All at once: a shard that were ready before the next one has its place would not wait for it.
+        let places: Vec<Place> = (0..run.shards).map(|_| start.place()).collect();
+        let begin = |(shard, place): (usize, Place)| -> Result<JoinHandle<()>, Error> {
             let reports: Sender<Report> = reports.clone();
-            Ok(thread::start(run, epoch, legacy.clone(), Task::Arrivals { shard }, reports)?)
+            Ok(thread::start(run, legacy.clone(), Task::Arrivals { shard, place }, reports)?)
         };
-        let threads = (0..run.shards).map(start).collect::<Result<_, _>>()?;
+        let threads = places.into_iter().enumerate().map(begin).collect::<Result<_, _>>()?;
+        run.epoch.set(start.epoch());
         Ok(Shards { threads, inbox })
     }
 }

@@ -19,6 +19,7 @@ mod run;
 pub mod schedule;
 mod shard;
 pub mod simulation;
+mod start;
 mod thread;
 mod user;
 

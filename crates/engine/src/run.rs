@@ -256,7 +256,7 @@ impl Run {
             return Ok((Solo { records: Vec::new(), is_complete: true }, legacy));
         }
         let (reports, inbox) = channel();
-        let thread = thread::start(self, self.epoch.get(), legacy, Task::Solo(flow), reports)?;
+        let thread = thread::start(self, legacy, Task::Solo { flow, epoch: self.epoch.get() }, reports)?;
         let (mut solo, mut own) = (Solo { records: Vec::new(), is_complete: false }, Vec::new());
         let mut patience = Patience::new(self.control());
         loop {

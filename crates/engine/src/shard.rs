@@ -84,6 +84,7 @@ impl Shard {
     pub(crate) fn new(
         clock: Rc<Clock>,
         net: Rc<Net>,
+        pool: Option<Rc<Pool>>,
         common: Common,
         shared: Arc<Shared>,
         say: Box<dyn Fn(At, u32, String)>,
@@ -92,7 +93,6 @@ impl Shard {
         let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
         let reader = Rc::clone(&clock);
         let sought = plan.cursor.as_ref().map(|member| Sought::new(member, plan.delivery.is_some()));
-        let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         Rc::new(Shard {
             clock_reader: Rc::new(move || reader.now()),
             clock,

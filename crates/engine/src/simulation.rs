@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::control::Control;
+use crate::http::Pool;
 use crate::net::Net;
 use crate::plan::Plan;
 use crate::rooms::Rooms;
@@ -89,11 +90,13 @@ async fn simulate_within(
     let memberships = local
         .run_until(async {
             tokio::task::spawn_local(Rc::clone(&clock).drive());
+            let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
             let common = Common { plan: Arc::new(plan), before: Vec::new(), run: 1 };
             let net = Rc::new(Net::simulated(server));
             let shard = Shard::new(
                 Rc::clone(&clock),
                 net,
+                pool,
                 common,
                 shared,
                 Box::new(move |_, _, text| sayer.borrow_mut().push(text)),

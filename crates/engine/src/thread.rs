@@ -2,33 +2,40 @@
 
 use serde_json::Value;
 use sonagi_measure::At;
-use sonagi_measure::recorder::Record;
+use sonagi_measure::recorder::{Counter, Record};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::runtime::LocalOptions;
 use tokio::time::Instant;
 
 use crate::clock::Clock;
-use crate::net::{Net, NetOptions};
+use crate::collect::TICK;
+use crate::http::Pool;
+use crate::net::{Net, NetOptions, Origin};
 use crate::plan::{Plan, Step};
 use crate::run::{Error, Run};
 use crate::shard::{SECOND_NS, Shard, Shared};
+use crate::start::Place;
 use crate::user::Common;
 
 /// Seconds that may wait for a collector that is held up (a terminal that is stopped, a disk that hangs). Beyond it the
 /// run is ended gracefully: nobody takes note of it, and memory is not without end.
 const MAX_UNDELIVERED: u64 = 120;
 
+/// How long opening a pool's connections may hold up the start.
+const WARM_UP: Duration = Duration::from_secs(10);
+
 /// What a thread is to do.
 pub(crate) enum Task {
-    /// This shard's share of the arrivals.
-    Arrivals { shard: usize },
+    /// This shard's share of the arrivals, from the start it has in common with the others.
+    Arrivals { shard: usize, place: Place },
     /// One user walks this flow once.
-    Solo(Vec<Step>),
+    Solo { flow: Vec<Step>, epoch: Instant },
 }
 
 /// What a thread sends.
@@ -62,7 +69,6 @@ struct Luggage {
     net: NetOptions,
     shards: usize,
     tag: u32,
-    epoch: Instant,
     before: Vec<(String, Value)>,
     reports: Sender<Report>,
 }
@@ -70,7 +76,6 @@ struct Luggage {
 /// Starts a thread; it ends by itself.
 pub(crate) fn start(
     run: &Run,
-    epoch: Instant,
     before: Vec<(String, Value)>,
     task: Task,
     reports: Sender<Report>,
@@ -81,7 +86,6 @@ pub(crate) fn start(
         net: run.net.clone(),
         shards: run.shards,
         tag: run.tag,
-        epoch,
         before,
         reports,
     };
@@ -104,35 +108,69 @@ fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
 }
 
 async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
-    let index = match &task {
-        Task::Arrivals { shard } => Some(*shard as u16),
-        Task::Solo(_) => None,
+    let Luggage { plan, shared, net, shards, tag, before, reports } = luggage;
+    let net = Rc::new(Net::real(net).map_err(|failed| Error::Network(failed.detail))?);
+    let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+    let (work, epoch) = match task {
+        Task::Arrivals { shard, place } => {
+            if let Some(pool) = pool.as_ref().filter(|_| plan.http.warm) {
+                warm(pool, &net, &plan, &shared).await?;
+            }
+            (Work::Arrivals { shard }, place.ready())
+        }
+        Task::Solo { flow, epoch } => (Work::Solo(flow), epoch),
     };
-    let Luggage { plan, shared, net, shards, tag, epoch, before, reports } = luggage;
+    let index = if let Work::Arrivals { shard } = &work { Some(*shard as u16) } else { None };
     let clock = Clock::real(epoch)?;
-    let net = Net::real(net).map_err(|failed| Error::Network(failed.detail))?;
     let logs = reports.clone();
     let say = Box::new(move |at, user, text| {
         let _ = logs.send(Report::Log { at, user, text });
     });
-    let shard = Shard::new(clock, Rc::new(net), Common { plan, before, run: tag }, shared, say);
+    let shard = Shard::new(clock, net, pool, Common { plan, before, run: tag }, shared, say);
+    let ahead = shard.pool.as_ref().map_or(0, |pool| pool.open_connections());
+    shard.count(Counter::ConnectionsOpened, ahead as u64);
     tokio::task::spawn_local(Rc::clone(&shard.clock).drive());
     tokio::select! {
-        () = work(&shard, task, shards, &reports) => {}
+        () = carry_out(&shard, work, shards, &reports) => {}
         () = Rc::clone(&shard).heartbeat() => {}
     }
     let _ = reports.send(Report::Ended { record: take(&shard, index) });
     Ok(())
 }
 
-async fn work(shard: &Rc<Shard>, task: Task, shards: usize, reports: &Sender<Report>) {
-    match task {
-        Task::Arrivals { shard: index } => {
+/// Opens the pool's connections to the target before second 0. Within [`WARM_UP`]: what is not open by then, or cannot
+/// be opened, is left to the requests, which will tell why.
+async fn warm(pool: &Rc<Pool>, net: &Rc<Net>, plan: &Plan, shared: &Shared) -> Result<(), Error> {
+    let Ok((origin, _)) = Origin::parse(&plan.target) else { return Ok(()) };
+    let clock = Clock::real(Instant::now())?;
+    let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+    let patience = async {
+        while clock.now().since(At(0)) < WARM_UP.as_nanos() as i64 && !shared.control.is_stopping() {
+            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
+        }
+    };
+    tokio::select! {
+        () = pool.open_all(net, &origin) => {}
+        () = patience => {}
+    }
+    driver.abort();
+    Ok(())
+}
+
+/// A task once its shard has started.
+enum Work {
+    Arrivals { shard: usize },
+    Solo(Vec<Step>),
+}
+
+async fn carry_out(shard: &Rc<Shard>, work: Work, shards: usize, reports: &Sender<Report>) {
+    match work {
+        Work::Arrivals { shard: index } => {
             let ticker = tokio::task::spawn_local(tick(Rc::clone(shard), index, reports.clone()));
             shard.serve_arrivals(|number| number % shards as u64 == index as u64).await;
             ticker.abort();
         }
-        Task::Solo(flow) => {
+        Work::Solo(flow) => {
             let mut user = shard.user(0, shard.clock.now());
             let completed = user.walk(&flow).await.is_ok();
             user.hang_up().await;

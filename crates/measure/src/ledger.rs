@@ -88,9 +88,14 @@ const PATIENCE_NS: i64 = 2_000_000_000;
 /// Receipts that may wait; beyond, those without a message are foreign at once.
 const HELD_MAX: usize = 1 << 22;
 
+/// A message that has come to all it was owed to is forgotten so long after it was sent (ns): memory does not grow with a
+/// run in which nothing is lost. Late acknowledgements have come by then.
+const REMEMBERED_NS: i64 = 30_000_000_000;
+
 /// The ledger of a run.
 pub struct Ledger {
     rules: Rules,
+    remembered_ns: i64,
     rooms: Vec<Room>,
     /// By member, then by room (sorted; nearly always one or two).
     seats: Vec<Vec<Seat>>,
@@ -113,8 +118,14 @@ struct NotYet;
 impl Ledger {
     /// An empty ledger.
     pub fn new(rules: Rules) -> Ledger {
+        Ledger::remembering(rules, REMEMBERED_NS)
+    }
+
+    /// An empty ledger that forgets what is over after so many ns instead of half a minute: its counts are the same.
+    pub fn remembering(rules: Rules, remembered_ns: i64) -> Ledger {
         Ledger {
             rules,
+            remembered_ns,
             rooms: Vec::new(),
             seats: Vec::new(),
             moves: Vec::new(),
@@ -165,6 +176,11 @@ impl Ledger {
             waiting.append(&mut self.held);
             self.held = waiting;
         }
+        // Without echo a copy is judged by its message's sender, too.
+        if self.rules.echo {
+            let until = ripe.plus(self.remembered_ns.saturating_neg());
+            self.rooms.iter_mut().for_each(|room| room.forget(until));
+        }
     }
 
     /// What is known so far. Until [`Ledger::close`], `owed` includes copies that may turn out `unknown`.
@@ -211,6 +227,7 @@ impl Ledger {
     fn move_at(&mut self, member: Member, room: RoomId, at: At, mut moves: Moves) {
         let (rules, settle) = (self.rules, self.rules.settle_ns);
         let seat = seat_of(&mut self.seats, member, room);
+        let was_awaited = seat.is_awaited;
         let mut ended = Vec::new();
         while moves.joins + moves.leaves + moves.goes > 0 {
             if moves.leaves > 0 && (seat.is_open() || moves.joins == 0) {
@@ -235,9 +252,10 @@ impl Ledger {
                 seat.go(at);
             }
         }
+        let room = room_of(&mut self.rooms, room);
+        room.awaited = (room.awaited + u32::from(seat.is_awaited)).saturating_sub(u32::from(was_awaited));
         for stay in ended {
-            let owed = seat.owed_between(stay, settle);
-            room_of(&mut self.rooms, room).left(*owed.end());
+            room.left(*seat.owed_between(stay, settle).end());
         }
     }
 
@@ -282,8 +300,17 @@ impl Ledger {
         if seat.as_ref().is_some_and(|seat| seat.blocked == *pass) {
             return Err(NotYet);
         }
-        let room = rooms.get_mut(copy.room as usize);
-        let Some((room, message)) = room.and_then(|room| room.ripe(copy.number, ripe).map(|m| (room, m)))
+        let mut room = rooms.get_mut(copy.room as usize);
+        if room.as_ref().is_some_and(|room| room.has_forgotten(copy.number)) {
+            *match seat {
+                Some(seat) if seat.seen.has(copy.number) => &mut counts.duplicate,
+                Some(seat) if seat.near(copy.at, rules.settle_ns) => &mut counts.settling,
+                _ => &mut counts.leaked,
+            } += 1;
+            return Ok(());
+        }
+        let Some((room, message)) =
+            room.take().and_then(|room| room.ripe(copy.number, ripe).map(|m| (room, m)))
         else {
             if waiting >= HELD_MAX {
                 counts.foreign += 1;

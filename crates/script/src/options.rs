@@ -110,6 +110,17 @@ fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
         }
         settings.http.pool = usize::try_from(pool).ok().filter(|pool| *pool > 0);
     }
+    if let Some(warm) = reader.boolean(&fields, "warm") {
+        settings.http.warm = warm;
+        if warm && settings.http.pool.is_none() {
+            let hint = "add `pool: 100`, or remove it".to_owned();
+            reader.problem(
+                fields.place_of("warm"),
+                "warm: true opens a pool's connections; there is no pool",
+                Some(hint),
+            );
+        }
+    }
     if let Some(http2) = reader.boolean(&fields, "http2") {
         settings.http.http2 = http2;
     }

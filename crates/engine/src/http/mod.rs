@@ -316,13 +316,18 @@ impl Client {
     }
 
     async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
-        let socket = self.net.dial(origin, Alpn::Http2).await?;
+        let dialed = dial(&self.net, origin).await?;
         self.traffic.opened += 1;
-        if socket.speaks_http2() {
-            return Http2::open(socket).await.map(Kept::Http2);
-        }
-        Ok(Kept::Http1(Http1::new(socket)))
+        Ok(dialed)
     }
+}
+
+async fn dial(net: &Net, origin: &Origin) -> Result<Kept, Failed> {
+    let socket = net.dial(origin, Alpn::Http2).await?;
+    if socket.speaks_http2() {
+        return Http2::open(socket).await.map(Kept::Http2);
+    }
+    Ok(Kept::Http1(Http1::new(socket)))
 }
 
 /// The kept connection had ended before the request left, or was closed while it was on its way: nothing came back.

@@ -5,14 +5,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 
 use super::exchange::Http1;
 use super::http2::Http2;
-use crate::net::Origin;
+use super::{Kept, dial};
+use crate::net::{Failed, Net, Origin};
 
 /// Origins a pool keeps connections to; the oldest that nobody uses makes room. A script whose URLs come from answers may
 /// lead to any number of them.
 const MAX_ORIGINS: usize = 64;
+
+/// Connections that are being opened at once ahead of a run: a target's backlog is no larger than it must be.
+const DIALED_AT_ONCE: usize = 64;
 
 /// The shared connections of one shard.
 pub struct Pool {
@@ -25,6 +30,39 @@ impl Pool {
     /// At most `limit` connections per origin, at least one.
     pub fn new(limit: usize) -> Pool {
         Pool { limit: limit.clamp(1, Semaphore::MAX_PERMITS), origins: RefCell::default() }
+    }
+
+    /// Opens connections to `origin` until the limit is reached, so that the first requests find them. Ends with the first
+    /// that cannot be had: the requests will tell why. Cancel safe; what was opened by then is kept.
+    pub(crate) async fn open_all(&self, net: &Rc<Net>, origin: &Origin) {
+        let shared = self.of(origin);
+        let mut dialing = JoinSet::new();
+        let dial = |dialing: &mut JoinSet<Result<Kept, Failed>>| {
+            let (net, origin) = (Rc::clone(net), origin.clone());
+            dialing.spawn_local(async move { dial(&net, &origin).await });
+        };
+        (0..self.limit.min(DIALED_AT_ONCE)).for_each(|_| dial(&mut dialing));
+        let mut begun = self.limit.min(DIALED_AT_ONCE);
+        while let Some(dialed) = dialing.join_next().await {
+            match dialed {
+                Ok(Ok(Kept::Http1(connection))) => shared.put_back(connection),
+                Ok(Ok(Kept::Http2(connection))) => shared.share(connection),
+                Ok(Err(_)) | Err(_) => return,
+            }
+            if begun < self.limit {
+                begun += 1;
+                dial(&mut dialing);
+            }
+        }
+    }
+
+    /// Connections that nobody uses at the moment, or many may.
+    pub(crate) fn open_connections(&self) -> usize {
+        let count = |(_, shared): &(Origin, Rc<Shared>)| {
+            let state = shared.state.borrow();
+            state.idle.len() + state.multiplexed.len()
+        };
+        self.origins.borrow().iter().map(count).sum()
     }
 
     pub(super) fn of(&self, origin: &Origin) -> Rc<Shared> {

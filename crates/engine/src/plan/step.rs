@@ -320,6 +320,8 @@ pub struct HttpOptions {
     pub timeout: Duration,
     /// Connections per origin and shard shared by its users; None: one keep-alive connection per user.
     pub pool: Option<usize>,
+    /// Whether the pool's connections to the target are opened before the first user arrives.
+    pub warm: bool,
     /// Over TLS, offer HTTP/2 by ALPN.
     pub http2: bool,
 }
@@ -384,7 +386,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Default for HttpOptions {
     fn default() -> HttpOptions {
-        HttpOptions { headers: Vec::new(), timeout: DEFAULT_TIMEOUT, pool: None, http2: true }
+        HttpOptions { headers: Vec::new(), timeout: DEFAULT_TIMEOUT, pool: None, warm: false, http2: true }
     }
 }
 

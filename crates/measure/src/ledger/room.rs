@@ -3,13 +3,16 @@
 //! How many were in at an instant is a difference of two ranks: stays that had begun by then less stays that had ended
 //! before. So a message's owed copies cost two binary searches however many members there are.
 
+use std::collections::VecDeque;
+
 use super::Sent;
 use crate::At;
 
 /// No message.
 const NONE: u32 = u32::MAX;
 
-/// One stamped message. 32 bytes, kept to the end of the run: its acknowledgement may come late.
+/// One stamped message. 32 bytes, kept until it is forgotten ([`Room::forget`]) or the run ends: its acknowledgement may
+/// come late.
 #[derive(Clone, Copy)]
 pub(super) struct Message {
     pub(super) planned: At,
@@ -46,7 +49,11 @@ const VACANT: Message = Message {
 /// Messages by number, and the stays of all members as two sorted lists.
 #[derive(Default)]
 pub(super) struct Room {
-    messages: Vec<Message>,
+    messages: VecDeque<Message>,
+    /// The number of the first of them: those before it are forgotten.
+    first: u32,
+    /// Members that are away and may come back for what was sent since: nothing is forgotten meanwhile.
+    pub(super) awaited: u32,
     /// The first owed instant of every stay.
     begins: Vec<At>,
     /// The last owed instant of every ended stay.
@@ -76,7 +83,7 @@ impl Room {
     /// Enters a message. `last` is the number of the sender's last one here and is brought up to date. False when the
     /// number is taken.
     pub(super) fn send(&mut self, sent: &Sent, last: &mut Option<u32>) -> bool {
-        let at = sent.number as usize;
+        let Some(at) = self.place(sent.number) else { return false };
         if self.messages.len() <= at {
             self.messages.resize(at + 1, VACANT);
         }
@@ -89,14 +96,16 @@ impl Room {
                 // Out of order: concurrent requests of one user. Look back for the message before it.
                 let sender = |m: &Message| m.sender == sent.sender;
                 next = last;
-                if let Some(before) = self.messages[..at].iter().rposition(sender) {
-                    next = std::mem::replace(&mut self.messages[before].next, sent.number);
-                } else if let Some(first) = self.messages[at + 1..].iter().position(sender) {
-                    next = (at + 1 + first) as u32;
+                if let Some(before) = self.messages.range_mut(..at).rfind(|m| sender(m)) {
+                    next = std::mem::replace(&mut before.next, sent.number);
+                } else if let Some(after) = self.messages.range(at + 1..).position(sender) {
+                    next = sent.number + 1 + after as u32;
                 }
             }
             Some(before) => {
-                self.messages[before as usize].next = sent.number;
+                if let Some(before) = self.place(before) {
+                    self.messages[before].next = sent.number;
+                }
                 *last = Some(sent.number);
             }
             None => *last = Some(sent.number),
@@ -113,8 +122,8 @@ impl Room {
 
     /// Notes a message's outcome. False when there is no such message (yet).
     pub(super) fn settle(&mut self, number: u32, acked: bool) -> bool {
-        let message = self.messages.get_mut(number as usize).filter(|m| m.state != State::Vacant);
-        if let Some(message) = message {
+        let Some(at) = self.place(number) else { return true };
+        if let Some(message) = self.messages.get_mut(at).filter(|m| m.state != State::Vacant) {
             message.state = if acked { State::Acked } else { State::Refused };
             return true;
         }
@@ -123,7 +132,7 @@ impl Room {
 
     /// The message of this number.
     pub(super) fn message(&self, number: u32) -> Option<&Message> {
-        self.messages.get(number as usize).filter(|m| m.state != State::Vacant)
+        self.messages.get(self.place(number)?).filter(|m| m.state != State::Vacant)
     }
 
     /// The message of this number, if all memberships at its sending are known.
@@ -133,36 +142,77 @@ impl Room {
 
     /// A message's owed copies have been counted: a stay that is owed it and becomes known later counts its own.
     pub(super) fn judged(&mut self, number: u32) {
-        self.messages[number as usize].is_judged = true;
+        let Some(at) = self.place(number) else { return };
+        self.messages[at].is_judged = true;
         if let Some(order) = &mut self.by_sending {
-            let messages = &self.messages;
-            insert_by(order, number, |number| messages[number as usize].started);
+            let (messages, first) = (&self.messages, self.first);
+            insert_by(order, number, |number| messages[(number - first) as usize].started);
         }
     }
 
     /// The messages judged so far that were sent at this instant or later.
     pub(super) fn judged_since(&mut self, from: At) -> impl Iterator<Item = &Message> {
         let messages = &self.messages;
-        let started = |number: &u32| messages[*number as usize].started;
+        let first = self.first;
+        let message = move |number: u32| &messages[(number - first) as usize];
+        let started = |number: &u32| message(*number).started;
         let order = self.by_sending.get_or_insert_with(|| {
-            let judged = (0u32..).zip(messages).filter(|(_, message)| message.is_judged);
+            let judged = (first..).zip(messages).filter(|(_, message)| message.is_judged);
             let mut order: Vec<u32> = judged.map(|(number, _)| number).collect();
             order.sort_by_key(started);
             order
         });
-        let first = order.partition_point(|number| started(number) < from);
-        order[first..].iter().map(move |&number| &messages[number as usize])
+        let since = order.partition_point(|number| started(number) < from);
+        order[since..].iter().map(move |&number| message(number))
     }
 
     /// A first copy arrived.
     pub(super) fn arrived(&mut self, number: u32) {
-        self.messages[number as usize].arrived += 1;
+        if let Some(at) = self.place(number) {
+            self.messages[at].arrived += 1;
+        }
     }
 
     /// The numbers of the same sender's later messages, ascending.
     pub(super) fn later_by_sender(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
-        let next = |number: u32| self.messages.get(number as usize).map(|m| m.next).filter(|&n| n != NONE);
+        let next = |number: u32| self.message(number).map(|m| m.next).filter(|&n| n != NONE);
         std::iter::successors(next(number), move |&n| next(n))
+    }
+
+    /// Whether the message of this number was sent, has come to all it was owed to, and is forgotten.
+    pub(super) fn has_forgotten(&self, number: u32) -> bool {
+        number < self.first
+    }
+
+    /// Forgets the oldest messages sent up to then, until one has an outcome or a copy outstanding. What is needed to judge
+    /// a further copy of a forgotten one stands in its receiver's bitmap: who has it was owed it, and nobody else was.
+    pub(super) fn forget(&mut self, until: At) {
+        let first = self.first;
+        self.forget_oldest(until);
+        if let Some(order) = self.by_sending.as_mut().filter(|_| self.first > first) {
+            order.retain(|number| *number >= self.first);
+        }
+    }
+
+    fn forget_oldest(&mut self, until: At) {
+        if self.awaited > 0 {
+            return;
+        }
+        while let Some(oldest) = self.messages.front() {
+            let is_over = matches!(oldest.state, State::Acked | State::Refused)
+                && oldest.started <= until
+                && u64::from(oldest.arrived) >= self.owed_at(oldest.started);
+            if !is_over {
+                return;
+            }
+            self.messages.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Where the message of this number is, or will be; None when it is forgotten.
+    fn place(&self, number: u32) -> Option<usize> {
+        number.checked_sub(self.first).map(|at| at as usize)
     }
 
     /// Owed copies of unacknowledged messages that have not come. `own` says how many of a message's copies its sender

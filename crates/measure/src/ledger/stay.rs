@@ -64,7 +64,7 @@ pub(super) struct Seat {
     /// The pass over the receipts in which this seat has to wait.
     pub(super) blocked: u32,
     /// The last stay was interrupted, and its member may yet come back to resume it.
-    is_awaited: bool,
+    pub(super) is_awaited: bool,
     /// By sender, a received number known to be high: spares long walks when a backlog is replayed. Made on first need.
     ahead: Option<HashMap<u32, u32>>,
 }

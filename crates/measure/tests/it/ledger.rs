@@ -359,3 +359,35 @@ fn a_second_merged_late_is_counted_as_far_as_it_still_can_be() {
         assert_eq!(ledger.close(At(3000 * MS), |_| {}), seen);
     }
 }
+
+#[test]
+fn a_message_that_has_come_to_everybody_is_forgotten_and_its_further_copies_are_judged_as_before() {
+    let ms = |at: i64| At(at * MS);
+    let mut ledger = Ledger::remembering(RULES, 0);
+    let mut batch = Batch::default();
+    batch.joined.extend([(1, 0), (2, 0), (3, 9_000)].map(|(member, at)| Joined {
+        member,
+        room: 0,
+        at: ms(at),
+        resumes: false,
+    }));
+    let sent = |number: u32, at| Sent {
+        room: 0,
+        number,
+        sender: 1,
+        planned: ms(at),
+        started: ms(at),
+        acked: Some(true),
+    };
+    batch.sent.extend([sent(0, 1_000), sent(1, 1_500)]);
+    let copy = |member, number, at| Received { at: ms(at), member, room: 0, number };
+    batch.received.extend([copy(1, 0, 1_001), copy(2, 0, 1_002), copy(1, 1, 1_501)]);
+    ledger.apply(&mut [batch], ms(5_000), |_| ());
+    let mut later = Batch::default();
+    // A copy again; one for who came later; one for nobody of this room; the one that was missing, out of order with nothing.
+    later.received.extend([copy(2, 0, 10_000), copy(3, 0, 10_000), copy(4, 0, 10_000), copy(2, 1, 10_001)]);
+    ledger.apply(&mut [later], ms(20_000), |_| ());
+    let counts = ledger.close(ms(30_000), |_| ());
+    assert_eq!((counts.owed, counts.delivered + counts.late, counts.lost), (4, 4, 0));
+    assert_eq!((counts.duplicate, counts.settling, counts.leaked, counts.reordered), (1, 1, 1, 0));
+}

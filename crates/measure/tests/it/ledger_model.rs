@@ -160,7 +160,9 @@ fn ledger(h: &History, shards: u32, cuts: &[i64], rng: &mut fastrand::Rng) -> (C
         }
         from = until;
     }
-    let mut ledger = Ledger::new(h.rules);
+    // What is forgotten, and when, must not show: at once, within the history, or never.
+    let remembered = [0, 300 * MS, 60_000 * MS][rng.usize(..3)];
+    let mut ledger = Ledger::remembering(h.rules, remembered);
     let mut arrivals = Vec::new();
     for (mut batches, until) in given.into_iter().zip(ends) {
         rng.shuffle(&mut batches);
@@ -225,9 +227,11 @@ fn history(seed: u64, rules: Rules) -> History {
     for room in 0..rooms {
         messages(&mut h, &mut rng, room);
     }
+    // Where nothing is missing, messages are forgotten as the run goes on.
+    let fewest = usize::from(rng.bool());
     for message in h.messages.clone() {
         for member in 0..h.members {
-            for _ in 0..[0, 1, 1, 1, 1, 2, 3][rng.usize(0..7)] {
+            for _ in 0..[0, 1, 1, 1, 1, 2, 3][rng.usize(fewest..7)] {
                 let at = message.started + [rng.i64(0..3), rng.i64(0..40), rng.i64(0..250)][rng.usize(0..3)];
                 h.copies.push(Copy { at, member, room: message.room, number: message.number });
             }

@@ -227,6 +227,12 @@ pub(crate) const HTTP: Area = Area {
             "10",
             "Connections per address and core, shared by users; without it each user has its own.",
         ),
+        key(
+            "warm",
+            "true or false",
+            "true",
+            "Opens the pool's connections to the target before the first user arrives. (Sonagi's own.)",
+        ),
         key("defaults", "a mapping", "{headers: {accept: application/json}}", "What every request has."),
         key(
             "http2",

@@ -1,5 +1,9 @@
 use crate::support::{Place, Service};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 /// Ten users in a second that ask whether the service is well.
 pub(crate) const HEALTH: &str = r#"
@@ -145,4 +149,39 @@ fn what_cannot_be_written_is_said_before_the_run() {
         assert!(answer.err.contains("cannot write"), "{flags:?}: {}", answer.err);
         assert!(!answer.err.contains("against"), "{flags:?}: it did not run: {}", answer.err);
     }
+}
+
+#[test]
+fn a_warm_pool_is_open_before_the_first_user_arrives_and_a_target_that_is_down_is_told_of_by_requests() {
+    const POOL: usize = 100;
+    let script = format!(
+        "config:\n  target: set by the test\n  phases: [{{ duration: 1, arrivalCount: 3 }}]\n  \
+         http: {{ pool: {POOL}, warm: true }}\nscenarios: [{{ flow: [{{ get: {{ url: / }} }}] }}]\n"
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (seen, accepted) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    let (noted, opened) = (Arc::clone(&seen), Arc::clone(&accepted));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(2 * POOL) {
+            opened.fetch_add(1, Relaxed);
+            let (noted, opened) = (Arc::clone(&noted), Arc::clone(&opened));
+            std::thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                while stream.read(&mut [0; 4096]).is_ok_and(|bytes| bytes > 0) {
+                    noted.lock().unwrap().push(opened.load(Relaxed));
+                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+                }
+            });
+        }
+    });
+    let place = Place::new();
+    place.write("warm.yml", &script);
+    let answer = place.sonagi(&["run", "warm.yml", "-t", &url, "--shards", "1", "--json"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert_eq!(*seen.lock().unwrap(), [POOL; 3]);
+    assert_eq!(answer.json()["traffic"]["connections_opened"], POOL);
+
+    let down = place.sonagi(&["run", "warm.yml", "-t", "http://127.0.0.1:9", "--json"]);
+    assert_eq!((down.code, &down.json()["errors"][0]["count"]), (Some(1), &Value::from(3)), "{down:?}");
 }
