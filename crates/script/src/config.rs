@@ -9,9 +9,25 @@ use crate::reader::{Fields, Reader};
 use crate::schema;
 use crate::yaml::{Kind, Node};
 
-/// The target: from the command line, or `config.target`.
-pub(crate) fn target(reader: &mut Reader, config: &Fields<'_>, overrides: &Overrides) -> String {
+/// The target before the service that is started for the run has an address.
+const STAND_IN: &str = "http://127.0.0.1:8080";
+
+/// The target: from the command line, the service the run brings along (`serves`), or `config.target`.
+pub(crate) fn target(
+    reader: &mut Reader,
+    config: &Fields<'_>,
+    overrides: &Overrides,
+    serves: bool,
+) -> String {
     let place = config.place_of("target");
+    if serves {
+        if config.get("target").is_some() {
+            let text = "target: no effect; the service that `serve` starts is the target, or what --target names";
+            reader.notice(place, text);
+        }
+        reader.constants.target = Some(STAND_IN.to_owned());
+        return STAND_IN.to_owned();
+    }
     let given = match &overrides.target {
         Some(target) => Some(target.clone()),
         None => reader.text(config, "target"),

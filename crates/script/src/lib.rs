@@ -6,6 +6,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod awaited;
+mod blocks;
+mod combinations;
 mod config;
 mod ensure;
 mod environments;
@@ -19,16 +21,22 @@ mod options;
 mod payload;
 mod phases;
 mod problem;
+mod pull;
 mod reader;
+mod reconnect;
 mod scenario;
 mod schema;
 mod sendable;
+mod serve;
 mod socketio;
+mod stomp;
 mod template;
 mod websocket;
 mod yaml;
 
+pub use combinations::Combination;
 pub use problem::{Notice, Problem, Problems};
+pub use serve::{Serve, serve_options};
 
 use serde_json::Value;
 use sonagi_engine::plan::Plan;
@@ -54,33 +62,66 @@ pub struct Overrides {
     pub insecure: bool,
     /// Name of the run; the script's file stem by default.
     pub name: Option<String>,
+    /// `--matrix`: axes of the script's matrix and the values that are left of each; none: all.
+    pub matrix: Vec<(String, Vec<String>)>,
+    /// Which run of a matrix; the first by default.
+    pub combination: Option<Combination>,
 }
 
 /// A script that can run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What it says.
+    /// What it says. With `serve` its target is a stand-in: the service has no address before it runs.
     pub plan: Plan,
     /// What its author should know.
     pub notices: Vec<Notice>,
+    /// Which run of the script's matrix this is.
+    pub combination: Combination,
+    /// The service to start first; load again with its address as [`Overrides::target`]. None when there is none to
+    /// start, or a target was given in its place.
+    pub serve: Option<Serve>,
 }
 
-/// Reads a script and everything it names (payload files, environment variables).
+/// Reads a script and everything it names (payload files, environment variables). Of a matrix that is one run:
+/// [`Overrides::combination`].
 ///
 /// # Errors
 /// All problems of the script at once, in the order of its lines.
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Problems> {
-    let text = std::fs::read(path).map_err(|error| {
+    let text = text(path)?;
+    if overrides.combination.is_some() {
+        return read(path, &text, overrides);
+    }
+    let runs = combinations::runs(path, &text, overrides);
+    let first = runs.combinations.first().cloned().unwrap_or_default();
+    let read = read(path, &text, &Overrides { combination: Some(first), ..overrides.clone() });
+    runs.judge(vec![read]).map(|mut all| all.remove(0))
+}
+
+/// Reads every run of a script: one per combination of its matrix, in the matrix's order; one without a matrix.
+///
+/// # Errors
+/// All problems of all runs at once. What is wrong in some of them only names those.
+pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Problems> {
+    let text = text(path)?;
+    let runs = combinations::runs(path, &text, overrides);
+    let of = |combination: &Combination| Overrides { combination: Some(combination.clone()), ..overrides.clone() };
+    let all = runs.combinations.iter().map(|combination| read(path, &text, &of(combination))).collect();
+    runs.judge(all)
+}
+
+/// The script's text.
+fn text(path: &Path) -> Result<String, Problems> {
+    let bytes = std::fs::read(path).map_err(|error| {
         let what = format!("cannot read the script: {error}");
         Problems(vec![Problem { file: path.to_owned(), line: 0, column: 0, what, hint: None }])
     })?;
-    let text = String::from_utf8(text).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let what = "a script is UTF-8 text; this line holds other bytes".to_owned();
         Problems(vec![Problem { file: path.to_owned(), line, column: 1, what, hint: None }])
-    })?;
-    read(path, &text, overrides)
+    })
 }
 
 /// The table of every key, as Markdown: the reference part of `docs/scripts.md`.
@@ -102,9 +143,10 @@ fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Proble
     });
     let Reader { mut problems, mut notices, .. } = reader;
     match plan {
-        Some(plan) if problems.is_empty() => {
+        Some((plan, serve)) if problems.is_empty() => {
             notices.sort_by_key(|notice| (notice.line, notice.column));
-            Ok(Loaded { plan, notices })
+            let combination = overrides.combination.clone().unwrap_or_default();
+            Ok(Loaded { plan, notices, combination, serve })
         }
         _ => {
             problems.sort_by(|a, b| (a.line, a.column, &a.what).cmp(&(b.line, b.column, &b.what)));
@@ -135,7 +177,12 @@ fn test_id() -> String {
 }
 
 /// Reads the parts in the order in which they need each other: variables, then what may use them.
-fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrides) -> Option<Plan> {
+fn plan(
+    reader: &mut Reader,
+    path: &Path,
+    root: &yaml::Node,
+    overrides: &Overrides,
+) -> Option<(Plan, Option<Serve>)> {
     if root.is_null() {
         let hint = "a script has `config:` and `scenarios:`".to_owned();
         reader.problem(root.place, "the script is empty", Some(hint));
@@ -151,13 +198,20 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
         // One problem is enough: nothing more is said of what would be in it.
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
-    let variables = config::variables(reader, &config, overrides);
-    let target = config::target(reader, &config, overrides);
+    let combination = overrides.combination.clone().unwrap_or_default();
+    combination.declare(reader);
+    let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
+    let mut variables = config::variables(reader, &config, overrides);
+    let target = config::target(reader, &config, overrides, serve.is_some());
     let payloads = payload::payloads(reader, &config, &folder(path));
+    combination.join(reader, &script, &mut variables, &payloads);
     let load = phases::load(reader, &config);
     let plugins = reader.section(&config, "plugins", &schema::PLUGINS);
     let thresholds = ensure::thresholds(reader, &config, plugins.as_ref());
     let mut settings = options::settings(reader, &config);
+    settings.is_closed = matches!(load, Some(Load::Closed { .. }));
+    let lost = reconnect::reconnect(reader, &config, &script);
+    settings.reconnects = lost.reconnect.is_some();
     let (rules, drain) = config::delivery(reader, &config);
     let config_uses = reader.names.take_uses();
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
@@ -174,9 +228,14 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
     if !stamped && let Some(node) = config.get("delivery") {
         reader.notice(node.place, "delivery has no effect: no message holds {{ $stamp }}");
     }
-    let stem = path.file_stem().map_or_else(|| "script".into(), |stem| stem.to_string_lossy().into_owned());
-    Some(Plan {
-        name: overrides.name.clone().unwrap_or(stem),
+    if lost.cursor.is_none()
+        && let Some(place) = reader.names.first_cursor()
+    {
+        let text = "$cursor is always empty: `config.reconnect` does not say which member of messages it is (`cursor: seq`)";
+        reader.notice(place, text);
+    }
+    let plan = Plan {
+        name: name(path, overrides, &combination),
         target,
         load: load.unwrap_or(Load::Open { phases: Vec::new(), spacing: Spacing::Even }),
         scenarios,
@@ -189,11 +248,19 @@ fn plan(reader: &mut Reader, path: &Path, root: &yaml::Node, overrides: &Overrid
         socketio: settings.socketio,
         verify_certificates: settings.verify_certificates && !overrides.insecure,
         delivery: stamped.then_some(rules),
-        reconnect: None,
-        cursor: None,
+        reconnect: lost.reconnect,
+        cursor: lost.cursor,
         drain,
         thresholds,
         operations: std::mem::take(&mut reader.operations).into_all(),
-        source: root.to_value(),
-    })
+        source: combination.source(root),
+    };
+    Some((plan, serve))
+}
+
+/// The run's name: the script's, and of a matrix its values.
+fn name(path: &Path, overrides: &Overrides, combination: &Combination) -> String {
+    let stem = path.file_stem().map_or_else(|| "script".into(), |stem| stem.to_string_lossy().into_owned());
+    let name = overrides.name.clone().unwrap_or(stem);
+    if combination.0.is_empty() { name } else { format!("{name}-{}", combination.slug()) }
 }

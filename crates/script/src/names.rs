@@ -15,6 +15,8 @@ pub(crate) struct Names {
     global: BTreeSet<String>,
     /// Global ones with a single value, usable in `config` itself.
     constants: Vec<(String, Value)>,
+    /// Constants whose value is wrong, which has been said: nothing more is said of what hangs on them.
+    unknown: BTreeSet<String>,
     /// Set by the flow being read.
     local: BTreeSet<String>,
     /// Set by any flow, for uses in `config`.
@@ -51,6 +53,14 @@ impl Names {
 
     pub(crate) fn declare_constant(&mut self, name: &str, value: Value) {
         self.constants.push((name.to_owned(), value));
+    }
+
+    pub(crate) fn declare_unknown(&mut self, name: &str) {
+        self.unknown.insert(name.to_owned());
+    }
+
+    pub(crate) fn is_unknown(&self, name: &str) -> bool {
+        self.unknown.contains(name)
     }
 
     pub(crate) fn constant(&self, name: &str) -> Option<&Value> {

@@ -21,7 +21,7 @@ use crate::yaml::{Entry, Kind, Node, Origin, Place};
 pub(crate) const MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// Nobody reads more.
-const MOST_PROBLEMS: usize = 1000;
+pub(crate) const MOST_PROBLEMS: usize = 1000;
 
 /// What reading a script gathers beside its values.
 pub(crate) struct Reader {
@@ -319,6 +319,9 @@ impl Reader {
                     if keys.is_empty() && self.names.constant(variable).is_some() =>
                 {
                     filled.push_str(&self.names.constant(variable).map(shown).unwrap_or_default());
+                }
+                Piece::Hole(Expression::Path { variable, .. }) if self.names.is_unknown(variable) => {
+                    return None;
                 }
                 Piece::Hole(_) => {
                     let what =

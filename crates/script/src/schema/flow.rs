@@ -28,9 +28,15 @@ pub(crate) const SCENARIO: Area = Area {
         key("weight", "a number", "3", "Relative share of users; 1 by default."),
         key(
             "engine",
-            "`http`, `ws`, `socketio` or `socketio-v3`",
+            "`http`, `ws`, `websocket`, `socketio`, `socket.io`, `socketio-v3`, `poll`, `longpoll`, `sse` or `stomp`",
             "socketio",
             "What the steps speak; http by default. HTTP steps work in all of them. `websocket` and `socket.io` are other names of `ws` and `socketio`.",
+        ),
+        key(
+            "transport",
+            "`http`, `ws`, `websocket`, `socketio`, `socket.io`, `socketio-v3`, `poll`, `longpoll`, `sse` or `stomp`",
+            "\"{{ transport }}\"",
+            "The same as `engine`. (Sonagi's own.)",
         ),
         key("flow", "a list of steps", "[{get: {url: /}}]", "What a user does."),
         key(
@@ -38,13 +44,13 @@ pub(crate) const SCENARIO: Area = Area {
             "a mapping",
             "{transports: [polling]}",
             "Laid over `config.socketio` for this scenario only.",
-        ),
+        ).of(&[&SOCKETIO]),
         key(
             "room",
             "a text, or a mapping",
             "\"{{ roomId }}\"",
-            "The room a user joins, for the delivery ledger. (Sonagi's own.)",
-        ),
+            "The room a user joins, for the delivery ledger; what `subscribe` names by default. (Sonagi's own.)",
+        ).of(&[&ROOM]),
         refused("beforeScenario", NO_JAVASCRIPT, "put the steps at the start of `flow`"),
         refused("afterScenario", NO_JAVASCRIPT, "put the steps at the end of `flow`"),
         refused("beforeRequest", NO_JAVASCRIPT, "set headers and bodies with {{ variables }}"),
@@ -62,7 +68,7 @@ pub(crate) const ROOM: Area = Area {
             "joinedAfter",
             "the name of a step, the channel of an emit, or `connect`",
             "joinRoom",
-            "The step that confirms the subscription. By default the first acknowledged emit with \"join\" in its channel, else connecting.",
+            "The step that confirms the subscription. By default the first `subscribe`, else the first acknowledged emit with \"join\" in its channel, else connecting.",
         ),
         key(
             "leftBefore",
@@ -77,13 +83,13 @@ pub(crate) const REQUEST_STEP: Area = Area {
     name: "an HTTP step",
     path: "flow[]: an HTTP request",
     keys: &[
-        key("get", "a request", "{url: /}", "Sends a request."),
-        key("post", "a request", "{url: /login, json: {user: ada}}", "Sends a request."),
-        key("put", "a request", "{url: /me}", "Sends a request."),
-        key("patch", "a request", "{url: /me}", "Sends a request."),
-        key("delete", "a request", "{url: /me}", "Sends a request."),
-        key("head", "a request", "{url: /}", "Sends a request."),
-        key("options", "a request", "{url: /}", "Sends a request."),
+        key("get", "a request", "{url: /}", "Sends a request.").of(&[&REQUEST]),
+        key("post", "a request", "{url: /login, json: {user: ada}}", "Sends a request.").of(&[&REQUEST]),
+        key("put", "a request", "{url: /me}", "Sends a request.").of(&[&REQUEST]),
+        key("patch", "a request", "{url: /me}", "Sends a request.").of(&[&REQUEST]),
+        key("delete", "a request", "{url: /me}", "Sends a request.").of(&[&REQUEST]),
+        key("head", "a request", "{url: /}", "Sends a request.").of(&[&REQUEST]),
+        key("options", "a request", "{url: /}", "Sends a request.").of(&[&REQUEST]),
     ],
 };
 
@@ -105,12 +111,12 @@ pub(crate) const REQUEST: Area = Area {
         key("json", "any value", "{email: \"{{ email }}\"}", "The body, as JSON."),
         key("body", "a text", "\"a,b\"", "The body, as it is."),
         key("form", TEXTS, "{user: ada}", "The body, as an HTML form."),
-        key("auth", "a mapping with user and pass", "{user: ada, pass: secret}", "Basic authentication."),
+        key("auth", "a mapping with user and pass", "{user: ada, pass: secret}", "Basic authentication.").of(&[&AUTH]),
         key("followRedirect", "true or false", "false", "Whether redirects are followed; true by default."),
         key("timeout", SECONDS, "5", "Time limit of this request."),
-        key("capture", CAPTURES, "{json: $.token, as: token}", "Keeps values of the response."),
-        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of the response."),
-        key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response."),
+        key("capture", CAPTURES, "{json: $.token, as: token}", "Keeps values of the response.").of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of the response.").of(&[&MATCH]),
+        key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response.").of(&[&EXPECTED]),
         key("ifTrue", IF_TRUE, "token", "Skips the step unless the variable is truthy."),
         key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
         ignored("gzip", "responses are not asked for compressed"),
@@ -263,10 +269,10 @@ pub(crate) const CONNECT_STEP: Area = Area {
     keys: &[
         key(
             "connect",
-            "an address, or a mapping of options",
+            "an address, true, or a mapping of options",
             "\"{{ target }}/ws?room=lobby\"",
-            "Opens the WebSocket or Socket.IO session now. Without it, it is opened before the first step that needs it.",
-        ),
+            "Opens the connection now; `true`: as config says. Without it, it is opened before the first step that needs it; an event stream or polls by `subscribe`.",
+        ).of(&[&WS_CONNECT, &SOCKETIO, &STOMP_CONNECT, &PULL_CONNECT]),
         key("namespace", "a path", "/chat", "Socket.IO: the namespace to join; `/` by default."),
         key("name", "a text", "enter", WITH_NAME),
     ],
@@ -307,13 +313,19 @@ pub(crate) const WS_CONNECT: Area = Area {
 
 pub(crate) const SEND_STEP: Area = Area {
     name: "a send step",
-    path: "flow[]: send, sendBytes (engine: ws)",
+    path: "flow[]: send (every engine but http), sendBytes (engine: ws)",
     keys: &[
         key(
             "send",
             "a text, or a value sent as JSON",
             "{type: send, content: \"{{ $stamp }}\"}",
-            "Sends a text message.",
+            "Sends a message: to a room (`to`), or without one as the engine has it: a text over a WebSocket, a mapping with a destination over STOMP.",
+        ),
+        key(
+            "to",
+            "a room",
+            "\"{{ group }}\"",
+            "The room the message goes to; how is in the engine's block of config, under `publish`. (Sonagi's own.)",
         ),
         key("sendBytes", "a text", "hello", "Sends the text's bytes as a binary message."),
         key("name", "a text", "say", WITH_NAME),
@@ -325,8 +337,8 @@ pub(crate) const SEND: Area = Area {
     path: "flow[].send with capture or match",
     keys: &[
         key("payload", "a text, or a value sent as JSON", "{type: ping}", "What to send."),
-        key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it."),
-        key("match", MATCHES, "{json: $.ok, value: true}", "Waits for a message and demands values of it."),
+        key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it.").of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Waits for a message and demands values of it.").of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait for it."),
     ],
 };
@@ -340,7 +352,7 @@ pub(crate) const WAIT_STEP: Area = Area {
             "a mapping with capture or match",
             "{match: {json: $.type, value: joined}}",
             "Waits for a message that fits without sending one; others are passed over.",
-        ),
+        ).of(&[&AWAITED]),
         key("name", "a text", "welcome", WITH_NAME),
     ],
 };
@@ -349,8 +361,8 @@ pub(crate) const AWAITED: Area = Area {
     name: "a wait",
     path: "flow[].wait",
     keys: &[
-        key("capture", CAPTURES, "{json: $.id, as: id}", "Keeps values of the message."),
-        key("match", MATCHES, "{json: $.type, value: joined}", "Demands values of the message."),
+        key("capture", CAPTURES, "{json: $.id, as: id}", "Keeps values of the message.").of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.type, value: joined}", "Demands values of the message.").of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
     ],
 };
@@ -364,10 +376,10 @@ pub(crate) const EMIT_STEP: Area = Area {
             "a channel with data, or a list [event, …arguments]",
             "{channel: sendMessage, data: {text: hi}}",
             "Sends an event. An argument `{$base64: AAEC}` is sent as those bytes.",
-        ),
+        ).of(&[&EMIT]),
         key("namespace", "a path", "/chat", "The namespace it goes to; `/` by default."),
-        key("response", "a mapping", "{on: newMessage}", "Waits for an event after it."),
-        key("acknowledge", "true, or a mapping", "true", "Asks for an acknowledgement and waits for it."),
+        key("response", "a mapping", "{on: newMessage}", "Waits for an event after it.").of(&[&RESPONSE]),
+        key("acknowledge", "true, or a mapping", "true", "Asks for an acknowledgement and waits for it.").of(&[&ACKNOWLEDGE]),
         key("name", "a text", "say", WITH_NAME),
     ],
 };
@@ -379,8 +391,8 @@ pub(crate) const EMIT: Area = Area {
         key("channel", "a text", "sendMessage", "The event's name."),
         key("data", "any value", "{text: hi}", "The event's argument; `{$base64: AAEC}` is those bytes."),
         key("namespace", "a path", "/chat", "The same as beside `emit`."),
-        key("response", "a mapping", "{on: newMessage}", "The same as beside `emit`."),
-        key("acknowledge", "true, or a mapping", "true", "The same as beside `emit`."),
+        key("response", "a mapping", "{on: newMessage}", "The same as beside `emit`.").of(&[&RESPONSE]),
+        key("acknowledge", "true, or a mapping", "true", "The same as beside `emit`.").of(&[&ACKNOWLEDGE]),
     ],
 };
 
@@ -392,8 +404,8 @@ pub(crate) const RESPONSE: Area = Area {
         key("channel", "a text", "newMessage", "The same as `on`."),
         key("data", "any value", "{text: hi}", "What its first argument must be."),
         key("args", "any value", "{text: hi}", "The same as `data`."),
-        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument."),
-        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of its first argument."),
+        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument.").of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of its first argument.").of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
     ],
 };
@@ -409,8 +421,8 @@ pub(crate) const ACKNOWLEDGE: Area = Area {
             CAPTURES,
             "{json: $.0.seq, as: seq}",
             "Keeps values of it; `$.0` is its first argument, and `$.seq` means `$.0.seq`.",
-        ),
-        key("match", MATCHES, "{json: $.0.ok, value: true}", "Demands values of it."),
+        ).of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.0.ok, value: true}", "Demands values of it.").of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
     ],
 };
@@ -424,7 +436,7 @@ pub(crate) const EXPECT_STEP: Area = Area {
             "a mapping",
             "{channel: newMessage, within: 2}",
             "Waits for a message that fits without sending one; others are passed over. (Sonagi's own.)",
-        ),
+        ).of(&[&EXPECT]),
         key("name", "a text", "news", WITH_NAME),
     ],
 };
@@ -433,16 +445,16 @@ pub(crate) const EXPECT: Area = Area {
     name: "an expect",
     path: "flow[].expect",
     keys: &[
-        key("channel", "a text", "newMessage", "Socket.IO: the event's name."),
+        key("channel", "a text", "newMessage", "Socket.IO: the event's name. Event streams: the event's type. STOMP: the destination."),
         key("within", SECONDS, "2", "How long to wait; 10 s by default."),
         key("data", "any value", "{text: hi}", "What its first argument must be."),
-        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of it."),
-        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of it."),
+        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of it.").of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of it.").of(&[&MATCH]),
     ],
 };
 
 pub(crate) const DISCONNECT_STEP: Area = Area {
     name: "a disconnect step",
     path: "flow[]: disconnect",
-    keys: &[key("disconnect", "true", "true", "Closes the WebSocket or Socket.IO session. (Sonagi's own.)")],
+    keys: &[key("disconnect", "true", "true", "Closes the connection. (Sonagi's own.)")],
 };

@@ -4,10 +4,14 @@
 //! `docs/scripts.md`. What a key *does* is in the reader of its place.
 
 mod config;
+mod editor;
 mod flow;
+mod transports;
 
 pub(crate) use config::*;
+pub(crate) use editor::editor;
 pub(crate) use flow::*;
+pub(crate) use transports::*;
 
 /// A place in a script that has a fixed set of keys.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub(crate) struct Key {
     /// One sentence for the reference: what it does, its unit and default.
     pub(crate) about: &'static str,
     pub(crate) support: Support,
+    /// The places a mapping under it may be; what is around the mappings (a list, say) is in `wants`.
+    pub(crate) of: &'static [&'static Area],
 }
 
 /// What is done about a key.
@@ -43,18 +49,24 @@ pub(crate) enum Support {
 }
 
 const fn key(name: &'static str, wants: &'static str, example: &'static str, about: &'static str) -> Key {
-    Key { name, wants, example, about, support: Support::Honoured }
+    Key { name, wants, example, about, support: Support::Honoured, of: &[] }
 }
 
 const fn refused(name: &'static str, why: &'static str, instead: &'static str) -> Key {
-    Key { name, wants: why, example: instead, about: "", support: Support::Refused }
+    Key { name, wants: why, example: instead, about: "", support: Support::Refused, of: &[] }
 }
 
 const fn ignored(name: &'static str, why: &'static str) -> Key {
-    Key { name, wants: why, example: "", about: "", support: Support::Ignored }
+    Key { name, wants: why, example: "", about: "", support: Support::Ignored, of: &[] }
 }
 
 impl Key {
+    /// With the places a mapping under it may be.
+    const fn of(mut self, areas: &'static [&'static Area]) -> Key {
+        self.of = areas;
+        self
+    }
+
     /// Whether it wants a number or a time; none of them may be negative.
     pub(crate) fn is_quantity(&self) -> bool {
         ["a number", "a whole number", "a time", "a percentage", "milliseconds"]
@@ -72,6 +84,7 @@ impl Area {
 /// Every place, in the order of the reference.
 pub(crate) const AREAS: &[&Area] = &[
     &SCRIPT,
+    &SERVE,
     &CONFIG,
     &PHASE,
     &PAYLOAD,
@@ -80,6 +93,12 @@ pub(crate) const AREAS: &[&Area] = &[
     &HTTP,
     &WS,
     &SOCKETIO,
+    &POLL,
+    &LONGPOLL,
+    &CURSOR,
+    &SSE,
+    &STOMP,
+    &RECONNECT,
     &TLS,
     &ENGINES,
     &PLUGINS,
@@ -100,8 +119,13 @@ pub(crate) const AREAS: &[&Area] = &[
     &LOOP,
     &CONNECT_STEP,
     &WS_CONNECT,
+    &STOMP_CONNECT,
+    &PULL_CONNECT,
+    &SUBSCRIBE_STEP,
+    &STOMP_SUBSCRIBE,
     &SEND_STEP,
     &SEND,
+    &STOMP_SEND,
     &WAIT_STEP,
     &AWAITED,
     &EMIT_STEP,
@@ -111,6 +135,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &EXPECT_STEP,
     &EXPECT,
     &DISCONNECT_STEP,
+    &RECONNECT_STEP,
 ];
 
 /// Where else a key stands, if it is a key of another place.

@@ -1,0 +1,98 @@
+//! `config.reconnect`, and what a `reconnect` step needs where the script does not say it.
+
+use sonagi_engine::plan::Reconnect;
+use sonagi_measure::outcome::{OperationId, OperationKind};
+use std::time::Duration;
+
+use crate::flow::walk;
+use crate::reader::{Fields, Reader};
+use crate::schema;
+use crate::yaml::{Kind, Node, Place};
+
+/// What becomes of a lost connection.
+pub(crate) struct Lost {
+    /// How it is opened again; None: not at all.
+    pub(crate) reconnect: Option<Reconnect>,
+    /// The member of received messages that is `$cursor`.
+    pub(crate) cursor: Option<String>,
+}
+
+/// Reads `config.reconnect`. Without it, steps that reconnect do so by its defaults, and nothing is automatic.
+pub(crate) fn reconnect(reader: &mut Reader, config: &Fields<'_>, script: &Fields<'_>) -> Lost {
+    let Some(fields) = reader.section(config, "reconnect", &schema::RECONNECT) else {
+        let step = script.get("scenarios").and_then(first_step);
+        let operation = step.and_then(|place| operation(reader, place));
+        let reconnect = operation.map(|operation| Reconnect { is_automatic: false, ..defaults(operation) });
+        return Lost { reconnect, cursor: None };
+    };
+    let cursor = cursor(reader, &fields);
+    let reconnect = operation(reader, fields.place).map(|operation| settings(reader, &fields, operation));
+    Lost { reconnect, cursor }
+}
+
+fn operation(reader: &mut Reader, place: Place) -> Option<OperationId> {
+    reader.operation(place, "reconnect", OperationKind::Reconnect)
+}
+
+fn defaults(operation: OperationId) -> Reconnect {
+    Reconnect {
+        operation,
+        is_automatic: true,
+        first: Duration::from_millis(500),
+        most: Duration::from_secs(10),
+        attempts: 10,
+        resume: true,
+    }
+}
+
+fn settings(reader: &mut Reader, fields: &Fields<'_>, operation: OperationId) -> Reconnect {
+    let mut lost = defaults(operation);
+    if let Some(automatic) = reader.boolean(fields, "automatic") {
+        lost.is_automatic = automatic;
+    }
+    if let Some(first) = reader.duration(fields, "first") {
+        lost.first = first;
+    }
+    match reader.duration(fields, "most") {
+        Some(most) if most < lost.first => {
+            let what = format!("most must not be shorter than first ({} s)", lost.first.as_secs_f64());
+            reader.problem(fields.place_of("most"), what, None);
+        }
+        Some(most) => lost.most = most,
+        None => lost.most = lost.most.max(lost.first),
+    }
+    match reader.whole(fields, "attempts") {
+        Some(0) => {
+            let hint = "remove `reconnect`, or write `automatic: false`".to_owned();
+            reader.problem(fields.place_of("attempts"), "attempts: 0 never reconnects", Some(hint));
+        }
+        Some(attempts) => lost.attempts = u32::try_from(attempts).unwrap_or(u32::MAX),
+        None => {}
+    }
+    if let Some(resume) = reader.boolean(fields, "resume") {
+        lost.resume = resume;
+    }
+    lost
+}
+
+fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
+    let cursor = reader.text(fields, "cursor")?;
+    if !cursor.is_empty() && !cursor.contains(['$', '.', '[', '"', '\\']) {
+        return Some(cursor);
+    }
+    let what = format!("cursor is the name of one member of a message; got {cursor:?}");
+    let hint = "write `cursor: seq`: the largest number under that name is the cursor".to_owned();
+    reader.problem(fields.get("cursor").map_or(fields.place, |node| node.place), what, Some(hint));
+    None
+}
+
+/// The first `reconnect` step of all flows.
+fn first_step(scenarios: &Node) -> Option<Place> {
+    let Kind::List(scenarios) = &scenarios.kind else { return None };
+    scenarios.iter().find_map(|scenario| match scenario.get("flow") {
+        Some(Node { kind: Kind::List(items), .. }) => {
+            walk(items).into_iter().find(|step| step.get("reconnect").is_some()).map(|step| step.place)
+        }
+        _ => None,
+    })
+}
