@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::flow::Flow;
 use crate::options::time_limit;
 use crate::reader::{Fields, Reader, plain_text};
+use crate::scenario::Engine;
 use crate::schema;
 use crate::yaml::Kind;
 
@@ -122,7 +123,7 @@ fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: Answer, key: &str) -
     }
 }
 
-fn json_path(reader: &mut Reader, own: &Fields<'_>) -> Option<JsonPath> {
+pub(crate) fn json_path(reader: &mut Reader, own: &Fields<'_>) -> Option<JsonPath> {
     let node = own.get("json")?;
     let Some(written) = node.as_text() else {
         reader.wrong(own, "json", node);
@@ -268,14 +269,18 @@ pub(crate) fn expect(
 ) -> Option<Step> {
     let own = reader.section(fields, verb, &schema::EXPECT)?;
     let event = reader.template_of(&own, "channel");
-    match (flow.engine.is_socketio(), own.get("channel")) {
-        (true, None) if own.entry("channel").is_none() => {
+    match (flow.engine, own.get("channel")) {
+        // Of a room that is subscribed to in so many words, any event may be what is waited for: what it is like says `match`.
+        (Engine::Socketio | Engine::SocketioV3, None)
+            if own.entry("channel").is_none() && flow.subscribes.is_none() =>
+        {
             let what = "an expect over Socket.IO needs a channel";
             reader.missing(&own, &["channel"], what, "add `channel: newMessage`");
         }
-        (false, Some(_)) => {
+        (Engine::Websocket | Engine::Poll | Engine::Longpoll, Some(_)) => {
+            let messages = if flow.engine == Engine::Websocket { "WebSocket" } else { "polled" };
             let hint = "tell messages apart with `match`".to_owned();
-            reader.problem(own.place_of("channel"), "WebSocket messages have no channel", Some(hint));
+            reader.problem(own.place_of("channel"), format!("{messages} messages have no channel"), Some(hint));
         }
         _ => {}
     }
@@ -292,7 +297,7 @@ pub(crate) fn expect(
         Some(channel) => format!("expect {channel}"),
         None => "expect".to_owned(),
     };
-    let name = reader.text(fields, "name").unwrap_or(default);
+    let name = flow.operation_name(reader, fields).unwrap_or(default);
     let operation = reader.operation(fields.place, &name, OperationKind::Expect)?;
     Some(Step::Expect(Box::new(Expect { operation, event, awaited })))
 }

@@ -11,7 +11,7 @@ use crate::problem::{Problem, nearest};
 use crate::reader::Reader;
 use crate::schema;
 use crate::template::{self, Constants};
-use crate::yaml::{Entry, Kind, Node, Origin, Place};
+use crate::yaml::{Entry, Kind, Node, Origin, Place, covers};
 use crate::{Overrides, constants, plan};
 
 /// Lays the chosen environment and `--overrides` over the script.
@@ -101,7 +101,9 @@ fn tried(path: &Path, root: &Node, entry: &Entry, overrides: &Overrides) -> Vec<
     lay_environment(&mut trial, &mut root, &judged);
     overlay(&mut trial, &mut root, &Overrides { environment: None, ..overrides.clone() });
     plan(&mut trial, path, &root, &under);
-    trial.problems.retain(|problem| covers(&entry.value, problem));
+    trial.problems.retain(|problem| {
+        covers(&entry.value, Place { origin: Origin::Script, line: problem.line, column: problem.column })
+    });
     trial.problems
 }
 
@@ -123,22 +125,5 @@ fn hangs_on_unset(node: &Node, constants: &Constants) -> bool {
         Kind::List(items) => items.iter().any(|item| hangs_on_unset(item, constants)),
         Kind::Map(entries) => entries.iter().any(|entry| hangs_on_unset(&entry.value, constants)),
         _ => false,
-    }
-}
-
-/// Whether a problem is at a key or value of this tree.
-fn covers(node: &Node, problem: &Problem) -> bool {
-    let at = |place: Place, length: usize| {
-        place.line == problem.line && (place.column..=place.column + length).contains(&problem.column)
-    };
-    match &node.kind {
-        // Two more: its quotes.
-        Kind::Text { text, .. } => at(node.place, text.chars().count() + 2),
-        Kind::List(items) => at(node.place, 0) || items.iter().any(|item| covers(item, problem)),
-        Kind::Map(entries) => {
-            at(node.place, 0)
-                || entries.iter().any(|entry| at(entry.place, 0) || covers(&entry.value, problem))
-        }
-        _ => at(node.place, 0),
     }
 }

@@ -1,19 +1,20 @@
 //! Flows: which step it is, and the steps every engine has.
 //!
-//! One verb, one line in [`VERBS`]. A connection the script does not write down is opened before the first step that needs it,
-//! but after the HTTP steps before that, because their token usually goes into the handshake.
+//! One verb, one line in [`VERBS`]. Where a connection that the script does not write down is opened is in [`Opening`].
 
 use serde_json::Value;
-use sonagi_engine::plan::{Expression, SocketioConnect, SocketioOptions, Step, Think};
+use sonagi_engine::plan::{Expression, SocketioConnect, SocketioOptions, Step, Subscribe, Think};
 use std::sync::Arc;
 
+use crate::blocks::{Behalf, Block};
+use crate::opening::{Opening, subscription};
 use crate::options::Settings;
 use crate::problem::nearest;
 use crate::reader::{Fields, MAX_SECONDS, Reader, seconds_of};
 use crate::scenario::{Engine, Joined, Room};
 use crate::schema::{self, Area};
 use crate::yaml::{Kind, Node, Place};
-use crate::{http, loops, socketio, websocket};
+use crate::{blocks, http, loops, pull, socketio, stomp, websocket};
 
 /// What steps need to know of the flow around them.
 pub(crate) struct Flow<'s> {
@@ -25,75 +26,18 @@ pub(crate) struct Flow<'s> {
     pub(crate) session: Option<Arc<SocketioConnect>>,
     opening: Opening,
     room: Option<Room>,
+    /// How rooms are spoken of.
+    pub(crate) block: Block,
+    /// What the step whose membership the ledger follows subscribes to, as it is written.
+    pub(crate) subscribed: Option<String>,
+    /// Where the flow subscribes first.
+    pub(crate) subscribes: Option<Place>,
+    /// Where the flow stands, for what no step of it says.
+    pub(crate) place: Place,
+    /// The step whose template is being read.
+    pub(crate) behalf: Option<Behalf>,
     /// Loops around the step being read.
     pub(crate) depth: usize,
-}
-
-/// Where the connection of a flow is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
-    /// HTTP only.
-    None,
-    /// By a `connect` step.
-    Explicit,
-    /// Before the step of this index.
-    Before(usize),
-    /// After all steps: HTTP first, then only listening.
-    AtEnd,
-    /// By the first emit, inside a loop after requests in the same loop.
-    Lazy,
-}
-
-impl Opening {
-    pub(crate) fn of(engine: Engine, items: &[Node]) -> Opening {
-        if engine == Engine::Http {
-            return Opening::None;
-        }
-        if walk(items).iter().any(|step| step.entries().iter().any(|entry| entry.key == "connect")) {
-            return Opening::Explicit;
-        }
-        let inner = |step: &Node, test: fn(&Node) -> bool| {
-            walk(std::slice::from_ref(step)).iter().any(|step| test(step))
-        };
-        let first = items.iter().position(|step| inner(step, is_realtime));
-        let http_before = |end: usize| items[..end].iter().rposition(|step| inner(step, is_http));
-        match first {
-            Some(first)
-                if engine.is_socketio()
-                    && items[first].get("loop").is_some()
-                    && inner(&items[first], is_http) =>
-            {
-                Opening::Lazy
-            }
-            Some(first) => Opening::Before(if http_before(first).is_some() { first } else { 0 }),
-            None => match http_before(items.len()) {
-                None => Opening::Before(0),
-                Some(last) if last + 1 < items.len() => Opening::Before(last + 1),
-                Some(_) => Opening::AtEnd,
-            },
-        }
-    }
-}
-
-/// All steps of a flow, those in loops included, in the order they are written.
-pub(crate) fn walk(items: &[Node]) -> Vec<&Node> {
-    let mut all = Vec::new();
-    for item in items {
-        all.push(item);
-        if let Some(Node { kind: Kind::List(body), .. }) = item.get("loop") {
-            all.extend(walk(body));
-        }
-    }
-    all
-}
-
-/// Whether a step itself needs the real-time connection.
-pub(crate) fn is_realtime(step: &Node) -> bool {
-    ["emit", "send", "sendBytes", "wait", "expect", "disconnect"].iter().any(|verb| step.get(verb).is_some())
-}
-
-fn is_http(step: &Node) -> bool {
-    schema::REQUEST_STEP.keys.iter().any(|key| step.get(key.name).is_some())
 }
 
 /// How a step of one verb is read.
@@ -140,13 +84,21 @@ const VERBS: &[Verb] = &[
     verb("log", &schema::LOG, any, log),
     verb("loop", &schema::LOOP, any, loops::repeat),
     verb("connect", &schema::CONNECT_STEP, realtime, connect),
-    verb("send", &schema::SEND_STEP, only_websocket, websocket::send),
+    verb("subscribe", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
+    verb("join", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
+    verb("send", &schema::SEND_STEP, realtime, blocks::send),
     verb("sendBytes", &schema::SEND_STEP, only_websocket, websocket::send_bytes),
     verb("wait", &schema::WAIT_STEP, only_websocket, websocket::wait),
     verb("emit", &schema::EMIT_STEP, only_socketio, socketio::emit),
     verb("expect", &schema::EXPECT_STEP, realtime, expect),
     verb("disconnect", &schema::DISCONNECT_STEP, realtime, disconnect),
+    verb("reconnect", &schema::RECONNECT_STEP, realtime, reconnect),
 ];
+
+/// The verbs and where their keys are, for the schema of editors.
+pub(crate) fn verbs() -> impl Iterator<Item = (&'static str, &'static Area)> {
+    VERBS.iter().map(|verb| (verb.name, verb.area))
+}
 
 /// Verbs of Artillery that this version refuses: why, and what to do instead.
 const REFUSED: &[(&str, &str, &str)] = &[
@@ -167,10 +119,43 @@ impl<'s> Flow<'s> {
         engine: Engine,
         settings: &'s Settings,
         options: SocketioOptions,
+        block: Block,
         opening: Opening,
         room: Option<Room>,
+        items: &[Node],
     ) -> Flow<'s> {
-        Flow { engine, settings, options, session: None, opening, room, depth: 0 }
+        let first = subscription(items);
+        let confirms = |step: &Node| room.as_ref().is_some_and(|room| room.joined == Joined::After(step.place));
+        let subscribed =
+            first.filter(|(step, _)| confirms(step)).and_then(|(_, named)| crate::reader::plain_text(named));
+        let subscribes = first.map(|(step, _)| step.place);
+        let (session, behalf) = (None, None);
+        let place = items.first().map_or(crate::yaml::START, |item| item.place);
+        let depth = 0;
+        Flow {
+            engine,
+            settings,
+            options,
+            session,
+            opening,
+            room,
+            block,
+            subscribed,
+            subscribes,
+            place,
+            behalf,
+            depth,
+        }
+    }
+
+    /// The name of an operation: of its own step, or of the one on whose behalf it is.
+    pub(crate) fn operation_name(&self, reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
+        reader.text(fields, "name").or_else(|| self.behalf.as_ref().map(|behalf| behalf.name.clone()))
+    }
+
+    /// A step that opens a connection, kept where it may have to be taken again.
+    pub(crate) fn opened(&self, step: Step) -> Step {
+        if self.settings.reconnects { Step::Open(Arc::new(step)) } else { step }
     }
 
     /// The connection the script does not write down.
@@ -179,13 +164,31 @@ impl<'s> Flow<'s> {
             Engine::Http => None,
             Engine::Websocket => websocket::implicit_connect(reader, self),
             Engine::Socketio | Engine::SocketioV3 => socketio::implicit_connect(reader, self),
+            Engine::Stomp => stomp::implicit_connect(reader, self),
+            Engine::Poll | Engine::Longpoll | Engine::Sse => pull::implicit_connect(reader, self),
         };
-        out.extend(step);
-        if let Some(room) = &self.room
-            && room.joined == Joined::AfterOpening
-        {
-            out.push(Step::Join(room.name.clone()));
+        let opened: Vec<Step> = step.into_iter().collect();
+        match &self.room {
+            Some(room) if room.joined == Joined::AfterOpening => self.confirm(opened, false, out),
+            _ => out.extend(opened),
         }
+    }
+
+    /// Steps that confirm the membership: it begins after them, and again when a reconnect takes them again.
+    fn confirm(&self, mut steps: Vec<Step>, resumes: bool, out: &mut Vec<Step>) {
+        let Some(room) = &self.room else { return out.extend(steps) };
+        let join = Step::Join(room.name.clone());
+        match steps.last_mut() {
+            Some(Step::Subscribe(last)) => Arc::make_mut(last).steps.push(join),
+            _ if self.settings.reconnects => {
+                let opens = steps.iter().rposition(|step| matches!(step, Step::Open(_))).map_or(0, |last| last + 1);
+                let mut steps_again = steps.split_off(opens);
+                steps_again.push(join);
+                steps.push(Step::Subscribe(Arc::new(Subscribe { steps: steps_again, resumes })));
+            }
+            _ => steps.push(join),
+        }
+        out.extend(steps);
     }
 }
 
@@ -207,11 +210,14 @@ pub(crate) fn steps(
         {
             out.push(Step::Leave(room.name.clone()));
         }
-        out.extend(step(reader, flow, item).unwrap_or_default());
-        if let Some(room) = &flow.room
-            && room.joined == Joined::After(item.place)
-        {
-            out.push(Step::Join(room.name.clone()));
+        if flow.room.as_ref().is_some_and(|room| room.joined == Joined::After(item.place)) {
+            let cursors = reader.names.cursors();
+            let was = reader.names.subscribe(true);
+            let confirmed = step(reader, flow, item).unwrap_or_default();
+            reader.names.subscribe(was);
+            flow.confirm(confirmed, reader.names.cursors() > cursors, out);
+        } else {
+            out.extend(step(reader, flow, item).unwrap_or_default());
         }
     }
     if top && flow.opening == Opening::AtEnd {
@@ -219,7 +225,8 @@ pub(crate) fn steps(
     }
 }
 
-fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Option<Vec<Step>> {
+/// Compiles one step.
+pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Option<Vec<Step>> {
     let Kind::Map(entries) = &item.kind else {
         let what = format!("a step is a mapping, e.g. `think: 1`; got {}", item.describe());
         let is_disconnect = item.as_text().is_some_and(|text| text == "disconnect");
@@ -239,11 +246,8 @@ fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Option<Vec<Ste
         return None;
     }
     if !(verb.engines)(flow.engine) {
-        let engines: Vec<&str> = [Engine::Websocket, Engine::Socketio, Engine::SocketioV3]
-            .into_iter()
-            .filter(|engine| (verb.engines)(*engine))
-            .map(Engine::name)
-            .collect();
+        let engines: Vec<&str> =
+            Engine::ALL.into_iter().filter(|engine| (verb.engines)(*engine)).map(Engine::name).collect();
         reader.problem(
             entry.place,
             format!("the engine {} has no step \"{}\"", flow.engine.name(), verb.name),
@@ -353,14 +357,34 @@ fn disconnect(_: &mut Reader, _: &mut Flow<'_>, _: &Fields<'_>, _: &'static str)
     Some(vec![Step::Disconnect])
 }
 
+fn reconnect(
+    reader: &mut Reader,
+    _: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    let node = fields.get(verb)?;
+    if !matches!(node.kind, Kind::Bool(true)) {
+        reader.wrong(fields, verb, node);
+    }
+    Some(vec![Step::Reconnect])
+}
+
 fn connect(
     reader: &mut Reader,
     flow: &mut Flow<'_>,
     fields: &Fields<'_>,
     verb: &'static str,
 ) -> Option<Vec<Step>> {
+    if let Some(node) = fields.get("namespace").filter(|_| !flow.engine.is_socketio()) {
+        let this = if flow.engine == Engine::Websocket { "a WebSocket" } else { flow.engine.name() };
+        let what = format!("namespaces belong to Socket.IO; this is {this}");
+        reader.problem(node.place, what, None);
+    }
     match flow.engine {
         Engine::Websocket => websocket::connect(reader, flow, fields, verb),
+        Engine::Stomp => stomp::connect(reader, flow, fields, verb),
+        engine if engine.is_pull() => pull::connect(reader, flow, fields, verb),
         _ => socketio::connect(reader, flow, fields, verb),
     }
 }

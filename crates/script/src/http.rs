@@ -28,7 +28,9 @@ pub(crate) fn request(
     let own = reader.section(fields, verb, &schema::REQUEST)?;
     let method = verb.to_uppercase();
     let url = url(reader, &own);
-    let name = reader.text(&own, "name").unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
+    let name = flow.operation_name(reader, &own);
+    let name = name.unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
+    let is_message = flow.behalf.as_ref().is_some_and(|behalf| behalf.is_publish);
     let mut cookies = set_by_now(reader, &flow.settings.cookies, &own, true);
     let own_cookies = reader.cookies(&own, "cookie");
     lay_over(&mut cookies, own_cookies, false);
@@ -36,7 +38,9 @@ pub(crate) fn request(
     let own_headers = reader.headers(&own, "headers");
     lay_over(&mut headers, own_headers, true);
     let query = reader.templates(&own, "qs");
+    reader.names.in_message = is_message;
     let body = body(reader, &own);
+    reader.names.in_message = false;
     let basic_auth = auth(reader, &own);
     let follow_redirects = reader.boolean(&own, "followRedirect").unwrap_or(true);
     let timeout = time_limit(reader, &own).unwrap_or(flow.settings.http.timeout);
@@ -58,7 +62,7 @@ pub(crate) fn request(
         captures,
         matches,
         expect_status,
-        is_message: false,
+        is_message,
         prepared: Default::default(),
     };
     Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))

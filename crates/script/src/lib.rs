@@ -16,6 +16,7 @@ mod http;
 mod loops;
 mod merge;
 mod names;
+mod opening;
 mod operations;
 mod options;
 mod payload;
@@ -129,6 +130,11 @@ pub fn reference() -> String {
     schema::reference()
 }
 
+/// A JSON Schema (draft 2020-12) of scripts, for editors.
+pub fn json_schema() -> Value {
+    schema::editor()
+}
+
 fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
     let mut reader = Reader::new(path, constants(path, overrides));
     let mut faults = Vec::new();
@@ -217,9 +223,8 @@ fn plan(
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
     let (scenarios, stamped) = scenario::scenarios(reader, &script, &settings);
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
-    for unset in reader.names.unset_anywhere(config_uses) {
-        reader.problem(unset.place, unset.what, unset.hint);
-    }
+    let unset = reader.names.unset_anywhere(config_uses);
+    reader.unset(unset);
     // The others are in the steps that can fill them (`http::set_by_now`).
     settings
         .http

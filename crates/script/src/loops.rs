@@ -22,7 +22,7 @@ pub(crate) fn repeat(
     }
     let pace = reader.duration(fields, "pace");
     let over = fields.get("over");
-    let how = how_often(reader, fields);
+    let how = how_often(reader, flow, fields);
     let mut body = Vec::new();
     for (key, function) in [("loopValue", Function::LoopCount), ("loopElement", Function::LoopElement)] {
         let Some(name) = reader.text(fields, key) else { continue };
@@ -50,7 +50,7 @@ pub(crate) fn repeat(
     Some(vec![Step::Loop(Loop { body, repeat: how?, pace })])
 }
 
-fn how_often(reader: &mut Reader, fields: &Fields<'_>) -> Option<Repeat> {
+fn how_often(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>) -> Option<Repeat> {
     let given: Vec<&str> =
         ["count", "over", "whileTrue"].into_iter().filter(|key| fields.get(key).is_some()).collect();
     if let [first, second, ..] = given.as_slice() {
@@ -60,8 +60,11 @@ fn how_often(reader: &mut Reader, fields: &Fields<'_>) -> Option<Repeat> {
     }
     match given.first() {
         None => {
-            let text = "a loop without count, over or whileTrue goes on until the run is stopped";
-            reader.notice(fields.place_of("loop"), text);
+            // A closed model's user has a time, and leaves the loop with it.
+            if !flow.settings.is_closed {
+                let text = "a loop without count, over or whileTrue goes on until the run is stopped";
+                reader.notice(fields.place_of("loop"), text);
+            }
             Some(Repeat::Forever)
         }
         Some(&"count") => count(reader, fields, fields.get("count")?),

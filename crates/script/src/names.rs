@@ -6,7 +6,7 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-use crate::yaml::Place;
+use crate::yaml::{Node, Place, covers};
 
 /// Variables of a script while it is read.
 #[derive(Default)]
@@ -30,6 +30,10 @@ pub(crate) struct Names {
     pub(crate) in_message: bool,
     /// Stamps in messages of the flow being read.
     stamps: Vec<Place>,
+    /// The texts being read subscribe to a room, which may take up where it broke off.
+    in_subscription: bool,
+    /// Uses of `$cursor` in all flows.
+    cursors: Vec<Place>,
 }
 
 /// A variable used somewhere.
@@ -39,6 +43,8 @@ pub(crate) struct Use {
     pub(crate) place: Place,
     in_loop: bool,
     over_list: bool,
+    /// On whose behalf, as the end of a sentence; empty in a step's own text.
+    by: String,
 }
 
 impl Names {
@@ -75,7 +81,61 @@ impl Names {
 
     pub(crate) fn used(&mut self, name: String, place: Place) {
         let over_list = self.loops.contains(&true);
-        self.uses.push(Use { name, place, in_loop: !self.loops.is_empty(), over_list });
+        let by = String::new();
+        self.uses.push(Use { name, place, in_loop: !self.loops.is_empty(), over_list, by });
+    }
+
+    /// How many uses there are by now.
+    pub(crate) fn uses(&self) -> usize {
+        self.uses.len()
+    }
+
+    /// The names used since there were so many uses.
+    pub(crate) fn used_since(&self, before: usize) -> Vec<String> {
+        self.uses[before..].iter().map(|used| used.name.clone()).collect()
+    }
+
+    /// Says of the uses since then that stand in a template on whose behalf they are; what a step filled in (`filled`) has
+    /// been looked at where the step stands.
+    pub(crate) fn on_behalf(&mut self, before: usize, template: &Node, filled: &[String], by: &str) {
+        let recent = self.uses.split_off(before);
+        for mut used in recent {
+            if covers(template, used.place) {
+                if filled.contains(&used.name) {
+                    continue;
+                }
+                used.by = by.to_owned();
+            }
+            self.uses.push(used);
+        }
+    }
+
+    /// Whether what is read from here on subscribes to a room; gives back what was so before.
+    pub(crate) fn subscribe(&mut self, subscribes: bool) -> bool {
+        std::mem::replace(&mut self.in_subscription, subscribes)
+    }
+
+    pub(crate) fn in_subscription(&self) -> bool {
+        self.in_subscription
+    }
+
+    pub(crate) fn resumes(&mut self, place: Place) {
+        self.cursors.push(place);
+    }
+
+    /// How many uses of `$cursor` there are by now.
+    pub(crate) fn cursors(&self) -> usize {
+        self.cursors.len()
+    }
+
+    /// The first use of `$cursor`.
+    pub(crate) fn first_cursor(&self) -> Option<Place> {
+        self.cursors.first().copied()
+    }
+
+    /// How many stamps the flow being read has by now.
+    pub(crate) fn stamps(&self) -> usize {
+        self.stamps.len()
     }
 
     pub(crate) fn stamped(&mut self, place: Place) {
@@ -137,18 +197,22 @@ pub(crate) struct Unset {
     pub(crate) place: Place,
     pub(crate) what: String,
     pub(crate) hint: Option<String>,
+    /// On whose behalf, as the end of a sentence.
+    pub(crate) by: String,
 }
 
 fn why_unset(used: Use, global: &BTreeSet<String>, local: &BTreeSet<String>) -> Option<Unset> {
     let place = used.place;
+    let by = used.by;
     match used.name.as_str() {
         "$loopCount" if !used.in_loop => {
-            Some(Unset { place, what: "$loopCount outside a loop has no value".into(), hint: None })
+            Some(Unset { place, what: "$loopCount outside a loop has no value".into(), hint: None, by })
         }
         "$loopElement" if !used.over_list => Some(Unset {
             place,
             what: "$loopElement outside a loop over a list has no value".into(),
             hint: Some("add `over:` beside `loop:`".into()),
+            by,
         }),
         name if name.starts_with('$') || global.contains(name) || local.contains(name) => None,
         name => {
@@ -159,7 +223,8 @@ fn why_unset(used: Use, global: &BTreeSet<String>, local: &BTreeSet<String>) -> 
                     "set it in `config.variables`, as a `payload` field, or by a `capture` with `as`".into()
                 }
             };
-            Some(Unset { place, what: format!("nothing sets the variable \"{name}\""), hint: Some(hint) })
+            let what = format!("nothing sets the variable \"{name}\"");
+            Some(Unset { place, what, hint: Some(hint), by })
         }
     }
 }

@@ -2,12 +2,16 @@
 //! and connect steps.
 
 use sonagi_engine::plan::{
-    HttpOptions, Jitter, SocketioOptions, SocketioTransport, Template, WebsocketOptions,
+    HttpOptions, Jitter, SocketioOptions, SocketioRevision, SocketioTransport, Template, WebsocketOptions,
 };
 use std::time::Duration;
 
+use crate::blocks::Block;
+use crate::pull::Pulls;
 use crate::reader::{Fields, Reader};
+use crate::scenario::Engine;
 use crate::schema;
+use crate::stomp::Stomp;
 use crate::yaml::{Kind, Node};
 
 /// What steps take from `config`.
@@ -23,6 +27,46 @@ pub(crate) struct Settings {
     pub(crate) verify_certificates: bool,
     /// Of awaited answers.
     pub(crate) timeout: Duration,
+    /// Where connections go that no step says it of.
+    pub(crate) addresses: Addresses,
+    pub(crate) pulls: Pulls,
+    pub(crate) stomp: Stomp,
+    pub(crate) blocks: Blocks,
+    /// A population repeats its scenario: a loop without end ends with the user's time.
+    pub(crate) is_closed: bool,
+    /// Connections are opened again: what opened them and subscribed is kept.
+    pub(crate) reconnects: bool,
+}
+
+/// Addresses as the script writes them: steps compile them where they use them.
+#[derive(Default)]
+pub(crate) struct Addresses {
+    pub(crate) websocket: Option<Node>,
+    pub(crate) stomp: Option<Node>,
+}
+
+/// How rooms are spoken of over each engine.
+#[derive(Default)]
+pub(crate) struct Blocks {
+    all: Vec<(&'static str, Block)>,
+    none: Block,
+}
+
+impl Blocks {
+    /// Of an engine; empty where `config` says nothing.
+    pub(crate) fn of(&self, engine: Engine) -> &Block {
+        let own = self.all.iter().find(|(name, _)| *name == engine.name());
+        own.map_or(&self.none, |(_, block)| block)
+    }
+
+    fn lay(&mut self, reader: &mut Reader, engine: Engine, fields: &Fields<'_>) {
+        if !self.all.iter().any(|(name, _)| *name == engine.name()) {
+            self.all.push((engine.name(), Block::default()));
+        }
+        if let Some((_, block)) = self.all.iter_mut().find(|(name, _)| *name == engine.name()) {
+            block.lay(reader, fields);
+        }
+    }
 }
 
 /// Reads all of them from `config`.
@@ -37,6 +81,12 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         socketio_v3: SocketioOptions::default(),
         verify_certificates: true,
         timeout: sonagi_engine::plan::DEFAULT_TIMEOUT,
+        addresses: Addresses::default(),
+        pulls: Pulls::default(),
+        stomp: Stomp::default(),
+        blocks: Blocks::default(),
+        is_closed: false,
+        reconnects: false,
     };
     if let Some(timeout) = time_limit(reader, config) {
         settings.http.timeout = timeout;
@@ -50,10 +100,14 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     http(reader, config, &mut settings);
     if let Some(ws) = reader.section(config, "ws", &schema::WS) {
         websocket(reader, &ws, &mut settings);
+        settings.blocks.lay(reader, Engine::Websocket, &ws);
     }
     if let Some(fields) = reader.section(config, "socketio", &schema::SOCKETIO) {
         socketio(reader, &fields, &mut settings.socketio);
         verify(reader, &fields, &mut settings);
+        for engine in [Engine::Socketio, Engine::SocketioV3] {
+            settings.blocks.lay(reader, engine, &fields);
+        }
     }
     settings.socketio_v3 = settings.socketio.clone();
     if let Some(engines) = reader.section(config, "engines", &schema::ENGINES)
@@ -61,6 +115,19 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     {
         socketio(reader, &fields, &mut settings.socketio_v3);
         verify(reader, &fields, &mut settings);
+        settings.blocks.lay(reader, Engine::SocketioV3, &fields);
+    }
+    let timeout = settings.timeout;
+    for engine in [Engine::Poll, Engine::Longpoll, Engine::Sse] {
+        let Some(fields) = reader.section(config, engine.name(), crate::pull::area(engine)) else { continue };
+        settings.pulls.read(reader, engine, &fields, timeout);
+        settings.blocks.lay(reader, engine, &fields);
+    }
+    settings.stomp.timeout = timeout;
+    if let Some(fields) = reader.section(config, "stomp", &schema::STOMP) {
+        settings.stomp.read(reader, &fields);
+        settings.addresses.stomp = fields.get("url").cloned();
+        settings.blocks.lay(reader, Engine::Stomp, &fields);
     }
     settings
 }
@@ -185,6 +252,7 @@ fn plain_millis(text: &str) -> String {
 }
 
 fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
+    settings.addresses.websocket = fields.get("url").cloned();
     settings.websocket.headers = reader.headers(fields, "headers");
     settings.websocket.subprotocols = texts(reader, fields, "subprotocols");
     if let Some(timeout) = time_limit(reader, fields) {
@@ -242,6 +310,29 @@ pub(crate) fn socketio(reader: &mut Reader, fields: &Fields<'_>, options: &mut S
     }
     if let Some(transport) = transport(reader, fields) {
         options.transport = transport;
+    }
+    if let Some(revision) = revision(reader, fields) {
+        options.revision = revision;
+    }
+    if options.revision == SocketioRevision::V4 && options.auth.is_some() {
+        let key = if fields.get("auth").is_some() { "auth" } else { "protocol" };
+        if fields.get(key).is_some() {
+            let what = "auth is of Socket.IO's protocol 5; a server of protocol 4 never sees it";
+            let hint = "write `query: {token: \"{{ token }}\"}`, which it reads in its place".to_owned();
+            reader.problem(fields.place_of(key), what, Some(hint));
+        }
+    }
+}
+
+fn revision(reader: &mut Reader, fields: &Fields<'_>) -> Option<SocketioRevision> {
+    let node = fields.get("protocol")?;
+    match crate::reader::plain_text(node).and_then(|_| reader.constant(node)).as_deref().map(str::trim) {
+        Some("4") => Some(SocketioRevision::V4),
+        Some("5") => Some(SocketioRevision::V5),
+        _ => {
+            reader.wrong(fields, "protocol", node);
+            None
+        }
     }
 }
 

@@ -15,7 +15,9 @@ use crate::operations::Operations;
 use crate::problem::{Notice, Problem, nearest};
 use crate::schema::{self, Area, Support};
 use crate::template::{self, Constants};
-use crate::yaml::{Entry, Kind, Node, Origin, Place};
+use crate::yaml::{Entry, Kind, Node, Place};
+
+mod telling;
 
 /// Longest time a script may name: a year keeps all sums far from overflow.
 pub(crate) const MAX_SECONDS: f64 = 366.0 * 86_400.0;
@@ -33,6 +35,8 @@ pub(crate) struct Reader {
     pub(crate) operations: Operations,
     /// An environment that was not chosen is being read: files named in it need not be here.
     pub(crate) is_trial: bool,
+    /// What was told of templates, without the step that came upon it.
+    told: Vec<Problem>,
 }
 
 /// A mapping whose keys were checked.
@@ -60,6 +64,16 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    /// A mapping whose keys were checked before.
+    pub(crate) fn checked(node: &'n Node, area: &'static Area) -> Fields<'n> {
+        Fields { area, place: node.place, entries: node.entries(), meant: Vec::new() }
+    }
+
+    /// The mapping as a value of its own.
+    pub(crate) fn to_node(&self) -> Node {
+        Node { place: self.place, kind: Kind::Map(self.entries.to_vec()) }
+    }
+
     /// The place of a key, or of the mapping when it is missing.
     pub(crate) fn place_of(&self, key: &str) -> Place {
         self.entry(key).map_or(self.place, |entry| entry.place)
@@ -76,35 +90,7 @@ impl Reader {
             names: Names::default(),
             operations: Operations::default(),
             is_trial: false,
-        }
-    }
-
-    pub(crate) fn problem(&mut self, place: Place, what: impl Into<String>, hint: Option<String>) {
-        let file = match place.origin {
-            Origin::Script => self.file.clone(),
-            Origin::Overrides => PathBuf::from("--overrides"),
-        };
-        self.add(Problem { file, line: place.line, column: place.column, what: what.into(), hint });
-    }
-
-    /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an environment is
-    /// read with the script around it.
-    pub(crate) fn add(&mut self, problem: Problem) {
-        if self.problems.len() < MOST_PROBLEMS && !self.problems.contains(&problem) {
-            self.problems.push(problem);
-        }
-    }
-
-    /// The same sentence is said once.
-    pub(crate) fn notice(&mut self, place: Place, text: impl Into<String>) {
-        let text = text.into();
-        if self.notices.iter().all(|notice| notice.text != text) {
-            self.notices.push(Notice {
-                file: self.file.clone(),
-                line: place.line,
-                column: place.column,
-                text,
-            });
+            told: Vec::new(),
         }
     }
 
@@ -360,7 +346,13 @@ impl Reader {
     }
 
     fn used(&mut self, name: String, place: Place) {
-        if name != "$stamp" {
+        if name == "$cursor" && !self.names.in_subscription() {
+            let hint = "put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names";
+            let what = "$cursor is where a subscription takes up again; this text subscribes to nothing";
+            self.problem(place, what, Some(hint.into()));
+        } else if name == "$cursor" {
+            self.names.resumes(place);
+        } else if name != "$stamp" {
             self.names.used(name, place);
         } else if self.names.in_message {
             self.names.stamped(place);

@@ -4,7 +4,7 @@ use sonagi_engine::plan::Reconnect;
 use sonagi_measure::outcome::{OperationId, OperationKind};
 use std::time::Duration;
 
-use crate::flow::walk;
+use crate::opening::walk;
 use crate::reader::{Fields, Reader};
 use crate::schema;
 use crate::yaml::{Kind, Node, Place};

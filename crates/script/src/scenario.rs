@@ -2,7 +2,9 @@
 
 use sonagi_engine::plan::{Scenario, SocketioOptions, Step, Template};
 
-use crate::flow::{Flow, Opening, steps};
+use crate::blocks::Block;
+use crate::flow::{Flow, steps};
+use crate::opening::Opening;
 use crate::options::Settings;
 use crate::problem::nearest;
 use crate::reader::{Fields, Reader};
@@ -16,16 +18,45 @@ pub(crate) enum Engine {
     Websocket,
     Socketio,
     SocketioV3,
+    Poll,
+    Longpoll,
+    Sse,
+    Stomp,
 }
 
 impl Engine {
+    pub(crate) const ALL: [Engine; 8] = [
+        Engine::Http,
+        Engine::Websocket,
+        Engine::Socketio,
+        Engine::SocketioV3,
+        Engine::Poll,
+        Engine::Longpoll,
+        Engine::Sse,
+        Engine::Stomp,
+    ];
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Engine::Http => "http",
             Engine::Websocket => "ws",
             Engine::Socketio => "socketio",
             Engine::SocketioV3 => "socketio-v3",
+            Engine::Poll => "poll",
+            Engine::Longpoll => "longpoll",
+            Engine::Sse => "sse",
+            Engine::Stomp => "stomp",
         }
+    }
+
+    /// The key of its settings in `config`.
+    pub(crate) fn block(self) -> &'static str {
+        if self == Engine::SocketioV3 { "socketio" } else { self.name() }
+    }
+
+    /// Whether it only receives, over requests: opening is subscribing, and sending is a request of its own.
+    pub(crate) fn is_pull(self) -> bool {
+        matches!(self, Engine::Poll | Engine::Longpoll | Engine::Sse)
     }
 
     pub(crate) fn is_socketio(self) -> bool {
@@ -41,6 +72,10 @@ const ENGINES: &[(&str, Engine)] = &[
     ("socketio", Engine::Socketio),
     ("socket.io", Engine::Socketio),
     ("socketio-v3", Engine::SocketioV3),
+    ("poll", Engine::Poll),
+    ("longpoll", Engine::Longpoll),
+    ("sse", Engine::Sse),
+    ("stomp", Engine::Stomp),
 ];
 
 /// Reads all scenarios. Whether any message is stamped comes with them.
@@ -100,7 +135,8 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
         );
     }
     let engine = engine(reader, &fields)?;
-    let options = socketio_options(reader, &fields, engine, settings);
+    let mut block = settings.blocks.of(engine).clone();
+    let options = socketio_options(reader, &fields, engine, settings, &mut block);
     let Some(flow_node) = fields.get("flow") else {
         reader.missing(&fields, &["flow"], "a scenario needs a flow", "add `flow:` with a list of steps");
         return None;
@@ -111,34 +147,39 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     }
     let opening = Opening::of(engine, items);
     let room = room(reader, &fields, items, opening);
-    let mut flow = Flow::new(engine, settings, options, opening, room);
+    let is_tracked = room.is_some() || fields.get("room").is_some();
+    let mut flow = Flow::new(engine, settings, options, block, opening, room, items);
     let mut compiled = Vec::new();
     steps(reader, &mut flow, items, &mut compiled, true);
     let stamps = reader.names.take_stamps();
-    if let (Some(first), false) = (stamps.first(), fields.get("room").is_some()) {
+    if let (Some(first), false) = (stamps.first(), is_tracked) {
         reader.problem(
             *first,
             "a stamped message needs a room: who is owed a copy of it?",
-            Some("add `room: \"{{ roomId }}\"` to the scenario".into()),
+            Some("add `room: \"{{ roomId }}\"` to the scenario, or a `subscribe` step".into()),
         );
     }
-    for unset in reader.names.end_flow(false) {
-        reader.problem(unset.place, unset.what, unset.hint);
-    }
+    let unset = reader.names.end_flow(false);
+    reader.unset(unset);
     let stamped = !stamps.is_empty();
     let room = fields.get("room").map(|_| fields.place_of("room"));
     Some(Read { scenario: Scenario { name, weight, flow: compiled }, stamped, room })
 }
 
 fn engine(reader: &mut Reader, fields: &Fields<'_>) -> Option<Engine> {
-    let Some(node) = fields.get("engine") else { return Some(Engine::Http) };
-    let name = reader.text(fields, "engine")?;
+    if fields.get("engine").is_some() && fields.get("transport").is_some() {
+        let what = "engine and transport are the same key; a scenario has one of them";
+        reader.problem(fields.place_of("transport"), what, None);
+    }
+    let key = if fields.get("engine").is_some() { "engine" } else { "transport" };
+    let Some(node) = fields.get(key) else { return Some(Engine::Http) };
+    let name = reader.text(fields, key)?;
     if let Some((_, engine)) = ENGINES.iter().find(|(known, _)| *known == name) {
         return Some(*engine);
     }
     let hint = match nearest(&name, ENGINES.iter().map(|(name, _)| *name)) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
-        None => "engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3"
+        None => "engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3, poll, longpoll, sse, stomp"
             .to_owned(),
     };
     reader.problem(node.place, format!("unknown engine \"{name}\""), Some(hint));
@@ -150,6 +191,7 @@ fn socketio_options(
     fields: &Fields<'_>,
     engine: Engine,
     settings: &Settings,
+    block: &mut Block,
 ) -> SocketioOptions {
     let mut options = match engine {
         Engine::SocketioV3 => settings.socketio_v3.clone(),
@@ -157,6 +199,9 @@ fn socketio_options(
     };
     if let Some(own) = reader.section(fields, "socketio", &schema::SOCKETIO) {
         crate::options::socketio(reader, &own, &mut options);
+        if engine.is_socketio() {
+            block.lay(reader, &own);
+        }
         let text = "a scenario's socketio options are its own here; in Artillery they leak into the scenarios after it";
         reader.notice(fields.place_of("socketio"), text);
     }
@@ -181,7 +226,7 @@ pub(crate) enum Joined {
 }
 
 fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Opening) -> Option<Room> {
-    let node = fields.get("room")?;
+    let Some(node) = fields.get("room") else { return subscribed_room(reader, items) };
     let (name, joined, left_before) = if matches!(node.kind, Kind::Map(_)) {
         let own = reader.fields(node, &schema::ROOM)?;
         let key = if own.get("name").is_some() { "name" } else { "id" };
@@ -203,9 +248,23 @@ fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Openi
     Some(Room { name: name?, joined, left_before })
 }
 
-/// Without `joinedAfter`: the first acknowledged emit that sounds like joining, else connecting.
+/// A scenario without `room` is in the room it subscribes to first.
+fn subscribed_room(reader: &mut Reader, items: &[Node]) -> Option<Room> {
+    let (step, named) = crate::opening::subscription(items)?;
+    crate::reader::plain_text(named)?;
+    // What is wrong with it is told where the step is read.
+    let problems = reader.problems.len();
+    let name = reader.template(named);
+    reader.problems.truncate(problems);
+    Some(Room { name: name?, joined: Joined::After(step.place), left_before: None })
+}
+
+/// Without `joinedAfter`: the first `subscribe`, else the first acknowledged emit that sounds like joining, else connecting.
 fn default_join(reader: &mut Reader, place: Place, items: &[Node], opening: Opening) -> Option<Joined> {
-    let all = crate::flow::walk(items);
+    if let Some((step, _)) = crate::opening::subscription(items) {
+        return Some(Joined::After(step.place));
+    }
+    let all = crate::opening::walk(items);
     let joins = |step: &&Node| {
         let acknowledged =
             step.get("acknowledge").or_else(|| step.get("emit").and_then(|emit| emit.get("acknowledge")));
@@ -220,11 +279,12 @@ fn default_join(reader: &mut Reader, place: Place, items: &[Node], opening: Open
     match opening {
         Opening::Before(_) | Opening::AtEnd => Some(Joined::AfterOpening),
         Opening::Lazy => {
-            all.iter().find(|step| crate::flow::is_realtime(step)).map(|step| Joined::After(step.place))
+            all.iter().find(|step| crate::opening::is_realtime(step)).map(|step| Joined::After(step.place))
         }
         Opening::Explicit | Opening::None => {
             let what = "this scenario has a room but no connection through which copies could arrive";
-            reader.problem(place, what, Some("set `engine: ws` or `engine: socketio`".into()));
+            let hint = "subscribe to it (`subscribe: \"{{ room }}\"`), or set `engine: ws` or `engine: socketio`";
+            reader.problem(place, what, Some(hint.into()));
             None
         }
     }
@@ -239,7 +299,7 @@ fn marked(
     opening: Opening,
 ) -> Option<Joined> {
     let wanted = reader.text(own, key)?;
-    let all = crate::flow::walk(items);
+    let all = crate::opening::walk(items);
     let fits = |step: &&Node| {
         step_name(step) == Some(wanted.as_str())
             || channel(step) == Some(wanted.as_str())
@@ -286,7 +346,8 @@ pub(crate) fn fixed_flow(
 ) -> Vec<Step> {
     let Some(fields) = reader.section(script, key, &schema::FIXED_FLOW) else { return Vec::new() };
     let items = reader.list(&fields, "flow", false);
-    let mut flow = Flow::new(Engine::Http, settings, settings.socketio.clone(), Opening::None, None);
+    let options = settings.socketio.clone();
+    let mut flow = Flow::new(Engine::Http, settings, options, Block::default(), Opening::None, None, items);
     let mut compiled = Vec::new();
     steps(reader, &mut flow, items, &mut compiled, true);
     for place in reader.names.take_stamps() {
@@ -296,8 +357,7 @@ pub(crate) fn fixed_flow(
             None,
         );
     }
-    for unset in reader.names.end_flow(key == "before") {
-        reader.problem(unset.place, unset.what, unset.hint);
-    }
+    let unset = reader.names.end_flow(key == "before");
+    reader.unset(unset);
     compiled
 }

@@ -9,13 +9,12 @@ use crate::awaited::{Answer, awaited};
 use crate::flow::Flow;
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Entry, Kind, Node, Origin, Place};
+use crate::yaml::{Entry, Kind, Node, Place, START};
 
 /// The session that the script does not write down.
 pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
-    let nowhere = Place { origin: Origin::Script, line: 1, column: 1 };
-    let session = session(reader, flow, nowhere)?;
-    Some(Step::SocketioConnect(Box::new(SocketioConnect::clone(&session))))
+    let session = session(reader, flow, START)?;
+    Some(flow.opened(Step::SocketioConnect(Box::new(SocketioConnect::clone(&session)))))
 }
 
 /// How sessions of this flow are opened: by its last `connect` step, or by its options.
@@ -43,6 +42,12 @@ pub(crate) fn connect(
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::SOCKETIO)?;
             crate::options::socketio(reader, &own, &mut options);
+            for key in ["subscribe", "publish"] {
+                if own.get(key).is_some() {
+                    let hint = Some(format!("write it into `config.socketio.{key}`"));
+                    reader.problem(own.place_of(key), format!("a connect has no {key}"), hint);
+                }
+            }
         }
         Kind::Bool(true) => {}
         _ => {
@@ -55,7 +60,7 @@ pub(crate) fn connect(
     let operation = reader.operation(fields.place, &name, OperationKind::SocketioConnect)?;
     let session = SocketioConnect { operation, options, namespace: namespace? };
     flow.session = Some(Arc::new(session.clone()));
-    Some(vec![Step::SocketioConnect(Box::new(session))])
+    Some(vec![flow.opened(Step::SocketioConnect(Box::new(session)))])
 }
 
 /// A namespace with its slash; `/` when there is none.
@@ -118,7 +123,7 @@ pub(crate) fn emit(
         reader.notice(fields.place, text);
     }
     let kind = if answered { OperationKind::SocketioRequest } else { OperationKind::SocketioEmit };
-    let name = reader.text(fields, "name").unwrap_or_else(|| format!("emit {written}"));
+    let name = flow.operation_name(reader, fields).unwrap_or_else(|| format!("emit {written}"));
     let operation = reader.operation(fields.place, &name, kind)?;
     let connect = session(reader, flow, fields.place)?;
     // The engine awaits one thing per emit; an event besides the acknowledgement is awaited right after it.

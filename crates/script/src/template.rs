@@ -59,6 +59,7 @@ const BUILTINS: &[Builtin] = &[
     builtin("$stamp", Function::Stamp, 0..=0, true, "{{ $stamp }}"),
     builtin("$now", Function::Now, 0..=0, true, "{{ $now }}"),
     builtin("$user", Function::User, 0..=0, true, "{{ $user }}"),
+    builtin("$cursor", Function::Cursor, 0..=0, true, "{{ $cursor }}"),
 ];
 
 /// Names beginning with `$` that are no functions.
@@ -319,6 +320,10 @@ impl Hole<'_> {
 }
 
 fn unknown_function(offset: usize, name: &str) -> Fault {
+    if matches!(name, "$room" | "$message") {
+        let hint = "a `publish` template of config knows both, a `subscribe` template $room".to_owned();
+        return fault(offset, format!("{name} has no value here"), Some(hint));
+    }
     let foreign =
         FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name)).map(|(_, instead)| *instead);
     let meant = || {

@@ -9,19 +9,26 @@ use crate::flow::Flow;
 use crate::options::{texts, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
-use crate::yaml::{Kind, Node, Origin, Place};
+use crate::yaml::{Kind, Node, START};
 
 /// The connection to the target that the script does not write down.
 pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
-    let nowhere = Place { origin: Origin::Script, line: 1, column: 1 };
-    let operation = reader.operation(nowhere, "connect", OperationKind::WebsocketConnect)?;
-    let url = target(reader);
+    let operation = reader.operation(START, "connect", OperationKind::WebsocketConnect)?;
+    let url = address(reader, flow)?;
     let timeout = flow.settings.websocket.timeout;
     let connect = WebsocketConnect { operation, url, headers: Vec::new(), subprotocols: Vec::new(), timeout };
-    Some(Step::WebsocketConnect(Box::new(connect)))
+    Some(flow.opened(Step::WebsocketConnect(Box::new(connect))))
 }
 
-fn target(reader: &Reader) -> Template {
+/// Where connections go that do not say it: `config.ws.url`, or the target.
+fn address(reader: &mut Reader, flow: &Flow<'_>) -> Option<Template> {
+    match &flow.settings.addresses.websocket {
+        Some(node) => reader.address(node),
+        None => Some(target(reader)),
+    }
+}
+
+pub(crate) fn target(reader: &Reader) -> Template {
     Template::constant(reader.constants.target.clone().unwrap_or_default())
 }
 
@@ -31,9 +38,6 @@ pub(crate) fn connect(
     fields: &Fields<'_>,
     verb: &'static str,
 ) -> Option<Vec<Step>> {
-    if let Some(node) = fields.get("namespace") {
-        reader.problem(node.place, "namespaces belong to Socket.IO; this is a WebSocket", None);
-    }
     let node = fields.get(verb)?;
     let mut timeout = flow.settings.websocket.timeout;
     let (mut headers, mut subprotocols) = (Vec::new(), Vec::new());
@@ -46,10 +50,10 @@ pub(crate) fn connect(
             timeout = time_limit(reader, &own).unwrap_or(timeout);
             match own.get("target") {
                 Some(_) => reader.address_of(&own, "target"),
-                None => Some(target(reader)),
+                None => address(reader, flow),
             }
         }
-        Kind::Bool(true) => Some(target(reader)),
+        Kind::Bool(true) => address(reader, flow),
         _ => {
             reader.wrong(fields, verb, node);
             None
@@ -58,7 +62,7 @@ pub(crate) fn connect(
     let name = reader.text(fields, "name").unwrap_or_else(|| "connect".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketConnect)?;
     let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout };
-    Some(vec![Step::WebsocketConnect(Box::new(step))])
+    Some(vec![flow.opened(Step::WebsocketConnect(Box::new(step)))])
 }
 
 pub(crate) fn send(
@@ -88,12 +92,12 @@ pub(crate) fn send(
         payload = inner;
     }
     let content = content(reader, payload);
-    let name = reader.text(fields, "name").unwrap_or_else(|| "send".into());
+    let name = flow.operation_name(reader, fields).unwrap_or_else(|| "send".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketSend)?;
     Some(vec![Step::WebsocketSend(Box::new(WebsocketSend { operation, payload: content?, response }))])
 }
 
-fn content(reader: &mut Reader, node: &Node) -> Option<Content> {
+pub(crate) fn content(reader: &mut Reader, node: &Node) -> Option<Content> {
     reader.names.in_message = true;
     let content = match plain_text(node) {
         Some(_) => reader.template(node).map(Content::Text),
@@ -136,7 +140,7 @@ pub(crate) fn wait(
     }
     let own = reader.section(fields, verb, &schema::AWAITED)?;
     let awaited = awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout);
-    let name = reader.text(fields, "name").unwrap_or_else(|| "wait".into());
+    let name = flow.operation_name(reader, fields).unwrap_or_else(|| "wait".into());
     let operation = reader.operation(fields.place, &name, OperationKind::Expect)?;
     Some(vec![Step::Expect(Box::new(Expect { operation, event: None, awaited }))])
 }

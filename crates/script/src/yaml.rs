@@ -24,6 +24,9 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
+/// Where a script begins: the place of what it does not write down.
+pub(crate) const START: Place = Place { origin: Origin::Script, line: 1, column: 1 };
+
 /// Which text a place is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -427,6 +430,24 @@ impl Node {
             Kind::Map(entries) => entries.iter().map(|entry| entry.value.size()).sum(),
             _ => 0,
         }
+    }
+}
+
+/// Whether a place is that of a key or value of this tree, or in one of its texts.
+pub(crate) fn covers(node: &Node, place: Place) -> bool {
+    let at = |own: Place, length: usize| {
+        (own.origin, own.line) == (place.origin, place.line)
+            && (own.column..=own.column + length).contains(&place.column)
+    };
+    match &node.kind {
+        // Two more: its quotes.
+        Kind::Text { text, .. } => at(node.place, text.chars().count() + 2),
+        Kind::List(items) => at(node.place, 0) || items.iter().any(|item| covers(item, place)),
+        Kind::Map(entries) => {
+            at(node.place, 0)
+                || entries.iter().any(|entry| at(entry.place, 0) || covers(&entry.value, place))
+        }
+        _ => at(node.place, 0),
     }
 }
 

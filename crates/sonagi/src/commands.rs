@@ -6,6 +6,7 @@ mod demo;
 mod man;
 mod report;
 mod run;
+mod schema;
 mod serve;
 
 use crate::error::Error;
@@ -24,6 +25,7 @@ pub(crate) struct Entry {
 pub(crate) const COMMANDS: &[Entry] = &[
     Entry { name: run::NAME, define: run::define, run: run::run },
     Entry { name: check::NAME, define: check::define, run: check::run },
+    Entry { name: schema::NAME, define: schema::define, run: schema::run },
     Entry { name: serve::NAME, define: serve::define, run: serve::run },
     Entry { name: demo::NAME, define: demo::define, run: demo::run },
     Entry { name: report::NAME, define: report::define, run: report::run },

@@ -18,16 +18,16 @@ pub(crate) const SCRIPT: Area = Area {
         key(
             "scenarios",
             "a list of scenarios",
-            "[{flow: […]}]",
+            "[{flow: [{think: 1}]}]",
             "What users do; each user runs one, picked by weight.",
         ).of(&[&SCENARIO]),
         key(
             "before",
             "a mapping with a flow",
-            "{flow: […]}",
+            "{flow: [{think: 1}]}",
             "Run once before the first user; what it captures all users see.",
         ).of(&[&FIXED_FLOW]),
-        key("after", "a mapping with a flow", "{flow: […]}", "Run once after the last user.").of(&[&FIXED_FLOW]),
+        key("after", "a mapping with a flow", "{flow: [{think: 1}]}", "Run once after the last user.").of(&[&FIXED_FLOW]),
         key(
             "matrix",
             "a mapping of names to lists",

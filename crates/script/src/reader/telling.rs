@@ -1,0 +1,69 @@
+//! What is told: problems and notices, each once, and of templates on whose behalf.
+
+use super::{MOST_PROBLEMS, Reader};
+use crate::names::Unset;
+use crate::problem::{Notice, Problem};
+use crate::yaml::{Node, Origin, Place, covers};
+use std::path::PathBuf;
+
+impl Reader {
+    /// Of the problems since there were `before`, those in a template get the step that came upon them; what another step came
+    /// upon before is not told again.
+    pub(crate) fn on_behalf(&mut self, before: usize, template: &Node, by: &str) {
+        let recent = self.problems.split_off(before.min(self.problems.len()));
+        for problem in recent {
+            let place = Place { origin: template.place.origin, line: problem.line, column: problem.column };
+            if covers(template, place) { self.tell(problem, by) } else { self.add(problem) }
+        }
+    }
+
+    fn tell(&mut self, mut problem: Problem, by: &str) {
+        if !self.told.contains(&problem) {
+            self.told.push(problem.clone());
+            problem.what.push_str(by);
+            self.add(problem);
+        }
+    }
+
+    /// Reports uses of variables that nothing sets.
+    pub(crate) fn unset(&mut self, all: Vec<Unset>) {
+        for Unset { place, what, hint, by } in all {
+            let problem = self.located(place, what, hint);
+            if by.is_empty() { self.add(problem) } else { self.tell(problem, &by) }
+        }
+    }
+
+    pub(crate) fn problem(&mut self, place: Place, what: impl Into<String>, hint: Option<String>) {
+        let problem = self.located(place, what.into(), hint);
+        self.add(problem);
+    }
+
+    fn located(&self, place: Place, what: String, hint: Option<String>) -> Problem {
+        let file = match place.origin {
+            Origin::Script => self.file.clone(),
+            Origin::Overrides => PathBuf::from("--overrides"),
+        };
+        Problem { file, line: place.line, column: place.column, what, hint }
+    }
+
+    /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an environment is
+    /// read with the script around it.
+    pub(crate) fn add(&mut self, problem: Problem) {
+        if self.problems.len() < MOST_PROBLEMS && !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// The same sentence is said once.
+    pub(crate) fn notice(&mut self, place: Place, text: impl Into<String>) {
+        let text = text.into();
+        if self.notices.iter().all(|notice| notice.text != text) {
+            self.notices.push(Notice {
+                file: self.file.clone(),
+                line: place.line,
+                column: place.column,
+                text,
+            });
+        }
+    }
+}
