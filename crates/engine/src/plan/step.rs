@@ -105,7 +105,7 @@ pub struct Loop {
 /// How often a loop's body is walked.
 #[derive(Clone, Debug)]
 pub enum Repeat {
-    /// Until the run or the user's time is over.
+    /// Until the run is over, or, of a closed model, the user's time: then its turn is the last, and the flow goes on behind it.
     Forever,
     /// The inclusive range is drawn from once per entry of the loop (`"9-12"`); equal ends: a fixed count.
     Count {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 use super::values::{LoopValues, Unfilled};
-use super::{Halt, User};
+use super::{Halt, LAST_ITERATION_NS, User};
 use crate::plan::{Jitter, Loop, Repeat, Step, Think};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
@@ -236,12 +236,27 @@ impl User {
     async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
         let goes_on = match &turns.of.repeat {
             Repeat::While(condition) => self.values.is_truthy(condition),
+            Repeat::Forever => self.has_another_turn(turns).await?,
             _ => turns.begun < turns.limit,
         };
         if goes_on {
             self.begin_turn(turns).await?;
         }
         Ok(goes_on)
+    }
+
+    /// Whether a loop without end has another turn. A closed model's user leaves it when its time is over, and not before: the
+    /// population is what the plan says to the end.
+    async fn has_another_turn(&mut self, turns: &Turns<'_>) -> Result<bool, Halt> {
+        let Some(until) = self.cut_at.map(|cut| cut.plus(-LAST_ITERATION_NS)) else { return Ok(true) };
+        let due = turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace, turns.begun)));
+        if due < until {
+            return Ok(true);
+        }
+        if self.now() < until {
+            self.pause_until(until).await?;
+        }
+        Ok(false)
     }
 
     async fn begin_turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
