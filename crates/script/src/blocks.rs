@@ -26,7 +26,7 @@ impl Block {
     /// Lays the templates of a block over these.
     pub(crate) fn lay(&mut self, reader: &mut Reader, fields: &Fields<'_>) {
         for (key, template) in [("subscribe", &mut self.subscribe), ("publish", &mut self.publish)] {
-            let Some(node) = fields.get(key) else { continue };
+            let Some(node) = fields.area.key(key).and_then(|_| fields.get(key)) else { continue };
             match node.kind {
                 Kind::Map(_) | Kind::List(_) => *template = Some(node.clone()),
                 _ => reader.wrong(fields, key, node),

@@ -128,8 +128,9 @@ pub(crate) fn runs(path: &Path, text: &str, overrides: &Overrides) -> Runs {
     }
     let mut combinations = vec![Combination::default()];
     for axis in &axes {
+        let none = [Value::Null];
         let values = match axis.values.as_slice() {
-            [] => &[Value::Null],
+            [] => &none[..],
             [first, ..] if !problems.is_empty() => std::slice::from_ref(first),
             values => values,
         };

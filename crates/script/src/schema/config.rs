@@ -1,6 +1,8 @@
 //! The keys of `config:` and of what stands in it.
 
-use super::{Area, ignored, key, refused};
+use super::{
+    Area, FIXED_FLOW, LONGPOLL, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key, refused,
+};
 
 const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";

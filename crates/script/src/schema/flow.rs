@@ -1,6 +1,6 @@
 //! The keys of scenarios and of the steps in their flows.
 
-use super::{Area, ignored, key, refused};
+use super::{Area, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused};
 
 const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
 const TEXTS: &str = "a mapping of names to texts";

@@ -56,6 +56,7 @@ fn a_function_has_constants_or_variables_as_arguments() {
         ("$stamp", Function::Stamp),
         ("$now", Function::Now),
         ("$user", Function::User),
+        ("$cursor", Function::Cursor),
         ("$loopCount", Function::LoopCount),
         ("$loopElement", Function::LoopElement),
     ] {

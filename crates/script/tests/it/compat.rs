@@ -6,7 +6,7 @@
 use crate::sketch::sketch;
 use crate::support::{load_with, loaded, notices, repository, script};
 use serde_json::json;
-use sonagi_script::{Loaded, Overrides};
+use sonagi_script::{Loaded, Overrides, load_each};
 
 fn check_as(name: &str, golden: &str, overrides: &Overrides) -> Loaded {
     let loaded = loaded(&script(&format!("{name}.yml")), overrides);
@@ -78,6 +78,31 @@ fn a_closed_model_moves_its_population_by_stages() {
 #[test]
 fn all_forms_of_ensure_become_thresholds() {
     check("ensure");
+}
+
+#[test]
+fn one_script_becomes_the_same_conversation_over_each_transport() {
+    let runs = load_each(&script("transports.yml"), &Overrides::default()).unwrap();
+    let names: Vec<String> = runs.iter().map(|run| run.plan.name.clone()).collect();
+    assert_eq!(names.len(), 12);
+    assert_eq!((names[0].as_str(), names[11].as_str()), ("transports-poll-1000", "transports-socketio-5000"));
+    for run in runs.into_iter().step_by(2) {
+        let golden = format!("transports-{}", run.combination.0[0].1.as_str().unwrap());
+        let overrides = Overrides { combination: Some(run.combination), ..Overrides::default() };
+        let loaded = check_as("transports", &golden, &overrides);
+        let serve = loaded.serve.unwrap().arguments;
+        assert_eq!(serve, ["--workers=1", "--fault=drop=3%,seed=7", "--ping-interval=2500ms"]);
+    }
+}
+
+#[test]
+fn stomp_steps_load() {
+    check("stomp");
+}
+
+#[test]
+fn streams_and_polls_load_with_and_without_a_room() {
+    check("pull");
 }
 
 #[test]

@@ -4,7 +4,9 @@
 mod bytes;
 mod compat;
 mod documents;
+mod editor;
 mod environments;
+mod matrix;
 mod mistakes;
 mod notices;
 mod sketch;

@@ -36,6 +36,14 @@ pub(crate) fn sketch(plan: &Plan) -> String {
         "verify {} delivery {:?} drain {:?}",
         plan.verify_certificates, plan.delivery, plan.drain
     );
+    if let Some(lost) = &plan.reconnect {
+        let Reconnect { is_automatic, first, most, attempts, resume, .. } = lost;
+        let cursor = plan.cursor.as_deref().unwrap_or("none");
+        let _ = writeln!(
+            out,
+            "reconnect automatic {is_automatic} {first:?} to {most:?} × {attempts} resume {resume} cursor {cursor}"
+        );
+    }
     let sketch = Sketch { plan };
     for (name, flow) in [("before", &plan.before), ("after", &plan.after)] {
         if !flow.is_empty() {
@@ -61,6 +69,8 @@ impl Sketch<'_> {
             match step {
                 Step::Loop(of) => self.steps(&of.body, depth + 1, out),
                 Step::When { steps, .. } => self.steps(steps, depth + 1, out),
+                Step::Open(step) => self.steps(std::slice::from_ref(step), depth + 1, out),
+                Step::Subscribe(subscribe) => self.steps(&subscribe.steps, depth + 1, out),
                 _ => {}
             }
         }
@@ -87,13 +97,8 @@ impl Sketch<'_> {
                 step.timeout
             ),
             Step::WebsocketSend(step) => {
-                let content = match &step.payload {
-                    Content::Text(text) => format!("text {}", template(text)),
-                    Content::Json(value) => format!("json {}", json(value)),
-                    Content::Binary(text) => format!("base64 {}", template(text)),
-                };
                 let awaits = step.response.as_ref().map(awaited).unwrap_or_default();
-                format!("send {} {content}{awaits}", self.name(step.operation))
+                format!("send {} {}{awaits}", self.name(step.operation), content(&step.payload))
             }
             Step::SocketioConnect(step) => format!("connect {}", self.session(step)),
             Step::SocketioEmit(step) => self.emit(step),
@@ -104,10 +109,73 @@ impl Sketch<'_> {
             Step::Join(room) => format!("join {}", template(room)),
             Step::Leave(room) => format!("leave {}", template(room)),
             Step::Disconnect => "disconnect".into(),
+            Step::Reconnect => "reconnect".into(),
+            Step::Open(_) => "open".into(),
+            Step::Subscribe(subscribe) => {
+                format!("subscribe{}", if subscribe.resumes { " and resume" } else { "" })
+            }
+            Step::SseOpen(step) => format!(
+                "listen {} to {} {} {:?}",
+                self.name(step.operation),
+                template(&step.url),
+                pairs(&step.headers),
+                step.timeout
+            ),
+            Step::PollOpen(step) => self.poll(step),
+            Step::StompConnect(step) => format!(
+                "connect {} to {} {} {} {:?} heart-beat {:?} sockjs {} {:?}",
+                self.name(step.operation),
+                template(&step.url),
+                pairs(&step.headers),
+                pairs(&step.connect_headers),
+                step.versions,
+                step.heart_beat,
+                step.sockjs,
+                step.timeout
+            ),
+            Step::StompSubscribe(step) => format!(
+                "subscribe {} to {} {} {:?} receipt {} {:?}",
+                self.name(step.operation),
+                template(&step.destination),
+                pairs(&step.headers),
+                step.ack,
+                step.receipt,
+                step.timeout
+            ),
+            Step::StompSend(step) => format!(
+                "send {} to {} {} {} receipt {} {:?}{}",
+                self.name(step.operation),
+                template(&step.destination),
+                pairs(&step.headers),
+                content(&step.content),
+                step.receipt,
+                step.timeout,
+                step.response.as_ref().map(awaited).unwrap_or_default()
+            ),
             Step::When { condition, probability, .. } => {
                 format!("when {} with {probability}", condition.as_ref().map(expression).unwrap_or_default())
             }
         }
+    }
+
+    fn poll(&self, step: &PollOpen) -> String {
+        let mut text = format!(
+            "poll {} then {} {} {} {:?} {:?} messages {}",
+            self.name(step.operation),
+            self.name(step.again),
+            template(&step.url),
+            pairs(&step.headers),
+            step.rhythm,
+            step.timeout,
+            step.messages
+        );
+        if let Some(cursor) = &step.cursor {
+            text.push_str(&format!(" cursor {} as {}", source(&cursor.from), cursor.parameter));
+        }
+        if !step.empty.is_empty() {
+            text.push_str(&format!(" empty {:?}", step.empty));
+        }
+        text
     }
 
     fn session(&self, step: &SocketioConnect) -> String {
@@ -158,7 +226,18 @@ impl Sketch<'_> {
         if !step.expect_status.is_empty() {
             text.push_str(&format!(" expect {:?}", step.expect_status));
         }
+        if step.is_message {
+            text.push_str(" as a message");
+        }
         text
+    }
+}
+
+fn content(content: &Content) -> String {
+    match content {
+        Content::Text(text) => format!("text {}", template(text)),
+        Content::Json(value) => format!("json {}", json(value)),
+        Content::Binary(text) => format!("base64 {}", template(text)),
     }
 }
 
@@ -192,8 +271,9 @@ fn source(source: &Source) -> String {
 fn options(options: &SocketioOptions) -> String {
     let url = options.url.as_ref().map(template).unwrap_or_default();
     let auth = options.auth.as_ref().map(json).unwrap_or_default();
+    let revision = if options.revision == SocketioRevision::V4 { " protocol 4" } else { "" };
     format!(
-        "{{{url} {} query {} headers {} auth {auth} {:?} {:?}}}",
+        "{{{url} {} query {} headers {} auth {auth} {:?} {:?}{revision}}}",
         options.path,
         pairs(&options.query),
         pairs(&options.headers),

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use sonagi_script::{Loaded, Problems};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(super) const NAME: &str = "check";
 
@@ -29,14 +29,7 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let overrides = load::overrides(matches)?;
-    // Of a matrix every run is read: an axis may change what the others mean.
-    let checked: Vec<(PathBuf, Result<Vec<Loaded>, Problems>)> = load::scripts(matches)
-        .into_iter()
-        .map(|path| {
-            let runs = sonagi_script::load_each(&path, &overrides);
-            (path, runs)
-        })
-        .collect();
+    let checked = load::each(&load::scripts(matches), &overrides);
     let clean = checked.iter().all(|(_, outcome)| outcome.is_ok());
     if matches.get_flag("json") {
         let scripts: Vec<Value> = checked.iter().map(|(path, outcome)| document(path, outcome)).collect();
@@ -44,8 +37,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     } else {
         for (path, outcome) in &checked {
             match outcome {
-                Ok(runs) => {
-                    for notice in runs.iter().flat_map(|run| &run.notices) {
+                Ok(loaded) => {
+                    for notice in &loaded.notices {
                         terminal.print(&format!("notice: {notice}\n"))?;
                     }
                     terminal.print(&format!("{}: no problems\n", path.display()))?;
@@ -57,9 +50,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     Ok(if clean { Exit::Pass } else { Exit::Problems })
 }
 
-fn document(script: &Path, outcome: &Result<Vec<Loaded>, Problems>) -> Value {
-    let (problems, runs) = match outcome {
-        Ok(runs) => (&[][..], &runs[..]),
+fn document(script: &Path, outcome: &Result<Loaded, Problems>) -> Value {
+    let (problems, notices) = match outcome {
+        Ok(loaded) => (&[][..], &loaded.notices[..]),
         Err(problems) => (&problems.0[..], &[][..]),
     };
     let problems: Vec<Value> = problems
@@ -74,9 +67,8 @@ fn document(script: &Path, outcome: &Result<Vec<Loaded>, Problems>) -> Value {
             })
         })
         .collect();
-    let notices: Vec<Value> = runs
+    let notices: Vec<Value> = notices
         .iter()
-        .flat_map(|run| &run.notices)
         .map(|notice| {
             json!({
                 "file": notice.file.display().to_string(),

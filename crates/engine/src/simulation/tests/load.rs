@@ -170,6 +170,32 @@ async fn users_the_end_of_their_time_cuts_off_are_counted_as_stopped() {
     assert_eq!(users.operations_cut, 3);
 }
 
+/// The population ramps down over the last ten seconds: who has to go leaves its loop with its time, does what stands behind
+/// it, and has completed.
+#[tokio::test(start_paused = true)]
+async fn a_loop_without_end_ends_in_order_with_a_closed_models_user() {
+    for pace in [Some(3 * SECOND), None] {
+        let stages = vec![
+            Stage { name: None, duration: 10 * SECOND, from: Some(10), users: 10 },
+            Stage { name: None, duration: 10 * SECOND, from: None, users: 0 },
+        ];
+        let body = if pace.is_some() { vec![get(SECOND)] } else { vec![get(SECOND), think(3.0)] };
+        let flow = vec![
+            Step::Loop(Loop { body, repeat: Repeat::Forever, pace }),
+            Step::Log(Template::constant("left")),
+        ];
+        let server = http_server(|_| MILLISECOND);
+        let ran = simulate_closely(plan(Load::Closed { stages }, flow), Control::new(), server).await;
+        let users = &ran.summary.users;
+        assert_eq!((users.started, users.completed, users.stopped, users.failed), (10, 10, 0, 0), "{pace:?}");
+        assert_eq!(ran.said, vec!["left"; 10]);
+        // Who leaves does so when the plan says, and not a turn earlier; without a pace its last turn is walked to its end.
+        let last = if pace.is_some() { 20_000.0..20_100.0 } else { 20_000.0..23_100.0 };
+        assert!(last.contains(&users.session_ms.max), "{pace:?}: {:?}", users.session_ms);
+        assert!((11_000.0..14_100.0).contains(&users.session_ms.min), "{pace:?}: {:?}", users.session_ms);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_row_repeats_before_all_were_used_however_users_iterate() {
     let rows = (0..100).map(|n| vec![serde_json::json!(n)]).collect();

@@ -5,6 +5,7 @@ mod flow;
 mod many;
 mod realtime;
 mod templates;
+mod transports;
 
 use crate::support::problems;
 

@@ -1,0 +1,172 @@
+//! Mistakes in what rooms are over each transport, and in how a lost connection comes back.
+
+use crate::support::problems;
+
+const HEAD: &str = "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n";
+
+/// A script with these lines of `config`, from line 4, and one scenario with these items of a flow.
+fn script(config: &str, engine: &str, flow: &str) -> String {
+    format!("{HEAD}{config}scenarios:\n  - engine: {engine}\n    flow:\n{flow}")
+}
+
+fn check(config: &str, engine: &str, flow: &str, expected: &[&str]) {
+    let text = script(config, engine, flow);
+    assert_eq!(problems(&text), expected, "{text}");
+}
+
+const WS: &str = "  ws: {subscribe: {send: {join: \"{{ $room }}\"}}, publish: {send: {to: \"{{ $room }}\", what: \"{{ $message }}\"}}}\n";
+
+#[test]
+fn what_a_block_lacks_is_told_with_lines_that_work() {
+    for (engine, opens) in [
+        ("ws", "has no `subscribe`"),
+        ("socketio", "has no `subscribe`"),
+        ("socketio-v3", "has no `subscribe`"),
+        ("stomp", "has no `subscribe`"),
+        ("sse", "has no `url`"),
+        ("poll", "has no `url`"),
+        ("longpoll", "has no `url`"),
+    ] {
+        for (step, lacks) in [("subscribe: a", opens), ("send: x\n        to: a", "has no `publish`")] {
+            let flow = format!("      - {step}\n");
+            let found = problems(&script("", engine, &flow));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with("7:7: config.") && found[0].contains(lacks), "{found:?}");
+            let (_, hint) = found[0].split_once(" | for `sonagi serve`, add to config: `").unwrap();
+            let lines = format!("  {}\n", hint.strip_suffix('`').unwrap());
+            assert_eq!(problems(&script(&lines, engine, &flow)), Vec::<String>::new(), "{lines}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_template_is_told_there_once_with_the_step_that_came_upon_it() {
+    check(
+        "  ws: {subscribe: [{sned: \"{{ $room }}\"}, {send: {a: \"{{ nobody }}\"}}]}\n",
+        "ws",
+        "      - subscribe: a\n      - subscribe: b\n",
+        &[
+            r#"4:21: unknown step "sned" (used by the `subscribe` step on line 8) | did you mean "send"?"#,
+            r#"4:62: nothing sets the variable "nobody" (used by the `subscribe` step on line 8) | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+        ],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_room_or_a_message_is_told_at_the_step() {
+    check(
+        WS,
+        "ws",
+        "      - subscribe: \"{{ rom }}\"\n      - send: {a: \"{{ b }}\", c: \"{{ }}\"}\n        to: \"x {{ rom }}\"\n      - subscribe: [a]\n",
+        &[
+            r#"8:24: nothing sets the variable "rom" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+            r#"9:22: nothing sets the variable "b" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+            "9:36: an empty template: `{{ }}` needs a name",
+            r#"10:19: nothing sets the variable "rom" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+            r#"11:20: subscribe wants a room, or (STOMP) a mapping with a destination, e.g. `subscribe: "{{ group }}"`; got a list of 1"#,
+        ],
+    );
+    check(
+        "  ws: {publish: {send: \"to {{ $room }}: {{ $message }}\"}}\n",
+        "ws",
+        "      - send: hello\n        to: a\n      - send: {a: 1}\n        to: a\n",
+        &[
+            r#"4:24: a message that is no text stands alone in its value (used by the `send` step on line 10) | write "{{ $message }}""#,
+        ],
+    );
+}
+
+#[test]
+fn templates_hold_their_holes_and_use_no_other_template() {
+    check(
+        "  ws: {subscribe: {subscribe: \"{{ $room }}\"}, publish: {send: nothing}}\n",
+        "ws",
+        "      - subscribe: a\n      - send: {a: 1}\n        to: a\n",
+        &[
+            "4:20: a template cannot use `subscribe`: it is what `subscribe` does (used by the `subscribe` step on line 8) | write what it does: a plain `send`, `emit` or `post`",
+            "4:57: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9)",
+        ],
+    );
+    check(
+        "  ws: {subscribe: yes}\n",
+        "ws",
+        "      - send: \"{{ $room }} {{ $cursor }}\"\n",
+        &[
+            "4:19: subscribe wants a step, or a list of steps",
+            "8:15: $room has no value here | a `publish` template of config knows both, a `subscribe` template $room",
+        ],
+    );
+}
+
+#[test]
+fn a_stamped_message_goes_to_the_room_its_user_is_in() {
+    check(
+        WS,
+        "ws",
+        "      - send: \"{{ $cursor }}\"\n      - subscribe: a\n      - send: \"{{ $stamp }}\"\n        to: b\n",
+        &[
+            "8:18: $cursor is where a subscription takes up again; this text subscribes to nothing | put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names",
+            r#"11:13: a stamped message goes to the room the user is a member of, "a"; this one goes to "b" | one scenario follows one room; leave the stamp out, or make a scenario for the other room"#,
+        ],
+    );
+}
+
+#[test]
+fn streams_and_polls_say_what_they_ask_and_how_often() {
+    check(
+        "  sse: {url: \"/s/{{ $room }}\", headers: 1}\n  poll: {url: /p, cursor: {json: $.a, header: b}}\n  longpoll: {url: /l, hold: 0, cursor: {as: c}, empty: [70]}\n",
+        "sse",
+        "      - connect: /elsewhere\n      - subscribe: a\n",
+        &[
+            "4:42: headers wants a mapping of names to texts, e.g. `headers: {authorization: \"Bearer {{ token }}\"}`; got 1",
+            "5:9: polling needs its rhythm | add `every: 3` (seconds from one poll to the next)",
+            "5:27: a cursor needs the query parameter that gives it back | add `as: after`",
+            "5:39: a cursor is in one place; this one has json and header",
+        ],
+    );
+    check(
+        "  sse: {url: \"/s/{{ $room }}\"}\n",
+        "sse",
+        "      - expect: {channel: a}\n",
+        &[
+            "8:7: config.sse names a room, and no step of this flow says which | begin the flow with `subscribe: \"{{ room }}\"`",
+        ],
+    );
+    check("", "poll", "      - connect: /p\n      - expect: {channel: a}\n", &[]);
+    check("", "longpoll", "      - send: a\n", &[]);
+}
+
+#[test]
+fn stomp_is_spoken_as_its_protocol_has_it() {
+    check(
+        "  stomp: {versions: [\"1.3\"], heartBeat: [1], ack: always, receipts: [send, all], connectHeaders: {heart-beat: \"1,1\"}}\n",
+        "stomp",
+        "      - subscribe: {destination: /a, headers: {id: 1}, ack: none}\n      - subscribe: {headers: {}}\n      - send: hello\n      - send: {destination: /a, body: {a: 1}}\n      - send: {destination: /a, body: a, json: b}\n      - connect: {url: /x}\n        namespace: /y\n",
+        &[],
+    );
+}
+
+#[test]
+fn a_socketio_2_server_reads_the_query_and_not_auth() {
+    check(
+        "  socketio: {protocol: 4, auth: {token: a}}\n",
+        "socketio",
+        "      - connect: {protocol: 6, subscribe: {emit: [a]}}\n      - send: a\n",
+        &[],
+    );
+}
+
+#[test]
+fn what_becomes_of_a_lost_connection_is_said_in_full() {
+    check(
+        "  reconnect: {first: 20, most: 10, attempts: 0, cursor: $.seq, resume: maybe}\n",
+        "ws",
+        "      - reconnect: 3\n",
+        &[],
+    );
+}
+
+#[test]
+fn engine_and_transport_are_one_key() {
+    check("", "ws\n    transport: sse", "      - connect: /a\n", &[]);
+}
