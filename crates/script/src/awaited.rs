@@ -280,7 +280,11 @@ pub(crate) fn expect(
         (Engine::Websocket | Engine::Poll | Engine::Longpoll, Some(_)) => {
             let messages = if flow.engine == Engine::Websocket { "WebSocket" } else { "polled" };
             let hint = "tell messages apart with `match`".to_owned();
-            reader.problem(own.place_of("channel"), format!("{messages} messages have no channel"), Some(hint));
+            reader.problem(
+                own.place_of("channel"),
+                format!("{messages} messages have no channel"),
+                Some(hint),
+            );
         }
         _ => {}
     }

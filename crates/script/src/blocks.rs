@@ -5,7 +5,7 @@
 //! wrong in a template is told where it stands, with the first step that came upon it; what is wrong with the room or the
 //! message, at the step.
 
-use sonagi_engine::plan::{Step, Subscribe, Template};
+use sonagi_engine::plan::{Step, Subscribe};
 use std::sync::Arc;
 
 use crate::flow::{Flow, step};
@@ -46,8 +46,6 @@ pub(crate) struct Behalf {
 /// What the holes of a template are filled with.
 pub(crate) struct Filling<'n> {
     room: &'n Node,
-    /// The room, as the step itself says it.
-    pub(crate) name: Template,
     /// The variables it holds: they have been looked at where it stands.
     uses: Vec<String>,
     message: Option<&'n Node>,
@@ -67,9 +65,10 @@ impl<'n> Filling<'n> {
     ) -> Option<Filling<'n>> {
         let room = fields.get(key)?;
         let before = reader.names.uses();
-        let name = reader.template_of(fields, key)?;
+        // Compiled here for its mistakes alone: these belong to the step.
+        reader.template_of(fields, key)?;
         let uses = reader.names.used_since(before);
-        Some(Filling { room, name, uses, message, verb, place: fields.place })
+        Some(Filling { room, uses, message, verb, place: fields.place })
     }
 
     /// A copy of a template in which the holes are filled.
@@ -78,7 +77,10 @@ impl<'n> Filling<'n> {
             Kind::Text { text, .. } => return self.fill_text(reader, template, text),
             Kind::List(items) => Kind::List(items.iter().map(|item| self.fill(reader, item)).collect()),
             Kind::Map(entries) => Kind::Map(
-                entries.iter().map(|entry| Entry { value: self.fill(reader, &entry.value), ..entry.clone() }).collect(),
+                entries
+                    .iter()
+                    .map(|entry| Entry { value: self.fill(reader, &entry.value), ..entry.clone() })
+                    .collect(),
             ),
             plain => plain.clone(),
         };
@@ -117,9 +119,14 @@ impl<'n> Filling<'n> {
     /// The engine's block does not say how.
     pub(crate) fn lacks(&self, reader: &mut Reader, engine: Engine, key: &str) {
         let (block, over) = (engine.block(), engine.name());
-        let what = format!("config.{block} does not say what `{}` does over {over}: it has no `{key}`", self.verb);
+        let what =
+            format!("config.{block} does not say what `{}` does over {over}: it has no `{key}`", self.verb);
         let example = example(engine, if key == "publish" { "publish" } else { "subscribe" });
-        reader.problem(self.place, what, Some(format!("for `sonagi serve`, add to config: `{block}: {example}`")));
+        reader.problem(
+            self.place,
+            what,
+            Some(format!("for `sonagi serve`, add to config: `{block}: {example}`")),
+        );
     }
 
     /// Reads what came of a template, and tells what is wrong in it with the step that came upon it.
@@ -285,7 +292,8 @@ fn publish(
         let what = format!(
             "a stamped message goes to the room the user is a member of, \"{joined}\"; this one goes to \"{to}\""
         );
-        let hint = "one scenario follows one room; leave the stamp out, or make a scenario for the other room";
+        let hint =
+            "one scenario follows one room; leave the stamp out, or make a scenario for the other room";
         reader.problem(filling.room.place, what, Some(hint.into()));
     }
     steps
@@ -312,7 +320,11 @@ fn refuse_nested(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>, verb
         return Some(());
     }
     let hint = "write what it does: a plain `send`, `emit` or `post`".to_owned();
-    reader.problem(fields.place, format!("a template cannot use `{verb}`: it is what `{verb}` does"), Some(hint));
+    reader.problem(
+        fields.place,
+        format!("a template cannot use `{verb}`: it is what `{verb}` does"),
+        Some(hint),
+    );
     None
 }
 
@@ -332,7 +344,9 @@ pub(crate) fn example(engine: Engine, key: &str) -> &'static str {
             "{publish: {post: {url: \"/location/sse/share?group={{ $room }}\", json: \"{{ $message }}\"}}}"
         }
         (Engine::Poll, true) => "{url: \"/cur/{{ $room }}\", every: 3, cursor: {json: $.next, as: after}}",
-        (Engine::Longpoll, true) => "{url: \"/location/long/{{ $room }}\", cursor: {json: $.next, as: after}}",
+        (Engine::Longpoll, true) => {
+            "{url: \"/location/long/{{ $room }}\", cursor: {json: $.next, as: after}}"
+        }
         (Engine::Poll | Engine::Longpoll, false) => {
             "{publish: {post: {url: \"/location/long/{{ $room }}/notify\", json: \"{{ $message }}\"}}}"
         }

@@ -74,7 +74,8 @@ impl Combination {
                 variables.push((name.clone(), vec![value.clone()]));
                 continue;
             };
-            let axis = script.get("matrix").into_iter().flat_map(Node::entries).find(|axis| axis.key == *name);
+            let axis =
+                script.get("matrix").into_iter().flat_map(Node::entries).find(|axis| axis.key == *name);
             let place = axis.map_or_else(|| script.place_of("matrix"), |axis| axis.place);
             let hint = "call one of them otherwise; --matrix narrows an axis".to_owned();
             reader.problem(place, format!("{name} is an axis of the matrix, and {other} too"), Some(hint));
@@ -156,7 +157,10 @@ fn axes(reader: &mut Reader, mut root: Node, overrides: &Overrides) -> Vec<Axis>
     let Some(node) = root.get("matrix") else { return Vec::new() };
     if !matches!(&node.kind, Kind::Map(entries) if !entries.is_empty()) {
         let key = schema::SCRIPT.key("matrix").map_or("", |key| key.example);
-        let what = format!("matrix wants a mapping of names to lists, e.g. `matrix: {key}`; got {}", node.describe());
+        let what = format!(
+            "matrix wants a mapping of names to lists, e.g. `matrix: {key}`; got {}",
+            node.describe()
+        );
         reader.problem(node.place, what, None);
     }
     node.entries().iter().map(|entry| axis(reader, entry)).collect()
@@ -169,7 +173,11 @@ fn axis(reader: &mut Reader, entry: &Entry) -> Axis {
         reader.problem(entry.place, format!("an axis has the name of a variable; got {name:?}"), None);
     } else if name == "target" {
         let hint = "call it `service`, say, and write `target: \"{{ service }}\"` in config";
-        reader.problem(entry.place, "an axis cannot be called target: every script has one", Some(hint.into()));
+        reader.problem(
+            entry.place,
+            "an axis cannot be called target: every script has one",
+            Some(hint.into()),
+        );
     }
     let mut axis = Axis { name, place: entry.place, values: Vec::new() };
     let items = match &entry.value.kind {
@@ -238,7 +246,8 @@ impl Runs {
         for (index, read) in read.into_iter().enumerate() {
             match read {
                 Ok(mut run) => {
-                    run.notices.retain(|notice| loaded.iter().all(|earlier| !earlier.notices.contains(notice)));
+                    run.notices
+                        .retain(|notice| loaded.iter().all(|earlier| !earlier.notices.contains(notice)));
                     loaded.push(run);
                 }
                 Err(Problems(problems)) => {
@@ -274,7 +283,9 @@ impl Runs {
         for (axis, (name, _)) in names.iter().enumerate() {
             let values = |runs: &mut dyn Iterator<Item = usize>| {
                 let mut values: Vec<&Value> = Vec::new();
-                for value in runs.filter_map(|run| self.combinations.get(run)?.0.get(axis).map(|(_, value)| value)) {
+                for value in
+                    runs.filter_map(|run| self.combinations.get(run)?.0.get(axis).map(|(_, value)| value))
+                {
                     if !values.contains(&value) {
                         values.push(value);
                     }
@@ -305,8 +316,9 @@ mod tests {
         let of = |transport: &str, users: u64| {
             Combination(vec![("transport".into(), json!(transport)), ("users".into(), json!(users))])
         };
-        let combinations =
-            ["sse", "ws", "poll"].into_iter().flat_map(|transport| [10, 20].map(|users| of(transport, users)));
+        let combinations = ["sse", "ws", "poll"]
+            .into_iter()
+            .flat_map(|transport| [10, 20].map(|users| of(transport, users)));
         Runs { combinations: combinations.collect(), problems: Vec::new() }
     }
 

@@ -22,7 +22,8 @@ pub(crate) fn target(
     let place = config.place_of("target");
     if serves {
         if config.get("target").is_some() {
-            let text = "target: no effect; the service that `serve` starts is the target, or what --target names";
+            let text =
+                "target: no effect; the service that `serve` starts is the target, or what --target names";
             reader.notice(place, text);
         }
         reader.constants.target = Some(STAND_IN.to_owned());

@@ -125,7 +125,8 @@ impl<'s> Flow<'s> {
         items: &[Node],
     ) -> Flow<'s> {
         let first = subscription(items);
-        let confirms = |step: &Node| room.as_ref().is_some_and(|room| room.joined == Joined::After(step.place));
+        let confirms =
+            |step: &Node| room.as_ref().is_some_and(|room| room.joined == Joined::After(step.place));
         let subscribed =
             first.filter(|(step, _)| confirms(step)).and_then(|(_, named)| crate::reader::plain_text(named));
         let subscribes = first.map(|(step, _)| step.place);
@@ -181,7 +182,8 @@ impl<'s> Flow<'s> {
         match steps.last_mut() {
             Some(Step::Subscribe(last)) => Arc::make_mut(last).steps.push(join),
             _ if self.settings.reconnects => {
-                let opens = steps.iter().rposition(|step| matches!(step, Step::Open(_))).map_or(0, |last| last + 1);
+                let opens =
+                    steps.iter().rposition(|step| matches!(step, Step::Open(_))).map_or(0, |last| last + 1);
                 let mut steps_again = steps.split_off(opens);
                 steps_again.push(join);
                 steps.push(Step::Subscribe(Arc::new(Subscribe { steps: steps_again, resumes })));

@@ -106,7 +106,8 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Problems> {
 pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Problems> {
     let text = text(path)?;
     let runs = combinations::runs(path, &text, overrides);
-    let of = |combination: &Combination| Overrides { combination: Some(combination.clone()), ..overrides.clone() };
+    let of =
+        |combination: &Combination| Overrides { combination: Some(combination.clone()), ..overrides.clone() };
     let all = runs.combinations.iter().map(|combination| read(path, &text, &of(combination))).collect();
     runs.judge(all)
 }

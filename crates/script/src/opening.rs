@@ -57,13 +57,13 @@ impl Opening {
 
     /// Where requests bring the messages, subscribing opens; a flow that only sends opens nothing.
     fn of_pull(items: &[Node]) -> Opening {
-        let opens = |step: &&Node| ["connect", "subscribe", "join"].iter().any(|verb| step.get(verb).is_some());
+        let opens =
+            |step: &&Node| ["connect", "subscribe", "join"].iter().any(|verb| step.get(verb).is_some());
         if walk(items).iter().any(opens) {
             return Opening::Explicit;
         }
-        let needs = |step: &&Node| {
-            ["expect", "disconnect", "reconnect"].iter().any(|verb| step.get(verb).is_some())
-        };
+        let needs =
+            |step: &&Node| ["expect", "disconnect", "reconnect"].iter().any(|verb| step.get(verb).is_some());
         let first = items.iter().position(|step| walk(std::slice::from_ref(step)).iter().any(needs));
         first.map_or(Opening::None, Opening::Before)
     }

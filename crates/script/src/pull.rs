@@ -201,7 +201,8 @@ pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<S
     let engine = flow.engine.name();
     let Some(pull) = flow.settings.pulls.of(flow.engine) else {
         let example = example(flow.engine, "subscribe");
-        let hint = format!("for `sonagi serve`, add to config: `{engine}: {example}`, and a `subscribe` step");
+        let hint =
+            format!("for `sonagi serve`, add to config: `{engine}: {example}`, and a `subscribe` step");
         let what = format!("nothing says what the engine {engine} receives from");
         reader.problem(flow.place, what, Some(hint));
         return None;
@@ -234,7 +235,10 @@ pub(crate) fn connect(
     }
     if let Some(place) = flow.subscribes {
         let engine = flow.engine.name();
-        let what = format!("over {engine} subscribing opens the connection; this flow does so on line {}", place.line);
+        let what = format!(
+            "over {engine} subscribing opens the connection; this flow does so on line {}",
+            place.line
+        );
         reader.problem(node.place, what, Some("write `connect: true`, or remove one of the two".into()));
     }
     let pull = flow.settings.pulls.of(flow.engine).cloned();
@@ -252,9 +256,7 @@ pub(crate) fn connect(
             let timeout = time_limit(reader, &own).unwrap_or(timeout);
             match (own.get("target"), &pull) {
                 (Some(_), _) => reader.address_of(&own, "target"),
-                (None, Some(pull)) => {
-                    request(reader, flow, pull, &pull.block).map(|request| request.url)
-                }
+                (None, Some(pull)) => request(reader, flow, pull, &pull.block).map(|request| request.url),
                 (None, None) => {
                     reader.missing(&own, &["target"], "a connect needs its target", "add `target: /events`");
                     None
@@ -276,5 +278,6 @@ pub(crate) fn connect(
 
 /// The headers of a block that names no room in them.
 fn own_headers(reader: &mut Reader, flow: &Flow<'_>, pull: Option<&Pull>) -> Vec<(String, Template)> {
-    pull.map(|pull| reader.headers(&Fields::checked(&pull.block, area(flow.engine)), "headers")).unwrap_or_default()
+    pull.map(|pull| reader.headers(&Fields::checked(&pull.block, area(flow.engine)), "headers"))
+        .unwrap_or_default()
 }

@@ -283,7 +283,8 @@ fn default_join(reader: &mut Reader, place: Place, items: &[Node], opening: Open
         }
         Opening::Explicit | Opening::None => {
             let what = "this scenario has a room but no connection through which copies could arrive";
-            let hint = "subscribe to it (`subscribe: \"{{ room }}\"`), or set `engine: ws` or `engine: socketio`";
+            let hint =
+                "subscribe to it (`subscribe: \"{{ room }}\"`), or set `engine: ws` or `engine: socketio`";
             reader.problem(place, what, Some(hint.into()));
             None
         }

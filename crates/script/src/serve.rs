@@ -16,7 +16,12 @@ pub struct Serve {
 
 /// The names of all options a script can set, as the command line has them: `seed-users`.
 pub fn serve_options() -> Vec<String> {
-    schema::SERVE.keys.iter().filter(|key| key.support == schema::Support::Honoured).map(|key| flag(key.name)).collect()
+    schema::SERVE
+        .keys
+        .iter()
+        .filter(|key| key.support == schema::Support::Honoured)
+        .map(|key| flag(key.name))
+        .collect()
 }
 
 /// Reads `serve:` of a script.
@@ -48,7 +53,12 @@ pub(crate) fn serve(reader: &mut Reader, script: &Fields<'_>) -> Option<Serve> {
 }
 
 /// The values an option is given, one flag each; None: the flag alone.
-fn option(reader: &mut Reader, fields: &Fields<'_>, key: &'static schema::Key, node: &Node) -> Vec<Option<String>> {
+fn option(
+    reader: &mut Reader,
+    fields: &Fields<'_>,
+    key: &'static schema::Key,
+    node: &Node,
+) -> Vec<Option<String>> {
     match key.wants {
         "true or false" => {
             let set = reader.boolean(fields, key.name) == Some(true);

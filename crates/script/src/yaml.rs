@@ -444,8 +444,7 @@ pub(crate) fn covers(node: &Node, place: Place) -> bool {
         Kind::Text { text, .. } => at(node.place, text.chars().count() + 2),
         Kind::List(items) => at(node.place, 0) || items.iter().any(|item| covers(item, place)),
         Kind::Map(entries) => {
-            at(node.place, 0)
-                || entries.iter().any(|entry| at(entry.place, 0) || covers(&entry.value, place))
+            at(node.place, 0) || entries.iter().any(|entry| at(entry.place, 0) || covers(&entry.value, place))
         }
         _ => at(node.place, 0),
     }

@@ -1,7 +1,7 @@
 //! The keys of `config:` and of what stands in it.
 
 use super::{
-    Area, FIXED_FLOW, LONGPOLL, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key, refused,
+    Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key, refused,
 };
 
 const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
@@ -16,20 +16,24 @@ pub(crate) const SCRIPT: Area = Area {
             "a mapping",
             "{target: \"http://127.0.0.1:8080\"}",
             "How the load is made, and defaults.",
-        ).of(&[&CONFIG]),
+        )
+        .of(&[&CONFIG]),
         key(
             "scenarios",
             "a list of scenarios",
             "[{flow: [{think: 1}]}]",
             "What users do; each user runs one, picked by weight.",
-        ).of(&[&SCENARIO]),
+        )
+        .of(&[&SCENARIO]),
         key(
             "before",
             "a mapping with a flow",
             "{flow: [{think: 1}]}",
             "Run once before the first user; what it captures all users see.",
-        ).of(&[&FIXED_FLOW]),
-        key("after", "a mapping with a flow", "{flow: [{think: 1}]}", "Run once after the last user.").of(&[&FIXED_FLOW]),
+        )
+        .of(&[&FIXED_FLOW]),
+        key("after", "a mapping with a flow", "{flow: [{think: 1}]}", "Run once after the last user.")
+            .of(&[&FIXED_FLOW]),
         key(
             "matrix",
             "a mapping of names to lists",
@@ -41,7 +45,8 @@ pub(crate) const SCRIPT: Area = Area {
             "true, or a mapping",
             "{workers: 1}",
             "Starts the reference service before the run; it is the target. (Sonagi's own.)",
-        ).of(&[&SERVE]),
+        )
+        .of(&[&SERVE]),
     ],
 };
 
@@ -60,7 +65,8 @@ pub(crate) const CONFIG: Area = Area {
             "a list of phases",
             "[{duration: 60, arrivalRate: 5}]",
             "When users arrive, one phase after the other.",
-        ).of(&[&PHASE]),
+        )
+        .of(&[&PHASE]),
         key(
             "spacing",
             "`even` or `poisson`",
@@ -84,28 +90,63 @@ pub(crate) const CONFIG: Area = Area {
             "a payload or a list of them",
             "{path: users.csv, fields: [email, password]}",
             "Rows of files handed to users.",
-        ).of(&[&PAYLOAD]),
+        )
+        .of(&[&PAYLOAD]),
         key("http", "a mapping", "{timeout: 5}", "Settings of HTTP requests.").of(&[&HTTP]),
         key(
             "defaults",
             "a mapping",
             "{headers: {accept: application/json}}",
             "Older name of `http.defaults`.",
-        ).of(&[&DEFAULTS]),
+        )
+        .of(&[&DEFAULTS]),
         key("ws", "a mapping", "{subprotocols: [chat.v1]}", "Settings of WebSocket connections.").of(&[&WS]),
-        key("socketio", "a mapping", "{transports: [websocket]}", "Settings of Socket.IO sessions.").of(&[&SOCKETIO]),
-        key("poll", "a mapping", "{url: \"/cur/{{ $room }}\", every: 3}", "How `engine: poll` asks and publishes. (Sonagi's own.)").of(&[&POLL]),
-        key("longpoll", "a mapping", "{url: \"/location/long/{{ $room }}\"}", "How `engine: longpoll` asks and publishes. (Sonagi's own.)").of(&[&LONGPOLL]),
-        key("sse", "a mapping", "{url: \"/location/sse/connect?group={{ $room }}\"}", "How `engine: sse` listens and publishes. (Sonagi's own.)").of(&[&SSE]),
-        key("stomp", "a mapping", "{url: /location, versions: [\"1.2\"]}", "Settings of STOMP sessions. (Sonagi's own.)").of(&[&STOMP]),
-        key("reconnect", "a mapping", "{cursor: seq}", "How a lost connection is opened again; without it, not at all. (Sonagi's own.)").of(&[&RECONNECT]),
+        key("socketio", "a mapping", "{transports: [websocket]}", "Settings of Socket.IO sessions.")
+            .of(&[&SOCKETIO]),
+        key(
+            "poll",
+            "a mapping",
+            "{url: \"/cur/{{ $room }}\", every: 3}",
+            "How `engine: poll` asks and publishes. (Sonagi's own.)",
+        )
+        .of(&[&POLL]),
+        key(
+            "longpoll",
+            "a mapping",
+            "{url: \"/location/long/{{ $room }}\"}",
+            "How `engine: longpoll` asks and publishes. (Sonagi's own.)",
+        )
+        .of(&[&LONGPOLL]),
+        key(
+            "sse",
+            "a mapping",
+            "{url: \"/location/sse/connect?group={{ $room }}\"}",
+            "How `engine: sse` listens and publishes. (Sonagi's own.)",
+        )
+        .of(&[&SSE]),
+        key(
+            "stomp",
+            "a mapping",
+            "{url: /location, versions: [\"1.2\"]}",
+            "Settings of STOMP sessions. (Sonagi's own.)",
+        )
+        .of(&[&STOMP]),
+        key(
+            "reconnect",
+            "a mapping",
+            "{cursor: seq}",
+            "How a lost connection is opened again; without it, not at all. (Sonagi's own.)",
+        )
+        .of(&[&RECONNECT]),
         key(
             "engines",
             "a mapping",
             "{socketio-v3: {}}",
             "Settings of `engine: socketio-v3`; the same keys as `socketio`.",
-        ).of(&[&ENGINES]),
-        key("tls", "a mapping", "{rejectUnauthorized: false}", "Whether certificates are checked.").of(&[&TLS]),
+        )
+        .of(&[&ENGINES]),
+        key("tls", "a mapping", "{rejectUnauthorized: false}", "Whether certificates are checked.")
+            .of(&[&TLS]),
         key(
             "timeout",
             SECONDS,
@@ -117,14 +158,17 @@ pub(crate) const CONFIG: Area = Area {
             "a mapping",
             "{thresholds: [{\"http.response_time.p95\": 250}]}",
             "What the run must fulfil to pass.",
-        ).of(&[&ENSURE]),
-        key("delivery", "a mapping", "{deadline: 1}", "Rules of the delivery ledger. (Sonagi's own.)").of(&[&DELIVERY]),
+        )
+        .of(&[&ENSURE]),
+        key("delivery", "a mapping", "{deadline: 1}", "Rules of the delivery ledger. (Sonagi's own.)")
+            .of(&[&DELIVERY]),
         key(
             "plugins",
             "a mapping",
             "{ensure: {}}",
             "`ensure` and `expect` are built in; others have no effect or are refused.",
-        ).of(&[&PLUGINS]),
+        )
+        .of(&[&PLUGINS]),
         ignored("apdex", "the Apdex score is not computed in this version; use an `ensure` threshold"),
         ignored("statsInterval", "figures are kept per second"),
         refused(
@@ -252,7 +296,8 @@ pub(crate) const HTTP: Area = Area {
             "true",
             "Opens the pool's connections to the target before the first user arrives. (Sonagi's own.)",
         ),
-        key("defaults", "a mapping", "{headers: {accept: application/json}}", "What every request has.").of(&[&DEFAULTS]),
+        key("defaults", "a mapping", "{headers: {accept: application/json}}", "What every request has.")
+            .of(&[&DEFAULTS]),
         key(
             "http2",
             "true or false",
@@ -283,7 +328,12 @@ pub(crate) const WS: Area = Area {
             "Largest message accepted; 16 MiB by default. (Sonagi's own.)",
         ),
         key("rejectUnauthorized", "true or false", "false", "As `tls.rejectUnauthorized`."),
-        key("url", "an address, absolute or relative to the target", "/ws", "What a connection that no `connect` step opens goes to; the target by default. (Sonagi's own.)"),
+        key(
+            "url",
+            "an address, absolute or relative to the target",
+            "/ws",
+            "What a connection that no `connect` step opens goes to; the target by default. (Sonagi's own.)",
+        ),
         key(
             "subscribe",
             "a step, or a list of steps",
@@ -337,7 +387,12 @@ pub(crate) const SOCKETIO: Area = Area {
         key("timeout", SECONDS, "10", "Time limit of opening a session."),
         key("rejectUnauthorized", "true or false", "false", "As `tls.rejectUnauthorized`."),
         key("upgrade", "true or false", "false", "false: stay on the first transport."),
-        key("protocol", "`4` or `5`", "4", "Socket.IO's protocol: 5 of servers of version 3 and 4 (the default), 4 of version 1 and 2. (Sonagi's own.)"),
+        key(
+            "protocol",
+            "`4` or `5`",
+            "4",
+            "Socket.IO's protocol: 5 of servers of version 3 and 4 (the default), 4 of version 1 and 2. (Sonagi's own.)",
+        ),
         key(
             "subscribe",
             "a step, or a list of steps",
@@ -385,7 +440,8 @@ pub(crate) const ENGINES: Area = Area {
             "a mapping",
             "{transports: [websocket]}",
             "Laid over `socketio` for scenarios with `engine: socketio-v3`.",
-        ).of(&[&SOCKETIO]),
+        )
+        .of(&[&SOCKETIO]),
         key("http", "a mapping", "{}", "Nothing to set here."),
         key("ws", "a mapping", "{}", "Nothing to set here."),
         key("socketio", "a mapping", "{}", "Nothing to set here."),
@@ -416,76 +472,5 @@ pub(crate) const PLUGINS: Area = Area {
             "list the values in a `payload`",
         ),
         refused("hls", "it is JavaScript, which this version does not run", "remove it"),
-    ],
-};
-
-pub(crate) const ENSURE: Area = Area {
-    name: "ensure",
-    path: "config.ensure (and config.plugins.ensure)",
-    keys: &[
-        key(
-            "thresholds",
-            "a list of metric: limit",
-            "[{\"http.response_time.p95\": 250}]",
-            "Each metric must stay below its limit.",
-        ),
-        key(
-            "conditions",
-            "a list of conditions",
-            "[{expression: \"vusers.failed == 0\"}]",
-            "Each expression must hold at the end.",
-        ).of(&[&CONDITION]),
-        key("min", "milliseconds", "100", "Older form: limit of the fastest response."),
-        key("max", "milliseconds", "1000", "Older form: limit of the slowest response."),
-        key("median", "milliseconds", "100", "Older form: limit of the median response time."),
-        key("p50", "milliseconds", "100", "Older form: limit of the median response time."),
-        key("p95", "milliseconds", "250", "Older form: limit of the 95th percentile."),
-        key("p99", "milliseconds", "500", "Older form: limit of the 99th percentile."),
-        key("maxErrorRate", "a percentage, 0 to 100", "1", "Older form: share of users that may fail."),
-    ],
-};
-
-pub(crate) const CONDITION: Area = Area {
-    name: "a condition",
-    path: "config.ensure.conditions[]",
-    keys: &[
-        key(
-            "expression",
-            "an expression over metrics",
-            "\"http.response_time.p99 < 500 and vusers.failed == 0\"",
-            "What must hold.",
-        ),
-        key(
-            "strict",
-            "true or false",
-            "false",
-            "false: reported, but does not fail the run. true by default.",
-        ),
-    ],
-};
-
-pub(crate) const DELIVERY: Area = Area {
-    name: "delivery",
-    path: "config.delivery",
-    keys: &[
-        key(
-            "deadline",
-            SECONDS,
-            "1",
-            "A copy received later than this after its planned send is late; 1 s by default.",
-        ),
-        key(
-            "settle",
-            SECONDS,
-            "100ms",
-            "Around a join or leave a copy is neither owed nor leaked; 100 ms by default.",
-        ),
-        key(
-            "drain",
-            SECONDS,
-            "5",
-            "How long a finished user stays to receive what is under way; 5 s by default.",
-        ),
-        key("echo", "true or false", "false", "Whether a sender gets its own messages; true by default."),
     ],
 };

@@ -165,7 +165,10 @@ fn shape(key: &Key) -> Option<Value> {
         "a channel with data, or a list [event, …arguments]" => {
             either(&[json!({ "type": "array", "minItems": 1 }), mapping(key)])
         }
-        "a mapping" | "a request" | "a mapping with a flow" | "a mapping with user and pass"
+        "a mapping"
+        | "a request"
+        | "a mapping with a flow"
+        | "a mapping with user and pass"
         | "a mapping with capture or match" => mapping(key),
         "a mapping of names to texts" => names_to(text_or_null()),
         "a mapping of names to texts, or a text" => {
@@ -180,18 +183,24 @@ fn shape(key: &Key) -> Option<Value> {
         "a list of metric: limit" => one_or_more(names_to(number("number"))),
         "a list of conditions" => one_or_more(either(&[json!({ "type": "string" }), mapping(key)])),
         "a list of scenarios" => list(mapping(key)),
-        "a list of phases" | "a capture or a list of them" | "a match or a list of them"
-        | "a payload or a list of them" | "a mapping or a list of them" => one_or_more(mapping(key)),
+        "a list of phases"
+        | "a capture or a list of them"
+        | "a match or a list of them"
+        | "a payload or a list of them"
+        | "a mapping or a list of them" => one_or_more(mapping(key)),
         "a list of steps" => json!({ "type": "array", "items": step(), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
-        "a list of texts" | "a list of variable names" | "an origin or a list of them" => one_or_more(scalar()),
+        "a list of texts" | "a list of variable names" | "an origin or a list of them" => {
+            one_or_more(scalar())
+        }
         "a list of two numbers of milliseconds" => {
             json!({ "type": "array", "items": number("integer"), "minItems": 2, "maxItems": 2 })
         }
         "a list, or the name of a variable that is one" => json!({ "type": ["array", "string"] }),
-        "a status or a list of them" => {
-            one_or_more(either(&[json!({ "type": "integer", "minimum": 100, "maximum": 599 }), json!({ "type": "string" })]))
-        }
+        "a status or a list of them" => one_or_more(either(&[
+            json!({ "type": "integer", "minimum": 100, "maximum": 599 }),
+            json!({ "type": "string" }),
+        ])),
         "a number" | "a number of users per second" | "a percentage, 0 to 100" | "milliseconds" => {
             number("number")
         }

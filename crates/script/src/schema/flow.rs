@@ -111,12 +111,15 @@ pub(crate) const REQUEST: Area = Area {
         key("json", "any value", "{email: \"{{ email }}\"}", "The body, as JSON."),
         key("body", "a text", "\"a,b\"", "The body, as it is."),
         key("form", TEXTS, "{user: ada}", "The body, as an HTML form."),
-        key("auth", "a mapping with user and pass", "{user: ada, pass: secret}", "Basic authentication.").of(&[&AUTH]),
+        key("auth", "a mapping with user and pass", "{user: ada, pass: secret}", "Basic authentication.")
+            .of(&[&AUTH]),
         key("followRedirect", "true or false", "false", "Whether redirects are followed; true by default."),
         key("timeout", SECONDS, "5", "Time limit of this request."),
-        key("capture", CAPTURES, "{json: $.token, as: token}", "Keeps values of the response.").of(&[&CAPTURE]),
+        key("capture", CAPTURES, "{json: $.token, as: token}", "Keeps values of the response.")
+            .of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of the response.").of(&[&MATCH]),
-        key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response.").of(&[&EXPECTED]),
+        key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response.")
+            .of(&[&EXPECTED]),
         key("ifTrue", IF_TRUE, "token", "Skips the step unless the variable is truthy."),
         key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
         ignored("gzip", "responses are not asked for compressed"),
@@ -337,8 +340,10 @@ pub(crate) const SEND: Area = Area {
     path: "flow[].send with capture or match",
     keys: &[
         key("payload", "a text, or a value sent as JSON", "{type: ping}", "What to send."),
-        key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it.").of(&[&CAPTURE]),
-        key("match", MATCHES, "{json: $.ok, value: true}", "Waits for a message and demands values of it.").of(&[&MATCH]),
+        key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it.")
+            .of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Waits for a message and demands values of it.")
+            .of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait for it."),
     ],
 };
@@ -352,7 +357,8 @@ pub(crate) const WAIT_STEP: Area = Area {
             "a mapping with capture or match",
             "{match: {json: $.type, value: joined}}",
             "Waits for a message that fits without sending one; others are passed over.",
-        ).of(&[&AWAITED]),
+        )
+        .of(&[&AWAITED]),
         key("name", "a text", "welcome", WITH_NAME),
     ],
 };
@@ -362,7 +368,8 @@ pub(crate) const AWAITED: Area = Area {
     path: "flow[].wait",
     keys: &[
         key("capture", CAPTURES, "{json: $.id, as: id}", "Keeps values of the message.").of(&[&CAPTURE]),
-        key("match", MATCHES, "{json: $.type, value: joined}", "Demands values of the message.").of(&[&MATCH]),
+        key("match", MATCHES, "{json: $.type, value: joined}", "Demands values of the message.")
+            .of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
     ],
 };
@@ -376,10 +383,12 @@ pub(crate) const EMIT_STEP: Area = Area {
             "a channel with data, or a list [event, …arguments]",
             "{channel: sendMessage, data: {text: hi}}",
             "Sends an event. An argument `{$base64: AAEC}` is sent as those bytes.",
-        ).of(&[&EMIT]),
+        )
+        .of(&[&EMIT]),
         key("namespace", "a path", "/chat", "The namespace it goes to; `/` by default."),
         key("response", "a mapping", "{on: newMessage}", "Waits for an event after it.").of(&[&RESPONSE]),
-        key("acknowledge", "true, or a mapping", "true", "Asks for an acknowledgement and waits for it.").of(&[&ACKNOWLEDGE]),
+        key("acknowledge", "true, or a mapping", "true", "Asks for an acknowledgement and waits for it.")
+            .of(&[&ACKNOWLEDGE]),
         key("name", "a text", "say", WITH_NAME),
     ],
 };
@@ -404,8 +413,10 @@ pub(crate) const RESPONSE: Area = Area {
         key("channel", "a text", "newMessage", "The same as `on`."),
         key("data", "any value", "{text: hi}", "What its first argument must be."),
         key("args", "any value", "{text: hi}", "The same as `data`."),
-        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument.").of(&[&CAPTURE]),
-        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of its first argument.").of(&[&MATCH]),
+        key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument.")
+            .of(&[&CAPTURE]),
+        key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of its first argument.")
+            .of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
     ],
 };
@@ -421,7 +432,8 @@ pub(crate) const ACKNOWLEDGE: Area = Area {
             CAPTURES,
             "{json: $.0.seq, as: seq}",
             "Keeps values of it; `$.0` is its first argument, and `$.seq` means `$.0.seq`.",
-        ).of(&[&CAPTURE]),
+        )
+        .of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.0.ok, value: true}", "Demands values of it.").of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
     ],
@@ -436,7 +448,8 @@ pub(crate) const EXPECT_STEP: Area = Area {
             "a mapping",
             "{channel: newMessage, within: 2}",
             "Waits for a message that fits without sending one; others are passed over. (Sonagi's own.)",
-        ).of(&[&EXPECT]),
+        )
+        .of(&[&EXPECT]),
         key("name", "a text", "news", WITH_NAME),
     ],
 };
@@ -445,7 +458,12 @@ pub(crate) const EXPECT: Area = Area {
     name: "an expect",
     path: "flow[].expect",
     keys: &[
-        key("channel", "a text", "newMessage", "Socket.IO: the event's name. Event streams: the event's type. STOMP: the destination."),
+        key(
+            "channel",
+            "a text",
+            "newMessage",
+            "Socket.IO: the event's name. Event streams: the event's type. STOMP: the destination.",
+        ),
         key("within", SECONDS, "2", "How long to wait; 10 s by default."),
         key("data", "any value", "{text: hi}", "What its first argument must be."),
         key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of it.").of(&[&CAPTURE]),

@@ -7,11 +7,13 @@ mod config;
 mod editor;
 mod flow;
 mod transports;
+mod verdict;
 
 pub(crate) use config::*;
 pub(crate) use editor::editor;
 pub(crate) use flow::*;
 pub(crate) use transports::*;
+pub(crate) use verdict::*;
 
 /// A place in a script that has a fixed set of keys.
 #[derive(Debug)]

@@ -28,7 +28,12 @@ pub(crate) const RECONNECT: Area = Area {
             "The first wait is drawn from 0 to this, each further one from twice as much; 500 ms by default.",
         ),
         key("most", SECONDS, "10s", "The longest a wait is drawn from; 10 s by default."),
-        key("attempts", "a whole number", "10", "After so many the user gives up and has failed; 10 by default."),
+        key(
+            "attempts",
+            "a whole number",
+            "10",
+            "After so many the user gives up and has failed; 10 by default.",
+        ),
         key(
             "resume",
             "true or false",
@@ -123,7 +128,12 @@ pub(crate) const SSE: Area = Area {
     path: "config.sse",
     keys: &[
         key("url", ADDRESS, "\"/location/sse/connect?group={{ $room }}\"", "The event stream."),
-        key("headers", TEXTS, "{authorization: \"Bearer {{ token }}\"}", "Sent with the request that opens it."),
+        key(
+            "headers",
+            TEXTS,
+            "{authorization: \"Bearer {{ token }}\"}",
+            "Sent with the request that opens it.",
+        ),
         key("timeout", SECONDS, "10", "Time limit of opening a stream; 10 s by default."),
         key(
             "publish",
@@ -138,7 +148,12 @@ pub(crate) const STOMP: Area = Area {
     name: "config.stomp",
     path: "config.stomp",
     keys: &[
-        key("url", "an address", "/location", "Where sessions are opened: the WebSocket, or with `sockjs` the prefix of its endpoint; the target by default."),
+        key(
+            "url",
+            "an address",
+            "/location",
+            "Where sessions are opened: the WebSocket, or with `sockjs` the prefix of its endpoint; the target by default.",
+        ),
         key("versions", "a list of `1.0`, `1.1` and `1.2`", "[\"1.2\"]", "Offered; all three by default."),
         key(
             "heartBeat",
@@ -146,29 +161,46 @@ pub(crate) const STOMP: Area = Area {
             "[10000, 10000]",
             "How often we send a sign of life and want one; 0 (the default) is never.",
         ),
-        key("sockjs", "true or false", "true", "Whether STOMP is wrapped in SockJS (its WebSocket transport); false by default."),
+        key(
+            "sockjs",
+            "true or false",
+            "true",
+            "Whether STOMP is wrapped in SockJS (its WebSocket transport); false by default.",
+        ),
         key("headers", TEXTS, "{origin: \"https://chat.example\"}", "Sent with the handshake."),
-        key("connectHeaders", TEXTS, "{login: guest, passcode: guest}", "Of the CONNECT frame, beside what the protocol needs."),
+        key(
+            "connectHeaders",
+            TEXTS,
+            "{login: guest, passcode: guest}",
+            "Of the CONNECT frame, beside what the protocol needs.",
+        ),
         key(
             "receipts",
             "a list of `subscribe` and `send`",
             "[subscribe, send]",
             "Which frames ask for a receipt and wait for it; none by default.",
         ),
-        key("ack", "`auto`, `client` or `client-individual`", "client", "How received messages are acknowledged; `auto` by default: not at all."),
+        key(
+            "ack",
+            "`auto`, `client` or `client-individual`",
+            "client",
+            "How received messages are acknowledged; `auto` by default: not at all.",
+        ),
         key("timeout", SECONDS, "10", "Time limit of opening a session, and of receipts; 10 s by default."),
         key(
             "subscribe",
             "a mapping",
             "{destination: \"/sub/location/{{ $room }}\", headers: {after: \"{{ $cursor }}\"}}",
             "What `subscribe: ROOM` does.",
-        ).of(&[&STOMP_SUBSCRIBE]),
+        )
+        .of(&[&STOMP_SUBSCRIBE]),
         key(
             "publish",
             "a mapping",
             "{destination: \"/pub/share/{{ $room }}\"}",
             "What `send: DATA` with `to: ROOM` does; without `body` or `json` the message is the body.",
-        ).of(&[&STOMP_SEND]),
+        )
+        .of(&[&STOMP_SEND]),
     ],
 };
 
@@ -177,7 +209,12 @@ pub(crate) const STOMP_CONNECT: Area = Area {
     path: "flow[].connect (engine: stomp)",
     keys: &[
         key("target", "an address", "/location", "Where to; `config.stomp.url` by default."),
-        key("versions", "a list of `1.0`, `1.1` and `1.2`", "[\"1.2\"]", "Instead of `config.stomp.versions`."),
+        key(
+            "versions",
+            "a list of `1.0`, `1.1` and `1.2`",
+            "[\"1.2\"]",
+            "Instead of `config.stomp.versions`.",
+        ),
         key(
             "heartBeat",
             "a list of two numbers of milliseconds",
@@ -186,7 +223,12 @@ pub(crate) const STOMP_CONNECT: Area = Area {
         ),
         key("sockjs", "true or false", "true", "Instead of `config.stomp.sockjs`."),
         key("headers", TEXTS, "{origin: \"https://chat.example\"}", "Laid over `config.stomp.headers`."),
-        key("connectHeaders", TEXTS, "{login: guest, passcode: guest}", "Laid over `config.stomp.connectHeaders`."),
+        key(
+            "connectHeaders",
+            TEXTS,
+            "{login: guest, passcode: guest}",
+            "Laid over `config.stomp.connectHeaders`.",
+        ),
         key("timeout", SECONDS, "10", "Time limit of opening the session."),
         refused("proxy", NO_PROXY, "set `target` to the address to connect to"),
         ignored("rejectUnauthorized", "use `config.tls.rejectUnauthorized`"),
@@ -197,7 +239,12 @@ pub(crate) const PULL_CONNECT: Area = Area {
     name: "a connect",
     path: "flow[].connect (engine: poll, longpoll, sse)",
     keys: &[
-        key("target", "an address", "/location/sse/connect?group=1", "What is asked; the block's `url` by default."),
+        key(
+            "target",
+            "an address",
+            "/location/sse/connect?group=1",
+            "What is asked; the block's `url` by default.",
+        ),
         key("headers", TEXTS, "{authorization: \"Bearer {{ token }}\"}", "Laid over the block's `headers`."),
         key("timeout", SECONDS, "10", "Instead of the block's `timeout`."),
         refused("proxy", NO_PROXY, "set `target` to the address to connect to"),
@@ -232,7 +279,12 @@ pub(crate) const STOMP_SUBSCRIBE: Area = Area {
             "Of the SUBSCRIBE frame; one whose value is empty is left out.",
         ),
         key("ack", "`auto`, `client` or `client-individual`", "client", "Instead of `config.stomp.ack`."),
-        key("receipt", "true or false", "true", "Whether to ask for a receipt, instead of `config.stomp.receipts`."),
+        key(
+            "receipt",
+            "true or false",
+            "true",
+            "Whether to ask for a receipt, instead of `config.stomp.receipts`.",
+        ),
     ],
 };
 
@@ -243,10 +295,32 @@ pub(crate) const STOMP_SEND: Area = Area {
         key("destination", "a text", "/app/hello", "Where to send."),
         key("body", "a text", "hello", "The body, as it is."),
         key("json", "any value", "{text: \"{{ $stamp }}\"}", "The body, as JSON."),
-        key("headers", TEXTS, "{persistent: \"true\"}", "Of the SEND frame; one whose value is empty is left out."),
-        key("receipt", "true or false", "true", "Whether to ask for a receipt, instead of `config.stomp.receipts`."),
-        key("capture", "a capture or a list of them", "{json: $.id, as: id}", "Waits for a message after it and keeps values of it.").of(&[&CAPTURE]),
-        key("match", "a match or a list of them", "{json: $.ok, value: true}", "Waits for a message after it and demands values of it.").of(&[&MATCH]),
+        key(
+            "headers",
+            TEXTS,
+            "{persistent: \"true\"}",
+            "Of the SEND frame; one whose value is empty is left out.",
+        ),
+        key(
+            "receipt",
+            "true or false",
+            "true",
+            "Whether to ask for a receipt, instead of `config.stomp.receipts`.",
+        ),
+        key(
+            "capture",
+            "a capture or a list of them",
+            "{json: $.id, as: id}",
+            "Waits for a message after it and keeps values of it.",
+        )
+        .of(&[&CAPTURE]),
+        key(
+            "match",
+            "a match or a list of them",
+            "{json: $.ok, value: true}",
+            "Waits for a message after it and demands values of it.",
+        )
+        .of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait for receipt and message."),
     ],
 };
@@ -267,12 +341,32 @@ pub(crate) const SERVE: Area = Area {
     path: "serve",
     keys: &[
         key("workers", "a whole number", "1", "Threads of the service; one per core by default."),
-        key("store", "`memory`, or a file's name", "memory", "Where users and messages are kept; in memory by default."),
-        key("seedUsers", "a whole number of users", "100", "Accounts user1@example.test … with the password `password`."),
+        key(
+            "store",
+            "`memory`, or a file's name",
+            "memory",
+            "Where users and messages are kept; in memory by default.",
+        ),
+        key(
+            "seedUsers",
+            "a whole number of users",
+            "100",
+            "Accounts user1@example.test … with the password `password`.",
+        ),
         key("fault", "a text", "\"drop=3%,seed=7\"", "Misbehaves on purpose (docs/faults.md)."),
-        key("origin", "an origin or a list of them", "\"https://chat.example\"", "The only origins browsers are accepted of."),
+        key(
+            "origin",
+            "an origin or a list of them",
+            "\"https://chat.example\"",
+            "The only origins browsers are accepted of.",
+        ),
         key("connections", "a whole number", "20000", "Most connections open at once."),
-        key("queueBytes", "a whole number of bytes", "1048576", "What may wait for one connection before it is closed."),
+        key(
+            "queueBytes",
+            "a whole number of bytes",
+            "1048576",
+            "What may wait for one connection before it is closed.",
+        ),
         key("maxPayload", "a whole number of bytes", "65536", "Largest message taken."),
         key("pingInterval", SECONDS, "25", "How often each connection is pinged."),
         key("pingTimeout", SECONDS, "20", "How long the answer to a ping may take."),

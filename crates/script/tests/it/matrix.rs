@@ -93,7 +93,9 @@ fn a_matrix_is_narrowed_by_the_values_left() {
 fn what_is_wrong_in_some_runs_names_those() {
     check(
         &script("matrix: {path: [a, b], n: [1, some, 2]}\n"),
-        &[r#"4:32: users wants a whole number of users, e.g. `users: 100`; got the text "{{ n }}" (with n: some)"#],
+        &[
+            r#"4:32: users wants a whole number of users, e.g. `users: 100`; got the text "{{ n }}" (with n: some)"#,
+        ],
     );
     let all = script("matrix: {path: [a, b], n: [1, 2]}\n").replace("target", "tarket");
     check(&all, &[r#"3:3: unknown key "tarket" in config | did you mean "target"?"#]);
@@ -116,22 +118,29 @@ fn mistakes_in_a_matrix_are_placed_and_hide_nothing_else() {
     check(&script("matrix: {path: a, n: []}\n"), &["1:22: the axis n has no values"]);
     check(
         &script("matrix: [a]\n").replace("{{ n }}", "1").replace("{{ path }}", "x"),
-        &["1:9: matrix wants a mapping of names to lists, e.g. `matrix: {transport: [sse, ws], users: [100, 1000]}`; got a list of 1"],
+        &[
+            "1:9: matrix wants a mapping of names to lists, e.g. `matrix: {transport: [sse, ws], users: [100, 1000]}`; got a list of 1",
+        ],
     );
 }
 
 #[test]
 fn an_axis_is_no_variable_of_the_script_besides() {
-    let text = script("matrix: {path: [a, b], n: 1}\n").replace("  phases", "  variables: {path: c}\n  phases");
+    let text =
+        script("matrix: {path: [a, b], n: 1}\n").replace("  phases", "  variables: {path: c}\n  phases");
     check(
         &text,
-        &["1:10: path is an axis of the matrix, and a variable too | call one of them otherwise; --matrix narrows an axis"],
+        &[
+            "1:10: path is an axis of the matrix, and a variable too | call one of them otherwise; --matrix narrows an axis",
+        ],
     );
     let given = Overrides { variables: vec![("n".into(), json!(3))], ..Overrides::default() };
     let text = script("matrix: {path: [a, b], n: 1}\n");
     assert_eq!(
         said(&text, &given),
-        ["1:24: n is an axis of the matrix, and a variable too | call one of them otherwise; --matrix narrows an axis"]
+        [
+            "1:24: n is an axis of the matrix, and a variable too | call one of them otherwise; --matrix narrows an axis"
+        ]
     );
 }
 
@@ -141,7 +150,9 @@ fn more_runs_than_anybody_waits_for_are_refused() {
     let text = script(&format!("matrix: {{path: [{}], n: [{}]}}\n", numbers(101), numbers(10)));
     check(
         &text,
-        &["1:10: a matrix is at most 1000 runs; this one has more | narrow it to the values you need: --matrix name=value,value"],
+        &[
+            "1:10: a matrix is at most 1000 runs; this one has more | narrow it to the values you need: --matrix name=value,value",
+        ],
     );
 }
 
@@ -176,11 +187,12 @@ fn a_service_is_brought_along_unless_a_target_is_given() {
 
 #[test]
 fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
-    let text = |serve: &str| {
-        script(&format!("serve: {serve}\n")).replace("{{ n }}", "1").replace("{{ path }}", "x")
-    };
+    let text =
+        |serve: &str| script(&format!("serve: {serve}\n")).replace("{{ n }}", "1").replace("{{ path }}", "x");
     assert_eq!(
-        problems(&text("{worker: 1, listen: \"127.0.0.1:1\", seedUsers: many, grace: soon, null: 3, store: [a]}")),
+        problems(&text(
+            "{worker: 1, listen: \"127.0.0.1:1\", seedUsers: many, grace: soon, null: 3, store: [a]}"
+        )),
         [
             r#"1:9: unknown key "worker" in serve | did you mean "workers"?"#,
             r#"1:20: "listen" in serve is refused: each run takes a free port of 127.0.0.1 | remove it"#,

@@ -1,0 +1,77 @@
+//! The keys of what a run is judged by: `config.ensure` and `config.delivery`.
+
+use super::{Area, key};
+
+const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
+
+pub(crate) const ENSURE: Area = Area {
+    name: "ensure",
+    path: "config.ensure (and config.plugins.ensure)",
+    keys: &[
+        key(
+            "thresholds",
+            "a list of metric: limit",
+            "[{\"http.response_time.p95\": 250}]",
+            "Each metric must stay below its limit.",
+        ),
+        key(
+            "conditions",
+            "a list of conditions",
+            "[{expression: \"vusers.failed == 0\"}]",
+            "Each expression must hold at the end.",
+        )
+        .of(&[&CONDITION]),
+        key("min", "milliseconds", "100", "Older form: limit of the fastest response."),
+        key("max", "milliseconds", "1000", "Older form: limit of the slowest response."),
+        key("median", "milliseconds", "100", "Older form: limit of the median response time."),
+        key("p50", "milliseconds", "100", "Older form: limit of the median response time."),
+        key("p95", "milliseconds", "250", "Older form: limit of the 95th percentile."),
+        key("p99", "milliseconds", "500", "Older form: limit of the 99th percentile."),
+        key("maxErrorRate", "a percentage, 0 to 100", "1", "Older form: share of users that may fail."),
+    ],
+};
+
+pub(crate) const CONDITION: Area = Area {
+    name: "a condition",
+    path: "config.ensure.conditions[]",
+    keys: &[
+        key(
+            "expression",
+            "an expression over metrics",
+            "\"http.response_time.p99 < 500 and vusers.failed == 0\"",
+            "What must hold.",
+        ),
+        key(
+            "strict",
+            "true or false",
+            "false",
+            "false: reported, but does not fail the run. true by default.",
+        ),
+    ],
+};
+
+pub(crate) const DELIVERY: Area = Area {
+    name: "delivery",
+    path: "config.delivery",
+    keys: &[
+        key(
+            "deadline",
+            SECONDS,
+            "1",
+            "A copy received later than this after its planned send is late; 1 s by default.",
+        ),
+        key(
+            "settle",
+            SECONDS,
+            "100ms",
+            "Around a join or leave a copy is neither owed nor leaked; 100 ms by default.",
+        ),
+        key(
+            "drain",
+            SECONDS,
+            "5",
+            "How long a finished user stays to receive what is under way; 5 s by default.",
+        ),
+        key("echo", "true or false", "false", "Whether a sender gets its own messages; true by default."),
+    ],
+};
