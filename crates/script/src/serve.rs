@@ -83,13 +83,15 @@ fn option(
     }
 }
 
-/// `seedUsers` as the command line writes it: `seed-users`.
+/// `seedUsers` as the command line writes it: `seed-users`; `longExpiry503`: `long-expiry-503`.
 fn flag(name: &str) -> String {
     let mut flag = String::new();
+    let mut in_number = false;
     for c in name.chars() {
-        if c.is_ascii_uppercase() {
+        if c.is_ascii_uppercase() || (c.is_ascii_digit() && !in_number) {
             flag.push('-');
         }
+        in_number = c.is_ascii_digit();
         flag.push(c.to_ascii_lowercase());
     }
     flag

@@ -371,6 +371,13 @@ pub(crate) const SERVE: Area = Area {
         key("pingInterval", SECONDS, "25", "How often each connection is pinged."),
         key("pingTimeout", SECONDS, "20", "How long the answer to a ping may take."),
         key("connectTimeout", SECONDS, "45", "How long a new connection may take to join or CONNECT."),
+        key("longHold", SECONDS, "25", "How long a long poll waits for a message."),
+        key(
+            "longExpiry503",
+            "true or false",
+            "true",
+            "Answers a long poll that brought nothing with 503 instead of 204.",
+        ),
         key("gather", SECONDS, "1ms", "The most a message waits to share writes with the next ones."),
         key("grace", SECONDS, "2", "How long the service drains before it stops."),
         key("null", "true or false", "true", "Be a target for measuring load generators: nothing is stored."),

@@ -58,6 +58,14 @@ fn completions_and_manual_pages_come_from_the_same_definition() {
 }
 
 #[test]
+fn the_schema_of_scripts_is_printed_as_one_json_document() {
+    let schema = Place::new().sonagi(&["schema"]).json();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let cursor = &schema["$defs"]["config.reconnect"]["properties"]["cursor"];
+    assert_eq!(cursor["examples"][0], "seq", "{cursor}");
+}
+
+#[test]
 fn a_reader_that_went_away_is_no_panic() {
     let place = Place::new();
     let (reader, writer) = std::io::pipe().unwrap();
