@@ -311,12 +311,11 @@ pub(crate) fn socketio(reader: &mut Reader, fields: &Fields<'_>, options: &mut S
     if let Some(transport) = transport(reader, fields) {
         options.transport = transport;
     }
-    if let Some(revision) = revision(reader, fields) {
-        options.revision = revision;
-    }
+    let revision = revision(reader, fields);
+    options.revision = revision.unwrap_or(options.revision);
     if options.revision == SocketioRevision::V4 && options.auth.is_some() {
         let key = if fields.get("auth").is_some() { "auth" } else { "protocol" };
-        if fields.get(key).is_some() {
+        if key == "auth" || revision.is_some() {
             let what = "auth is of Socket.IO's protocol 5; a server of protocol 4 never sees it";
             let hint = "write `query: {token: \"{{ token }}\"}`, which it reads in its place".to_owned();
             reader.problem(fields.place_of(key), what, Some(hint));

@@ -37,7 +37,8 @@ pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
         phases.extend(phase(reader, item));
     }
     let arrivals = phases.iter().any(|phase| phase.shape != Shape::Pause);
-    if problems == reader.problems.len() && !arrivals {
+    // What hangs on a value that is wrong elsewhere is left out of both, silently.
+    if problems == reader.problems.len() && phases.len() == items.len() && !arrivals {
         reader.problem(node.place, "all phases are pauses: no user ever arrives", None);
     }
     Some(Load::Open { phases, spacing })
@@ -181,6 +182,7 @@ fn closed(reader: &mut Reader, items: &[Node]) -> Option<Load> {
         stages.extend(stage(reader, item));
     }
     if problems == reader.problems.len()
+        && stages.len() == items.len()
         && stages.iter().all(|stage| stage.users == 0 && stage.from.unwrap_or(0) == 0)
     {
         reader.problem(items[0].place, "the population is 0 in all phases: nothing runs", None);

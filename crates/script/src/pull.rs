@@ -93,7 +93,8 @@ fn rhythm(reader: &mut Reader, engine: Engine, fields: &Fields<'_>) -> Option<Rh
             None
         }
         (Some(time), _) => Some(time),
-        (None, None) if default.is_none() => {
+        // A block that only publishes polls nothing.
+        (None, None) if default.is_none() && fields.get("url").is_some() => {
             let hint = "add `every: 3` (seconds from one poll to the next)";
             reader.missing(fields, &["every"], "polling needs its rhythm", hint);
             None
@@ -269,7 +270,8 @@ pub(crate) fn connect(
             None
         }
     };
-    if flow.engine == Engine::Poll && pull.is_none() {
+    let is_unpaced = |pull: &Pull| pull.rhythm.is_none() && pull.block.get("url").is_none();
+    if flow.engine == Engine::Poll && pull.as_ref().is_none_or(is_unpaced) {
         let hint = "add to config: `poll: {every: 3}`".to_owned();
         reader.problem(fields.place, "nothing says how often to poll", Some(hint));
     }

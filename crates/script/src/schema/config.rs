@@ -1,7 +1,8 @@
 //! The keys of `config:` and of what stands in it.
 
 use super::{
-    Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key, refused,
+    Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key,
+    refused,
 };
 
 const NO_JAVASCRIPT: &str = "this version does not run JavaScript";

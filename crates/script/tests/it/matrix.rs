@@ -94,7 +94,7 @@ fn what_is_wrong_in_some_runs_names_those() {
     check(
         &script("matrix: {path: [a, b], n: [1, some, 2]}\n"),
         &[
-            r#"4:32: users wants a whole number of users, e.g. `users: 100`; got the text "{{ n }}" (with n: some)"#,
+            r#"4:33: users wants a whole number of users, e.g. `users: 100`; got the text "{{ n }}" (with n: some)"#,
         ],
     );
     let all = script("matrix: {path: [a, b], n: [1, 2]}\n").replace("target", "tarket");
@@ -158,7 +158,7 @@ fn more_runs_than_anybody_waits_for_are_refused() {
 
 #[test]
 fn a_notice_of_all_runs_is_said_once() {
-    let text = script("matrix: {path: [a, b], n: [1, 2]}\n").replace("get:", "think: 0.5}, {get:");
+    let text = script("matrix: {path: [a, b], n: [1, 2]}\n").replace("{get:", "{think: 0.5}, {get:");
     let runs = each_with(&text, &Overrides::default()).unwrap();
     assert_eq!(runs.iter().map(|run| notices(run).len()).collect::<Vec<_>>(), [1, 0, 0, 0]);
 }

@@ -292,7 +292,7 @@ const CASES: [Case; 64] = [
         scenario,
         "    engine: kafka\n    flow: [{think: 1}]\n",
         &[
-            r#"6:13: unknown engine "kafka" | engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3"#,
+            r#"6:13: unknown engine "kafka" | engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3, poll, longpoll, sse, stomp"#,
         ],
     ),
     (

@@ -236,13 +236,15 @@ const CASES: [Case; 44] = [
     (
         http,
         "    - send: a\n",
-        &[r#"7:7: the engine http has no step "send" | set `engine: ws` on the scenario"#],
+        &[
+            r#"7:7: the engine http has no step "send" | set `engine: ws` or `engine: socketio` or `engine: socketio-v3` or `engine: poll` or `engine: longpoll` or `engine: sse` or `engine: stomp` on the scenario"#,
+        ],
     ),
     (
         http,
         "    - connect: a\n",
         &[
-            r#"7:7: the engine http has no step "connect" | set `engine: ws` or `engine: socketio` or `engine: socketio-v3` on the scenario"#,
+            r#"7:7: the engine http has no step "connect" | set `engine: ws` or `engine: socketio` or `engine: socketio-v3` or `engine: poll` or `engine: longpoll` or `engine: sse` or `engine: stomp` on the scenario"#,
         ],
     ),
 ];

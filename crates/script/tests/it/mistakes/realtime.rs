@@ -66,7 +66,7 @@ const CASES: [Case; 31] = [
         ws,
         "    - send: \"{{ $stamp }}\"\n",
         &[
-            r#"7:17: a stamped message needs a room: who is owed a copy of it? | add `room: "{{ roomId }}"` to the scenario"#,
+            r#"7:17: a stamped message needs a room: who is owed a copy of it? | add `room: "{{ roomId }}"` to the scenario, or a `subscribe` step"#,
         ],
     ),
     (
@@ -157,13 +157,15 @@ const CASES: [Case; 31] = [
         socketio,
         "    - emit: [a, \"{{ $stamp }}\"]\n",
         &[
-            r#"7:21: a stamped message needs a room: who is owed a copy of it? | add `room: "{{ roomId }}"` to the scenario"#,
+            r#"7:21: a stamped message needs a room: who is owed a copy of it? | add `room: "{{ roomId }}"` to the scenario, or a `subscribe` step"#,
         ],
     ),
     (
         socketio,
         "    - send: a\n",
-        &[r#"7:7: the engine socketio has no step "send" | set `engine: ws` on the scenario"#],
+        &[
+            r#"7:7: over socketio a message is sent to a room; this one names none | write `emit: [message, {…}]`, or add `to: "{{ room }}"`"#,
+        ],
     ),
     (
         scenario,
@@ -174,7 +176,7 @@ const CASES: [Case; 31] = [
         scenario,
         "    room: a\n    flow: [{get: {url: /}}]\n",
         &[
-            "6:11: this scenario has a room but no connection through which copies could arrive | set `engine: ws` or `engine: socketio`",
+            r#"6:11: this scenario has a room but no connection through which copies could arrive | subscribe to it (`subscribe: "{{ room }}"`), or set `engine: ws` or `engine: socketio`"#,
         ],
     ),
     (

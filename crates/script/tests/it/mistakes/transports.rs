@@ -31,7 +31,7 @@ fn what_a_block_lacks_is_told_with_lines_that_work() {
             let flow = format!("      - {step}\n");
             let found = problems(&script("", engine, &flow));
             assert_eq!(found.len(), 1, "{found:?}");
-            assert!(found[0].starts_with("7:7: config.") && found[0].contains(lacks), "{found:?}");
+            assert!(found[0].starts_with("7:9: config.") && found[0].contains(lacks), "{found:?}");
             let (_, hint) = found[0].split_once(" | for `sonagi serve`, add to config: `").unwrap();
             let lines = format!("  {}\n", hint.strip_suffix('`').unwrap());
             assert_eq!(problems(&script(&lines, engine, &flow)), Vec::<String>::new(), "{lines}");
@@ -47,7 +47,7 @@ fn what_is_wrong_in_a_template_is_told_there_once_with_the_step_that_came_upon_i
         "      - subscribe: a\n      - subscribe: b\n",
         &[
             r#"4:21: unknown step "sned" (used by the `subscribe` step on line 8) | did you mean "send"?"#,
-            r#"4:62: nothing sets the variable "nobody" (used by the `subscribe` step on line 8) | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+            r#"4:58: nothing sets the variable "nobody" (used by the `subscribe` step on line 8) | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     );
 }
@@ -60,8 +60,8 @@ fn what_is_wrong_with_a_room_or_a_message_is_told_at_the_step() {
         "      - subscribe: \"{{ rom }}\"\n      - send: {a: \"{{ b }}\", c: \"{{ }}\"}\n        to: \"x {{ rom }}\"\n      - subscribe: [a]\n",
         &[
             r#"8:24: nothing sets the variable "rom" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
-            r#"9:22: nothing sets the variable "b" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
-            "9:36: an empty template: `{{ }}` needs a name",
+            r#"9:23: nothing sets the variable "b" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+            "9:37: an empty template: `{{ }}` needs a name",
             r#"10:19: nothing sets the variable "rom" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
             r#"11:20: subscribe wants a room, or (STOMP) a mapping with a destination, e.g. `subscribe: "{{ group }}"`; got a list of 1"#,
         ],
@@ -83,8 +83,8 @@ fn templates_hold_their_holes_and_use_no_other_template() {
         "ws",
         "      - subscribe: a\n      - send: {a: 1}\n        to: a\n",
         &[
-            "4:20: a template cannot use `subscribe`: it is what `subscribe` does (used by the `subscribe` step on line 8) | write what it does: a plain `send`, `emit` or `post`",
-            "4:57: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9)",
+            "4:19: a template cannot use `subscribe`: it is what `subscribe` does (used by the `subscribe` step on line 8) | write what it does: a plain `send`, `emit` or `post`",
+            "4:56: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9)",
         ],
     );
     check(
@@ -92,8 +92,9 @@ fn templates_hold_their_holes_and_use_no_other_template() {
         "ws",
         "      - send: \"{{ $room }} {{ $cursor }}\"\n",
         &[
-            "4:19: subscribe wants a step, or a list of steps",
-            "8:15: $room has no value here | a `publish` template of config knows both, a `subscribe` template $room",
+            r#"4:19: subscribe wants a step, or a list of steps, e.g. `subscribe: {send: {payload: {type: join, room: "{{ $room }}"}, match: {json: $.type, value: joined}}}`; got the text "yes""#,
+            "8:19: $room has no value here | a `publish` template of config knows both, a `subscribe` template $room",
+            "8:31: $cursor is where a subscription takes up again; this text subscribes to nothing | put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names",
         ],
     );
 }
@@ -105,7 +106,7 @@ fn a_stamped_message_goes_to_the_room_its_user_is_in() {
         "ws",
         "      - send: \"{{ $cursor }}\"\n      - subscribe: a\n      - send: \"{{ $stamp }}\"\n        to: b\n",
         &[
-            "8:18: $cursor is where a subscription takes up again; this text subscribes to nothing | put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names",
+            "8:19: $cursor is where a subscription takes up again; this text subscribes to nothing | put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names",
             r#"11:13: a stamped message goes to the room the user is a member of, "a"; this one goes to "b" | one scenario follows one room; leave the stamp out, or make a scenario for the other room"#,
         ],
     );
@@ -118,10 +119,14 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
         "sse",
         "      - connect: /elsewhere\n      - subscribe: a\n",
         &[
-            "4:42: headers wants a mapping of names to texts, e.g. `headers: {authorization: \"Bearer {{ token }}\"}`; got 1",
+            r#"4:41: headers wants a mapping of names to texts, e.g. `headers: {authorization: "Bearer {{ token }}"}`; got 1"#,
             "5:9: polling needs its rhythm | add `every: 3` (seconds from one poll to the next)",
             "5:27: a cursor needs the query parameter that gives it back | add `as: after`",
             "5:39: a cursor is in one place; this one has json and header",
+            "6:29: hold must be longer than 0 s",
+            "6:40: a cursor needs its place in an answer | add `json: $.next`",
+            "6:57: empty wants a status or a list of them, e.g. `empty: [503]`; got 70",
+            "10:18: over sse subscribing opens the connection; this flow does so on line 11 | write `connect: true`, or remove one of the two",
         ],
     );
     check(
@@ -129,11 +134,26 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
         "sse",
         "      - expect: {channel: a}\n",
         &[
-            "8:7: config.sse names a room, and no step of this flow says which | begin the flow with `subscribe: \"{{ room }}\"`",
+            "8:9: config.sse names a room, and no step of this flow says which | begin the flow with `subscribe: \"{{ room }}\"`",
         ],
     );
-    check("", "poll", "      - connect: /p\n      - expect: {channel: a}\n", &[]);
-    check("", "longpoll", "      - send: a\n", &[]);
+    check(
+        "",
+        "poll",
+        "      - connect: /p\n      - expect: {channel: a}\n",
+        &[
+            "7:9: nothing says how often to poll | add to config: `poll: {every: 3}`",
+            "8:19: polled messages have no channel | tell messages apart with `match`",
+        ],
+    );
+    check(
+        "",
+        "longpoll",
+        "      - send: a\n",
+        &[
+            r#"7:9: over longpoll a message is sent to a room; this one names none | add `to: "{{ room }}"`, or write a `post` step"#,
+        ],
+    );
 }
 
 #[test]
@@ -142,7 +162,21 @@ fn stomp_is_spoken_as_its_protocol_has_it() {
         "  stomp: {versions: [\"1.3\"], heartBeat: [1], ack: always, receipts: [send, all], connectHeaders: {heart-beat: \"1,1\"}}\n",
         "stomp",
         "      - subscribe: {destination: /a, headers: {id: 1}, ack: none}\n      - subscribe: {headers: {}}\n      - send: hello\n      - send: {destination: /a, body: {a: 1}}\n      - send: {destination: /a, body: a, json: b}\n      - connect: {url: /x}\n        namespace: /y\n",
-        &[],
+        &[
+            r#"4:21: versions wants a list of `1.0`, `1.1` and `1.2`, e.g. `versions: ["1.2"]`; got a list of 1"#,
+            "4:41: heartBeat wants a list of two numbers of milliseconds, e.g. `heartBeat: [10000, 10000]`; got a list of 1",
+            r#"4:51: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "always""#,
+            "4:69: receipts wants a list of `subscribe` and `send`, e.g. `receipts: [subscribe, send]`; got a list of 2",
+            "4:99: connectHeaders: the header heart-beat is set by the protocol | use `heartBeat`",
+            "8:48: headers: the header id is set by the protocol",
+            r#"8:61: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "none""#,
+            "9:20: a STOMP subscription needs a destination | add `destination: /topic/news`",
+            r#"10:15: a STOMP message is a mapping with a destination; got the text "hello" | write `send: {destination: /app/hello, body: hello}`, or add `to: "{{ room }}"`"#,
+            "11:39: body wants a text; got a mapping | an object or a list is sent with `json:`",
+            "12:42: a message has one body; this one has body and json",
+            r#"13:19: unknown key "url" in a STOMP connect | "url" belongs in config.ws (config.ws)"#,
+            "14:20: namespaces belong to Socket.IO; this is stomp",
+        ],
     );
 }
 
@@ -152,7 +186,12 @@ fn a_socketio_2_server_reads_the_query_and_not_auth() {
         "  socketio: {protocol: 4, auth: {token: a}}\n",
         "socketio",
         "      - connect: {protocol: 6, subscribe: {emit: [a]}}\n      - send: a\n",
-        &[],
+        &[
+            r#"4:27: auth is of Socket.IO's protocol 5; a server of protocol 4 never sees it | write `query: {token: "{{ token }}"}`, which it reads in its place"#,
+            "8:29: protocol wants `4` or `5`, e.g. `protocol: 4`; got 6",
+            "8:32: a connect has no subscribe | write it into `config.socketio.subscribe`",
+            r#"9:9: over socketio a message is sent to a room; this one names none | write `emit: [message, {…}]`, or add `to: "{{ room }}"`"#,
+        ],
     );
 }
 
@@ -162,11 +201,22 @@ fn what_becomes_of_a_lost_connection_is_said_in_full() {
         "  reconnect: {first: 20, most: 10, attempts: 0, cursor: $.seq, resume: maybe}\n",
         "ws",
         "      - reconnect: 3\n",
-        &[],
+        &[
+            "4:26: most must not be shorter than first (20 s)",
+            "4:36: attempts: 0 never reconnects | remove `reconnect`, or write `automatic: false`",
+            r#"4:57: cursor is the name of one member of a message; got "$.seq" | write `cursor: seq`: the largest number under that name is the cursor"#,
+            r#"4:72: resume wants true or false, e.g. `resume: false`; got the text "maybe""#,
+            "8:20: reconnect wants true, e.g. `reconnect: true`; got 3",
+        ],
     );
 }
 
 #[test]
 fn engine_and_transport_are_one_key() {
-    check("", "ws\n    transport: sse", "      - connect: /a\n", &[]);
+    check(
+        "",
+        "ws\n    transport: sse",
+        "      - connect: /a\n",
+        &["6:5: engine and transport are the same key; a scenario has one of them"],
+    );
 }
