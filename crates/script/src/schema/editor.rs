@@ -151,7 +151,7 @@ fn shape(key: &Key) -> Option<Value> {
     let step = || json!({ "$ref": reference("step") });
     let text_or_null = || json!({ "type": ["string", "number", "boolean", "null"] });
     Some(match key.wants {
-        "true" => json!({ "const": true }),
+        "true" => json!({ "enum": [true, null] }),
         "true or false" => boolean(),
         "any value" | "a text, or a value sent as JSON" => json!({}),
         "a plain value" => text_or_null(),

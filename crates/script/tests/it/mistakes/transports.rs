@@ -143,7 +143,7 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
         "      - connect: /p\n      - expect: {channel: a}\n",
         &[
             "7:9: nothing says how often to poll | add to config: `poll: {every: 3}`",
-            "8:19: polled messages have no channel | tell messages apart with `match`",
+            "8:18: polled messages have no channel | tell messages apart with `match`",
         ],
     );
     check(
