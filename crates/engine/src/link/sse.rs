@@ -56,6 +56,8 @@ pub struct SseLink {
     decoder: Decoder,
     /// What of the body came along with the head; empty after the first drive.
     early: Vec<u8>,
+    /// What was wrong with the body behind it.
+    breach: Option<Violation>,
     retry_ms: Option<u64>,
     phase: Phase,
     sent: u64,
@@ -82,7 +84,7 @@ impl SseLink {
         socket.write_all(asked.bytes()).await.map_err(lost)?;
         socket.flush().await.map_err(lost)?;
         let mut reader = Reader::new(Asked::Other, Keep { headers: true, body: 0 });
-        let (mut early, mut received) = (Vec::new(), 0);
+        let (mut early, mut breach, mut received) = (Vec::new(), None, 0);
         let mut buffer = vec![0; HEAD_READ];
         while !reader.has_head() {
             let read = socket.read(&mut buffer).await.map_err(lost)?;
@@ -91,7 +93,10 @@ impl SseLink {
             }
             received += read as u64;
             let fed = reader.feed_to(&buffer[..read], &mut |data| early.extend_from_slice(data));
-            fed.map_err(|violation| not_http(&violation))?;
+            match fed {
+                Err(violation) if !reader.has_head() => return Err(not_http(&violation)),
+                fed => breach = fed.err(),
+            }
         }
         if reader.status != 200 {
             return Err(refused(&mut socket, &mut reader, early).await);
@@ -99,7 +104,8 @@ impl SseLink {
         check_type(&reader.headers)?;
         reader.headers = Headers::default();
         let sent = asked.bytes().len() as u64;
-        Ok(SseLink { socket, reader, decoder, early, retry_ms: None, phase: Phase::Open, sent, received })
+        let (retry_ms, phase) = (None, Phase::Open);
+        Ok(SseLink { socket, reader, decoder, early, breach, retry_ms, phase, sent, received })
     }
 
     /// The last event's id, to go on behind; None before there is one.
@@ -141,6 +147,9 @@ impl SseLink {
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
             decode(&mut self.decoder, &mut self.retry_ms, &early, on)?;
+        }
+        if let Some(violation) = &self.breach {
+            return Err(not_http(violation).into());
         }
         for _ in 0..MAX_READS {
             if self.reader.is_done() {
