@@ -257,3 +257,25 @@ fn signed(value: u64) -> i64 {
 fn unsigned(value: i64) -> u64 {
     value as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_begins_behind_its_cursor_and_ends_where_it_is_full_or_at_its_last_number() {
+        let db = open(&Store::Memory).unwrap();
+        for seq in 1..=9 {
+            let message = MessageRow { room: 1, seq, sender: 3, client_id: None, content: "1", at: 9 };
+            insert_message(&db, &message).unwrap();
+        }
+        let seqs = |after, upto, messages, bytes| {
+            let page = page(&db, 1, Wanted { after, upto, messages, bytes }).unwrap();
+            page.iter().map(|kept| kept.seq).collect::<Vec<u64>>()
+        };
+        assert_eq!(seqs(3, 6, 100, 1000), [4, 5, 6], "not what is stored and not yet published");
+        assert_eq!(seqs(3, u64::MAX, 2, 1000), [4, 5]);
+        assert_eq!(seqs(3, 9, 100, 0), [4]);
+        assert_eq!(seqs(9, 9, 100, 1000), [0; 0]);
+    }
+}

@@ -95,6 +95,18 @@ async fn a_long_poll_is_answered_by_the_next_message_of_its_group() {
 }
 
 #[tokio::test]
+async fn a_cursor_asked_with_twice_finds_what_was_said_in_between() {
+    let service = serve(Limits::default()).await;
+    for count in 1..=3 {
+        notify(&service, "7", &count.to_string()).await;
+        let said: Vec<Value> = (1..=count).map(|n| json!(n)).collect();
+        for _ in 0..2 {
+            assert_eq!(contents(&get(service.address(), "/cur/7?after=0", "").await.json()), said);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_long_poll_that_waited_for_nothing_says_so_and_its_cursor_goes_on() {
     for (long_expiry_503, status) in [(false, 204), (true, 503)] {
         let hold = Duration::from_millis(50);

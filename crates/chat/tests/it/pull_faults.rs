@@ -164,6 +164,19 @@ async fn all_faults_together_are_counted_as_pollers_see_them() {
 }
 
 #[tokio::test]
+async fn what_was_dropped_stays_dropped_for_a_poll_that_asks_again() {
+    let faults = "drop=100%,settle=0s".parse().unwrap();
+    let service = sonagi_chat::start(Config { seed_users: 1, faults, ..Config::default() }).await.unwrap();
+    let ask = async |after: &str| poll(&service, 0, How::Short, "7", after).await.unwrap();
+    let first = ask("").await;
+    post(service.address(), "/location/long/7/notify", "", "1").await;
+    for _ in 0..2 {
+        let answer = ask(&cursor(&first)).await;
+        assert_eq!(answer, json!({"group": "7", "messages": [], "next": 1, "gap": false}));
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_did_not_arrive_is_given_again_and_one_that_did_is_not() {
     let faults = "drop=1%,settle=3600s".parse().unwrap();
     let service = sonagi_chat::start(Config { seed_users: 2, faults, ..Config::default() }).await.unwrap();

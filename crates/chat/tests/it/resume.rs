@@ -107,7 +107,13 @@ async fn a_long_absence_is_made_up_for_no_faster_than_the_connection_takes_it() 
     let limits = Limits { recent_messages: 10, queue_bytes: 32 * 1024, ..Limits::default() };
     let service = serve(Store::Memory, limits).await;
     let (mut sender, _) = join(&service, "quiet", None).await;
-    say(&mut sender, 3000).await;
+    // More than the system's buffers take as well.
+    let content = "x".repeat(4096);
+    for _ in 0..3000 {
+        let send = json!({"type": "send", "content": content, "room": "location:7"});
+        sender.text(&send.to_string()).await;
+        sender.json_of("ack").await;
+    }
     let (mut ws, joined) = join(&service, "7", Some(0)).await;
     assert_eq!((&joined["seq"], &joined["gap"]), (&3000.into(), &false.into()));
     // More than its queue holds, and more comes meanwhile.
