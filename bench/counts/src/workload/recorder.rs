@@ -79,6 +79,7 @@ fn header(kinds: u16) -> Header {
         version: String::new(),
         seed: 1,
         shards: 1,
+        population: None,
         scenarios: vec!["only".to_owned()],
         operations: (0..kinds).map(operation).collect(),
         plan: serde_json::Value::Null,
