@@ -11,7 +11,12 @@ const COPIES_A_SECOND: u64 = (MEMBERS * MEMBERS) as u64;
 pub(super) fn copy(operations: u64) {
     let mut ledger = Ledger::new(Rules::default());
     let mut first = Batch::default();
-    first.joined.extend((0..MEMBERS).map(|member| Joined { member, room: 0, at: At(-SECOND), resumes: false }));
+    first.joined.extend((0..MEMBERS).map(|member| Joined {
+        member,
+        room: 0,
+        at: At(-SECOND),
+        resumes: false,
+    }));
     ledger.apply(&mut [first], At(0), |_| {});
     let seconds = (operations / COPIES_A_SECOND) as i64;
     let mut batch = Batch::default();
