@@ -55,6 +55,9 @@ pub struct Reader {
     pub body_bytes: u64,
 }
 
+/// What takes a body's bytes as they come.
+type Sink<'a> = &'a mut dyn FnMut(&[u8]);
+
 #[derive(Debug)]
 enum Place {
     Head,
@@ -119,7 +122,7 @@ impl Reader {
     }
 
     #[inline]
-    fn advance(&mut self, mut bytes: &[u8], mut on: Option<&mut dyn FnMut(&[u8])>) -> Result<(), Violation> {
+    fn advance(&mut self, mut bytes: &[u8], mut on: Option<Sink<'_>>) -> Result<(), Violation> {
         loop {
             if matches!(self.place, Place::Done) {
                 self.is_reusable &= bytes.is_empty();

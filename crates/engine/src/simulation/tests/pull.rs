@@ -400,13 +400,8 @@ async fn an_event_is_expected_by_its_type_and_the_streams_end_is_a_goodbye() {
         (900, "ta: {\"lat\":1}\n\ndata: plain\n\n"),
         (100, ""),
     ]);
-    let flow = vec![
-        stream(),
-        join(),
-        expect(Some("moved"), 5 * SECOND),
-        expect(Some("message"), SECOND),
-        think(2.0),
-    ];
+    let flow =
+        [stream(), join(), expect(Some("moved"), 5 * SECOND), expect(Some("message"), SECOND), think(2.0)];
     let subscribe = Subscribe { steps: flow[..2].to_vec(), resumes: true };
     let mut wrapped = vec![Step::Subscribe(std::sync::Arc::new(subscribe))];
     wrapped.extend_from_slice(&flow[2..]);

@@ -296,7 +296,7 @@ async fn a_send_waits_for_the_connection_within_its_limit_and_counts_from_its_pl
     });
     let breaks = move |stream| {
         if !is_down() {
-            breaks(stream)
+            breaks(stream);
         }
     };
     let limited = |text| send(Template::constant(text), Some(awaited(2 * SECOND, None)));
