@@ -231,15 +231,7 @@ fn plan(
         .http
         .headers
         .retain(|(_, value)| http::variables(value).into_iter().all(|name| reader.names.is_global(name)));
-    if !stamped && let Some(node) = config.get("delivery") {
-        reader.notice(node.place, "delivery has no effect: no message holds {{ $stamp }}");
-    }
-    if lost.cursor.is_none()
-        && let Some(place) = reader.names.first_cursor()
-    {
-        let text = "$cursor is always empty: `config.reconnect` does not say which member of messages it is (`cursor: seq`)";
-        reader.notice(place, text);
-    }
+    without_effect(reader, &config, stamped, lost.cursor.is_some());
     let plan = Plan {
         name: name(path, overrides, &combination),
         target,
@@ -262,6 +254,17 @@ fn plan(
         source: combination.source(root),
     };
     Some((plan, serve))
+}
+
+/// Notices of what was written and does nothing.
+fn without_effect(reader: &mut Reader, config: &reader::Fields<'_>, stamped: bool, has_cursor: bool) {
+    if !stamped && let Some(node) = config.get("delivery") {
+        reader.notice(node.place, "delivery has no effect: no message holds {{ $stamp }}");
+    }
+    if !has_cursor && let Some(place) = reader.names.first_cursor() {
+        let text = "$cursor is always empty: `config.reconnect` does not say which member of messages it is (`cursor: seq`)";
+        reader.notice(place, text);
+    }
 }
 
 /// The run's name: the script's, and of a matrix its values.

@@ -30,6 +30,7 @@ fn sum(order: &[usize], at_once: usize) -> Summary {
     let mut summary = totals.summary();
     // What depends on time as such.
     (summary.duration_s, summary.users.peak, summary.users.active) = (0.0, 0, 0);
+    summary.users.connected_peak = 0;
     summary.operations.iter_mut().chain(&mut summary.kinds).for_each(|o| o.rate_per_s = 0.0);
     (summary.generator.busiest_core, summary.generator.findings) = (0.0, Vec::new());
     summary

@@ -153,6 +153,8 @@ fn shape(key: &Key) -> Option<Value> {
     Some(match key.wants {
         "true" => json!({ "enum": [true, null] }),
         "true or false" => boolean(),
+        // Anything; the mappings that mean something are there for the editor to complete.
+        "a text, or a value sent as JSON" if !key.of.is_empty() => either(&[json!({}), mapping(key)]),
         "any value" | "a text, or a value sent as JSON" => json!({}),
         "a plain value" => text_or_null(),
         "true, or a mapping" => either(&[boolean(), mapping(key)]),

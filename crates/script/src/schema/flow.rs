@@ -323,7 +323,8 @@ pub(crate) const SEND_STEP: Area = Area {
             "a text, or a value sent as JSON",
             "{type: send, content: \"{{ $stamp }}\"}",
             "Sends a message: to a room (`to`), or without one as the engine has it: a text over a WebSocket, a mapping with a destination over STOMP.",
-        ),
+        )
+        .of(&[&SEND, &super::STOMP_SEND]),
         key(
             "to",
             "a room",

@@ -16,7 +16,14 @@ fn every_published_example_loads() {
     names.sort();
     assert_eq!(
         names,
-        ["closed-model.yml", "held-connections.yml", "http.yml", "socketio-chat.yml", "websocket-room.yml"]
+        [
+            "closed-model.yml",
+            "held-connections.yml",
+            "http.yml",
+            "socketio-chat.yml",
+            "transports.yml",
+            "websocket-room.yml"
+        ]
     );
 }
 

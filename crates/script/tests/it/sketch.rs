@@ -122,17 +122,7 @@ impl Sketch<'_> {
                 step.timeout
             ),
             Step::PollOpen(step) => self.poll(step),
-            Step::StompConnect(step) => format!(
-                "connect {} to {} {} {} {:?} heart-beat {:?} sockjs {} {:?}",
-                self.name(step.operation),
-                template(&step.url),
-                pairs(&step.headers),
-                pairs(&step.connect_headers),
-                step.versions,
-                step.heart_beat,
-                step.sockjs,
-                step.timeout
-            ),
+            Step::StompConnect(step) => self.stomp(step),
             Step::StompSubscribe(step) => format!(
                 "subscribe {} to {} {} {:?} receipt {} {:?}",
                 self.name(step.operation),
@@ -156,6 +146,20 @@ impl Sketch<'_> {
                 format!("when {} with {probability}", condition.as_ref().map(expression).unwrap_or_default())
             }
         }
+    }
+
+    fn stomp(&self, step: &StompConnect) -> String {
+        format!(
+            "connect {} to {} {} {} {:?} heart-beat {:?} sockjs {} {:?}",
+            self.name(step.operation),
+            template(&step.url),
+            pairs(&step.headers),
+            pairs(&step.connect_headers),
+            step.versions,
+            step.heart_beat,
+            step.sockjs,
+            step.timeout
+        )
     }
 
     fn poll(&self, step: &PollOpen) -> String {
