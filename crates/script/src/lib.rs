@@ -40,7 +40,7 @@ pub use problem::{Notice, Problem, Problems};
 pub use serve::{Serve, serve_options};
 
 use serde_json::Value;
-use sonagi_engine::plan::Plan;
+use sonagi_engine::plan::{Plan, Template};
 use sonagi_engine::schedule::{Load, Spacing};
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -227,10 +227,9 @@ fn plan(
     let unset = reader.names.unset_anywhere(config_uses);
     reader.unset(unset);
     // The others are in the steps that can fill them (`http::set_by_now`).
-    settings
-        .http
-        .headers
-        .retain(|(_, value)| http::variables(value).into_iter().all(|name| reader.names.is_global(name)));
+    let filled =
+        |value: &Template| http::variables(value).into_iter().all(|name| reader.names.is_global(name));
+    settings.http.headers.retain(|(_, value)| filled(value));
     without_effect(reader, &config, stamped, lost.cursor.is_some());
     let plan = Plan {
         name: name(path, overrides, &combination),

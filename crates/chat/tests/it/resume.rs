@@ -228,7 +228,7 @@ async fn a_chat_room_is_resumed_like_a_location_group() {
     while contents.len() < 2 {
         match ws.next().await {
             Got::Text(text) => {
-                contents.push_back(serde_json::from_str::<Value>(&text).unwrap()["content"].clone())
+                contents.push_back(serde_json::from_str::<Value>(&text).unwrap()["content"].clone());
             }
             other => panic!("{other:?}"),
         }
