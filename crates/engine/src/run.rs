@@ -172,6 +172,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
         deadline_ms: rules.deadline_ns as f64 / 1e6,
         tracked: plan.delivery.is_some(),
         thresholds: plan.thresholds.clone(),
+        population: plan.load.population(),
     }
 }
 

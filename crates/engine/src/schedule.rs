@@ -120,6 +120,14 @@ impl Load {
         }
     }
 
+    /// The largest population a closed run asks for; None for an open one, which asks for arrivals.
+    pub fn population(&self) -> Option<u64> {
+        match self {
+            Load::Open { .. } => None,
+            Load::Closed { stages } => stages.iter().map(|s| s.users.max(s.from.unwrap_or(0))).max(),
+        }
+    }
+
     /// How many users may be active at once in this phase; None: no limit.
     pub fn max_users(&self, phase: usize) -> Option<u64> {
         match self {

@@ -71,6 +71,7 @@ async fn simulate_within(
         deadline_ms: 1000.0,
         tracked: plan.delivery.is_some(),
         thresholds: Vec::new(),
+        population: plan.load.population(),
     };
     let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
     let shared = Arc::new(Shared {

@@ -143,6 +143,17 @@ impl Writer {
     }
 }
 
+/// Replaces the summary in a finished run's `run.json`, atomically: with what only who started the run knows (the matrix's
+/// combination, the service beside the run) in it.
+///
+/// # Errors
+/// The folder cannot be read or written; the summary in it is then the one before.
+pub fn amend(path: &Path, summary: &Summary) -> io::Result<()> {
+    let mut run: serde_json::Value = serde_json::from_slice(&fs::read(path.join(RUN))?)?;
+    run["summary"] = serde_json::to_value(summary)?;
+    put(path, &run, Durable::Now)
+}
+
 /// Whether the disk must have a file before the call returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Durable {

@@ -57,6 +57,13 @@ pub enum OperationKind {
     Reconnect,
 }
 
+impl OperationKind {
+    /// Whether it is what connects a user: from its end on the user can be told of messages.
+    pub fn connects(self) -> bool {
+        matches!(self, OperationKind::WebsocketConnect | OperationKind::SocketioConnect)
+    }
+}
+
 /// The three instants of an operation, and a response's first byte where there is one.
 /// Response time = `ended - planned`; service time = `ended - started`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,13 @@
 use crate::ledger::Counts;
 use crate::outcome::OperationKind;
 use crate::thresholds::Judged;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 mod names;
+mod service;
+
+pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
 
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -50,6 +54,12 @@ pub struct Summary {
     pub scenarios: BTreeMap<String, u64>,
     /// Where the run was recorded.
     pub run_folder: Option<String>,
+    /// What the script's matrix set for this run, by axis, in the matrix's order; empty without one.
+    #[serde(default)]
+    pub combination: Map<String, Value>,
+    /// What the service beside the run used, when the script asked for one.
+    #[serde(default)]
+    pub service: Option<Service>,
 }
 
 /// The first thing a reader sees.
@@ -100,6 +110,12 @@ pub struct Users {
     pub active: u64,
     /// Most users alive at the end of any second.
     pub peak: u64,
+    /// Most users with an open real-time connection at the end of any second.
+    #[serde(default)]
+    pub connected_peak: u64,
+    /// The largest population the phases of a closed run ask for; an open run asks for arrivals, not for a population.
+    #[serde(default)]
+    pub wanted: Option<u64>,
     /// Session length of completed users.
     pub session_ms: Quantiles,
 }

@@ -47,6 +47,9 @@ pub struct Header {
     /// What the script wants ensured.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
+    /// The largest population a closed run asks for.
+    #[serde(default)]
+    pub population: Option<u64>,
 }
 
 /// Levels of the whole generator process at a snapshot; the engine measures, `measure` judges.

@@ -5,7 +5,9 @@
 
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
 use crate::page::{Page, Tone, cut, items, tame};
-use sonagi_measure::summary::{Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Summary};
+use sonagi_measure::summary::{
+    Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
+};
 
 /// Errors listed one by one; the rest is counted in one line.
 const ERRORS_SHOWN: usize = 12;
@@ -28,6 +30,9 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     errors(&mut page, &run.errors);
     page.blank();
     generator(&mut page, &run.generator);
+    if let Some(service) = &run.service {
+        self::service(&mut page, service);
+    }
     if let Some(folder) = &run.run_folder {
         page.entry("run folder", Tone::Faint, folder);
     }
@@ -325,6 +330,28 @@ fn generator(page: &mut Page, generator: &Generator) {
     page.entry("generator", tone, &items(&parts));
     for finding in &generator.findings {
         page.more(finding);
+    }
+}
+
+fn service(page: &mut Page, service: &Service) {
+    let mut parts = vec![
+        format!("{} CPU", duration(service.cpu_s)),
+        format!("at most {} of {} busy", figure(service.busiest_cores), counted(service.workers, "worker")),
+        format!("{} MB", figure(service.resident_peak_mb)),
+    ];
+    if let Some(how) = &service.ended {
+        parts.insert(0, format!("ended during the run: {how}"));
+    }
+    if service.is_saturated() {
+        parts.push(format!("saturated for {}", counted(service.full_s, "second")));
+    }
+    let tone = if service.ended.is_some() { Tone::Bad } else { Tone::Faint };
+    page.entry("service", tone, &items(&parts));
+    if service.is_machine_saturated() {
+        let (seconds, cores) = (counted(service.machine_full_s, "second"), service.machine_cores);
+        page.more(&format!(
+            "generator and service together filled the machine's {cores} cores for {seconds}"
+        ));
     }
 }
 

@@ -10,8 +10,10 @@ pub mod artillery;
 pub mod console;
 pub mod figures;
 pub mod json;
+pub mod matrix;
 mod page;
 pub mod progress;
 pub mod sink;
 
+pub use matrix::Matrix;
 pub use sink::{Sink, Sinks};

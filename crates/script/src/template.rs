@@ -60,6 +60,8 @@ const BUILTINS: &[Builtin] = &[
     builtin("$now", Function::Now, 0..=0, true, "{{ $now }}"),
     builtin("$user", Function::User, 0..=0, true, "{{ $user }}"),
     builtin("$cursor", Function::Cursor, 0..=0, true, "{{ $cursor }}"),
+    builtin("$quotient", Function::Quotient, 2..=2, false, "{{ $quotient($user, 10) }}"),
+    builtin("$remainder", Function::Remainder, 2..=2, false, "{{ $remainder($user, 10) }}"),
 ];
 
 /// Names beginning with `$` that are no functions.
@@ -187,11 +189,12 @@ impl Hole<'_> {
                 Some(hint),
             );
         }
-        fault(
-            offset,
-            format!("templates have no expressions: `{operator}` in `{text}`"),
-            Some("a template holds one name; capture or load the value in the form you need it".into()),
-        )
+        let hint = match operator {
+            "/" => "write {{ $quotient($user, 10) }}: the first number divided by the second, rounded down",
+            "%" => "write {{ $remainder($user, 10) }}: what is left of the first number",
+            _ => "a template holds one name; capture or load the value in the form you need it",
+        };
+        fault(offset, format!("templates have no expressions: `{operator}` in `{text}`"), Some(hint.into()))
     }
 
     fn call(
@@ -227,6 +230,13 @@ impl Hole<'_> {
                 format!("{name} wants the smaller number first; got {least}, {most}"),
                 None,
             ));
+        }
+        if matches!(builtin.function, Function::Quotient | Function::Remainder)
+            && let [_, Expression::Constant(divisor)] = values.as_slice()
+            && divisor.as_f64().is_none_or(|divisor| divisor < 1.0)
+        {
+            let what = format!("{name} wants a divisor from 1 on; got {divisor}");
+            return Err(fault(offset, what, Some(format!("write {}", builtin.example))));
         }
         if builtin.bare {
             seen(name, offset);
@@ -342,8 +352,8 @@ fn unknown_function(offset: usize, name: &str) -> Fault {
 
 /// The first operator of an expression, outside quotes, parentheses and brackets.
 fn operator(text: &str) -> Option<&'static str> {
-    const OPERATORS: [&str; 16] =
-        ["||", "??", "&&", "===", "!==", "==", "!=", "<=", ">=", "?", "<", ">", "+", "*", "|", "/"];
+    const OPERATORS: [&str; 17] =
+        ["||", "??", "&&", "===", "!==", "==", "!=", "<=", ">=", "?", "<", ">", "+", "*", "|", "/", "%"];
     let mut quote = None;
     let mut depth = 0;
     for (at, c) in text.char_indices() {

@@ -3,12 +3,13 @@
 use crate::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
+use sonagi_engine::plan::Plan;
 use sonagi_report::figures::counted;
-use sonagi_script::{Loaded, Overrides, Problems};
+use sonagi_script::{Combination, Loaded, Notice, Overrides, Problems, Serve};
 use std::path::{Path, PathBuf};
 
 /// `SCRIPT…` and the flags that are merged over a script before it is read.
-pub(crate) fn arguments() -> [Arg; 6] {
+pub(crate) fn arguments() -> [Arg; 7] {
     [
         Arg::new("scripts")
             .value_name("SCRIPT")
@@ -31,6 +32,12 @@ pub(crate) fn arguments() -> [Arg; 6] {
             .long("overrides")
             .value_name("JSON")
             .help("Merge this JSON object over the whole script; arrays are replaced"),
+        Arg::new("matrix")
+            .long("matrix")
+            .value_name("AXIS=VALUE,…")
+            .action(ArgAction::Append)
+            .value_parser(axis)
+            .help("Only these values of an axis of the script's matrix, e.g. transport=sse,poll; repeatable"),
         Arg::new("insecure")
             .short('k')
             .long("insecure")
@@ -54,7 +61,22 @@ pub(crate) fn overrides(matches: &ArgMatches) -> Result<Overrides, Error> {
         overrides: object("--overrides", text("overrides"))?.map(Value::Object),
         insecure: matches.get_flag("insecure"),
         name: None,
+        matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
+        combination: None,
     })
+}
+
+/// An axis of a matrix and the values wanted of it.
+type Axis = (String, Vec<String>);
+
+fn axis(text: &str) -> Result<Axis, String> {
+    let rule = || format!("an axis is given as name=value,value; got `{text}`");
+    let (name, values) = text.split_once('=').ok_or_else(rule)?;
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+    if name.trim().is_empty() || values.iter().any(String::is_empty) {
+        return Err(rule());
+    }
+    Ok((name.trim().to_owned(), values))
 }
 
 fn object(flag: &str, text: Option<String>) -> Result<Option<Map<String, Value>>, Error> {
@@ -71,27 +93,117 @@ fn object(flag: &str, text: Option<String>) -> Result<Option<Map<String, Value>>
     }
 }
 
+/// A script and the runs it stands for: one, or one per combination of its matrix.
+pub(crate) struct Script {
+    path: PathBuf,
+    /// As it was checked.
+    text: Vec<u8>,
+    overrides: Overrides,
+    /// What its author should know.
+    pub(crate) notices: Vec<Notice>,
+    /// At least one, in the matrix's order.
+    pub(crate) runs: Vec<Job>,
+}
+
+/// One run of a script.
+pub(crate) struct Job {
+    /// Empty without a matrix.
+    pub(crate) combination: Combination,
+    /// What the run is called: the script's name and the combination's values.
+    pub(crate) name: String,
+    /// The service that is to be its target.
+    pub(crate) serve: Option<Serve>,
+    /// Of a script that stands for one run against a target of its own. The others are read again when their turn comes:
+    /// a service has no address before it listens, and payloads need not lie in memory once per combination.
+    plan: Option<Plan>,
+}
+
+impl Job {
+    /// What tells it from the script's other runs; without a matrix, its name.
+    pub(crate) fn label(&self) -> String {
+        match self.combination.0.as_slice() {
+            [] => self.name.clone(),
+            axes => axes.iter().map(|(_, value)| shown(value)).collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+impl Script {
+    fn of(path: &Path, text: Vec<u8>, overrides: &Overrides, loaded: Vec<Loaded>) -> Script {
+        let is_alone = loaded.len() == 1;
+        let mut notices = Vec::new();
+        let mut runs = Vec::with_capacity(loaded.len());
+        for Loaded { plan, notices: of_run, combination, serve } in loaded {
+            notices.extend(of_run);
+            let name = plan.name.clone();
+            let plan = (is_alone && serve.is_none()).then_some(plan);
+            runs.push(Job { combination, name, serve, plan });
+        }
+        Script { path: path.to_owned(), text, overrides: overrides.clone(), notices, runs }
+    }
+
+    /// Whether its runs are those of a matrix, be it of one run.
+    pub(crate) fn has_matrix(&self) -> bool {
+        self.runs.first().is_some_and(|run| !run.combination.0.is_empty())
+    }
+
+    /// The script's own name: its file's.
+    pub(crate) fn name(&self) -> String {
+        let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        self.overrides.name.clone().or_else(stem).unwrap_or_else(|| "script".to_owned())
+    }
+
+    /// The plan of one of its runs, against `target` where a service was started for it.
+    pub(crate) fn plan(&self, job: &mut Job, target: Option<String>) -> Result<Plan, Error> {
+        if let Some(plan) = job.plan.take() {
+            return Ok(plan);
+        }
+        let now = std::fs::read(&self.path).map_err(|error| Error::file("read", &self.path, error))?;
+        if now != self.text {
+            return Err(Error::could_not(format_args!(
+                "{} has changed since it was checked\nhint: a script stays as it is until its last run is over",
+                self.path.display()
+            )));
+        }
+        let overrides = Overrides {
+            target: target.or_else(|| self.overrides.target.clone()),
+            combination: Some(job.combination.clone()),
+            ..self.overrides.clone()
+        };
+        let loaded = sonagi_script::load(&self.path, &overrides);
+        let loaded = loaded.map_err(|problems| Error::Problems(problems.to_string()))?;
+        Ok(loaded.plan)
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// Every script with what came of it, in order.
-pub(crate) fn each(paths: &[PathBuf], overrides: &Overrides) -> Vec<(PathBuf, Result<Loaded, Problems>)> {
+pub(crate) fn each(paths: &[PathBuf], overrides: &Overrides) -> Vec<(PathBuf, Result<Script, Problems>)> {
     paths.iter().map(|path| (path.clone(), one(path, overrides))).collect()
 }
 
-fn one(path: &Path, overrides: &Overrides) -> Result<Loaded, Problems> {
-    sonagi_script::load(path, overrides)
+fn one(path: &Path, overrides: &Overrides) -> Result<Script, Problems> {
+    // Unreadable: that is for `load_each` to say.
+    let text = std::fs::read(path).unwrap_or_default();
+    let loaded = sonagi_script::load_each(path, overrides)?;
+    Ok(Script::of(path, text, overrides, loaded))
 }
 
-/// All plans, or all problems of all scripts.
-pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides) -> Result<Vec<Loaded>, Error> {
-    let mut plans = Vec::with_capacity(paths.len());
+/// All scripts, or all problems of all of them.
+pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides) -> Result<Vec<Script>, Error> {
+    let mut scripts = Vec::with_capacity(paths.len());
     let mut problems = Vec::new();
-    for (_, loaded) in each(paths, overrides) {
-        match loaded {
-            Ok(loaded) => plans.push(loaded),
+    for (_, script) in each(paths, overrides) {
+        match script {
+            Ok(script) => scripts.push(script),
             Err(found) => problems.push(found),
         }
     }
     if problems.is_empty() {
-        return Ok(plans);
+        return Ok(scripts);
     }
     let count: usize = problems.iter().map(|found| found.0.len()).sum();
     let mut text: String = problems.iter().map(|found| format!("{found}\n")).collect();

@@ -3,6 +3,7 @@
 //! The only crate that prints and exits. Each command is one file in `commands` and one line in its table.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod beside;
 mod cli;
 mod commands;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod error;
 mod exit;
 mod limits;
 mod load;
+mod matrix;
 mod output;
 mod runs;
 mod service;

@@ -3,8 +3,11 @@
 //! The one decision a reader would question: runs of one command line never overlap. Each has the machine to itself,
 //! so that its generator's health is its own.
 
+use crate::beside::Beside;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::load::{Job, Script};
+use crate::matrix;
 use crate::output;
 use crate::output::Vocabulary;
 use crate::signals::{self, Asked};
@@ -15,7 +18,6 @@ use sonagi_engine::{Control, Happening};
 use sonagi_measure::summary::Summary;
 use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
-use sonagi_script::Loaded;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -46,12 +48,12 @@ pub(crate) fn arguments() -> [Arg; 7] {
             .long("output")
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
-            .help("Write the summary as JSON to this file (an array when there are several scripts)"),
+            .help("Write the summary as JSON to this file (an array when there are several runs)"),
         Arg::new("json")
             .long("json")
             .action(ArgAction::SetTrue)
             .conflicts_with("summary")
-            .help("Print the summary as one JSON document (an array when there are several scripts)"),
+            .help("Print the summary as one JSON document (an array when there are several runs)"),
         output::vocabulary_argument(),
         Arg::new("runs")
             .long("runs")
@@ -85,60 +87,158 @@ impl Options {
     }
 }
 
-/// Runs every plan, unless a signal ends it sooner, and says what came of each.
-pub(crate) fn all(scripts: Vec<Loaded>, options: &Options, terminal: &Terminal) -> Result<Exit, Error> {
+/// Runs every script, unless a signal ends it sooner, and says what came of each.
+pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) -> Result<Exit, Error> {
     if let Some(path) = &options.output {
         writable(path)?;
     }
     let control = Control::new();
     let asked = listen(&control, terminal)?;
-    let scripts_planned = scripts.len();
-    let names: Vec<String> = scripts.iter().map(|script| script.plan.name.clone()).collect();
-    let mut summaries = Vec::with_capacity(scripts_planned);
-    let mut trouble = None;
-    for script in scripts {
-        if asked.to_stop() {
-            break;
-        }
-        match one(script.plan, options, &control, terminal) {
-            Ok(summary) => {
-                tell(&summary, options, terminal)?;
-                summaries.push(summary);
-            }
-            Err(error) => {
-                trouble = Some(error);
-                break;
-            }
-        }
-    }
-    conclude(&summaries, scripts_planned, options, terminal)?;
-    for name in names.iter().skip(summaries.len() + usize::from(trouble.is_some())) {
-        terminal.say(&format!("not run: {name}"));
-    }
+    let planned = scripts.iter().map(|script| script.runs.len()).sum();
+    let several = scripts.len() > 1;
+    let is_array = planned > 1 || scripts.iter().any(Script::has_matrix);
+    let mut session = Session {
+        options,
+        terminal,
+        control,
+        asked,
+        planned,
+        begun: 0,
+        summaries: Vec::new(),
+        worst: Exit::Pass,
+    };
+    let trouble = session.scripts(scripts).err();
+    let Session { asked, begun, summaries, worst, .. } = session;
+    conclude(&summaries, is_array, several, options, terminal)?;
     match trouble {
         Some(error) => Err(error),
-        None => Ok(exit(&summaries, scripts_planned, &asked)),
+        None if asked.to_stop_at_once() || begun < planned => Ok(Exit::Interrupted),
+        None => Ok(worst),
+    }
+}
+
+/// One command line's runs, one after another.
+pub(crate) struct Session<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) terminal: &'a Terminal,
+    control: Control,
+    asked: Asked,
+    /// Runs there are to be, and those begun.
+    planned: usize,
+    begun: usize,
+    summaries: Vec<Summary>,
+    worst: Exit,
+}
+
+impl Session<'_> {
+    /// Up to the first that cannot be run: what follows may build on it. Those left are named.
+    fn scripts(&mut self, scripts: Vec<Script>) -> Result<(), Error> {
+        let mut trouble = Ok(());
+        for mut script in scripts {
+            if trouble.is_ok() {
+                trouble = self.script(&mut script);
+            }
+            for job in &script.runs {
+                self.terminal.say(&format!("not run: {}", job.name));
+            }
+        }
+        trouble
+    }
+
+    /// All runs of a script; those that a signal or trouble left are still in it afterwards.
+    fn script(&mut self, script: &mut Script) -> Result<(), Error> {
+        if script.has_matrix() {
+            return matrix::run(self, script);
+        }
+        while let Some(job) = self.next(script) {
+            let runs = self.options.runs.as_deref();
+            let summary = self.run(script, job, runs, None)?;
+            tell(&summary, self.options, self.terminal)?;
+        }
+        Ok(())
+    }
+
+    /// The script's next run, unless we were asked to stop.
+    pub(crate) fn next(&mut self, script: &mut Script) -> Option<Job> {
+        (!self.asked.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
+    }
+
+    /// One run, from its service to its summary. `folder` names its folder in `runs` (by its start and name otherwise).
+    pub(crate) fn run(
+        &mut self,
+        script: &Script,
+        mut job: Job,
+        runs: Option<&Path>,
+        folder: Option<String>,
+    ) -> Result<Summary, Error> {
+        self.begun += 1;
+        let mut beside = job.serve.as_ref().map(Beside::start).transpose()?;
+        let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
+        let ran = script
+            .plan(&mut job, beside.as_ref().map(Beside::url))
+            .and_then(|plan| one(plan, runs, folder, title, self, beside.as_mut()));
+        // Whatever came of the run, its service ends with it.
+        let used = beside.map(Beside::end);
+        let summary = Summary { combination: job.combination.0.into_iter().collect(), ..ran? };
+        let summary = match used {
+            Some(used) => summary.beside(used),
+            None => summary,
+        };
+        self.amend(&summary);
+        self.worst = self.worst.worst(Exit::of(summary.verdict.result));
+        self.summaries.push(summary.clone());
+        Ok(summary)
+    }
+
+    /// A run that could not be run although others could: the command goes on, and its exit code tells.
+    pub(crate) fn failed(&mut self, error: &Error) {
+        self.terminal.say(&error.to_string());
+        self.worst = self.worst.worst(error.exit());
+    }
+
+    /// Enters into the run's folder what the engine did not know.
+    fn amend(&self, summary: &Summary) {
+        let is_new = summary.service.is_some() || !summary.combination.is_empty();
+        if let Some(folder) = summary.run_folder.as_ref().filter(|_| is_new)
+            && let Err(error) = sonagi_measure::folder::amend(Path::new(folder), summary)
+        {
+            self.terminal.say(&format!(
+                "warning: the run folder: {error}; it does not say what the service beside the run used"
+            ));
+        }
     }
 }
 
 /// One plan, from its folder to its summary.
-fn one(plan: Plan, options: &Options, control: &Control, terminal: &Terminal) -> Result<Summary, Error> {
-    let started = jiff::Timestamp::now().round(jiff::Unit::Second).map_err(Error::could_not)?.to_string();
-    let folder = options.runs.as_deref().map(|runs| reserve(runs, &started, &plan.name)).transpose()?;
+fn one(
+    plan: Plan,
+    runs: Option<&Path>,
+    folder: Option<String>,
+    title: Option<String>,
+    session: &Session<'_>,
+    mut beside: Option<&mut Beside>,
+) -> Result<Summary, Error> {
+    let Session { options, terminal, control, .. } = session;
+    let started = now()?;
+    let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
+    let folder = runs.map(|runs| reserve(runs, &folder)).transpose()?;
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
         sinks.add(folder);
     }
     if !options.quiet {
-        terminal.say(&format!("{} against {}", plan.name, plan.target));
-        sinks.add(terminal.live());
+        terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
+        sinks.add(terminal.live(title.as_deref()));
     }
     let mut engine = sonagi_engine::Options { started, ..sonagi_engine::Options::default() };
     engine.shards = options.shards.unwrap_or(engine.shards);
     engine.seed = options.seed.unwrap_or_else(any_seed);
     engine.source_addresses.clone_from(&options.source_addresses);
     let mut on = |happening: Happening<'_>| {
+        if let (Some(beside), Happening::Second(snapshot)) = (&mut beside, &happening) {
+            beside.second(snapshot);
+        }
         sinks.each(|sink| pass(sink, &happening), |trouble| warn(&trouble, terminal));
     };
     match sonagi_engine::run(plan, engine, control.clone(), &mut on) {
@@ -151,9 +251,13 @@ fn one(plan: Plan, options: &Options, control: &Control, terminal: &Terminal) ->
     }
 }
 
-fn reserve(runs: &Path, started: &str, name: &str) -> Result<Folder, Error> {
-    let name = sonagi_measure::folder::name(started, name);
-    Folder::reserve(runs, &name).map_err(|error| {
+/// The present as run folders and summaries have it.
+pub(crate) fn now() -> Result<String, Error> {
+    Ok(jiff::Timestamp::now().round(jiff::Unit::Second).map_err(Error::could_not)?.to_string())
+}
+
+pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
+    Folder::reserve(runs, name).map_err(|error| {
         Error::could_not(format_args!(
             "cannot write a run folder in {}: {error}\nhint: choose another place with --runs DIR, or none with --no-folder",
             runs.display()
@@ -195,7 +299,7 @@ fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
 }
 
 /// The finished run, as it is asked for; documents wait until all runs are over.
-fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(), Error> {
+pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(), Error> {
     if options.quiet || options.json {
         return Ok(());
     }
@@ -206,12 +310,13 @@ fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(),
 /// What is said of all runs together.
 fn conclude(
     summaries: &[Summary],
-    scripts_planned: usize,
+    is_array: bool,
+    several_scripts: bool,
     options: &Options,
     terminal: &Terminal,
 ) -> Result<(), Error> {
     let document = || match summaries {
-        [only] if scripts_planned == 1 => json::summary(only),
+        [only] if !is_array => json::summary(only),
         several => json::summaries(several),
     };
     if let Some(path) = &options.output {
@@ -220,17 +325,11 @@ fn conclude(
     if options.json {
         return terminal.print(&document());
     }
-    if !options.quiet && options.vocabulary == Vocabulary::Sonagi && summaries.len() > 1 {
+    let is_shown = !options.quiet && options.vocabulary == Vocabulary::Sonagi;
+    if is_shown && several_scripts && summaries.len() > 1 {
         terminal.print(&console::verdicts(summaries, terminal.columns, terminal.colour))?;
     }
     Ok(())
-}
-
-fn exit(summaries: &[Summary], scripts_planned: usize, asked: &Asked) -> Exit {
-    if asked.to_stop_at_once() || summaries.len() < scripts_planned {
-        return Exit::Interrupted;
-    }
-    summaries.iter().map(|run| Exit::of(run.verdict.result)).fold(Exit::Pass, Exit::worst)
 }
 
 /// An unwritable file is said before the run, and what is in it stays until there is something to write.

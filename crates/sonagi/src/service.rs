@@ -5,21 +5,31 @@
 //! that closes and the service stops.
 
 use crate::error::Error;
+use crate::values;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 /// What precedes the address in the first line of `sonagi serve`.
 pub(crate) const LISTENING: &str = "listening on http://";
 /// How long a started service may take to answer `/healthz`.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a service may take to listen: a million seeded users are a few seconds' work.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take to end once its grace is over before it is killed.
+const END_PATIENCE: Duration = Duration::from_secs(30);
+/// How often its end is looked for.
+const END_LOOK: Duration = Duration::from_millis(5);
+
 /// A running service; ended when dropped.
 pub(crate) struct Service {
     child: Child,
     address: SocketAddr,
+    patience: Duration,
 }
 
 impl Service {
@@ -36,22 +46,21 @@ impl Service {
             .process_group(0)
             .spawn()
             .map_err(|error| cannot(&error))?;
-        let mut line = String::new();
         let out = child.stdout.take().expect("standard output is piped");
-        let read = BufReader::new(out).read_line(&mut line);
-        let address = line.trim_end().strip_prefix(LISTENING).and_then(|address| address.parse().ok());
-        let Some(address) = address else {
+        let line = first_line(out);
+        let address = line.as_deref().unwrap_or_default().trim_end().strip_prefix(LISTENING);
+        let Some(address) = address.and_then(|address| address.parse().ok()) else {
             let _ = child.kill();
             let status = child.wait();
-            return Err(match (read, status) {
+            return Err(match (line, status) {
                 (Err(error), _) => cannot(&error),
-                (Ok(_), Ok(status)) => {
+                (Ok(_), Err(error)) => cannot(&error),
+                (Ok(line), Ok(status)) => {
                     cannot(&format_args!("it ended with {status} and said `{}`", line.trim()))
                 }
-                (Ok(_), Err(error)) => cannot(&error),
             });
         };
-        let service = Service { child, address };
+        let service = Service { child, address, patience: END_PATIENCE + grace(arguments) };
         service.check_health().map_err(|error| cannot(&error))?;
         Ok(service)
     }
@@ -61,14 +70,47 @@ impl Service {
         format!("http://{}", self.address)
     }
 
-    /// Lets it drain and waits for its end.
+    /// Lets it drain and waits for its end; one that does not end is killed, and that is an error.
     pub(crate) fn stop(mut self) -> Result<(), Error> {
-        drop(self.child.stdin.take());
-        let status = self.child.wait().map_err(Error::could_not)?;
-        if status.success() {
-            return Ok(());
+        match self.end() {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(Error::could_not(format_args!("the reference service ended with {status}"))),
+            None => Err(Error::could_not(format_args!(
+                "the reference service did not end within {} s and was killed",
+                self.patience.as_secs()
+            ))),
         }
-        Err(Error::could_not(format_args!("the reference service ended with {status}")))
+    }
+
+    /// Asks it to drain and end, and waits for that as long as patience lasts. None: it had to be killed.
+    pub(crate) fn end(&mut self) -> Option<ExitStatus> {
+        drop(self.child.stdin.take());
+        let asked = Instant::now();
+        while asked.elapsed() < self.patience {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) => std::thread::sleep(END_LOOK),
+                Err(_) => break,
+            }
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        None
+    }
+
+    /// How it ended, if it has, although nobody asked it to.
+    pub(crate) fn has_ended(&mut self) -> Option<String> {
+        self.child.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    /// What its process has used so far; None when that cannot be read, as when it has ended.
+    pub(crate) fn used(&mut self) -> Option<Used> {
+        // Asked first: the number of a process that has been waited for may be another's.
+        if self.has_ended().is_some() {
+            return None;
+        }
+        let file = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).ok();
+        used(&file("stat")?, &file("status")?, rustix::param::clock_ticks_per_second())
     }
 
     fn check_health(&self) -> std::io::Result<()> {
@@ -86,10 +128,65 @@ impl Service {
     }
 }
 
+/// What `--grace=TIME` says.
+fn grace(arguments: &[String]) -> Duration {
+    let given = arguments.iter().find_map(|argument| argument.strip_prefix("--grace="));
+    given.and_then(|time| values::duration(time).ok()).unwrap_or_default()
+}
+
+/// What a process has used since it started, by the kernel's accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// Of all its threads, those that have ended included.
+    pub(crate) cpu: Duration,
+    /// Most memory resident, in bytes.
+    pub(crate) resident_peak: u64,
+}
+
+/// Reads `/proc/PID/stat` and `/proc/PID/status`.
+fn used(stat: &str, status: &str, ticks_per_second: u64) -> Option<Used> {
+    // The name in parentheses may hold anything; the state behind it is the third field, user and system time are the
+    // fourteenth and fifteenth.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = peak.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let cpu = Duration::from_secs_f64(ticks as f64 / ticks_per_second.max(1) as f64);
+    Some(Used { cpu, resident_peak: kib * 1024 })
+}
+
+/// The first line a child prints, waited for as long as patience lasts: a child that hangs must not hang us.
+fn first_line(out: ChildStdout) -> std::io::Result<String> {
+    let (line, read) = channel();
+    std::thread::Builder::new().name("first line".to_owned()).spawn(move || {
+        let mut text = String::new();
+        let read = BufReader::new(out).read_line(&mut text).map(|_| text);
+        let _ = line.send(read);
+    })?;
+    read.recv_timeout(START_PATIENCE).unwrap_or_else(|_| {
+        Err(std::io::Error::other(format!("it said nothing for {} s", START_PATIENCE.as_secs())))
+    })
+}
+
 impl Drop for Service {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processs_use_is_read_from_the_kernels_accounts_whatever_its_name() {
+        let stat = "42 (a ) S (b) R 1 42 42 0 -1 4194560 903 0 0 0 150 75 9 9 20 0 5 0 100 0 0";
+        let status = "Name:\ta\nVmPeak:\t   99 kB\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
+        let seen = Used { cpu: Duration::from_millis(2250), resident_peak: 2 << 20 };
+        assert_eq!(used(stat, status, 100), Some(seen));
+        assert_eq!(used(stat, "Name:\ta\n", 100), None);
+        assert_eq!(used("42 (a) R 1", status, 100), None);
     }
 }

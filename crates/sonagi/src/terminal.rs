@@ -56,11 +56,15 @@ impl Terminal {
         let _ = writeln!(io::stderr().lock(), "{clear}{text}");
     }
 
-    /// The live line, on stderr.
-    pub(crate) fn live(&self) -> Live<Stderr> {
-        match self.redrawn {
+    /// The live line, on stderr; with a title where there are several runs.
+    pub(crate) fn live(&self, title: Option<&str>) -> Live<Stderr> {
+        let live = match self.redrawn {
             Some(columns) => Live::redrawn(io::stderr(), columns),
             None => Live::plain(io::stderr()),
+        };
+        match title {
+            Some(title) => live.titled(title),
+            None => live,
         }
     }
 }

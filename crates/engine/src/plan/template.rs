@@ -55,6 +55,10 @@ pub enum Function {
     LoopElement,
     /// `$user`: number of the user in the run, from 0.
     User,
+    /// `$quotient(a, b)`: how often b goes into a, a whole number rounded down.
+    Quotient,
+    /// `$remainder(a, b)`: what is left of a then, from 0 to b − 1.
+    Remainder,
     /// `$cursor`: what the user's connection has received up to now, for a subscription that resumes; null in JSON and
     /// nothing in text before there is any.
     Cursor,

@@ -109,6 +109,7 @@ fn a_constant_population_starts_at_once_and_may_rise_again() {
         .map(|arrival| (arrival.at.second(), arrival.until.expect("closed").second()))
         .collect();
     assert_eq!(spans, [(0, 30), (0, 10), (20, 30)]);
+    assert_eq!(load.population(), Some(2));
 }
 
 proptest! {

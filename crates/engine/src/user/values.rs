@@ -282,7 +282,25 @@ impl Values {
             }
             Function::User => Value::from(self.member),
             Function::Cursor => self.cursor(),
+            Function::Quotient => {
+                let (a, b) = self.division(arguments)?;
+                Value::from(a.div_euclid(b))
+            }
+            Function::Remainder => {
+                let (a, b) = self.division(arguments)?;
+                Value::from(a.rem_euclid(b))
+            }
         })
+    }
+
+    /// The whole numbers of a division, the divisor above 0.
+    fn division(&mut self, arguments: &[Expression]) -> Result<(i64, i64), Unfilled> {
+        let [a, b] = arguments else { return Err(Unfilled("a division wants two numbers".to_owned())) };
+        let (a, b) = (self.number(a)?.floor() as i64, self.number(b)?.floor() as i64);
+        if b < 1 {
+            return Err(Unfilled(format!("a divisor is a whole number from 1 on, got {b}")));
+        }
+        Ok((a, b))
     }
 
     fn cursor(&self) -> Value {

@@ -6,7 +6,7 @@ use super::{EVENTS, LATENCY, RUN, SERIES, hlog};
 use crate::At;
 use crate::outcome::Failure;
 use crate::recorder::{FailureCount, merge_failure};
-use crate::summary::Summary;
+use crate::summary::{Service, Summary};
 use crate::totals::{Header, Snapshot, Tally};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,7 +32,16 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     tally.complete = said("complete");
     tally.interrupted = said("interrupted");
     tally.run_folder = Some(path.display().to_string());
-    Ok(tally.summary())
+    let mut summary = tally.summary();
+    // What no series tells: who started the run entered it.
+    if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
+        summary.combination = combination.clone();
+    }
+    let service = end.and_then(|end| end.get("service")).cloned().unwrap_or_default();
+    Ok(match serde_json::from_value::<Service>(service) {
+        Ok(service) => summary.beside(service),
+        Err(_) => summary,
+    })
 }
 
 /// The run's header.

@@ -14,6 +14,7 @@ use crate::summary::{
     Conclusion, Delivery, ErrorSummary, OperationSummary, Summary, Traffic, Users, Verdict,
 };
 use crate::{thresholds, verdict};
+use serde_json::Map;
 use std::collections::BTreeMap;
 
 /// The sum of all snapshots of a run, and what is concluded from it.
@@ -35,6 +36,7 @@ pub(crate) struct Tally {
     users: u64,
     users_peak: u64,
     connections: u64,
+    connections_peak: u64,
     watch: Watch,
 }
 
@@ -60,6 +62,7 @@ impl Tally {
             users: 0,
             users_peak: 0,
             connections: 0,
+            connections_peak: 0,
             watch: Watch::default(),
         }
     }
@@ -82,6 +85,7 @@ impl Tally {
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
         self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
         self.users_peak = self.users_peak.max(self.users);
+        self.connections_peak = self.connections_peak.max(self.connections);
         self.watch.absorb(snapshot);
     }
 
@@ -128,6 +132,8 @@ impl Tally {
             generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
             scenarios: self.scenarios(),
             run_folder: self.run_folder.clone(),
+            combination: Map::new(),
+            service: None,
         };
         if !header.thresholds.is_empty() {
             let names = summary.names();
@@ -167,6 +173,8 @@ impl Tally {
             operations_cut: get(Counter::OperationsCut),
             active: self.users,
             peak: self.users_peak,
+            connected_peak: self.connections_peak,
+            wanted: self.header.population,
             session_ms: self.sessions.quantiles(),
         }
     }

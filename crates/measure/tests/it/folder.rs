@@ -7,7 +7,7 @@ use sonagi_measure::folder::{self, Writer};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::Recorder;
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::fs;
@@ -237,4 +237,18 @@ fn failures_keep_their_first_example_over_the_whole_run() {
         ]
     );
     assert_eq!(read.errors[1].first_at_s, 0.51);
+}
+
+#[test]
+fn what_only_the_caller_knew_is_entered_into_a_finished_runs_folder_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut written = record(folder.path(), &header(), 3, true);
+    written.combination.insert("transport".to_owned(), json!("sse"));
+    let service = Service { ended: Some("exit status: 1".to_owned()), cpu_s: 2.5, ..Service::default() };
+    let written = written.beside(service);
+    folder::amend(folder.path(), &written).unwrap();
+    let read = folder::read(folder.path()).unwrap();
+    assert_eq!(document(&read), document(&written));
+    assert_eq!(folder::header(folder.path()).unwrap().name, "chat");
+    assert!(folder::amend(&folder.path().join("nowhere"), &written).is_err());
 }

@@ -5,7 +5,7 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
-use sonagi_measure::summary::{Conclusion, Health, Summary};
+use sonagi_measure::summary::{Conclusion, Health, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
@@ -376,4 +376,41 @@ fn every_number_has_a_name() {
     }
     assert!(!names.contains_key("delivery.replay_latency_ms.p99"), "nothing replayed has no p99");
     assert!(!names.contains_key("socketio.response_time.p99"));
+}
+
+#[test]
+fn users_connected_are_counted_at_their_most_beside_the_population_asked_for() {
+    let header = Header { population: Some(12), ..header() };
+    let summary = run_with(header, 4, |_, second| Gauges {
+        users: 12,
+        connections: [3, 11, 7, 0][second as usize],
+        ..Gauges::default()
+    });
+    assert_eq!((summary.users.connected_peak, summary.users.peak, summary.users.wanted), (11, 12, Some(12)));
+}
+
+#[test]
+fn a_service_that_ends_of_itself_fails_its_run() {
+    let passed = run(|recorder, second| deliver(recorder, second, 1));
+    assert_eq!(passed.verdict.result, Conclusion::Pass);
+    let unharmed = passed.clone().beside(Service::default());
+    assert_eq!((unharmed.verdict, unharmed.service), (passed.verdict.clone(), Some(Service::default())));
+    let gone = Service { ended: Some("signal: 9 (SIGKILL)".to_owned()), ..Service::default() };
+    let verdict = passed.beside(gone.clone()).verdict;
+    assert_eq!(verdict.result, Conclusion::Fail);
+    assert_eq!(verdict.reasons, ["the service ended during the run: signal: 9 (SIGKILL)"]);
+    let mut invalid = run(|_, _| {});
+    invalid.verdict.result = Conclusion::Invalid;
+    let verdict = invalid.beside(gone).verdict;
+    assert_eq!(verdict.result, Conclusion::Invalid);
+    assert!(verdict.reasons.len() > 1, "{:?}", verdict.reasons);
+}
+
+#[test]
+fn a_burst_of_two_seconds_saturates_nothing() {
+    let full = |seconds| Service { full_s: seconds, machine_full_s: seconds, ..Service::default() };
+    for (seconds, is_saturated) in [(2, false), (3, true)] {
+        let service = full(seconds);
+        assert_eq!((service.is_saturated(), service.is_machine_saturated()), (is_saturated, is_saturated));
+    }
 }

@@ -1,7 +1,7 @@
 //! The live line as a sink: redrawn in place on a terminal, plain lines now and then elsewhere.
 
 use super::Sink;
-use crate::page::tame;
+use crate::page::{cut, tame};
 use crate::progress::Line;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
@@ -12,10 +12,14 @@ use std::io::{self, Write};
 /// run stays readable.
 const PLAIN_EVERY: u64 = 5;
 const PLAIN_WIDTH: usize = 110;
+/// The figures matter more than the name of the run.
+const TITLE_WIDTH: usize = 30;
 
 /// Where a run stands, on `out`.
 pub struct Live<W> {
     out: W,
+    /// Before every line: which run of how many this is.
+    title: String,
     /// Columns, when `out` is a terminal whose line can be redrawn.
     redrawn: Option<usize>,
     draining: bool,
@@ -27,12 +31,18 @@ pub struct Live<W> {
 impl<W: Write> Live<W> {
     /// Redraws one line of at most `columns` columns.
     pub fn redrawn(out: W, columns: usize) -> Live<W> {
-        Live { out, redrawn: Some(columns), draining: false, drawn: false, written: 0 }
+        Live { out, title: String::new(), redrawn: Some(columns), draining: false, drawn: false, written: 0 }
     }
 
     /// Writes a plain line every few seconds.
     pub fn plain(out: W) -> Live<W> {
-        Live { out, redrawn: None, draining: false, drawn: false, written: 0 }
+        Live { out, title: String::new(), redrawn: None, draining: false, drawn: false, written: 0 }
+    }
+
+    /// Says before every line which run of how many this is.
+    pub fn titled(mut self, title: &str) -> Live<W> {
+        self.title = format!("{}  ", cut(&tame(title), TITLE_WIDTH));
+        self
     }
 
     /// A whole line above the live one.
@@ -54,10 +64,11 @@ impl<W: Write> Live<W> {
             Some(columns) => {
                 self.clear()?;
                 // One column stays free: a full line would wrap on some terminals.
-                write!(self.out, "{}", line.text(columns.saturating_sub(1)))?;
+                let room = columns.saturating_sub(1 + self.title.chars().count());
+                write!(self.out, "{}{}", self.title, line.text(room))?;
                 self.drawn = true;
             }
-            None => writeln!(self.out, "{}", line.text(PLAIN_WIDTH))?,
+            None => writeln!(self.out, "{}{}", self.title, line.text(PLAIN_WIDTH))?,
         }
         self.out.flush()
     }

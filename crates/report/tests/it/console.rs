@@ -100,6 +100,10 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
                 38.2 MB · 112 of 1,048,576 files · 1 shard
                 send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a
                 generator with room.
+    service     ended during the run: signal: 9 (SIGKILL) · 31.2 s CPU ·
+                at most 1.04 of 1 worker busy · 88.4 MB · saturated for 12 seconds
+                generator and service together filled the machine's 2 cores for 4
+                seconds
     run folder  runs/2026-11-20T10-00-00-fan-out
     ");
 }

@@ -1,10 +1,11 @@
 //! Summaries to render: a small one, and one with every field filled.
 
+use serde_json::Map;
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::summary::{
-    Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Summary, Traffic,
-    Users, Verdict,
+    Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service, Summary,
+    Traffic, Users, Verdict,
 };
 use sonagi_measure::thresholds::Judged;
 use std::collections::BTreeMap;
@@ -58,6 +59,8 @@ pub(crate) fn minimal() -> Summary {
         },
         scenarios: BTreeMap::new(),
         run_folder: None,
+        combination: Map::new(),
+        service: None,
     }
 }
 
@@ -179,7 +182,24 @@ pub(crate) fn everything() -> Summary {
     run.generator.findings = vec![
         "send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a generator with room.".into(),
     ];
+    run.combination.insert("transport".into(), "sse".into());
+    run.service = Some(Service { ended: Some("signal: 9 (SIGKILL)".into()), ..service(12, 4) });
     run
+}
+
+/// A service of one worker on two cores, full for so many seconds, and with the generator's part the machine for so many.
+pub(crate) fn service(full_s: u64, machine_full_s: u64) -> Service {
+    Service {
+        arguments: vec!["--workers=1".into()],
+        workers: 1,
+        cpu_s: 31.25,
+        busiest_cores: 1.04,
+        full_s,
+        machine_cores: 2,
+        machine_full_s,
+        resident_peak_mb: 88.4,
+        ended: None,
+    }
 }
 
 fn users() -> Users {
@@ -194,6 +214,8 @@ fn users() -> Users {
         operations_cut: 1,
         active: 1,
         peak: 101,
+        connected_peak: 100,
+        wanted: Some(104),
         session_ms: quantiles(96, 20_000.0),
     }
 }

@@ -4,5 +4,6 @@
 mod artillery;
 mod console;
 mod fixture;
+mod matrix;
 mod schema;
 mod sinks;

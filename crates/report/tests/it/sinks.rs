@@ -63,6 +63,18 @@ fn elsewhere_a_plain_line_is_written_now_and_then() {
     ");
 }
 
+#[test]
+fn one_of_several_runs_says_which_before_every_line_and_still_fits() {
+    for (title, shown) in
+        [("3/18 longpoll 10000", "3/18 longpoll 10000  0:01  "), (&"x".repeat(99), "xxxxxx")]
+    {
+        let mut out = Vec::new();
+        Live::redrawn(&mut out, 60).titled(title).snapshot(&second(0)).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.starts_with(shown) && text.contains("0:01") && text.chars().count() < 60, "{text}");
+    }
+}
+
 /// Fails in every second call, and counts all of them.
 struct Flaky(Rc<RefCell<u32>>);
 impl Sink for Flaky {

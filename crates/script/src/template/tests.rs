@@ -65,6 +65,21 @@ fn a_function_has_constants_or_variables_as_arguments() {
 }
 
 #[test]
+fn users_are_grouped_by_a_division_and_a_divisor_of_nothing_is_refused() {
+    let user = Expression::Call { function: Function::User, arguments: vec![] };
+    let ten = Expression::Constant(json!(10));
+    let call = |function| Expression::Call { function, arguments: vec![user.clone(), ten.clone()] };
+    assert_eq!(one("{{ $quotient($user, 10) }}"), call(Function::Quotient));
+    assert_eq!(one("{{ $remainder($user, 10) }}"), call(Function::Remainder));
+    let refused = |text: &str| compiled(text).unwrap_err().remove(0);
+    assert_eq!(refused("{{ $remainder($user, 0) }}").what, "$remainder wants a divisor from 1 on; got 0");
+    for (text, instead) in [("{{ $user / 10 }}", "$quotient($user"), ("{{ $user % 10 }}", "$remainder($user")]
+    {
+        assert!(refused(text).hint.unwrap().contains(instead), "{text}");
+    }
+}
+
+#[test]
 fn what_is_known_before_the_run_is_filled_in() {
     let check =
         |text, expected: &str| assert_eq!(compiled(text).unwrap(), Template::constant(expected), "{text}");

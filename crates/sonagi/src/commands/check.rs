@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::load;
+use crate::load::{self, Script};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use sonagi_script::{Loaded, Problems};
+use sonagi_script::Problems;
 use std::path::Path;
 
 pub(super) const NAME: &str = "check";
@@ -37,11 +37,15 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     } else {
         for (path, outcome) in &checked {
             match outcome {
-                Ok(loaded) => {
-                    for notice in &loaded.notices {
+                Ok(script) => {
+                    for notice in &script.notices {
                         terminal.print(&format!("notice: {notice}\n"))?;
                     }
-                    terminal.print(&format!("{}: no problems\n", path.display()))?;
+                    let runs = match script.runs.len() {
+                        1 => String::new(),
+                        several => format!(" in any of {several} runs"),
+                    };
+                    terminal.print(&format!("{}: no problems{runs}\n", path.display()))?;
                 }
                 Err(problems) => terminal.print(&format!("{problems}\n"))?,
             }
@@ -50,9 +54,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     Ok(if clean { Exit::Pass } else { Exit::Problems })
 }
 
-fn document(script: &Path, outcome: &Result<Loaded, Problems>) -> Value {
+fn document(path: &Path, outcome: &Result<Script, Problems>) -> Value {
     let (problems, notices) = match outcome {
-        Ok(loaded) => (&[][..], &loaded.notices[..]),
+        Ok(script) => (&[][..], &script.notices[..]),
         Err(problems) => (&problems.0[..], &[][..]),
     };
     let problems: Vec<Value> = problems
@@ -78,5 +82,5 @@ fn document(script: &Path, outcome: &Result<Loaded, Problems>) -> Value {
             })
         })
         .collect();
-    json!({ "file": script.display().to_string(), "problems": problems, "notices": notices })
+    json!({ "file": path.display().to_string(), "problems": problems, "notices": notices })
 }

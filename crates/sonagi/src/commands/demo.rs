@@ -39,9 +39,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let stage = Stage::set()?;
     let service = Service::start(&serve::seeded(USERS, &stage.path(CREDENTIALS)))?;
     let overrides = Overrides { target: Some(service.url()), ..Overrides::default() };
-    let scripts: Vec<_> = SCRIPTS.iter().map(|(name, _)| stage.path(name)).collect();
-    let plans = load::all(&scripts, &overrides)?;
-    let exit = runs::all(plans, &Options::of(matches), terminal)?;
+    let paths: Vec<_> = SCRIPTS.iter().map(|(name, _)| stage.path(name)).collect();
+    let scripts = load::all(&paths, &overrides)?;
+    let exit = runs::all(scripts, &Options::of(matches), terminal)?;
     service.stop()?;
     Ok(exit)
 }

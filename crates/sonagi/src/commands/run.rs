@@ -17,7 +17,8 @@ pub(super) fn define() -> Command {
         .about("Run scripts against a target and say whether every message arrived")
         .long_about(
             "Run scripts against a target and say whether every message arrived. Several scripts are several runs, \
-             one after another, each with its verdict; all are checked before the first one starts.\n\n\
+             one after another, each with its verdict; all are checked before the first one starts. A script with a \
+             `matrix:` is a run for each combination of its values, and a table that compares them (docs/matrix.md).\n\n\
              Progress goes to standard error, the summary to standard output. The first Ctrl-C or SIGTERM ends the \
              run gracefully, the second at once; what was recorded is in the run folder either way.",
         )
@@ -44,7 +45,7 @@ pub(super) fn define() -> Command {
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let name = matches.get_one::<String>("name").cloned();
     let overrides = Overrides { name, ..load::overrides(matches)? };
-    let plans = load::all(&load::scripts(matches), &overrides)?;
+    let scripts = load::all(&load::scripts(matches), &overrides)?;
     let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
     let options = Options {
         seed: matches.get_one::<u64>("seed").copied(),
@@ -52,9 +53,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         ..Options::of(matches)
     };
     if !options.quiet {
-        for notice in plans.iter().flat_map(|loaded| &loaded.notices) {
+        for notice in scripts.iter().flat_map(|script| &script.notices) {
             terminal.say(&format!("notice: {notice}"));
         }
     }
-    runs::all(plans, &options, terminal)
+    runs::all(scripts, &options, terminal)
 }

@@ -225,3 +225,15 @@ fn config(matches: &ArgMatches) -> Config {
     time("long-hold", &mut limits.long_hold);
     config
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_option_a_script_can_set_is_a_flag_of_the_command() {
+        let command = super::define();
+        let flags: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+        let options = sonagi_script::serve_options();
+        let unknown: Vec<_> = options.iter().filter(|option| !flags.contains(&option.as_str())).collect();
+        assert!(options.len() > 10 && unknown.is_empty(), "{unknown:?} of {options:?}");
+    }
+}

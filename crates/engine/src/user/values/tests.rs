@@ -89,6 +89,21 @@ fn random_numbers_stay_in_their_inclusive_range_and_strings_have_their_length() 
 }
 
 #[test]
+fn a_division_gives_whole_numbers_and_what_is_left_and_refuses_a_divisor_of_nothing() {
+    let mut values = values(vec![("none", vec![json!(0)])], vec![], 0);
+    let mut divided = |function, a, b| values.value(&call(function, &[a, b])).unwrap().as_i64().unwrap();
+    let users = [0, 9, 10, 9_999];
+    assert_eq!(users.map(|user| divided(Function::Quotient, user, 10)), [0, 0, 1, 999]);
+    assert_eq!(users.map(|user| divided(Function::Remainder, user, 10)), [0, 9, 0, 9]);
+    let by_none = Expression::Call {
+        function: Function::Quotient,
+        arguments: vec![Expression::Constant(json!(7)), path("none", vec![])],
+    };
+    let refused = text(&mut values, by_none).unwrap_err();
+    assert_eq!(refused.0, "a divisor is a whole number from 1 on, got 0");
+}
+
+#[test]
 fn a_uuid_is_version_4_and_stays_the_users() {
     let mut values = values(vec![], vec![], 0);
     let first = values.value(&call(Function::Uuid, &[])).unwrap();

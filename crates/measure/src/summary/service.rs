@@ -1,0 +1,64 @@
+//! What a service started beside a run used, and what its end means for the verdict.
+//!
+//! The figures are the kernel's of the service's process, read once a second by who started it; nothing is asked of the
+//! service itself, so measuring it costs it nothing.
+
+use super::{Conclusion, Summary};
+
+/// From this share of all the cores it may use on, a service (or a machine) counts as full in a second.
+pub const FULL_SHARE: f64 = 0.95;
+/// Full seconds from which on a service or machine is called saturated: one or two are a burst.
+pub const SATURATED_SECONDS: u64 = 3;
+
+/// What the service beside a run used while the run went on.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Service {
+    /// Its options, as the script gives them.
+    pub arguments: Vec<String>,
+    /// Threads that serve.
+    pub workers: u64,
+    /// CPU time it used from the run's start to its end.
+    pub cpu_s: f64,
+    /// The most cores it used in one second: 0.8 is four fifths of one.
+    pub busiest_cores: f64,
+    /// Seconds in which it used at least 95 % of as many cores as it has workers.
+    pub full_s: u64,
+    /// Cores of the machine.
+    pub machine_cores: u64,
+    /// Seconds in which generator and service together used at least 95 % of the machine's cores.
+    pub machine_full_s: u64,
+    /// Most memory resident since it started, MB (10⁶ bytes).
+    pub resident_peak_mb: f64,
+    /// How it ended, when that was before the run's end: nobody had asked it to.
+    pub ended: Option<String>,
+}
+
+impl Service {
+    /// Whether its workers were busy for so long that more was not to be had from them.
+    pub fn is_saturated(&self) -> bool {
+        self.full_s >= SATURATED_SECONDS
+    }
+
+    /// Whether generator and service together left nothing of the machine.
+    pub fn is_machine_saturated(&self) -> bool {
+        self.machine_full_s >= SATURATED_SECONDS
+    }
+}
+
+impl Summary {
+    /// The summary of a run beside which this service ran. A service that ended of itself fails the run, whatever the
+    /// users noticed of it.
+    #[must_use]
+    pub fn beside(mut self, service: Service) -> Summary {
+        if let Some(how) = &service.ended {
+            let verdict = &mut self.verdict;
+            if verdict.result == Conclusion::Pass {
+                verdict.result = Conclusion::Fail;
+                verdict.reasons.clear();
+            }
+            verdict.reasons.insert(0, format!("the service ended during the run: {how}"));
+        }
+        self.service = Some(service);
+        self
+    }
+}

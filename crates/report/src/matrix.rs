@@ -1,0 +1,225 @@
+//! A script's runs over its matrix, side by side: one document, one table.
+//!
+//! Everything shown is computed from the runs' summaries ([`figures`]), so the table on the terminal, the one in Markdown
+//! and the document cannot disagree. The one decision a reader would question: a run *held its users* only when it passed,
+//! every copy owed arrived, and the population asked for was connected at one time. Whether it was also fast is for the
+//! reader of the latencies.
+
+mod figures;
+mod markdown;
+mod table;
+
+pub use figures::Figures;
+pub use markdown::markdown;
+
+use crate::console::word;
+use crate::figures::{bytes, count, counted};
+use crate::page::{Page, Tone, tame};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sonagi_measure::summary::{Conclusion, Summary};
+
+/// A script's runs over its matrix, as far as they have got. `matrix.json` in the folder that holds the runs' folders.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    /// The script's name.
+    pub name: String,
+    /// When the first run began, RFC 3339 in UTC.
+    pub started: String,
+    /// Sonagi's version.
+    pub version: String,
+    /// What both sides ran on, in words; empty when nothing says so.
+    #[serde(default)]
+    pub machine: String,
+    /// Names of the axes, in the matrix's order.
+    pub axes: Vec<String>,
+    /// How many runs the matrix asks for.
+    pub planned: usize,
+    /// Those that are over, in order.
+    pub runs: Vec<Run>,
+}
+
+/// One run of a matrix.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// A value for each axis.
+    pub combination: Map<String, Value>,
+    /// What came of it.
+    pub summary: Option<Summary>,
+    /// Why there is no summary: what could not be started.
+    pub error: Option<String>,
+}
+
+impl Run {
+    /// `sse 1,000`: the values of its axes.
+    pub fn label(&self) -> String {
+        let values: Vec<_> = self.combination.values().map(value).collect();
+        values.join(" ")
+    }
+
+    /// Whether it passed with all its users connected at one time and every copy owed delivered.
+    pub fn held(&self) -> bool {
+        self.summary.as_ref().is_some_and(held)
+    }
+}
+
+fn held(run: &Summary) -> bool {
+    let all_arrived = run.delivery.as_ref().is_none_or(|delivery| delivery.counts.lost == 0);
+    let all_connected = run.users.wanted.is_none_or(|wanted| figures::users_held(run) >= wanted);
+    run.verdict.result == Conclusion::Pass && run.complete && !run.interrupted && all_arrived && all_connected
+}
+
+/// A run's environment (`run.json`) in words: `2 cores of AMD EPYC, 24.7 GB, kernel 6.8.0`.
+pub fn machine(environment: &Value) -> String {
+    let text = |name: &str| environment[name].as_str().map(tame).filter(|text| !text.is_empty());
+    let cores = environment["cpus"].as_u64().map(|cores| counted(cores, "core"));
+    let cores = match (cores, text("cpu")) {
+        (Some(cores), Some(model)) => Some(format!("{cores} of {model}")),
+        (cores, model) => cores.or(model),
+    };
+    let kib = text("memory").and_then(|memory| memory.split(' ').next()?.parse::<u64>().ok());
+    let parts =
+        [cores, kib.map(|kib| bytes(kib * 1024)), text("kernel").map(|kernel| format!("kernel {kernel}"))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A value of an axis as a person reads it.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), count),
+        Value::String(text) => tame(text),
+        other => other.to_string(),
+    }
+}
+
+impl Matrix {
+    /// Verdict first: how many runs held their users, and why the others did not. One sentence each.
+    pub fn verdict(&self) -> (String, Vec<String>) {
+        let held = self.runs.iter().filter(|run| run.held()).count();
+        let tracked = |run: &Run| run.summary.as_ref().is_some_and(|summary| summary.delivery.is_some());
+        let how = if self.runs.iter().any(tracked) { " with every message delivered" } else { "" };
+        let runs = counted(self.planned as u64, "run");
+        let mut headline = format!("{held} of {runs} held their users{how}");
+        if self.runs.len() < self.planned {
+            headline.push_str(&format!("; {} not run", self.planned - self.runs.len()));
+        }
+        let others = self.runs.iter().filter(|run| !run.held());
+        (headline, others.map(|run| format!("{}: {}", run.label(), run.why_not())).collect())
+    }
+
+    /// Whether every run asked for was run and held its users.
+    pub fn all_held(&self) -> bool {
+        self.runs.len() == self.planned && self.runs.iter().all(Run::held)
+    }
+
+    /// The whole on a terminal of `width` columns: verdict, then the table.
+    pub fn console(&self, width: usize, colour: bool) -> String {
+        let mut page = Page::new(width, colour);
+        let (headline, others) = self.verdict();
+        let tone = if self.all_held() { Tone::Good } else { Tone::Bad };
+        page.entry("matrix", tone, &format!("{headline} · {}", self.name));
+        others.iter().for_each(|why| page.more(why));
+        table::draw(&mut page, self);
+        page.finish()
+    }
+
+    /// One JSON document: the matrix, its verdict, and beside each summary the table's figures. Ends with a newline.
+    pub fn document(&self) -> String {
+        let (headline, others) = self.verdict();
+        let runs: Vec<Value> = self.runs.iter().map(Run::document).collect();
+        let document = json!({
+            "name": self.name,
+            "started": self.started,
+            "version": self.version,
+            "machine": self.machine,
+            "axes": self.axes,
+            "planned": self.planned,
+            "verdict": { "headline": headline, "others": others },
+            "runs": runs,
+        });
+        format!("{document:#}\n")
+    }
+
+    /// Reads what [`Matrix::document`] wrote; what it adds for readers is computed again.
+    ///
+    /// # Errors
+    /// The text is no such document.
+    pub fn read(document: &str) -> Result<Matrix, serde_json::Error> {
+        serde_json::from_str(document)
+    }
+}
+
+impl Run {
+    fn document(&self) -> Value {
+        json!({
+            "combination": self.combination,
+            "held": self.held(),
+            "why_not": (!self.held()).then(|| self.why_not()),
+            "figures": self.summary.as_ref().map(Figures::of),
+            "error": self.error,
+            "summary": self.summary,
+        })
+    }
+
+    /// Which side was at its limit, or what else went wrong, for a run that did not hold its users.
+    fn why_not(&self) -> String {
+        let Some(run) = &self.summary else {
+            let why = self.error.as_deref().unwrap_or("it was not run");
+            let first = why.lines().next().unwrap_or_default();
+            return format!("could not run: {}", tame(first.trim_start_matches("error: ")));
+        };
+        let sides = saturated(run);
+        // A service that ended is the first reason; the generator's own findings are among the sides; and beside a side at
+        // its limit the first reason is enough.
+        let has_ended = run.service.as_ref().is_some_and(|service| service.ended.is_some());
+        let reasons = match (run.verdict.result, sides.len()) {
+            (Conclusion::Invalid, _) => usize::from(has_ended),
+            (_, 0) => usize::MAX,
+            _ => 1,
+        };
+        let mut causes: Vec<String> = troubles(run).into_iter().take(reasons).collect();
+        causes.extend(sides);
+        let word = if run.interrupted { "INTERRUPTED" } else { word(run.verdict.result) };
+        format!("{word}; {}", causes.join("; "))
+    }
+}
+
+/// The sides that were at their limit, the one that makes the others' figures doubtful first.
+pub fn saturated(run: &Summary) -> Vec<String> {
+    let mut sides = Vec::new();
+    if run.verdict.result == Conclusion::Invalid {
+        let finding = run.generator.findings.first().map_or("it fell behind", String::as_str);
+        sides.push(format!("the generator saturated: {}", tame(finding)));
+    }
+    let Some(service) = &run.service else { return sides };
+    if service.is_saturated() {
+        let (seconds, workers) = (counted(service.full_s, "second"), counted(service.workers, "worker"));
+        sides.push(format!("the service saturated: its {workers} had no time left for {seconds}"));
+    }
+    if service.is_machine_saturated() {
+        let (seconds, cores) = (counted(service.machine_full_s, "second"), service.machine_cores);
+        sides.push(format!(
+            "the machine saturated: both sides together filled its {cores} cores for {seconds}"
+        ));
+    }
+    sides
+}
+
+/// What a run that no side's limit explains did not hold.
+fn troubles(run: &Summary) -> Vec<String> {
+    let mut troubles: Vec<String> = run.verdict.reasons.iter().map(|reason| tame(reason)).collect();
+    if run.verdict.result == Conclusion::Pass {
+        troubles.clear();
+    }
+    let most = figures::users_held(run);
+    if let Some(wanted) = run.users.wanted.filter(|wanted| most < *wanted) {
+        let connected = count(most);
+        troubles.push(format!("{connected} of {} users were connected at one time", count(wanted)));
+    }
+    if run.interrupted {
+        troubles.insert(0, "the figures cover what ran until then".to_owned());
+    } else if troubles.is_empty() {
+        troubles.push("it was cut off".to_owned());
+    }
+    troubles
+}

@@ -1,0 +1,88 @@
+//! What the table shows of a run, computed from its summary.
+
+use serde::Serialize;
+use sonagi_measure::summary::{OperationSummary, Quantiles, Summary};
+
+/// A run in one row. Names are a public contract (`docs/matrix.md`); None: nothing of the kind was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Most users connected at one time.
+    pub users_held: u64,
+    /// The population asked for.
+    pub users_wanted: Option<u64>,
+    /// Until a user was connected, mean.
+    pub connect_mean_ms: Option<f64>,
+    /// The same, 95 %.
+    pub connect_p95_ms: Option<f64>,
+    /// Operations of all kinds ended, over the run's duration.
+    pub operations_per_s: f64,
+    /// Messages received, over the run's duration.
+    pub messages_per_s: f64,
+    /// Share of owed copies that arrived.
+    pub delivery_ratio: Option<f64>,
+    /// Planned send to receipt.
+    pub end_to_end_p50_ms: Option<f64>,
+    /// The same, 95 %.
+    pub end_to_end_p95_ms: Option<f64>,
+    /// The same, 99 %.
+    pub end_to_end_p99_ms: Option<f64>,
+    /// Copies that came after a reconnect.
+    pub replayed: u64,
+    /// All bytes of the run, both ways, over the copies that arrived.
+    pub bytes_per_copy: Option<f64>,
+    /// CPU time of the service beside the run.
+    pub service_cpu_s: Option<f64>,
+    /// Its most memory, MB.
+    pub service_peak_mb: Option<f64>,
+    /// Failures of all kinds.
+    pub failures: u64,
+}
+
+impl Figures {
+    /// Of a run.
+    pub fn of(run: &Summary) -> Figures {
+        let connect = connects(run).map(|connect| &connect.response_ms).filter(|ms| ms.count > 0);
+        let delivery = run.delivery.as_ref();
+        let latency = delivery.map(|delivery| &delivery.latency_ms).filter(|ms| ms.count > 0);
+        let of = |latency: Option<&Quantiles>, value: fn(&Quantiles) -> f64| latency.map(value);
+        Figures {
+            users_held: users_held(run),
+            users_wanted: run.users.wanted,
+            connect_mean_ms: of(connect, |ms| ms.mean),
+            connect_p95_ms: of(connect, |ms| ms.p95),
+            operations_per_s: per_second(run.kinds.iter().map(|kind| kind.count).sum(), run.duration_s),
+            messages_per_s: per_second(run.traffic.messages_received, run.duration_s),
+            delivery_ratio: delivery.map(|delivery| delivery.ratio),
+            end_to_end_p50_ms: of(latency, |ms| ms.p50),
+            end_to_end_p95_ms: of(latency, |ms| ms.p95),
+            end_to_end_p99_ms: of(latency, |ms| ms.p99),
+            replayed: delivery.map_or(0, |delivery| delivery.counts.replayed),
+            bytes_per_copy: bytes_per_copy(run),
+            service_cpu_s: run.service.as_ref().map(|service| service.cpu_s),
+            service_peak_mb: run.service.as_ref().map(|service| service.resident_peak_mb),
+            failures: run.errors.iter().map(|error| error.count).sum(),
+        }
+    }
+}
+
+/// Most users connected at one time; of a run in which nobody connects (HTTP alone), most users there at all.
+pub(super) fn users_held(run: &Summary) -> u64 {
+    if connects(run).is_some() { run.users.connected_peak } else { run.users.peak }
+}
+
+/// The operations that connect users: those of the kind most of them used.
+fn connects(run: &Summary) -> Option<&OperationSummary> {
+    run.kinds.iter().filter(|kind| kind.kind.connects()).max_by_key(|kind| kind.count)
+}
+
+fn bytes_per_copy(run: &Summary) -> Option<f64> {
+    let counts = &run.delivery.as_ref()?.counts;
+    let arrived = counts.delivered + counts.late + counts.replayed;
+    let bytes = run.traffic.bytes_sent + run.traffic.bytes_received;
+    (arrived > 0).then(|| (bytes as f64 / arrived as f64 * 10.0).round() / 10.0)
+}
+
+/// A rate of less than a second would be a guess.
+fn per_second(n: u64, seconds: f64) -> f64 {
+    (n as f64 / seconds.max(1.0) * 10.0).round() / 10.0
+}

@@ -1,0 +1,200 @@
+//! Runs over a matrix beside each other.
+
+use crate::fixture;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use sonagi_measure::outcome::OperationKind;
+use sonagi_measure::summary::{Conclusion, FULL_SHARE, SATURATED_SECONDS, Service, Summary, Users};
+use sonagi_report::Matrix;
+use sonagi_report::matrix::{Figures, Run, machine, markdown};
+
+fn run(transport: &str, users: u64, connected: u64, service: Service) -> Run {
+    let combination = [("transport".to_owned(), json!(transport)), ("users".to_owned(), json!(users))];
+    let mut summary = fixture::fan_out();
+    summary.users = Users { connected_peak: connected, wanted: Some(users), ..summary.users };
+    summary.kinds[1] = fixture::operation("socketio_connect", OperationKind::SocketioConnect, users, 0, 3.0);
+    summary.service = Some(service);
+    Run { combination: combination.into_iter().collect(), summary: Some(summary), error: None }
+}
+
+fn summary(run: &mut Run) -> &mut Summary {
+    run.summary.as_mut().unwrap()
+}
+
+/// One that held, one whose service had no time left, one whose generator fell behind, one that could not be run.
+fn mixed() -> Matrix {
+    let held = run("sse", 1000, 1000, fixture::service(0, 0));
+    let mut full = run("sse", 10_000, 10_000, fixture::service(12, 9));
+    let lossy = summary(&mut full);
+    lossy.verdict.result = Conclusion::Fail;
+    lossy.verdict.reasons = vec!["3,012 of 200,000 owed copies were lost (1.5 %)".into()];
+    let delivery = lossy.delivery.as_mut().unwrap();
+    (delivery.counts.lost, delivery.counts.replayed, delivery.ratio) = (3012, 20, 0.98494);
+    lossy.errors = fixture::everything().errors;
+    let mut behind = run("longpoll", 1000, 998, fixture::service(1, 0));
+    let late = summary(&mut behind);
+    late.verdict.result = Conclusion::Invalid;
+    late.generator.findings = vec!["shard 0 used more than 90 % of its core for 7 s on end".into()];
+    let mut none = run("longpoll", 10_000, 0, Service::default());
+    none.summary = None;
+    none.error =
+        Some("error: the reference service did not start: it ended with exit status: 2\nhint: x".into());
+    Matrix {
+        name: "ten-groups".into(),
+        started: "2026-11-21T19:42:13Z".into(),
+        version: "0.1.0".into(),
+        machine: "2 cores of a machine".into(),
+        axes: vec!["transport".into(), "users".into()],
+        planned: 6,
+        runs: vec![held, full, behind, none],
+    }
+}
+
+#[test]
+fn the_table_says_first_how_many_held_and_which_side_was_at_its_limit() {
+    let shown = mixed().console(80, false);
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert_snapshot!(shown, @"
+    matrix      1 of 6 runs held their users with every message delivered; 2 not run
+                · ten-groups
+                sse 10,000: FAIL; 3,012 of 200,000 owed copies were lost (1.5 %);
+                the service saturated: its 1 worker had no time left for 12 seconds;
+                the machine saturated: both sides together filled its 2 cores for 9
+                seconds
+                longpoll 1,000: INVALID; the generator saturated: shard 0 used more
+                than 90 % of its core for 7 s on end
+                longpoll 10,000: could not run: the reference service did not start:
+                it ended with exit status: 2
+
+    transport users   held/wanted conn avg conn p95  ops/s msgs/s  delivered  fails
+    sse 1,000         1,000/1,000     3.30     7.50    123  7,988      100 %      0
+    sse 10,000      10,000/10,000     3.30     7.50    478  7,988     98.4 %  1,207
+    longpoll 1,000      998/1,000     3.30     7.50    123  7,988      100 %      0
+    longpoll 10,000             -        -        -      -      -          -      -
+
+    transport users e2e p50 e2e p95 e2e p99  replayed  B/copy   CPU s     MB
+    sse 1,000          1.20    3.00    4.80         0     194    31.2   88.4
+    sse 10,000         1.20    3.00    4.80        20     194    31.2   88.4
+    longpoll 1,000     1.20    3.00    4.80         0     194    31.2   88.4
+    longpoll 10,000       -       -       -         -       -       -      -
+
+                Times in ms: until a user is connected (conn), and planned send to
+                receipt (e2e). held: most users connected at one time. msgs/s:
+                received. B/copy: all bytes of the run, both ways, over the copies
+                that arrived. CPU s and MB: the service's. fails: failures of all
+                kinds.
+    ");
+}
+
+#[test]
+fn a_wide_page_has_more_columns_beside_each_other_and_colour_changes_no_line() {
+    let wide = mixed().console(120, false);
+    assert!(wide.lines().any(|line| line.contains("held/wanted") && line.contains("e2e p95")), "{wide}");
+    let painted = mixed().console(80, true);
+    let plain = ["1;31", "1;32", "2", "0"]
+        .iter()
+        .fold(painted, |text, code| text.replace(&format!("\x1b[{code}m"), ""));
+    assert_eq!(plain, mixed().console(80, false));
+}
+
+#[test]
+fn markdown_has_one_table_whose_values_cannot_become_markup() {
+    let mut matrix = mixed();
+    matrix.runs.truncate(1);
+    matrix.planned = 1;
+    matrix.runs[0].combination.insert("transport".into(), json!("a|b*"));
+    assert_snapshot!(markdown(&matrix), @r"
+    **1 of 1 run held their users with every message delivered**
+
+    | transport | users | held/wanted | conn avg | conn p95 | ops/s | msgs/s | delivered | fails | e2e p50 | e2e p95 | e2e p99 | replayed | B/copy | CPU s | MB |
+    |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+    | a\|b\* | 1,000 | 1,000/1,000 | 3.30 | 7.50 | 123 | 7,988 | 100 % | 0 | 1.20 | 3.00 | 4.80 | 0 | 194 | 31.2 | 88.4 |
+
+    Times in ms: until a user is connected (conn), and planned send to receipt (e2e). held: most users connected at one time. msgs/s: received. B/copy: all bytes of the run, both ways, over the copies that arrived. CPU s and MB: the service's. fails: failures of all kinds.
+
+    Measured: ten-groups, Sonagi 0.1.0, 2026-11-21T19:42:13Z, both sides on 2 cores of a machine.
+    ");
+}
+
+#[test]
+fn a_run_holds_its_users_only_when_it_passed_with_all_of_them_connected_and_every_copy_delivered() {
+    let held = run("sse", 1000, 1000, fixture::service(0, 0));
+    assert!(held.held());
+    let spoilt: [fn(&mut Summary); 6] = [
+        |run| run.users.connected_peak = 999,
+        |run| run.delivery.as_mut().unwrap().counts.lost = 1,
+        |run| run.verdict.result = Conclusion::Fail,
+        |run| run.verdict.result = Conclusion::Invalid,
+        |run| run.interrupted = true,
+        |run| run.complete = false,
+    ];
+    for (which, spoil) in spoilt.into_iter().enumerate() {
+        let mut run = held.clone();
+        spoil(summary(&mut run));
+        assert!(!run.held(), "{which}");
+    }
+    let mut open = held.clone();
+    summary(&mut open).users.wanted = None;
+    assert!(open.held(), "an open run asks for no population");
+    let mut http = held.clone();
+    let plain = summary(&mut http);
+    plain.kinds.truncate(1);
+    (plain.users.connected_peak, plain.users.peak) = (0, 1000);
+    assert!(http.held(), "users of HTTP alone connect to nothing for long");
+}
+
+#[test]
+fn all_bytes_of_a_run_are_shared_by_the_copies_that_arrived() {
+    let mut run = run("sse", 100, 100, fixture::service(0, 0));
+    let run = summary(&mut run);
+    let counts = &mut run.delivery.as_mut().unwrap().counts;
+    (counts.delivered, counts.late, counts.replayed, counts.lost) = (70, 20, 10, 5);
+    (run.traffic.bytes_sent, run.traffic.bytes_received) = (2_000, 8_050);
+    assert_eq!(Figures::of(run).bytes_per_copy, Some(100.5));
+    let counts = &mut run.delivery.as_mut().unwrap().counts;
+    (counts.delivered, counts.late, counts.replayed) = (0, 0, 0);
+    assert_eq!(Figures::of(run).bytes_per_copy, None);
+}
+
+#[test]
+fn the_document_has_the_tables_figures_and_reads_back_as_the_same_matrix() {
+    let matrix = mixed();
+    let text = matrix.document();
+    assert_eq!(Matrix::read(&text).unwrap(), matrix);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let first = &document["runs"][0];
+    assert_eq!((&first["held"], &first["why_not"]), (&json!(true), &Value::Null));
+    assert_eq!(first["figures"]["connect_p95_ms"], json!(7.5));
+    assert_eq!(first["figures"]["service_cpu_s"], json!(31.25));
+    assert_eq!(
+        document["verdict"]["headline"],
+        "1 of 6 runs held their users with every message delivered; 2 not run"
+    );
+    assert_eq!(document["verdict"]["others"].as_array().unwrap().len(), 3);
+    assert!(Matrix::read("{}").is_err());
+}
+
+#[test]
+fn a_runs_environment_is_told_in_words_as_far_as_it_is_known() {
+    let environment = json!({ "cpus": 2, "cpu": "AMD EPYC", "memory": "24678888 kB", "kernel": "6.8.0" });
+    assert_eq!(machine(&environment), "2 cores of AMD EPYC, 25.3 GB, kernel 6.8.0");
+    assert_eq!(machine(&json!({ "cpus": 1, "cpu": "" })), "1 core");
+    assert_eq!(machine(&Value::Null), "");
+}
+
+#[test]
+fn the_page_defines_every_figure_and_the_limits_of_both_sides() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/matrix.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let document: Value = serde_json::from_str(&mixed().document()).unwrap();
+    let spelt = |name: &str| page.contains(&format!("`{name}`"));
+    // The table names the end to end latencies by their first.
+    let figures = document["runs"][0]["figures"].as_object().unwrap().keys();
+    let missing: Vec<_> = figures
+        .filter(|name| !spelt(name) && !["end_to_end_p95_ms", "end_to_end_p99_ms"].contains(&name.as_str()))
+        .collect();
+    assert_eq!(missing, Vec::<&String>::new());
+    let rule = format!("in {SATURATED_SECONDS} seconds or more it used at least {} %", FULL_SHARE * 100.0);
+    assert!(page.contains(&rule), "{rule}");
+    assert_eq!(page.matches("in 3 seconds or more").count(), 2);
+}

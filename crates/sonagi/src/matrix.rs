@@ -1,0 +1,122 @@
+//! A script's runs over its matrix: one after another, compared at the end.
+//!
+//! A run that fails, or cannot be run at all, does not keep the others from theirs: what was not measured can only be had by
+//! running the whole again. `matrix.json` and `matrix.md` are written anew after each run, so that a command that is
+//! killed leaves what it had.
+
+use crate::error::Error;
+use crate::load::Script;
+use crate::output::Vocabulary;
+use crate::runs::{self, Session};
+use crate::terminal::Terminal;
+use sonagi_report::matrix::{self, Matrix, Run};
+use sonagi_script::Combination;
+use std::path::{Path, PathBuf};
+
+/// The document in the folder that holds the runs' folders.
+pub(crate) const DOCUMENT: &str = "matrix.json";
+const PAGE: &str = "matrix.md";
+
+/// Runs all that is left of the script.
+pub(crate) fn run(session: &mut Session<'_>, script: &mut Script) -> Result<(), Error> {
+    let (options, terminal) = (session.options, session.terminal);
+    let mut record = Record::begin(options.runs.as_deref(), script)?;
+    while let Some(job) = session.next(script) {
+        let (combination, label) = (job.combination.clone(), job.label());
+        let mut run = Run { combination: values(&combination), ..Run::default() };
+        match session.run(script, job, record.folder.as_deref(), Some(slug(&combination))) {
+            Ok(summary) => {
+                if options.vocabulary == Vocabulary::Artillery {
+                    runs::tell(&summary, options, terminal)?;
+                } else if !options.quiet {
+                    terminal
+                        .say(&format!("{label}: {}", sonagi_report::console::word(summary.verdict.result)));
+                }
+                run.summary = Some(summary);
+            }
+            Err(error) => {
+                session.failed(&error);
+                run.error = Some(error.to_string());
+            }
+        }
+        record.enter(run, terminal);
+    }
+    if options.quiet || options.json || options.vocabulary == Vocabulary::Artillery {
+        return Ok(());
+    }
+    let mut text = record.matrix.console(terminal.columns, terminal.colour);
+    if let Some(folder) = &record.folder {
+        text.push_str(&format!("\nrun folders {}\n", folder.display()));
+    }
+    terminal.print(&format!("{text}\n"))
+}
+
+/// What is known so far, and where it is kept.
+struct Record {
+    matrix: Matrix,
+    /// Holds the runs' folders.
+    folder: Option<PathBuf>,
+}
+
+impl Record {
+    fn begin(runs: Option<&Path>, script: &Script) -> Result<Record, Error> {
+        let (started, name) = (runs::now()?, script.name());
+        let folder = sonagi_measure::folder::name(&started, &name);
+        let folder = runs.map(|runs| runs::reserve(runs, &folder)).transpose()?;
+        let folder = folder.map(|folder| folder.path().to_owned());
+        let first = script.runs.first().map(|run| &run.combination);
+        let axes = first.map(|Combination(axes)| axes.iter().map(|(name, _)| name.clone()).collect());
+        let matrix = Matrix {
+            name,
+            started,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: String::new(),
+            axes: axes.unwrap_or_default(),
+            planned: script.runs.len(),
+            runs: Vec::with_capacity(script.runs.len()),
+        };
+        Ok(Record { matrix, folder })
+    }
+
+    /// One more run is over. A disk that refuses is said; the runs go on.
+    fn enter(&mut self, run: Run, terminal: &Terminal) {
+        let own = run.summary.as_ref().and_then(|summary| summary.run_folder.as_deref());
+        if let Some(header) = own.and_then(|own| sonagi_measure::folder::header(Path::new(own)).ok()) {
+            self.matrix.machine = matrix::machine(&header.environment);
+        }
+        self.matrix.runs.push(run);
+        let Some(folder) = &self.folder else { return };
+        let files = [(DOCUMENT, self.matrix.document()), (PAGE, matrix::markdown(&self.matrix))];
+        for (name, text) in files {
+            if let Err(error) = replace(&folder.join(name), &text) {
+                terminal.say(&format!("warning: cannot write {}: {error}", folder.join(name).display()));
+            }
+        }
+    }
+}
+
+/// Whatever happens meanwhile, there is always a whole file.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let new = path.with_extension("new");
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, path)
+}
+
+fn values(Combination(axes): &Combination) -> serde_json::Map<String, serde_json::Value> {
+    axes.iter().cloned().collect()
+}
+
+/// A folder's name of a combination; values without a letter or digit leave only dashes.
+fn slug(combination: &Combination) -> String {
+    let slug = sonagi_measure::folder::name("", &combination.slug());
+    if slug.is_empty() { "run".to_owned() } else { slug }
+}
+
+/// The matrix whose runs' folders are in this one; None when it is none.
+pub(crate) fn read(folder: &Path) -> Option<Result<Matrix, Error>> {
+    let path = folder.join(DOCUMENT);
+    let text = std::fs::read_to_string(&path).ok()?;
+    Some(Matrix::read(&text).map_err(|error| {
+        Error::could_not(format_args!("{} is not the document of a matrix: {error}", path.display()))
+    }))
+}
