@@ -60,7 +60,14 @@ pub enum OperationKind {
 impl OperationKind {
     /// Whether it is what connects a user: from its end on the user can be told of messages.
     pub fn connects(self) -> bool {
-        matches!(self, OperationKind::WebsocketConnect | OperationKind::SocketioConnect)
+        matches!(
+            self,
+            OperationKind::WebsocketConnect
+                | OperationKind::SocketioConnect
+                | OperationKind::SseConnect
+                | OperationKind::PollSubscribe
+                | OperationKind::StompConnect
+        )
     }
 }
 
