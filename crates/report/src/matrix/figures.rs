@@ -18,7 +18,7 @@ pub struct Figures {
     pub operations_per_s: f64,
     /// Messages received, over the run's duration.
     pub messages_per_s: f64,
-    /// Share of owed copies that arrived.
+    /// Share of owed copies that arrived; nothing is said of a run that owed none.
     pub delivery_ratio: Option<f64>,
     /// Planned send to receipt.
     pub end_to_end_p50_ms: Option<f64>,
@@ -52,7 +52,9 @@ impl Figures {
             connect_p95_ms: of(connect, |ms| ms.p95),
             operations_per_s: per_second(run.kinds.iter().map(|kind| kind.count).sum(), run.duration_s),
             messages_per_s: per_second(run.traffic.messages_received, run.duration_s),
-            delivery_ratio: delivery.map(|delivery| delivery.ratio),
+            delivery_ratio: delivery
+                .filter(|delivery| delivery.counts.owed > 0)
+                .map(|delivery| delivery.ratio),
             end_to_end_p50_ms: of(latency, |ms| ms.p50),
             end_to_end_p95_ms: of(latency, |ms| ms.p95),
             end_to_end_p99_ms: of(latency, |ms| ms.p99),

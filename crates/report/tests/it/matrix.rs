@@ -152,8 +152,9 @@ fn all_bytes_of_a_run_are_shared_by_the_copies_that_arrived() {
     (run.traffic.bytes_sent, run.traffic.bytes_received) = (2_000, 8_050);
     assert_eq!(Figures::of(run).bytes_per_copy, Some(100.5));
     let counts = &mut run.delivery.as_mut().unwrap().counts;
-    (counts.delivered, counts.late, counts.replayed) = (0, 0, 0);
-    assert_eq!(Figures::of(run).bytes_per_copy, None);
+    (counts.delivered, counts.late, counts.replayed, counts.owed) = (0, 0, 0, 0);
+    let figures = Figures::of(run);
+    assert_eq!((figures.bytes_per_copy, figures.delivery_ratio), (None, None), "nothing owed is no 100 %");
 }
 
 #[test]

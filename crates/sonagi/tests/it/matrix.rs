@@ -14,16 +14,17 @@ const TRANSPORTS: &str = r#"
 config:
   phases: [{ duration: 1, users: 0, rampTo: "{{ users }}" }, { duration: 2, rampTo: "{{ users }}" }, { duration: 1, rampTo: 0 }]
   delivery: { drain: 1 }
-  sse:
-    url: "/location/sse/connect?group={{ $room }}"
-    publish: { post: { url: "/location/sse/share?group={{ $room }}", json: "{{ $message }}" } }
+  longpoll:
+    url: "/location/long/{{ $room }}"
+    cursor: { json: $.next, as: after }
+    publish: { post: { url: "/location/long/{{ $room }}/notify", json: "{{ $message }}" } }
   ws:
     url: /ws
     subscribe:
       - send: { type: join, room: "location:{{ $room }}" }
       - wait: { match: { json: $.type, value: joined } }
     publish: { send: { type: send, room: "location:{{ $room }}", content: "{{ $message }}" } }
-matrix: { transport: [sse, ws], users: [4, 8] }
+matrix: { transport: [longpoll, ws], users: [4, 8] }
 serve: { workers: 1 }
 scenarios:
   - engine: "{{ transport }}"
@@ -117,11 +118,11 @@ fn one_conversation_over_several_transports_is_compared_in_one_table() {
     let headline = "matrix      4 of 4 runs held their users with every message delivered · pairs\n";
     assert!(answer.out.starts_with(headline), "{}", answer.out);
     assert!(answer.out.lines().all(|line| line.chars().count() <= 80), "{}", answer.out);
-    for (label, held) in [("sse 4", "4/4"), ("sse 8", "8/8"), ("ws 4", "4/4"), ("ws 8", "8/8")] {
+    for (label, held) in [("longpoll 4", "4/4"), ("longpoll 8", "8/8"), ("ws 4", "4/4"), ("ws 8", "8/8")] {
         let row = answer.out.lines().find(|line| line.starts_with(label)).unwrap_or_default();
         assert!(row.contains(held) && row.contains("100 %"), "{label}: {}", answer.out);
     }
-    for (number, label) in ["sse 4", "sse 8", "ws 4", "ws 8"].iter().enumerate() {
+    for (number, label) in ["longpoll 4", "longpoll 8", "ws 4", "ws 8"].iter().enumerate() {
         assert!(
             answer.err.contains(&format!("{}/4 {label} against http://127.0.0.1:", number + 1)),
             "{}",
@@ -134,11 +135,11 @@ fn one_conversation_over_several_transports_is_compared_in_one_table() {
         serde_json::from_str(&fs::read_to_string(place.path().join("out.json")).unwrap()).unwrap();
     check_runs(&summaries);
     let (folder, inner) = folders(&place);
-    assert_eq!(inner, ["sse-4", "sse-8", "ws-4", "ws-8"]);
+    assert_eq!(inner, ["longpoll-4", "longpoll-8", "ws-4", "ws-8"]);
     check_document(&document(&place), &summaries);
     let page = fs::read_to_string(folder.join("matrix.md")).unwrap();
     assert_eq!(
-        page.lines().filter(|line| line.starts_with("| sse ") || line.starts_with("| ws ")).count(),
+        page.lines().filter(|line| line.starts_with("| longpoll ") || line.starts_with("| ws ")).count(),
         4
     );
     let again = place.sonagi(&["report", folder.to_str().unwrap()]);
@@ -156,7 +157,7 @@ fn check_runs(summaries: &Value) {
     let combination = |transport: &str, users: u64| json!({ "transport": transport, "users": users });
     assert_eq!(
         combinations,
-        [combination("sse", 4), combination("sse", 8), combination("ws", 4), combination("ws", 8)]
+        [combination("longpoll", 4), combination("longpoll", 8), combination("ws", 4), combination("ws", 8)]
     );
     for run in summaries.as_array().unwrap() {
         let users = run["combination"]["users"].as_u64().unwrap();
