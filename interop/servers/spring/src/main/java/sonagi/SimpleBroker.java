@@ -4,17 +4,10 @@ import java.util.Map;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.messaging.Message;
-import org.springframework.messaging.MessageChannel;
-import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.annotation.DestinationVariable;
 import org.springframework.messaging.handler.annotation.MessageMapping;
 import org.springframework.messaging.handler.annotation.SendTo;
-import org.springframework.messaging.simp.config.ChannelRegistration;
 import org.springframework.messaging.simp.config.MessageBrokerRegistry;
-import org.springframework.messaging.simp.stomp.StompCommand;
-import org.springframework.messaging.simp.stomp.StompHeaderAccessor;
-import org.springframework.messaging.support.ChannelInterceptor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.socket.config.annotation.EnableWebSocketMessageBroker;
@@ -61,21 +54,6 @@ public class SimpleBroker implements WebSocketMessageBrokerConfigurer {
         registry.enableSimpleBroker("/topic").setHeartbeatValue(HEART_BEAT_MS).setTaskScheduler(scheduler);
         registry.setApplicationDestinationPrefixes("/app");
         registry.setPreservePublishOrder(true);
-    }
-
-    /** Whoever gives a wrong passcode is refused, with an ERROR frame. */
-    @Override
-    public void configureClientInboundChannel(ChannelRegistration registration) {
-        registration.interceptors(new ChannelInterceptor() {
-            @Override
-            public Message<?> preSend(Message<?> message, MessageChannel channel) {
-                var frame = StompHeaderAccessor.wrap(message);
-                if (frame.getCommand() == StompCommand.CONNECT && "wrong".equals(frame.getPasscode())) {
-                    throw new MessagingException("this passcode is wrong");
-                }
-                return message;
-            }
-        });
     }
 
     /** What is sent to the application instead of the broker goes the same way in the end. */
