@@ -140,6 +140,22 @@ pub struct Limits {
     pub recent_bytes: usize,
     /// How long a long poll waits for a message.
     pub long_hold: Duration,
+    /// How often an event stream says that it is alive.
+    pub sse_heartbeat: Duration,
+    /// After how long an event stream ends, for its client to come again; `None` (the default) is never.
+    pub sse_lifetime: Option<Duration>,
+    /// The least time between two STOMP heart-beats, those the service sends and those it asks for.
+    pub stomp_heartbeat: Duration,
+    /// Messages of one STOMP subscription that wait for their acknowledgement; with more the connection is closed.
+    pub stomp_unacked: usize,
+    /// Frames the open STOMP transactions of a connection may hold.
+    pub stomp_transaction: usize,
+    /// Bytes they may hold.
+    pub stomp_transaction_bytes: usize,
+    /// How often a SockJS session says that it is alive, unless STOMP's heart-beats do.
+    pub sockjs_heartbeat: Duration,
+    /// How long a SockJS session waits for the next poll; and how long one that has ended is remembered.
+    pub sockjs_disconnect: Duration,
     /// Logins per email address.
     pub login_per_email: Rate,
     /// Logins per client address; `None` (the default) does not limit them, because a load test comes from one.
@@ -188,6 +204,14 @@ impl Default for Limits {
             recent_messages: 256,
             recent_bytes: 256 * 1024,
             long_hold: Duration::from_secs(25),
+            sse_heartbeat: Duration::from_secs(15),
+            sse_lifetime: None,
+            stomp_heartbeat: Duration::from_secs(10),
+            stomp_unacked: 10_000,
+            stomp_transaction: 1000,
+            stomp_transaction_bytes: 1024 * 1024,
+            sockjs_heartbeat: Duration::from_secs(25),
+            sockjs_disconnect: Duration::from_secs(5),
             login_per_email: Rate { burst: 20.0, per_second: 5.0 },
             login_per_address: None,
             logins_at_once: 4,

@@ -1,12 +1,16 @@
 //! The way of copies onto their queues, and the account of it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 
+use crate::form::Piece;
+use crate::member::Member;
 use crate::metrics::Metrics;
 use crate::outbox::Pushed;
 use crate::peer::Peer;
+use crate::recent::Kept;
 
 /// Copies queued and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +59,37 @@ impl Delivered {
             self.receivers += 1;
         }
         queued
+    }
+
+    /// Hands a member its copies of messages, which are that piece, and behind them the acknowledgements of those that it
+    /// sent itself. True when all are on their way.
+    pub(crate) fn hand(
+        &mut self,
+        member: &Member,
+        piece: &Piece,
+        messages: &[Kept],
+        own: &mut [Ack],
+    ) -> bool {
+        let (peer, count) = (&member.peer, messages.len() as u64);
+        let seqs = messages.iter().map(|message| message.seq);
+        if peer.polled.load(Relaxed) {
+            return piece.frames().zip(seqs).fold(true, |sent, (frame, seq)| {
+                sent & self.push_if(peer, &frame, || member.takes(std::iter::once(seq)))
+            });
+        }
+        // None, or given with the copy of another membership of the same peer.
+        if own.iter().all(|ack| ack.given) {
+            return self.deliver(peer, &piece.bytes, count, || member.takes(seqs));
+        }
+        let mut both = piece.bytes.to_vec();
+        own.iter().for_each(|ack| both.extend_from_slice(&ack.frame));
+        let more = both.len() - piece.bytes.len();
+        let is_sent = self.deliver(peer, &both.into(), count, || member.takes(seqs));
+        if is_sent {
+            self.bytes -= more as u64;
+            own.iter_mut().for_each(|ack| ack.given = true);
+        }
+        is_sent
     }
 
     pub(crate) fn record(self, metrics: &Metrics) {

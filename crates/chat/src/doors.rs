@@ -94,7 +94,7 @@ pub(crate) fn newcomer(hub: &Hub, queue_bytes: usize) -> Arc<Peer> {
     hub.peers.add(newcomer, hub.now(), &hub.config.limits)
 }
 
-fn not_draining(hub: &Hub) -> Result<(), Problem> {
+pub(crate) fn not_draining(hub: &Hub) -> Result<(), Problem> {
     if hub.is_serving() {
         return Ok(());
     }
@@ -257,13 +257,13 @@ fn may_open(hub: &Hub) -> Result<(), Refused> {
 }
 
 /// A request that may become a WebSocket (RFC 6455 §4.2.1).
-struct Handshake {
+pub(crate) struct Handshake {
     accept: String,
     upgrade: OnUpgrade,
 }
 
 impl Handshake {
-    fn check(request: &Request<Incoming>) -> Result<Handshake, Problem> {
+    pub(crate) fn check(request: &Request<Incoming>) -> Result<Handshake, Problem> {
         let headers = request.headers();
         let lists = |name: header::HeaderName, word: &str| {
             headers
@@ -285,7 +285,7 @@ impl Handshake {
         Ok(Handshake { accept: websocket::accept_key(key), upgrade: OnUpgrade::clone(upgrade_of(request)?) })
     }
 
-    fn answer(&self) -> Answer {
+    pub(crate) fn answer(&self) -> Answer {
         let mut answer = http::empty(StatusCode::SWITCHING_PROTOCOLS);
         let headers = answer.headers_mut();
         headers.clear();
@@ -298,7 +298,7 @@ impl Handshake {
     }
 
     /// Carries the WebSocket once the answer is out.
-    fn then<A: Attendant + 'static>(
+    pub(crate) fn then<A: Attendant + 'static>(
         self,
         seat: &Arc<Seat>,
         hub: Arc<Hub>,

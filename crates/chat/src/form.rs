@@ -7,7 +7,11 @@
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
+use crate::metrics::Metrics;
+use crate::peer::Peer;
 use crate::recent::Kept;
+use crate::sse;
+use crate::stomp::Listening;
 
 /// Forms of one broadcast that are shared; members beyond so many different ones are each written for.
 const SHARED: usize = 16;
@@ -24,6 +28,10 @@ pub(crate) enum Form {
     SocketIo(Option<Life>),
     /// The object alone, for answers to polls.
     Object,
+    /// Events of an event stream; without a number they leave its client's cursor as it is.
+    Sse { numbered: bool },
+    /// MESSAGE frames of a STOMP subscription.
+    Stomp(Listening),
 }
 
 impl Form {
@@ -40,6 +48,23 @@ impl Form {
                 text_frame([br#"42["newMessage",{"roomId":""#, room, br#"","#, members, offset, b"]"], out);
             }
             Form::Object => out.extend_from_slice(&message.object),
+            Form::Sse { numbered } => sse::write(message, *numbered, out),
+            Form::Stomp(listening) => listening.style().write(message.seq, &message.object, out),
+        }
+    }
+
+    /// Notes that messages are about to be sent, where they must be acknowledged; false when too many are not.
+    pub(crate) fn sending(&self, seqs: impl ExactSizeIterator<Item = u64>) -> bool {
+        match self {
+            Form::Stomp(listening) => listening.sending(seqs),
+            _ => true,
+        }
+    }
+
+    /// Something was not sent to who wanted it. Not under the lock of the peer's queue.
+    pub(crate) fn not_sent(&self, peer: &Peer, metrics: &Metrics) {
+        if let Form::Stomp(listening) = self {
+            listening.not_sent(peer, metrics);
         }
     }
 

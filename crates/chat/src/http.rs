@@ -4,8 +4,11 @@
 //! bare socket, so that an idle connection keeps none of hyper's buffers.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,11 +21,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::content::Content;
+use crate::content::{Content, Handover};
 use crate::hub::{Hub, Phase};
+use crate::lock;
 use crate::patient::Patient;
 use crate::problem::Problem;
-use crate::{api, doors, null, pull};
+use crate::{api, doors, null, pull, sockjs, sse};
 
 pub(crate) type Answer = Response<Content>;
 
@@ -104,12 +108,22 @@ pub(crate) async fn serve(stream: TcpStream, first: Bytes, from: SocketAddr, sea
     let (mut drains, mut stops) = (hub.phase.subscribe(), hub.phase.subscribe());
     let header_timeout = hub.config.limits.header_timeout;
     let stream = Patient::new(stream, first, hub.config.limits.write_timeout);
-    let serving = hub.is_serving();
+    let mut serving = hub.is_serving();
+    let handed = Arc::<Handed>::default();
+    let handing = handed.clone();
     let service = service_fn(move |request| {
-        let (hub, seat) = (hub.clone(), seat.clone());
-        async move { Ok::<_, Infallible>(answer(request, from, &seat, &hub).await) }
+        let (hub, seat, handing) = (hub.clone(), seat.clone(), handing.clone());
+        async move {
+            let mut answer = answer(request, from, &seat, &hub).await;
+            if let Some(handover) = answer.body_mut().hand_over() {
+                *lock(&handing) = Some((handover, head(&answer)));
+                // `serve` finds it and takes the socket away.
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
-    let connection = hyper::server::conn::http1::Builder::new()
+    let mut connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(header_timeout)
         .max_buf_size(32 * 1024)
@@ -117,20 +131,52 @@ pub(crate) async fn serve(stream: TcpStream, first: Bytes, from: SocketAddr, sea
         .keep_alive(serving)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        // Errors here are the client's: it reset, was too slow or spoke no HTTP.
-        _ = connection.as_mut() => return,
-        _ = drains.wait_for(|phase| *phase >= Phase::Draining), if serving => {
-            // Idle connections end at once, a request under way is answered.
-            connection.as_mut().graceful_shutdown();
+    let (handover, head) = loop {
+        let served = poll_fn(|cx| {
+            // Errors here are the client's: it reset, was too slow or spoke no HTTP.
+            let is_over = Pin::new(&mut connection).poll(cx).is_ready();
+            match lock(&handed).take() {
+                None if !is_over => Poll::Pending,
+                handed => Poll::Ready(handed),
+            }
+        });
+        tokio::select! {
+            served = served => match served {
+                Some(handed) => break handed,
+                None => return,
+            },
+            _ = drains.wait_for(|phase| *phase >= Phase::Draining), if serving => {
+                // Idle connections end at once, a request under way is answered.
+                serving = false;
+                Pin::new(&mut connection).graceful_shutdown();
+            }
+            _ = stops.wait_for(|phase| *phase == Phase::Stopped) => return,
         }
-        _ = stops.wait_for(|phase| *phase == Phase::Stopped) => return,
+    };
+    if let Some(parts) = connection.into_parts() {
+        // What the client has sent beyond its request is not for us: it asked for an answer without an end.
+        handover(parts.io.into_inner().into_inner().0, head);
     }
-    tokio::select! {
-        _ = connection => {}
-        _ = stops.wait_for(|phase| *phase == Phase::Stopped) => {}
+}
+
+/// Who takes the socket, and what it writes first.
+type Handed = Mutex<Option<(Handover, Bytes)>>;
+
+/// The head of an answer whose body ends with the connection, as any client of HTTP/1 reads it.
+fn head(answer: &Answer) -> Bytes {
+    let mut head = Vec::with_capacity(256);
+    let status = answer.status();
+    head.extend_from_slice(
+        format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("")).as_bytes(),
+    );
+    for (name, value) in answer.headers() {
+        head.extend_from_slice(name.as_str().as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value.as_bytes());
+        head.extend_from_slice(b"\r\n");
     }
+    head.extend_from_slice(b"connection: close\r\n\r\n");
+    head.into()
 }
 
 async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Answer {
@@ -138,6 +184,7 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
     let origin = request.headers().get(header::ORIGIN).cloned();
     let allowed = origin.as_ref().is_none_or(|origin| allows(hub, origin));
     let preflight = *request.method() == Method::OPTIONS;
+    let sockjs = sockjs::methods(request.uri().path());
     let mut answer = if !allowed {
         refuse(&Problem::forbidden("this origin is not on the service's list"))
     } else if preflight {
@@ -151,8 +198,9 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
     };
     if let Some(origin) = origin.filter(|_| allowed) {
         let headers = answer.headers_mut();
-        // Credentials are let through only to origins that somebody listed.
-        if hub.config.origins.is_empty() {
+        // Credentials are let through only to origins that somebody listed. SockJS's client always sends along what it has,
+        // which is then nothing: no cookie is ever set here.
+        if hub.config.origins.is_empty() && sockjs.is_none() {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         } else {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -164,7 +212,11 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
                 HeaderValue::from_static("authorization, content-type, idempotency-key, last-event-id"),
             );
-            headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+            let methods = HeaderValue::from_static(sockjs.unwrap_or("GET, POST"));
+            headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+            if sockjs.is_some() {
+                headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+            }
         }
     }
     answer
@@ -196,7 +248,14 @@ pub(crate) async fn route(
         (Method::GET, ["ws", "echo"]) => doors::echo(request, seat, hub),
         (Method::GET, ["cur", group]) => pull::current(&request, group, hub).await,
         (Method::GET, ["location", "long", group]) => pull::long(&request, group, hub).await,
-        (Method::POST, ["location", "long", group, "notify"]) => pull::share(request, group, hub).await,
+        (Method::POST, ["location", "long", group, "notify"]) => {
+            pull::share(request, &decode(group, false), hub).await
+        }
+        (Method::GET, ["location", "sse", "connect"]) => sse::connect(&request, seat, hub),
+        (Method::POST, ["location", "sse", "share"]) => {
+            let group = query(&request, "group").map(|group| group.into_owned());
+            pull::share(request, &group.ok_or_else(sse::no_group)?, hub).await
+        }
         (_, ["socket.io"]) => Ok(doors::socketio(request, seat, hub).await),
         (_, ["engine.io"]) if hub.config.protocol_suite => Ok(doors::engineio(request, seat, hub).await),
         (
@@ -206,16 +265,22 @@ pub(crate) async fn route(
             | ["users", ..]
             | ["rooms", _, "messages"]
             | ["cur", _]
-            | ["location", "long", _],
+            | ["location", "long", _]
+            | ["location", "sse", "connect"],
         ) => Err(wrong_method(&method, "GET")),
-        (method, ["auth", "login"] | ["rooms", "find-or-create"] | ["location", "long", _, "notify"]) => {
-            Err(wrong_method(&method, "POST"))
-        }
+        (
+            method,
+            ["auth", "login"]
+            | ["rooms", "find-or-create"]
+            | ["location", "long", _, "notify"]
+            | ["location", "sse", "share"],
+        ) => Err(wrong_method(&method, "POST")),
+        (_, ["location", ..]) => sockjs::serve(request, seat, hub).await,
         _ => Err(Problem::new(404, "not_found", format!("nothing is served at `{path}`"))),
     }
 }
 
-fn wrong_method(method: &Method, allowed: &str) -> Problem {
+pub(crate) fn wrong_method(method: &Method, allowed: &str) -> Problem {
     Problem::new(405, "method_not_allowed", format!("this path takes {allowed}, got {method}"))
 }
 

@@ -24,6 +24,7 @@ use crate::recovery::Recovery;
 use crate::room::{Access, Room};
 use crate::rooms::{self, Rooms, TooMany};
 use crate::senders::Senders;
+use crate::sockjs;
 use crate::store::{self, Wanted};
 use crate::turns::Turns;
 
@@ -43,6 +44,7 @@ pub(crate) struct Hub {
     pub(crate) rooms: Rooms,
     pub(crate) peers: Peers,
     pub(crate) sessions: Sessions,
+    pub(crate) sockjs: sockjs::Sessions,
     pub(crate) pullers: Pullers,
     pub(crate) senders: Senders,
     pub(crate) log: Log,
@@ -134,6 +136,18 @@ impl Hub {
         client_id: Option<String>,
         receipt: Receipt,
     ) -> Result<(), Problem> {
+        let wish = self.wish(peer, room, content, client_id)?;
+        self.publish(peer, wish, receipt)
+    }
+
+    /// What somebody wants to say, if it may be said.
+    pub(crate) fn wish(
+        &self,
+        peer: &Peer,
+        room: Option<&str>,
+        content: Option<&RawValue>,
+        client_id: Option<String>,
+    ) -> Result<Wish, Problem> {
         let user = peer.user();
         let room = match room {
             Some(id) => self.room_for(user, id)?,
@@ -158,16 +172,58 @@ impl Hub {
         if !is_shallow(&content) {
             return Err(Problem::bad_request(format!("a content may be nested {DEPTH} deep")));
         }
-        let entry = Entry { room, sender: peer.clone(), user, client_id, content, receipt };
+        Ok(Wish { room, user, client_id, content })
+    }
+
+    /// Has it stored and published; `receipt` is given once that is done, unless this is an error.
+    pub(crate) fn publish(&self, peer: &Arc<Peer>, wish: Wish, receipt: Receipt) -> Result<(), Problem> {
+        let entry = wish.entry(peer, receipt);
         if let Some(null) = &self.null {
             null.publish(entry, self);
-            Ok(())
-        } else if self.log.append(entry) {
-            Ok(())
-        } else {
-            self.metrics.overloaded.add(1);
-            Err(Problem::overloaded())
+            return Ok(());
         }
+        if self.log.append(entry) { Ok(()) } else { Err(self.overloaded()) }
+    }
+
+    /// Has all of them stored and published, or none of them; `receipt` is given for each.
+    pub(crate) fn publish_all(
+        &self,
+        peer: &Arc<Peer>,
+        wishes: Vec<Wish>,
+        receipt: &Receipt,
+    ) -> Result<(), Problem> {
+        let entries = wishes.into_iter().map(|wish| wish.entry(peer, receipt.clone()));
+        if let Some(null) = &self.null {
+            entries.for_each(|entry| null.publish(entry, self));
+            return Ok(());
+        }
+        if self.log.append_all(entries.collect()) { Ok(()) } else { Err(self.overloaded()) }
+    }
+
+    fn overloaded(&self) -> Problem {
+        self.metrics.overloaded.add(1);
+        Problem::overloaded()
+    }
+}
+
+/// What somebody wants to say: found fit to be said, and not yet given to the log.
+pub(crate) struct Wish {
+    room: Arc<Room>,
+    /// 0 for who has no account.
+    user: u64,
+    client_id: Option<String>,
+    content: String,
+}
+
+impl Wish {
+    /// About what it takes to keep it.
+    pub(crate) fn size(&self) -> usize {
+        size_of::<Wish>() + self.content.len() + self.client_id.as_ref().map_or(0, String::len)
+    }
+
+    fn entry(self, peer: &Arc<Peer>, receipt: Receipt) -> Entry {
+        let Wish { room, user, client_id, content } = self;
+        Entry { room, sender: peer.clone(), user, client_id, content, receipt }
     }
 }
 

@@ -53,7 +53,9 @@ impl Hub {
             }
             Err(why) => return Err(self.not_joined(&why)),
         };
-        match room.enter(&member, start, greet, &self.metrics) {
+        let entered = room.enter(&member, start, greet, &self.metrics);
+        member.form.not_sent(&member.peer, &self.metrics);
+        match entered {
             Entered::Member if start != Start::Now => self.settle(&member),
             Entered::Member => member.settle(0),
             Entered::Left => {}

@@ -1,4 +1,5 @@
-//! The reference real-time service: accounts, friends, rooms and messages over HTTP, WebSocket and Socket.IO.
+//! The reference real-time service: accounts, friends, rooms and messages over HTTP, WebSocket,
+//! Socket.IO, STOMP, SockJS and event streams.
 //!
 //! It is what Sonagi is tried on, so it is a real service with its limits written down, and it can misbehave on
 //! purpose by a plan whose every effect it counts. It depends on nothing of the tester but the wire codecs, and it does
@@ -13,6 +14,7 @@
 
 mod accounts;
 mod api;
+mod beat;
 mod bucket;
 mod config;
 mod content;
@@ -34,6 +36,7 @@ mod member;
 mod metrics;
 mod null;
 mod outbox;
+mod outflow;
 mod patient;
 mod peer;
 mod polling;
@@ -50,8 +53,12 @@ mod rooms;
 mod senders;
 mod service;
 mod socketio;
+mod sockjs;
 mod spoil;
+mod sse;
+mod stomp;
 mod store;
+mod stream;
 mod sweep;
 mod tokens;
 mod turns;

@@ -5,15 +5,13 @@
 //! one vectored write. There are no timers here; `sweep` hangs up on who does not answer.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::io::{ErrorKind, IoSlice};
 use std::net::Shutdown;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use socket2::SockRef;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use tokio::io::{AsyncRead, ReadBuf};
@@ -22,12 +20,11 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::hub::Hub;
 use crate::outbox::{Close, Standing};
+use crate::outflow::Outflow;
 use crate::peer::Peer;
 
 /// Bytes of the read buffer each thread shares among its connections.
 const SCRATCH: usize = 64 * 1024;
-/// Frames written by one system call.
-const SLICES: usize = 64;
 
 thread_local! {
     static SCRATCH_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
@@ -77,7 +74,7 @@ pub(crate) async fn carry<A: Attendant>(
         socket: read,
         write: Some(write),
         decoder: Decoder::new(Role::Server, max_message),
-        out: VecDeque::new(),
+        out: Outflow::default(),
         stage: Stage::Talking,
         answered: false,
         attendant,
@@ -109,7 +106,7 @@ struct Link<A> {
     write: Option<OwnedWriteHalf>,
     decoder: Decoder,
     /// Taken from the queue, not yet written.
-    out: VecDeque<Bytes>,
+    out: Outflow,
     stage: Stage,
     /// The peer's close frame came, or none will be waited for.
     answered: bool,
@@ -161,7 +158,7 @@ impl<A: Attendant> Link<A> {
             return outbox.standing();
         }
         let all_written = self.out.is_empty();
-        let standing = if all_written { outbox.take(&mut self.out) } else { outbox.standing() };
+        let standing = if all_written { self.out.take(outbox) } else { outbox.standing() };
         if let Standing::Closing(why) = standing
             && (all_written || why == Close::Slow)
         {
@@ -175,58 +172,23 @@ impl<A: Attendant> Link<A> {
         self.answered |= matches!(why, Close::Answer(_) | Close::Violation(_));
         if why == Close::Slow {
             self.hub.metrics.slow_consumers.add(1);
-            // What is half written must be finished; the rest was given up with the queue.
-            self.out.truncate(1);
+            // The rest was given up with the queue.
+            self.out.give_up();
         }
         if !matches!(why, Close::Answer(_) | Close::Violation(_))
             && let Some(text) = self.attendant.farewell()
         {
-            self.out.push_back(websocket::shared(Opcode::Text, text.as_bytes()));
+            self.out.push(websocket::shared(Opcode::Text, text.as_bytes()));
         }
         let payload =
             why.frame().map_or_else(Vec::new, |(code, reason)| websocket::close_payload(code, reason));
-        self.out.push_back(websocket::shared(Opcode::Close, &payload));
+        self.out.push(websocket::shared(Opcode::Close, &payload));
         self.attendant.closing();
     }
 
-    /// Writes until the socket is full (pending), all is written (true) or it broke (false).
     fn flush(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        while !self.out.is_empty() {
-            let mut slices = [IoSlice::new(&[]); SLICES];
-            let count = self.out.len().min(SLICES);
-            for (slice, frame) in slices.iter_mut().zip(&self.out) {
-                *slice = IoSlice::new(frame);
-            }
-            let socket = self.socket.as_ref();
-            if ready!(socket.poll_write_ready(cx)).is_err() {
-                return Poll::Ready(false);
-            }
-            match socket.try_write_vectored(&slices[..count]) {
-                Ok(written @ 1..) => self.wrote(written),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Ok(_) | Err(_) => return Poll::Ready(false),
-            }
-        }
-        if self.out.capacity() > SLICES {
-            self.out = VecDeque::new();
-        }
-        Poll::Ready(true)
-    }
-
-    fn wrote(&mut self, written: usize) {
-        let (mut left, mut frames) = (written, 0);
-        while let Some(frame) = self.out.front_mut() {
-            if left < frame.len() {
-                frame.advance(left);
-                break;
-            }
-            left -= frame.len();
-            self.out.pop_front();
-            frames += 1;
-        }
-        self.attendant.peer().outbox.wrote(written, frames);
-        self.hub.metrics.bytes_out.add(written as u64);
-        self.hub.metrics.writes.add(1);
+        let Link { out, socket, attendant, hub, .. } = self;
+        out.flush(socket.as_ref(), &attendant.peer().outbox, &hub.metrics, cx)
     }
 
     /// One read: true when something came, false at the end of the stream.
@@ -276,7 +238,7 @@ impl<A: Attendant> Link<A> {
         self.hub.metrics.frames_in.add(messages);
         if Arc::as_ptr(self.attendant.peer()) != before {
             // `wrote` will take it off the queue that is written now.
-            self.attendant.peer().outbox.brings(self.out.iter());
+            self.attendant.peer().outbox.brings(self.out.frames());
         }
         if let Err(violation) = fed {
             self.hub.metrics.violations.add(1);
@@ -324,22 +286,23 @@ mod tests {
             socket: read,
             write: Some(write),
             decoder: Decoder::new(Role::Server, 1000),
-            out: VecDeque::from([Bytes::from_static(b"12345678")]),
+            out: Outflow::default(),
             stage: Stage::Talking,
             answered: false,
             attendant: Changing { peers: peers.clone(), at: 0 },
             hub,
         };
+        link.out.push(Bytes::from_static(b"12345678"));
         let mut text = Vec::new();
         websocket::encode(Opcode::Text, b"5", Some([0; 4]), &mut text);
         link.feed(&mut text);
         // Its own frame comes behind: when both are out, nothing waits, and before that it is not written past them.
         peers[1].outbox.push(Bytes::from_static(b"own"));
         let own = peers[1].outbox.waiting();
-        link.wrote(8);
+        link.out.wrote(8, &peers[1].outbox, &link.hub.metrics);
         assert!(peers[1].outbox.waiting() > 0 && peers[1].outbox.waiting() < own);
         link.fill();
-        link.wrote(3);
+        link.out.wrote(3, &peers[1].outbox, &link.hub.metrics);
         assert_eq!(peers[1].outbox.waiting(), 0);
     }
 }

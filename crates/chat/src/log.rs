@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -43,14 +43,36 @@ pub(crate) struct Entry {
 
 enum Job {
     Entry(Entry),
+    Together(Together),
     /// Anything else that needs the writing connection.
     With(Box<dyn FnOnce(&mut Connection) + Send>),
     Stop,
 }
 
+/// Messages that are taken all or not at all.
+struct Together {
+    entries: Vec<Entry>,
+    _room: Taken,
+}
+
+/// So many of the messages that may wait together; given back when dropped.
+struct Taken {
+    count: usize,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(self.count, Relaxed);
+    }
+}
+
 /// The way to the log's thread.
 pub(crate) struct Log {
     jobs: SyncSender<Job>,
+    /// Messages that wait together with others, and how many may.
+    together: Arc<AtomicUsize>,
+    most: usize,
 }
 
 /// The log's end of the channel, to be run once the hub exists.
@@ -59,13 +81,22 @@ pub(crate) struct Inbox(Receiver<Job>);
 /// A log that holds at most `waiting` jobs.
 pub(crate) fn channel(waiting: usize) -> (Log, Inbox) {
     let (jobs, inbox) = sync_channel(waiting);
-    (Log { jobs }, Inbox(inbox))
+    (Log { jobs, together: Arc::default(), most: waiting }, Inbox(inbox))
 }
 
 impl Log {
     /// Hands a message over; false when too many wait.
     pub(crate) fn append(&self, entry: Entry) -> bool {
         self.jobs.try_send(Job::Entry(entry)).is_ok()
+    }
+
+    /// Hands several over, in order and nothing between them; false, and none handed over, when too many wait.
+    pub(crate) fn append_all(&self, entries: Vec<Entry>) -> bool {
+        let count = entries.len();
+        let before = self.together.fetch_add(count, Relaxed);
+        let taken = Taken { count, waiting: self.together.clone() };
+        let together = Together { entries, _room: taken };
+        before + count <= self.most && self.jobs.try_send(Job::Together(together)).is_ok()
     }
 
     /// Runs `ask` on the writing connection after everything acknowledged before; `None` when too many wait or it has
@@ -131,7 +162,7 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
         match other {
             Some(Job::With(ask)) => ask(&mut db),
             Some(Job::Stop) => break,
-            Some(Job::Entry(_)) | None => {}
+            Some(Job::Entry(_) | Job::Together(_)) | None => {}
         }
     }
     if let Some(spoiler) = &mut spoiler {
@@ -145,6 +176,11 @@ fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gather
     while let Some(job) = next.take() {
         match job {
             Job::Entry(entry) => gathering.add(entry.room.key, entry),
+            Job::Together(together) => {
+                for entry in together.entries {
+                    gathering.add(entry.room.key, entry);
+                }
+            }
             other => return Some(other),
         }
         if gathering.count() < most {

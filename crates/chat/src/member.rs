@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
+use bytes::Bytes;
+
 use crate::delivered::Delivered;
 use crate::form::{Form, Piece};
 use crate::peer::Peer;
@@ -69,6 +71,16 @@ impl Member {
         !self.left.load(Relaxed)
     }
 
+    /// The same, and what must be acknowledged is noted.
+    pub(crate) fn takes(&self, seqs: impl ExactSizeIterator<Item = u64>) -> bool {
+        self.stays() && self.form.sending(seqs)
+    }
+
+    /// Queues the copy of one message, though the member may have left: a fault has held it.
+    pub(crate) fn push(&self, seq: u64, frame: &Bytes, delivered: &mut Delivered) -> bool {
+        delivered.push_if(&self.peer, frame, || self.form.sending(std::iter::once(seq)))
+    }
+
     /// It gets what is published; false while what it missed is still being read.
     pub(crate) fn has_entered(&self) -> bool {
         self.entered.load(Relaxed)
@@ -77,12 +89,14 @@ impl Member {
     /// Queues messages; for a peer that may be polled each by itself, because a poll takes frames apart by their headers.
     pub(crate) fn give<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Delivered {
         let mut delivered = Delivered::default();
-        let piece = Piece::new(&room.id, messages, &self.form.without_offset());
+        let messages: Vec<&Kept> = messages.into_iter().collect();
+        let piece = Piece::new(&room.id, messages.iter().copied(), &self.form.without_offset());
+        let seqs = messages.iter().map(|message| message.seq);
         if self.peer.polled.load(Relaxed) {
-            for frame in piece.frames() {
-                delivered.push_if(&self.peer, &frame, || self.stays());
+            for (frame, seq) in piece.frames().zip(seqs) {
+                delivered.push_if(&self.peer, &frame, || self.takes(std::iter::once(seq)));
             }
-        } else if piece.count() > 0 && delivered.push_if(&self.peer, &piece.bytes, || self.stays()) {
+        } else if piece.count() > 0 && delivered.push_if(&self.peer, &piece.bytes, || self.takes(seqs)) {
             delivered.copies = piece.count();
         }
         delivered

@@ -41,6 +41,11 @@ pub(crate) struct Metrics {
     pub(crate) polling: Count,
     /// Long polls that wait.
     pub(crate) longpoll: Count,
+    /// Event streams.
+    pub(crate) sse: Count,
+    /// SockJS sessions that are polled.
+    pub(crate) sockjs: Count,
+    pub(crate) stomp: Count,
     pub(crate) polls: Count,
     pub(crate) empty_polls: Count,
     pub(crate) replayed: Count,
@@ -78,6 +83,7 @@ impl Metrics {
         let gauges = [
             ("chat_sockets_open", "TCP connections open now.", &self.sockets),
             ("chat_socketio_connected", "Socket.IO namespaces connected now.", &self.socketio),
+            ("chat_stomp_connected", "STOMP sessions connected now.", &self.stomp),
         ];
         for (name, help, count) in gauges {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {}", count.get());
@@ -85,9 +91,13 @@ impl Metrics {
         out.push_str(
             "# HELP chat_connections Real-time connections open now.\n# TYPE chat_connections gauge\n",
         );
-        for (transport, count) in
-            [("websocket", &self.websocket), ("polling", &self.polling), ("longpoll", &self.longpoll)]
-        {
+        for (transport, count) in [
+            ("websocket", &self.websocket),
+            ("polling", &self.polling),
+            ("longpoll", &self.longpoll),
+            ("sse", &self.sse),
+            ("sockjs", &self.sockjs),
+        ] {
             let _ = writeln!(out, "chat_connections{{transport=\"{transport}\"}} {}", count.get());
         }
         for (name, help, count) in self.counters() {

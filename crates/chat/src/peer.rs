@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use crate::beat::{Beat, Due};
 use crate::config::Limits;
 use crate::form::Form;
 use crate::lock;
@@ -36,6 +37,7 @@ pub(crate) struct Peer {
     form: OnceLock<Form>,
     pub(crate) outbox: Outbox,
     pub(crate) pulse: Pulse,
+    pub(crate) beat: Beat,
     pub(crate) born: Instant,
     heart: Heart,
     /// The Engine.IO session id, when there is one.
@@ -268,6 +270,14 @@ impl Peer {
         if reached(&self.pulse.first_by) {
             return Verdict::Over(Close::Silent);
         }
+        match self.beat.check(soon) {
+            Due::Nothing => {}
+            Due::Say(frame) => {
+                self.outbox.push(frame);
+            }
+            Due::Dead => return Verdict::Over(Close::Dead),
+            Due::Over => return Verdict::Over(Close::Normal),
+        }
         if self.pulse.dead_at.load(Relaxed) == 0
             && reached(&self.pulse.ping_at)
             && let Some(ping) = self.ping_frame()
@@ -323,6 +333,7 @@ impl Peers {
             form: OnceLock::new(),
             outbox: Outbox::new(newcomer.queue_bytes),
             pulse,
+            beat: Beat::default(),
             born: Instant::now(),
             heart: newcomer.heart,
             sid: newcomer.sid,

@@ -251,7 +251,7 @@ pub(crate) async fn share(
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let user = http::visitor(&request, hub)?;
-    let room = hub.group(&http::decode(group, false))?;
+    let room = hub.group(group)?;
     let id = idempotency_key(request.headers())?;
     let body = api::body(request, hub.config.limits.body_bytes, hub).await?;
     hub.metrics.bytes_in.add(body.len() as u64);

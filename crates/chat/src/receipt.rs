@@ -11,6 +11,7 @@ use crate::lock;
 use crate::metrics::Metrics;
 use crate::peer::Peer;
 use crate::problem::Problem;
+use crate::stomp::Awaited;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(crate) enum Receipt {
     SocketIo(u64),
     /// HTTP: a request waits to be answered.
     Reply(Arc<Reply>),
+    /// STOMP: a SEND, or a COMMIT with others.
+    Stomp(Arc<Awaited>),
 }
 
 /// The way back to a request that waits for its message's number. Dropped unused, it says so by ending.
@@ -82,6 +85,7 @@ impl Receipt {
     pub(crate) fn acceptance(&self, seq: u64) -> Option<Bytes> {
         let text = match self {
             Receipt::Silent | Receipt::Reply(_) => return None,
+            Receipt::Stomp(awaited) => return awaited.published(),
             Receipt::Raw(id) => {
                 format!(r#"{{"type":"ack","id":{},"seq":{seq}}}"#, id.as_deref().unwrap_or("null"))
             }
@@ -94,6 +98,7 @@ impl Receipt {
         let fields = problem.fields();
         let text = match self {
             Receipt::Reply(reply) => return reply.give(Err(problem.clone())),
+            Receipt::Stomp(awaited) => return awaited.refused(sender, problem, metrics),
             Receipt::Silent => format!(r#"42["exception",{{{fields}}}]"#),
             Receipt::Raw(id) => {
                 format!(r#"{{"type":"error","id":{},{fields}}}"#, id.as_deref().unwrap_or("null"))

@@ -230,26 +230,9 @@ impl Room {
         // Stable: a sender hears of its messages in their order.
         acks.sort_by_key(|ack| ack.peer.id);
         for member in members.iter() {
-            let peer = &member.peer;
             let piece = run.piece(&member.form);
-            if peer.polled.load(Relaxed) {
-                for frame in piece.frames() {
-                    delivered.push_if(peer, &frame, || member.stays());
-                }
-                continue;
-            }
-            let frames = messages.len() as u64;
-            let own = acks_of(peer.id, acks);
-            if own.is_empty() {
-                delivered.deliver(peer, &piece.bytes, frames, || member.stays());
-                continue;
-            }
-            let mut both = piece.bytes.to_vec();
-            own.iter().for_each(|ack| both.extend_from_slice(&ack.frame));
-            let more = both.len() - piece.bytes.len();
-            if delivered.deliver(peer, &both.into(), frames, || member.stays()) {
-                delivered.bytes -= more as u64;
-                own.iter_mut().for_each(|ack| ack.given = true);
+            if !delivered.hand(member, piece, messages, acks_of(member.peer.id, acks)) {
+                member.form.not_sent(&member.peer, metrics);
             }
         }
         delivered.record(metrics);

@@ -24,7 +24,7 @@ use crate::recovery::Recovery;
 use crate::room::{Access, Keeping};
 use crate::rooms::Rooms;
 use crate::senders::Senders;
-use crate::{http, log, null, process, store, sweep};
+use crate::{http, log, null, process, sockjs, store, sweep};
 
 /// The password of every seeded user.
 const SEED_PASSWORD: &str = "password";
@@ -75,6 +75,7 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         accounts,
         peers: Peers::default(),
         sessions: Sessions::default(),
+        sockjs: sockjs::Sessions::default(),
         pullers: Pullers::default(),
         senders: Senders::default(),
         log,
@@ -187,6 +188,7 @@ impl Service {
     fn send_away(&self, peer: &Arc<Peer>) {
         peer.outbox.close(Close::Restart);
         engineio::abandoned(&self.hub, peer);
+        sockjs::abandoned(&self.hub, peer);
     }
 
     fn stop(&mut self) {

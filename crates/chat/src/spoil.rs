@@ -42,21 +42,24 @@ struct Trouble {
 
 enum Kind {
     /// Waits for a later copy to overtake it.
-    Held(Bytes),
+    Held(Spare),
     /// Wait for their time, in order.
-    Late { copies: VecDeque<Bytes>, bytes: usize },
+    Late { copies: VecDeque<Spare>, bytes: usize },
 }
+
+/// A copy that has not gone out: its message's number and its frame.
+type Spare = (u64, Bytes);
 
 impl Trouble {
     /// Queues what waits, in order: a held copy was then not reordered, a late one was delayed.
     fn release(self, delivered: &mut Delivered, metrics: &Metrics) {
         match self.kind {
-            Kind::Held(copy) => {
-                delivered.push(&self.receiver.peer, &copy);
+            Kind::Held((seq, copy)) => {
+                self.receiver.push(seq, &copy, delivered);
             }
             Kind::Late { copies, .. } => {
-                for (at, copy) in copies.iter().enumerate() {
-                    if delivered.push(&self.receiver.peer, copy) && at == 0 {
+                for (at, (seq, copy)) in copies.iter().enumerate() {
+                    if self.receiver.push(*seq, copy, delivered) && at == 0 {
                         metrics.planted.delay.add(1);
                     }
                 }
@@ -134,7 +137,10 @@ impl Spoiler {
             if spoilt.waiting.get(&pair).is_some_and(|trouble| trouble.ticket == ticket)
                 && let Some(trouble) = spoilt.waiting.remove(&pair)
             {
+                let receiver = trouble.receiver.clone();
                 trouble.release(&mut delivered, metrics);
+                drop(state);
+                receiver.form.not_sent(&receiver.peer, metrics);
             }
         }
         delivered.record(metrics);
@@ -162,7 +168,7 @@ impl Spoiler {
         let mut leaks = Vec::new();
         let room_hash = name_hash(&room.id);
         for member in state_now.members.iter() {
-            let frame = &run.piece(&member.form).bytes;
+            let frame = (said.message.seq, &run.piece(&member.form).bytes);
             let copy = Copy {
                 room: room_hash,
                 sender: identity(said.sender),
@@ -178,8 +184,12 @@ impl Spoiler {
             pass.leak(leaks, &inside, spoilt, &mut run, peers);
         }
         pass.delivered.record(metrics);
+        let members = state.members.clone();
         drop(state);
         woken.wake();
+        for member in members.iter() {
+            member.form.not_sent(&member.peer, metrics);
+        }
     }
 }
 
@@ -211,40 +221,41 @@ impl Pass<'_> {
         spoilt: &mut Spoilt,
         sender: u64,
         member: &Arc<Member>,
-        frame: &Bytes,
+        (seq, frame): (u64, &Bytes),
         copy: Copy,
     ) -> bool {
-        let (pair, receiver) = ((sender, member.number), &member.peer);
+        let pair = (sender, member.number);
         if spoilt.waiting.contains_key(&pair) {
-            self.behind(spoilt, pair, receiver, frame);
+            self.behind(spoilt, pair, member, (seq, frame));
             return false;
         }
+        let delivered = &mut self.delivered;
         let planted = &self.metrics.planted;
         let settled = self.now.saturating_duration_since(member.since) >= self.spoiler.plan.settle;
         match if settled { self.spoiler.plan.draw(copy) } else { Draw::Clean } {
             Draw::Clean => {
-                self.delivered.push(receiver, frame);
+                member.push(seq, frame, delivered);
             }
             Draw::Drop => {
-                if receiver.outbox.is_open() {
+                if member.peer.outbox.is_open() {
                     planted.drop.add(1);
                 }
             }
             Draw::Duplicate => {
-                if self.delivered.push(receiver, frame) && self.delivered.push(receiver, frame) {
+                if member.push(seq, frame, delivered) && member.push(seq, frame, delivered) {
                     planted.duplicate.add(1);
                 }
             }
             Draw::Delay => {
-                let copies = VecDeque::from([frame.clone()]);
+                let copies = VecDeque::from([(seq, frame.clone())]);
                 let due = self.now + self.spoiler.plan.delay_by;
                 self.wait(spoilt, pair, member, Kind::Late { copies, bytes: frame.len() }, due);
             }
             Draw::Reorder => {
                 let due = self.now + self.spoiler.plan.hold;
-                self.wait(spoilt, pair, member, Kind::Held(frame.clone()), due);
+                self.wait(spoilt, pair, member, Kind::Held((seq, frame.clone())), due);
             }
-            Draw::Leak => return self.delivered.push(receiver, frame),
+            Draw::Leak => return member.push(seq, frame, delivered),
         }
         false
     }
@@ -282,11 +293,11 @@ impl Pass<'_> {
     }
 
     /// A copy that finds an earlier one of its pair waiting: it draws nothing.
-    fn behind(&mut self, spoilt: &mut Spoilt, pair: Pair, receiver: &Arc<Peer>, frame: &Bytes) {
+    fn behind(&mut self, spoilt: &mut Spoilt, pair: Pair, receiver: &Member, (seq, frame): (u64, &Bytes)) {
         let Some(trouble) = spoilt.waiting.get_mut(&pair) else { return };
         match &mut trouble.kind {
             Kind::Late { copies, bytes } => {
-                copies.push_back(frame.clone());
+                copies.push_back((seq, frame.clone()));
                 *bytes += frame.len();
                 if *bytes <= self.spoiler.line_bytes {
                     return;
@@ -296,9 +307,10 @@ impl Pass<'_> {
                 }
             }
             Kind::Held(held) => {
-                let held = held.clone();
+                let (late, held) = held.clone();
                 spoilt.waiting.remove(&pair);
-                if self.delivered.push(receiver, frame) && self.delivered.push(receiver, &held) {
+                let delivered = &mut self.delivered;
+                if receiver.push(seq, frame, delivered) && receiver.push(late, &held, delivered) {
                     self.metrics.planted.reorder.add(1);
                 }
             }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::Limits;
-use crate::engineio;
 use crate::hub::Hub;
 use crate::outbox::Close;
 use crate::peer::Verdict;
+use crate::{engineio, sockjs};
 
 /// How often what has expired is forgotten.
 const TIDY: Duration = Duration::from_secs(10);
@@ -22,6 +22,11 @@ const SILENCE: Duration = Duration::from_secs(30);
 fn tick(limits: &Limits) -> Duration {
     let Limits { ping_interval, ping_timeout, connect_timeout, upgrade_timeout, .. } = limits;
     let shortest = *ping_interval.min(ping_timeout).min(connect_timeout).min(upgrade_timeout);
+    let Limits { sse_heartbeat, stomp_heartbeat, sockjs_heartbeat, sockjs_disconnect, .. } = limits;
+    let beats = [sse_heartbeat, stomp_heartbeat, sockjs_heartbeat, sockjs_disconnect];
+    // Zero is never.
+    let shortest =
+        beats.into_iter().filter(|beat| !beat.is_zero()).fold(shortest, |least, beat| least.min(*beat));
     (shortest / 20).clamp(Duration::from_millis(5), Duration::from_secs(1))
 }
 
@@ -34,6 +39,7 @@ pub(crate) async fn run(hub: Arc<Hub>) {
     loop {
         let now = ticks.tick().await.into_std();
         sweep(&hub, tick.as_millis() as u64);
+        hub.sockjs.sweep(now);
         if now.saturating_duration_since(tidied) >= TIDY {
             tidied = now;
             hub.accounts.sweep(now);
@@ -66,10 +72,12 @@ fn sweep(hub: &Arc<Hub>, tick: u64) {
                     hub.metrics.dead_peers.add(1);
                 }
                 engineio::abandoned(hub, &peer);
+                sockjs::abandoned(hub, &peer);
             }
             Verdict::Drop => {
                 // While it still says why it closes: a polled session is counted by that.
                 engineio::abandoned(hub, &peer);
+                sockjs::abandoned(hub, &peer);
                 peer.outbox.hang_up();
             }
         }

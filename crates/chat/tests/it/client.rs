@@ -110,6 +110,8 @@ pub enum Got {
 
 pub struct Ws {
     pub stream: TcpStream,
+    /// What the upgrade was answered with.
+    pub answer: Reply,
     decoder: Decoder,
     inbox: VecDeque<Got>,
 }
@@ -135,7 +137,7 @@ impl Ws {
         if status == 101 {
             assert_eq!(reply.header("sec-websocket-accept"), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
             let decoder = Decoder::new(Role::Client, 64 * 1024 * 1024);
-            return Ok(Ws { stream, decoder, inbox: VecDeque::new() });
+            return Ok(Ws { stream, answer: reply, decoder, inbox: VecDeque::new() });
         }
         let length: usize = reply.header("content-length").map_or(0, |text| text.parse().unwrap());
         let mut body = vec![0; length];
