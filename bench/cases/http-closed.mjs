@@ -62,7 +62,7 @@ export default {
     { name: 'wrk', during, ...byWrk },
     { name: 'oha', during, ...byOha },
     { name: 'k6', during, ...byK6 },
-    { name: 'artillery', during: long, ...byArtillery, seconds: 14, rounds: 3 },
+    { name: 'artillery', during: long, ...byArtillery, seconds: 14, rounds: 2 },
     { name: 'tsung', during, ...byTsung, slow: true },
     { name: 'gatling', during, ...byGatling, slow: true },
     { name: 'sonagi on bun', ...yaml, target: 'bun', rounds: 2 },
