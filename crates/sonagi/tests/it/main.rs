@@ -6,6 +6,7 @@ mod command_line;
 mod faults;
 mod matrix;
 mod outcomes;
+mod reconnect;
 mod run;
 mod serve;
 mod signals;
