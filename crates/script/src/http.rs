@@ -63,6 +63,7 @@ pub(crate) fn request(
         matches,
         expect_status,
         is_message,
+        hooks: None,
         prepared: Default::default(),
     };
     Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sonagi_engine::plan::template::Piece;
-use sonagi_engine::plan::{Expression, Function, Loop, Repeat, Step};
+use sonagi_engine::plan::{Condition, Expression, Function, Loop, Repeat, Step};
 
 use crate::flow::{Flow, steps};
 use crate::reader::{Fields, Reader};
@@ -79,7 +79,7 @@ fn how_often(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>) -> Optio
                 }
             }))
         }
-        Some(_) => Some(Repeat::While(condition(reader, fields, "whileTrue")?)),
+        Some(_) => Some(Repeat::While(Condition::Holds(condition(reader, fields, "whileTrue")?))),
     }
 }
 
@@ -171,5 +171,6 @@ pub(crate) fn guarded(reader: &mut Reader, fields: &Fields<'_>, steps: Vec<Step>
     if condition.is_none() && probability.is_none() {
         return steps;
     }
+    let condition = condition.map(Condition::Holds);
     vec![Step::When { condition, probability: probability.map_or(1.0, |percent| percent / 100.0), steps }]
 }

@@ -16,7 +16,8 @@ pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<S
     let operation = reader.operation(START, "connect", OperationKind::WebsocketConnect)?;
     let url = address(reader, flow)?;
     let timeout = flow.settings.websocket.timeout;
-    let connect = WebsocketConnect { operation, url, headers: Vec::new(), subprotocols: Vec::new(), timeout };
+    let (headers, subprotocols) = (Vec::new(), Vec::new());
+    let connect = WebsocketConnect { operation, url, headers, subprotocols, timeout, function: None };
     Some(flow.opened(Step::WebsocketConnect(Box::new(connect))))
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn connect(
     };
     let name = reader.text(fields, "name").unwrap_or_else(|| "connect".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketConnect)?;
-    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout };
+    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout, function: None };
     Some(vec![flow.opened(Step::WebsocketConnect(Box::new(step)))])
 }
 

@@ -251,9 +251,10 @@ pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
 pub(crate) fn keep(step: &HttpStep) -> Keep {
     let sources = step.captures.iter().map(|capture| &capture.from);
     let mut sources = sources.chain(step.matches.iter().map(|wanted| &wanted.from));
-    let is_examined = !(step.captures.is_empty() && step.matches.is_empty());
+    let is_shown = step.hooks.as_ref().is_some_and(|hooks| !hooks.after.is_empty());
+    let is_examined = is_shown || !(step.captures.is_empty() && step.matches.is_empty());
     Keep {
-        headers: sources.any(|source| matches!(source, Source::Header(_))),
+        headers: is_shown || sources.any(|source| matches!(source, Source::Header(_))),
         body: if is_examined { MAX_BODY } else { 0 },
     }
 }

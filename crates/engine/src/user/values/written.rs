@@ -130,6 +130,7 @@ mod tests {
             matches: Vec::new(),
             expect_status: Vec::new(),
             is_message: false,
+            hooks: None,
             prepared: Default::default(),
         }
     }

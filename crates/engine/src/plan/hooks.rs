@@ -1,0 +1,68 @@
+//! The functions of a script's processor: where they are, and where a flow calls them.
+
+use serde_json::{Map, Value};
+use sonagi_measure::outcome::OperationId;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Expression, HttpStep, Template};
+
+/// A script's processor: a module of JavaScript whose functions users call. Each shard runs it in a Node of its own, so
+/// its module state is shared by the users of a shard.
+#[derive(Clone, Debug)]
+pub struct Processor {
+    /// The module, absolute.
+    pub module: PathBuf,
+    /// The functions the script calls by name: a run does not start when one of them is missing.
+    pub functions: Vec<String>,
+    /// What of it Node cannot load as it is written, turned into JavaScript.
+    pub files: Vec<ProcessorFile>,
+    /// Longest wait for a function to say that it is done.
+    pub timeout: Duration,
+    /// The step that a request's parameters describe once functions have changed them; or what is wrong with them.
+    pub rewrite: fn(&HttpStep, &Map<String, Value>) -> Result<HttpStep, String>,
+}
+
+/// A file of a processor, as Node is given it.
+#[derive(Clone, Debug)]
+pub struct ProcessorFile {
+    /// Where it was written, absolute.
+    pub path: PathBuf,
+    /// JavaScript.
+    pub code: String,
+    /// Whether it is a CommonJS module; an ECMAScript module else.
+    pub is_common: bool,
+    /// What it imports of its neighbours: as it is written, and the file that is meant.
+    pub imports: Vec<(String, PathBuf)>,
+}
+
+/// A step that calls a function.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// What it is counted and timed as.
+    pub operation: OperationId,
+    /// Its name among the module's exports.
+    pub function: String,
+}
+
+/// The functions around a request, each list in its order.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks {
+    /// Called before it is written; may change it.
+    pub before: Vec<Template>,
+    /// Called with its response.
+    pub after: Vec<Template>,
+    /// Called when it failed.
+    pub on_error: Vec<Template>,
+    /// The request as the script has it, its holes open: what the functions are given.
+    pub request: Value,
+}
+
+/// What decides whether steps are taken, or taken again.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// A value that holds or not, as JavaScript sees it.
+    Holds(Expression),
+    /// A function's word.
+    Function(String),
+}
