@@ -344,7 +344,9 @@ pub const FAILURES: &[FailureEntry] = &[
         "processor_lost",
         "processor lost",
         "The processor's Node ended while the function was under way.",
-        Some("does the processor call process.exit, or need more memory (NODE_OPTIONS=--max-old-space-size)?"),
+        Some(
+            "does the processor call process.exit, or need more memory (NODE_OPTIONS=--max-old-space-size)?",
+        ),
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! Turns an Artillery script into a plan, or into all of its problems, each with line, column and what to do about it.
 //!
-//! Nothing here runs, connects or prints. Processors (JavaScript) are refused by name. Where Artillery itself has a known
+//! Nothing here runs, connects or prints. Of a processor (JavaScript) only the file is looked for. Where Artillery itself has a known
 //! defect, the plan does what the author meant and a [`Notice`] says so.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -12,6 +12,7 @@ mod config;
 mod ensure;
 mod environments;
 mod flow;
+mod functions;
 mod http;
 mod loops;
 mod merge;
@@ -205,6 +206,7 @@ fn plan(
         // One problem is enough: nothing more is said of what would be in it.
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
+    functions::module(reader, &config, &folder(path));
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
     let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
@@ -249,6 +251,7 @@ fn plan(
         cursor: lost.cursor,
         drain,
         thresholds,
+        processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),
         source: combination.source(root),
     };

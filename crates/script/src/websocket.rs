@@ -6,6 +6,7 @@ use sonagi_measure::outcome::OperationKind;
 
 use crate::awaited::{Answer, awaited};
 use crate::flow::Flow;
+use crate::functions;
 use crate::options::{texts, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
@@ -41,13 +42,14 @@ pub(crate) fn connect(
 ) -> Option<Vec<Step>> {
     let node = fields.get(verb)?;
     let mut timeout = flow.settings.websocket.timeout;
-    let (mut headers, mut subprotocols) = (Vec::new(), Vec::new());
+    let (mut headers, mut subprotocols, mut function) = (Vec::new(), Vec::new(), None);
     let url = match &node.kind {
         Kind::Text { .. } => reader.address(node),
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::WS_CONNECT)?;
             headers = reader.headers(&own, "headers");
             subprotocols = texts(reader, &own, "subprotocols");
+            function = functions::name(reader, &own, "function");
             timeout = time_limit(reader, &own).unwrap_or(timeout);
             match own.get("target") {
                 Some(_) => reader.address_of(&own, "target"),
@@ -62,7 +64,7 @@ pub(crate) fn connect(
     };
     let name = reader.text(fields, "name").unwrap_or_else(|| "connect".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketConnect)?;
-    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout, function: None };
+    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout, function };
     Some(vec![flow.opened(Step::WebsocketConnect(Box::new(step)))])
 }
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 use sonagi_measure::outcome::OperationId;
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Expression, HttpStep, Template};
@@ -20,7 +22,32 @@ pub struct Processor {
     /// Longest wait for a function to say that it is done.
     pub timeout: Duration,
     /// The step that a request's parameters describe once functions have changed them; or what is wrong with them.
-    pub rewrite: fn(&HttpStep, &Map<String, Value>) -> Result<HttpStep, String>,
+    pub rewrite: Rewrite,
+}
+
+/// Makes a step of a request's parameters: its front end's work, for it knows how a step is written.
+#[derive(Clone)]
+pub struct Rewrite(Arc<Rewriting>);
+
+type Rewriting = dyn Fn(&HttpStep, &Map<String, Value>) -> Result<HttpStep, String> + Send + Sync;
+
+impl Rewrite {
+    /// By this function: of the step as it was, and the parameters as they are.
+    pub fn new(
+        rewriting: impl Fn(&HttpStep, &Map<String, Value>) -> Result<HttpStep, String> + Send + Sync + 'static,
+    ) -> Rewrite {
+        Rewrite(Arc::new(rewriting))
+    }
+
+    pub(crate) fn step(&self, step: &HttpStep, params: &Map<String, Value>) -> Result<HttpStep, String> {
+        (self.0)(step, params)
+    }
+}
+
+impl fmt::Debug for Rewrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rewrite")
+    }
 }
 
 /// A file of a processor, as Node is given it.

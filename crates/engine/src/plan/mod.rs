@@ -9,7 +9,7 @@ pub mod step;
 pub mod template;
 pub mod transports;
 
-pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile};
+pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
 pub use step::*;

@@ -1,13 +1,14 @@
 //! The steps of a flow: a closed vocabulary every script language compiles to.
 
+use bytes::Bytes;
 use regex::Regex;
 use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::prepared::Prepared;
 use super::hooks::{Call, Condition, Hooks};
+use super::prepared::Prepared;
 use super::template::{Expression, JsonTemplate, Template};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
 
@@ -191,6 +192,8 @@ pub enum Body {
     Text(Template),
     /// JSON.
     Json(JsonTemplate),
+    /// As it is, whatever it is.
+    Bytes(Bytes),
     /** application/x-www-form-urlencoded */
     Form(Vec<(String, Template)>),
 }

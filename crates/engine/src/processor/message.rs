@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::Said;
-use sonagi_measure::custom;
 use crate::plan::Processor;
+use sonagi_measure::custom;
 
 /// What a call is for; decides what the function is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +233,9 @@ fn file_url(path: &std::path::Path) -> String {
     let mut url = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => url.push(char::from(*byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                url.push(char::from(*byte))
+            }
             b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@' => {
                 url.push(char::from(*byte));
             }

@@ -63,7 +63,9 @@ pub enum Unloaded {
         module: String,
     },
     /// There is one, and it is too old.
-    #[error("the processor {module} needs Node 18 or newer, and `node` is {version}\n  hint: put a newer one first on the PATH")]
+    #[error(
+        "the processor {module} needs Node 18 or newer, and `node` is {version}\n  hint: put a newer one first on the PATH"
+    )]
     OldNode {
         /// The processor.
         module: String,
@@ -223,8 +225,10 @@ impl Sidecar {
         let load = Loading { processor: &self.processor, hooks: HOOKS }.frame();
         line.write.write_all(&load).await.map_err(start)?;
         loop {
-            let failed = |cause: String| Unloaded::Module { module: module.clone(), hint: hint(&cause), cause };
-            let heard = line.hear().await.map_err(|_| failed("Node ended before it was loaded".to_owned()))?;
+            let failed =
+                |cause: String| Unloaded::Module { module: module.clone(), hint: hint(&cause), cause };
+            let heard =
+                line.hear().await.map_err(|_| failed("Node ended before it was loaded".to_owned()))?;
             for inbound in heard {
                 match inbound {
                     Inbound::Ready { names, version } => {
@@ -247,11 +251,13 @@ impl Sidecar {
     }
 
     fn check(&self, exported: &[String]) -> Result<(), Unloaded> {
-        let missing: Vec<_> = self.processor.functions.iter().filter(|name| !exported.contains(name)).cloned().collect();
+        let missing: Vec<_> =
+            self.processor.functions.iter().filter(|name| !exported.contains(name)).cloned().collect();
         if missing.is_empty() {
             return Ok(());
         }
-        let exported = if exported.is_empty() { "no function at all".to_owned() } else { exported.join(", ") };
+        let exported =
+            if exported.is_empty() { "no function at all".to_owned() } else { exported.join(", ") };
         Err(Unloaded::Missing { module: self.module(), wanted: missing.join(", "), exported })
     }
 

@@ -1,9 +1,9 @@
 //! The sidecar with the Node of this machine.
 
 use super::*;
-use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::path::PathBuf;
 
 /// Runs a test on a runtime as a shard has it.
 fn on_a_shard<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
@@ -34,7 +34,7 @@ fn processor(module: &Path, functions: &[&str]) -> Processor {
         functions: functions.iter().map(|name| (*name).to_owned()).collect(),
         files: Vec::new(),
         timeout: Duration::from_secs(10),
-        rewrite: |step, _| Ok(step.clone()),
+        rewrite: crate::plan::Rewrite::new(|step, _| Ok(step.clone())),
     }
 }
 
@@ -42,7 +42,14 @@ async fn started(script: &Script, name: &str) -> Rc<Sidecar> {
     Sidecar::start(processor(&script.path(name), &[])).await.unwrap()
 }
 
-async fn ask(sidecar: &Sidecar, user: u32, kind: Kind, function: &str, set: Value, extra: Value) -> Option<Answer> {
+async fn ask(
+    sidecar: &Sidecar,
+    user: u32,
+    kind: Kind,
+    function: &str,
+    set: Value,
+    extra: Value,
+) -> Option<Answer> {
     let object = |value: Value| value.as_object().cloned().unwrap_or_default();
     let call = Call { user, kind, function, set: object(set), extra: object(extra) };
     let (_, answer) = sidecar.call(&call);
@@ -139,7 +146,9 @@ fn whatever_goes_wrong_is_told_of_the_call_it_went_wrong_in() {
         assert_eq!(call(&sidecar, 1, "twice", json!({})).await.error, None);
         assert_eq!(call(&sidecar, 1, "twice", json!({})).await.error, None);
         let said = sidecar.take_said();
-        let twice = Said::Line("the function \"twice\" called done more than once; the first time counted".to_owned());
+        let twice = Said::Line(
+            "the function \"twice\" called done more than once; the first time counted".to_owned(),
+        );
         assert_eq!(said, [twice], "told once");
     });
 }
@@ -160,21 +169,25 @@ fn hooks_see_the_request_and_the_response_and_say_what_they_changed() {
              exports.is = (vars) => vars.n === 2;",
         );
         let sidecar = started(&script, "p.cjs").await;
-        let params = json!({ "url": "http://a/", "headers": { "a": "b" }, "json": { "n": 1 }, "qs": { "q": 1 } });
+        let params =
+            json!({ "url": "http://a/", "headers": { "a": "b" }, "json": { "n": 1 }, "qs": { "q": 1 } });
         let extra = json!({ "params": params });
-        let answer = ask(&sidecar, 1, Kind::Before, "sign", json!({ "name": "u1" }), extra.clone()).await.unwrap();
+        let answer =
+            ask(&sidecar, 1, Kind::Before, "sign", json!({ "name": "u1" }), extra.clone()).await.unwrap();
         let changed = json!({
             "headers": { "a": "b", "x-user": "u1" }, "json": { "n": 1, "seen": true }, "body": { "base64": "AQI=" },
         });
         assert_eq!(Value::Object(answer.params), changed);
         assert_eq!(answer.dropped_params, ["qs"]);
-        let after = json!({ "params": params, "response": { "statusCode": 201, "headers": {}, "body": "ok" } });
+        let after =
+            json!({ "params": params, "response": { "statusCode": 201, "headers": {}, "body": "ok" } });
         let answer = ask(&sidecar, 1, Kind::After, "look", json!({}), after).await.unwrap();
         assert_eq!(answer.set["seen"], json!(["http://a/", 201, "ok"]));
         let failed = json!({ "params": params, "error": { "message": "refused", "code": "ECONNREFUSED" } });
         let answer = ask(&sidecar, 1, Kind::Error, "failed", json!({}), failed).await.unwrap();
         assert_eq!(answer.set["failed"], json!(["refused", "ECONNREFUSED", "http://a/"]));
-        let connect = ask(&sidecar, 1, Kind::Connect, "connect", json!({}), json!({ "params": {} })).await.unwrap();
+        let connect =
+            ask(&sidecar, 1, Kind::Connect, "connect", json!({}), json!({ "params": {} })).await.unwrap();
         assert_eq!(connect.params["target"], "ws://elsewhere");
         for (n, goes_on) in [(2, true), (3, false)] {
             let answer = ask(&sidecar, 1, Kind::While, "more", json!({ "n": n }), json!({})).await.unwrap();
@@ -228,7 +241,11 @@ fn a_process_that_ends_takes_its_calls_with_it_and_is_started_again_a_few_times(
         let sidecar = started(&script, "p.cjs").await;
         for generation in 0..=RESTARTS {
             assert_eq!(sidecar.generation(), generation);
-            assert_eq!(set(&call(&sidecar, 1, "next", json!({})).await), json!({ "n": 1 }), "module state is new");
+            assert_eq!(
+                set(&call(&sidecar, 1, "next", json!({})).await),
+                json!({ "n": 1 }),
+                "module state is new"
+            );
             let waits = sidecar.call(&Call {
                 user: 2,
                 kind: Kind::Function,
@@ -257,7 +274,12 @@ fn a_module_that_cannot_be_loaded_says_why_and_what_to_do() {
             error.replace(&*script.folder.path().to_string_lossy(), "…")
         };
         let error = told("p.cjs", "require('nowhere-to-be-found')", &[]).await;
-        assert!(error.starts_with("the processor …/p.cjs could not be loaded: Cannot find module 'nowhere-to-be-found'"), "{error}");
+        assert!(
+            error.starts_with(
+                "the processor …/p.cjs could not be loaded: Cannot find module 'nowhere-to-be-found'"
+            ),
+            "{error}"
+        );
         assert!(error.contains("hint: run `npm install`"), "{error}");
         let error = told("p.mjs", "export const a = ;", &[]).await;
         assert!(error.contains("could not be loaded: Unexpected token"), "{error}");
@@ -273,7 +295,11 @@ fn what_we_turned_into_javascript_is_loaded_by_the_file_it_was_written_in() {
     on_a_shard(async || {
         let script = Script::new("entry.ts", "this is no JavaScript");
         let files = [
-            ("entry.ts", "import { two } from './two'; export const call = async ({ vars }) => { vars.n = two(); };", false),
+            (
+                "entry.ts",
+                "import { two } from './two'; export const call = async ({ vars }) => { vars.n = two(); };",
+                false,
+            ),
             ("two.ts", "import three from './three'; export const two = () => three.three;", false),
             ("three.cts", "exports.three = 3;", true),
         ];
@@ -301,7 +327,10 @@ fn what_we_turned_into_javascript_is_loaded_by_the_file_it_was_written_in() {
 #[test]
 fn node_is_gone_when_the_sidecar_is() {
     on_a_shard(async || {
-        let script = Script::new("p.cjs", "exports.pid = async ({ vars }) => { vars.pid = process.pid; setInterval(() => {}, 1000); };");
+        let script = Script::new(
+            "p.cjs",
+            "exports.pid = async ({ vars }) => { vars.pid = process.pid; setInterval(() => {}, 1000); };",
+        );
         let sidecar = started(&script, "p.cjs").await;
         let pid = call(&sidecar, 1, "pid", json!({})).await.set["pid"].as_u64().unwrap();
         assert!(Path::new(&format!("/proc/{pid}")).exists());

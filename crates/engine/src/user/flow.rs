@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::values::{LoopValues, Unfilled};
 use super::{Halt, LAST_ITERATION_NS, User};
-use crate::processor::Kind;
 use crate::plan::{Jitter, Loop, Repeat, Step, Think};
+use crate::processor::Kind;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 

@@ -38,7 +38,8 @@ impl User {
                 Ok(())
             }
             Err(refused) => {
-                let limit = self.shard.processor().filter(|_| refused.timed_out).map(|sidecar| sidecar.timeout());
+                let limit =
+                    self.shard.processor().filter(|_| refused.timed_out).map(|sidecar| sidecar.timeout());
                 Err(self.fail(begun, limit, refused.failure, refused.detail))
             }
         }
@@ -93,14 +94,19 @@ impl User {
             }
             Waited::Elapsed => {
                 let limit = limit.as_millis();
-                let detail = format!("the function \"{function}\" was not done within {limit} ms: did it call done?");
+                let detail =
+                    format!("the function \"{function}\" was not done within {limit} ms: did it call done?");
                 refused(Failure::FunctionTimeout, detail, true)
             }
         }
     }
 
     /// What a process that knows so much of the user has to be told.
-    fn news(&mut self, generation: u32, mut extra: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
+    fn news(
+        &mut self,
+        generation: u32,
+        mut extra: Map<String, Value>,
+    ) -> (Map<String, Value>, Map<String, Value>) {
         let innermost = self.values.loops.last().cloned();
         let known = self.values.acquaintance.take().filter(|known| known.generation == generation);
         let mut set = Map::new();
@@ -120,7 +126,8 @@ impl User {
                 None
             }
         };
-        if let Some(innermost) = innermost.as_ref().filter(|innermost| told_loops.as_ref() != Some(innermost)) {
+        if let Some(innermost) = innermost.as_ref().filter(|innermost| told_loops.as_ref() != Some(innermost))
+        {
             set.insert("$loopCount".to_owned(), innermost.count.into());
             set.insert("$loopElement".to_owned(), innermost.element.clone());
         }

@@ -7,7 +7,7 @@ use sonagi_measure::outcome::Failure;
 use super::{Begun, Halt, User};
 use crate::http::Response;
 use crate::net::Failed;
-use crate::plan::{Hooks, HttpStep, Template};
+use crate::plan::{Hooks, HttpStep, Template, WebsocketConnect};
 use crate::processor::Kind;
 
 impl User {
@@ -67,8 +67,8 @@ impl User {
 
     /// The step that the changed parameters describe.
     fn rewritten(&mut self, step: &HttpStep, params: &Map<String, Value>) -> Result<HttpStep, Halt> {
-        let rewrite = self.shard.plan().processor.as_ref().map(|processor| processor.rewrite);
-        let rewritten = rewrite.map(|rewrite| rewrite(step, params));
+        let rewritten =
+            self.shard.plan().processor.as_ref().map(|processor| processor.rewrite.step(step, params));
         rewritten.unwrap_or_else(|| Ok(step.clone())).map_err(|why| {
             let detail = format!("a function left a request that cannot be sent: {why}");
             self.note_failure(Some(step.operation), Failure::Function, detail)
@@ -117,6 +117,44 @@ impl User {
             }
         }
         Ok(())
+    }
+
+    /// The opening as a function wants it: it is given `target`, `subprotocols` and `options.headers`, and changes them.
+    pub(super) async fn directed(
+        &mut self,
+        step: &WebsocketConnect,
+        function: &str,
+    ) -> Result<WebsocketConnect, Halt> {
+        let target = self.values.text(&step.url);
+        let target = self.filled(target)?;
+        let target = super::request::absolute(&self.shard.plan().target, &target);
+        let headers = self.values.pairs(&step.headers);
+        let headers: Map<String, Value> =
+            self.filled(headers)?.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let params = json!({
+            "target": target, "subprotocols": step.subprotocols, "options": { "headers": headers },
+        });
+        let extra = Map::from_iter([("params".to_owned(), params)]);
+        let answer = match self.run_function(Kind::Connect, function, extra).await? {
+            Ok(answer) => answer,
+            Err(refused) => {
+                return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
+            }
+        };
+        let mut step = step.clone();
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if let Some(target) = answer.params.get("target") {
+            step.url = Template::constant(text(target));
+        }
+        if let Some(Value::Array(subprotocols)) = answer.params.get("subprotocols") {
+            step.subprotocols = subprotocols.iter().map(text).collect();
+        }
+        if let Some(Value::Object(headers)) = answer.params.get("options").map(|options| &options["headers"])
+        {
+            let header = |(name, value): (&String, &Value)| (name.clone(), Template::constant(text(value)));
+            step.headers = headers.iter().map(header).collect();
+        }
+        Ok(step)
     }
 
     fn hook_name(&mut self, name: &Template) -> Result<String, Halt> {

@@ -4,7 +4,6 @@
 //! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so that
 //! the usual step stays small while it waits.
 
-use bytes::Bytes;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::fmt::Write as _;
@@ -242,7 +241,7 @@ impl User {
         if let Some(content_type) = content_type(&step.body) {
             add_missing(&mut headers, vec![("content-type".to_owned(), content_type.to_owned())]);
         }
-        let body = Bytes::from(self.values.body(&step.body)?);
+        let body = self.values.body_bytes(&step.body)?;
         Ok((url, Request { method: step.method.clone(), path: String::new(), headers, body }))
     }
 }

@@ -120,7 +120,9 @@ fn enter_custom(events: &[u8], snapshots: &mut BTreeMap<u64, Snapshot>) {
         let second = event.get("second").and_then(Value::as_u64);
         let is_custom = event.get("kind").and_then(Value::as_str) == Some("custom");
         let snapshot = second.filter(|_| is_custom).and_then(|second| snapshots.get_mut(&second));
-        let (Some(snapshot), Some(Value::Object(metrics))) = (snapshot, event.get("metrics")) else { continue };
+        let (Some(snapshot), Some(Value::Object(metrics))) = (snapshot, event.get("metrics")) else {
+            continue;
+        };
         for (name, told) in metrics {
             let kind = told.get("kind").and_then(|kind| serde_json::from_value(kind.clone()).ok());
             let Some(metric) = kind.and_then(|kind| snapshot.custom.of(kind, name)) else { continue };

@@ -62,7 +62,9 @@ impl Summary {
             match (metric.sum, metric.per_second) {
                 (Some(sum), _) => drop(names.insert(name.clone(), sum)),
                 (None, Some(rate)) => drop(names.insert(name.clone(), rate)),
-                (None, None) => quantiles(name, metric.values.as_ref().unwrap_or(&Quantiles::default()), names),
+                (None, None) => {
+                    quantiles(name, metric.values.as_ref().unwrap_or(&Quantiles::default()), names)
+                }
             }
         }
         quantiles("vusers.session_length", &self.users.session_ms, names);

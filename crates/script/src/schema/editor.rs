@@ -192,7 +192,7 @@ fn shape(key: &Key) -> Option<Value> {
         | "a mapping or a list of them" => one_or_more(mapping(key)),
         "a list of steps" => json!({ "type": "array", "items": step(), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
-        "a list of texts" | "a list of variable names" | "an origin or a list of them" => {
+        "the name of a function of the processor, or a list of them" | "a list of texts" | "a list of variable names" | "an origin or a list of them" => {
             one_or_more(scalar())
         }
         "a list of two numbers of milliseconds" => {
@@ -226,6 +226,7 @@ fn is_text(wants: &str) -> bool {
         "a file name",
         "a member's name",
         "a path",
+        "a path, relative to the script",
         "a regular expression",
         "a room",
         "a text",
@@ -236,6 +237,7 @@ fn is_text(wants: &str) -> bool {
         "any of the letters i, m, s, g, u",
         "one character",
         "the address of the service",
+        "the name of a function of the processor",
         "the name of a header",
         "the name of a query parameter",
         "the name of a step, or the channel of an emit",

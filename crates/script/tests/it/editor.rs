@@ -77,7 +77,7 @@ fn what_an_editor_should_mark_does_not_fit() {
         ("/config/phases/0/users", json!(-1)),
         ("/config/phases/0/users", json!(1.5)),
         ("/config/spacing", json!("random")),
-        ("/config/processor", json!("./p.js")),
+        ("/config/processor", json!(["./p.js"])),
         ("/config/ws", json!({"subprotocol": ["a"]})),
         ("/config/stomp", json!({"versions": ["1.3"]})),
         ("/config/stomp", json!({"heartBeat": [1]})),

@@ -144,7 +144,10 @@ impl Sketch<'_> {
             ),
             Step::Call(call) => format!("{}: {}()", self.name(call.operation), call.function),
             Step::When { condition, probability, .. } => {
-                format!("when {} with {probability}", condition.as_ref().map(self::condition).unwrap_or_default())
+                format!(
+                    "when {} with {probability}",
+                    condition.as_ref().map(self::condition).unwrap_or_default()
+                )
             }
         }
     }
@@ -218,6 +221,7 @@ impl Sketch<'_> {
             Body::Empty => {}
             Body::Text(body) => text.push_str(&format!(" text {}", template(body))),
             Body::Json(body) => text.push_str(&format!(" json {}", json(body))),
+            Body::Bytes(bytes) => text.push_str(&format!(" {} bytes", bytes.len())),
             Body::Form(fields) => text.push_str(&format!(" form {}", pairs(fields))),
         }
         if let Some((user, pass)) = &step.basic_auth {

@@ -93,7 +93,7 @@ const CASES: [Case; 64] = [
         config,
         "  processor: ./p.js\n",
         &[
-            r#"4:3: "processor" in config is refused: this version does not run JavaScript | capture values with `capture`, draw them with {{ $randomNumber(1, 9) }}, load them with `payload`"#,
+            r#"4:14: the processor "./p.js" is not there | its path is relative to the script's folder"#,
         ],
     ),
     (
