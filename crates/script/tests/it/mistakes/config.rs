@@ -330,7 +330,7 @@ const CASES: [Case; 64] = [
         scenario,
         "    beforeScenario: prepare\n    flow: [{think: 1}]\n",
         &[
-            r#"6:5: "beforeScenario" in a scenario is refused: this version does not run JavaScript | put the steps at the start of `flow`"#,
+            r#"6:21: the function "prepare" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
         ],
     ),
     (
