@@ -192,9 +192,10 @@ fn shape(key: &Key) -> Option<Value> {
         | "a mapping or a list of them" => one_or_more(mapping(key)),
         "a list of steps" => json!({ "type": "array", "items": step(), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
-        "the name of a function of the processor, or a list of them" | "a list of texts" | "a list of variable names" | "an origin or a list of them" => {
-            one_or_more(scalar())
-        }
+        "the name of a function of the processor, or a list of them"
+        | "a list of texts"
+        | "a list of variable names"
+        | "an origin or a list of them" => one_or_more(scalar()),
         "a list of two numbers of milliseconds" => {
             json!({ "type": "array", "items": number("integer"), "minItems": 2, "maxItems": 2 })
         }

@@ -92,9 +92,7 @@ const CASES: [Case; 64] = [
     (
         config,
         "  processor: ./p.js\n",
-        &[
-            r#"4:14: the processor "./p.js" is not there | its path is relative to the script's folder"#,
-        ],
+        &[r#"4:14: the processor "./p.js" is not there | its path is relative to the script's folder"#],
     ),
     (
         config,
