@@ -5,14 +5,18 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Map, Value};
 use sonagi_engine::plan::template::Piece;
-use sonagi_engine::plan::{Body, Call, Hooks, HttpStep, JsonTemplate, Processor, Rewrite, Step, Template};
+use sonagi_engine::plan::{
+    Body, Call, Hooks, HttpStep, JsonTemplate, Processor, ProcessorFile, Rewrite, Step, Template,
+};
 use sonagi_measure::outcome::OperationKind;
+use sonagi_transpile::{FileFault, Format};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::flow::Flow;
 use crate::options::lay_over;
+use crate::problem::Problem;
 use crate::reader::{Fields, Reader};
 use crate::template::{self, Constants};
 use crate::yaml::Node;
@@ -75,13 +79,40 @@ fn resolve(path: &Path) -> Option<PathBuf> {
 pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
     let Functions { module, called } = std::mem::take(&mut reader.functions);
     let constants = reader.constants.clone();
+    let module = module?;
     Some(Processor {
-        module: module?,
+        files: files(reader, &module),
+        module,
         functions: called.into_iter().collect(),
-        files: Vec::new(),
         timeout: PATIENCE,
         rewrite: Rewrite::new(move |step, params| rewrite(&constants, step, params)),
     })
+}
+
+/// What of the module and its neighbours Node cannot load as it is written.
+fn files(reader: &mut Reader, module: &Path) -> Vec<ProcessorFile> {
+    if !module.is_file() {
+        return Vec::new();
+    }
+    let file = |file: sonagi_transpile::File| ProcessorFile {
+        path: file.path,
+        code: file.module.code,
+        is_common: file.module.format == Format::CommonJs,
+        imports: file.links,
+    };
+    match sonagi_transpile::graph(module) {
+        Ok(files) => files.into_iter().map(file).collect(),
+        Err(faults) => {
+            reader.problems.extend(faults.into_iter().map(|FileFault { path, fault }| Problem {
+                file: path,
+                line: fault.line,
+                column: fault.column,
+                what: fault.what,
+                hint: None,
+            }));
+            Vec::new()
+        }
+    }
 }
 
 /// A step that calls a function.
