@@ -2,10 +2,48 @@
 
 /// Without `node:`; folders of them (`fs/promises`) go by their first word.
 const BUILTIN: &[&str] = &[
-    "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-    "diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net", "os",
-    "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream", "string_decoder", "sys",
-    "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi", "worker_threads", "zlib",
+    "assert",
+    "async_hooks",
+    "buffer",
+    "child_process",
+    "cluster",
+    "console",
+    "constants",
+    "crypto",
+    "dgram",
+    "diagnostics_channel",
+    "dns",
+    "domain",
+    "events",
+    "fs",
+    "http",
+    "http2",
+    "https",
+    "inspector",
+    "module",
+    "net",
+    "os",
+    "path",
+    "perf_hooks",
+    "process",
+    "punycode",
+    "querystring",
+    "readline",
+    "repl",
+    "stream",
+    "string_decoder",
+    "sys",
+    "timers",
+    "tls",
+    "trace_events",
+    "tty",
+    "url",
+    "util",
+    "v8",
+    "vm",
+    "wasi",
+    "worker_threads",
+    "zlib",
 ];
 
 /// Whether `specifier` is one of Node's own modules. A package's folder (`events/`) is not.
@@ -14,7 +52,8 @@ pub(crate) fn is_builtin(specifier: &str) -> bool {
         return true;
     }
     let (first, rest) = specifier.split_once('/').unwrap_or((specifier, "promises"));
-    BUILTIN.contains(&first) && matches!(rest, "promises" | "posix" | "win32" | "strict" | "types" | "web" | "consumers")
+    BUILTIN.contains(&first)
+        && matches!(rest, "promises" | "posix" | "win32" | "strict" | "types" | "web" | "consumers")
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! A source made plain JavaScript: types gone, TypeScript's and JSX's own constructs written out; imports still as they were.
 
+use crate::link::ImportFault;
 use crate::place::{fault, place};
 use crate::shape::{self, Shape};
 use crate::{Fault, Format, Import, Module, package};
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
-use oxc_ast::ast::{Argument, Expression, Program};
+use oxc_ast::ast::{Argument, Expression, ImportDeclarationSpecifier, Program, StringLiteral};
 use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_diagnostics::{Diagnostics, OxcDiagnostic};
 use oxc_parser::Parser;
 use oxc_semantic::{Semantic, SemanticBuilder};
-use oxc_span::SourceType;
+use oxc_span::{GetSpan, SourceType, Span};
 use oxc_transformer::{HelperLoaderMode, JsxRuntime, TransformOptions, Transformer};
 use std::path::Path;
 
@@ -24,9 +25,16 @@ pub(crate) struct Draft {
     /// The comment that ends the code, where the text's lines are not the source's.
     map: String,
     pub(crate) shape: Shape,
-    /// What the source names, and at which byte, types' imports left out.
-    named: Vec<(String, usize)>,
+    /// What the source names, types' imports left out.
+    named: Vec<Named>,
     pub(crate) typescript: bool,
+}
+
+/// A module the source names, or a name it takes from there, and at which byte.
+struct Named {
+    specifier: String,
+    name: Option<String>,
+    offset: usize,
 }
 
 /// A source that is wrong.
@@ -72,7 +80,8 @@ fn attempt(path: &Path, source: &str, kind: SourceType) -> Result<Draft, Broken>
     let parsed = Parser::new(&arena, source, kind).parse();
     let requested = parsed.module_record.requested_modules;
     let values = requested.iter().filter(|(_, places)| places.iter().any(|place| !place.is_type));
-    let broken = |faults| Broken { faults, named: values.clone().map(|(name, _)| name.to_string()).collect() };
+    let broken =
+        |faults| Broken { faults, named: values.clone().map(|(name, _)| name.to_string()).collect() };
     if parsed.panicked || parsed.diagnostics.has_errors() {
         return Err(broken(faults(source, parsed.diagnostics)));
     }
@@ -104,12 +113,14 @@ fn transform<'a>(
     source: &str,
     program: &mut Program<'a>,
 ) -> Result<(), Vec<Fault>> {
-    let scoping = SemanticBuilder::new_compiler().with_enum_eval(true).with_excess_capacity(2.0).build(program);
+    let scoping =
+        SemanticBuilder::new_compiler().with_enum_eval(true).with_excess_capacity(2.0).build(program);
     let mut options = TransformOptions::from_target(TARGET).expect("a target that oxc knows");
     options.helper_loader.mode = HelperLoaderMode::External;
     options.decorator.legacy = true;
     options.jsx.runtime = JsxRuntime::Classic;
-    let done = Transformer::new(arena, path, &options).build_with_scoping(scoping.semantic.into_scoping(), program);
+    let done =
+        Transformer::new(arena, path, &options).build_with_scoping(scoping.semantic.into_scoping(), program);
     if done.diagnostics.has_errors() { Err(faults(source, done.diagnostics)) } else { Ok(()) }
 }
 
@@ -147,13 +158,31 @@ fn one_fault(source: &str, error: &OxcDiagnostic) -> Fault {
     fault(source, offset, what)
 }
 
-/// Every specifier the source names outside of types' imports, in its order.
-fn named(semantic: &Semantic<'_>) -> Vec<(String, usize)> {
+/// Every specifier the source names outside of types' imports, in its order, and the names it takes by them.
+fn named(semantic: &Semantic<'_>) -> Vec<Named> {
     let mut named = Vec::new();
+    let mut say = |literal: &StringLiteral<'_>, name: Option<String>, span: Span| {
+        named.push(Named { specifier: literal.value.to_string(), name, offset: span.start as usize });
+    };
     for node in semantic.nodes().iter() {
         let literal = match node.kind() {
-            AstKind::ImportDeclaration(import) if import.import_kind.is_value() => &import.source,
-            AstKind::ExportFromDeclaration(export) if export.export_kind.is_value() => &export.source,
+            AstKind::ImportDeclaration(import) if import.import_kind.is_value() => {
+                for specifier in import.specifiers.iter().flatten() {
+                    let name = match specifier {
+                        ImportDeclarationSpecifier::ImportSpecifier(one) => one.imported.name().to_string(),
+                        ImportDeclarationSpecifier::ImportDefaultSpecifier(_) => "default".to_owned(),
+                        ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => continue,
+                    };
+                    say(&import.source, Some(name), specifier.span());
+                }
+                &import.source
+            }
+            AstKind::ExportFromDeclaration(export) if export.export_kind.is_value() => {
+                for one in &export.specifiers {
+                    say(&export.source, Some(one.local.name().to_string()), one.span);
+                }
+                &export.source
+            }
             AstKind::ExportAllDeclaration(export) if export.export_kind.is_value() => &export.source,
             AstKind::TSExternalModuleReference(reference) => &reference.expression,
             AstKind::ImportExpression(import) => match &import.source {
@@ -170,7 +199,7 @@ fn named(semantic: &Semantic<'_>) -> Vec<(String, usize)> {
             },
             _ => continue,
         };
-        named.push((literal.value.to_string(), literal.span.start as usize));
+        say(literal, None, literal.span);
     }
     named
 }
@@ -191,16 +220,20 @@ impl Draft {
 
     /// Line and column where the source names `specifier` first; the top where it does not (a transform brought it).
     pub(crate) fn place(&self, source: &str, specifier: &str) -> (usize, usize) {
-        let found = self.named.iter().find(|(named, _)| named == specifier);
-        place(source, found.map_or(0, |(_, offset)| *offset))
+        self.place_of(source, specifier, None)
+    }
+
+    fn place_of(&self, source: &str, specifier: &str, name: Option<&str>) -> (usize, usize) {
+        let found = self.named.iter().find(|one| one.specifier == specifier && one.name.as_deref() == name);
+        place(source, found.map_or(0, |one| one.offset))
     }
 
     /// Faults of imports, at the places of the imports.
-    pub(crate) fn at_imports(&self, source: &str, faults: Vec<(String, String)>) -> Vec<Fault> {
+    pub(crate) fn at_imports(&self, source: &str, faults: Vec<ImportFault>) -> Vec<Fault> {
         let mut placed: Vec<Fault> = faults
             .into_iter()
-            .map(|(specifier, what)| {
-                let (line, column) = self.place(source, &specifier);
+            .map(|ImportFault { specifier, name, what }| {
+                let (line, column) = self.place_of(source, &specifier, name.as_deref());
                 Fault { line, column, what }
             })
             .collect();

@@ -47,7 +47,9 @@ pub fn graph(entry: &Path) -> Result<Vec<File>, Vec<FileFault>> {
         }
     }
     if !graph.faults.is_empty() {
-        graph.faults.sort_by(|a, b| (&a.path, a.fault.line, a.fault.column).cmp(&(&b.path, b.fault.line, b.fault.column)));
+        graph.faults.sort_by(|a, b| {
+            (&a.path, a.fault.line, a.fault.column).cmp(&(&b.path, b.fault.line, b.fault.column))
+        });
         return Err(graph.faults);
     }
     files.sort_by_key(|file| file.path != entry);
@@ -132,7 +134,8 @@ impl Graph {
             _ => Format::CommonJs,
         };
         let shape = &source.draft.shape;
-        let says_nothing = shape.statements.is_empty() && !shape.free.any_of_common() && !shape.needs_module();
+        let says_nothing =
+            shape.statements.is_empty() && !shape.free.any_of_common() && !shape.needs_module();
         if source.format != nodes && !says_nothing || nodes == Format::Esm && shape.free.any_of_common() {
             return true;
         }
@@ -153,12 +156,14 @@ impl Graph {
         match link::link(&source.draft, format, &At { graph: self, path }) {
             Ok(code) => {
                 let module = source.draft.module(&source.text, code, format);
-                let links = source.links.iter().map(|(specifier, target)| (specifier.clone(), target.clone()));
+                let links =
+                    source.links.iter().map(|(specifier, target)| (specifier.clone(), target.clone()));
                 Some(File { path: path.to_owned(), module, links: links.collect() })
             }
             Err(faults) => {
                 let placed = source.draft.at_imports(&source.text, faults);
-                self.faults.extend(placed.into_iter().map(|fault| FileFault { path: path.to_owned(), fault }));
+                self.faults
+                    .extend(placed.into_iter().map(|fault| FileFault { path: path.to_owned(), fault }));
                 None
             }
         }
@@ -182,9 +187,10 @@ impl Graph {
         // A name that is imported and exported again is there if the other module has it.
         let imported = |local: &str| {
             shape.statements.iter().find_map(|statement| match statement {
-                Statement::Import { source, names, .. } => {
-                    names.iter().find(|one| one.local == local).map(|one| (&source.specifier, one.name.as_deref()))
-                }
+                Statement::Import { source, names, .. } => names
+                    .iter()
+                    .find(|one| one.local == local)
+                    .map(|one| (&source.specifier, one.name.as_deref())),
                 _ => None,
             })
         };
@@ -212,7 +218,8 @@ impl Graph {
 fn required(path: &Path, source: &Source, imports_too: bool) -> Vec<(PathBuf, PathBuf, String)> {
     let shape = &source.draft.shape;
     let calls = shape.calls.iter().filter(|call| call.is_require).map(|call| &call.specifier);
-    let imports = shape.statements.iter().filter_map(|statement| statement.source()).map(|source| &source.specifier);
+    let imports =
+        shape.statements.iter().filter_map(|statement| statement.source()).map(|source| &source.specifier);
     let imports = imports.filter(|_| imports_too);
     let found = calls.chain(imports).filter_map(|specifier| {
         source.links.get(specifier).map(|target| (path.to_owned(), target.clone(), specifier.clone()))
@@ -279,7 +286,8 @@ fn is_loadable(target: &Path) -> bool {
 /// Whether the specifier is only ever required where the author is ready for it to fail.
 fn is_guarded(draft: &Draft, specifier: &str) -> bool {
     let shape = &draft.shape;
-    let in_statement = shape.statements.iter().filter_map(|one| one.source()).any(|one| one.specifier == specifier);
+    let in_statement =
+        shape.statements.iter().filter_map(|one| one.source()).any(|one| one.specifier == specifier);
     let mut calls = shape.calls.iter().filter(|call| call.specifier == specifier);
     !in_statement && calls.all(|call| call.guarded)
 }
@@ -308,7 +316,9 @@ impl Around for At<'_> {
         if json || extension(path) == "json" {
             return Target::Json(path.to_string_lossy().into_owned());
         }
-        let gives_exports = |path| self.graph.sources.get(path).is_some_and(|one: &Source| one.draft.shape.free.gives_exports());
+        let gives_exports = |path| {
+            self.graph.sources.get(path).is_some_and(|one: &Source| one.draft.shape.free.gives_exports())
+        };
         match self.graph.format(path) {
             Some(Format::Esm) if !gives_exports(path) => Target::Native,
             Some(Format::Esm | Format::CommonJs) | None => Target::Lenient,

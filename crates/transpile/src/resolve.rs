@@ -39,7 +39,8 @@ fn file(wanted: &Path) -> Option<PathBuf> {
         return Some(wanted.to_owned());
     }
     let written = wanted.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let meant = WRITTEN_FOR.iter().filter(|(extension, _)| *extension == written).flat_map(|(_, meant)| *meant);
+    let meant =
+        WRITTEN_FOR.iter().filter(|(extension, _)| *extension == written).flat_map(|(_, meant)| *meant);
     let meant = meant.map(|extension| wanted.with_extension(extension));
     meant.chain(EXTENSIONS.iter().map(|extension| with_suffix(wanted, extension))).find(|path| path.is_file())
 }
@@ -64,7 +65,8 @@ fn with_suffix(path: &Path, extension: &str) -> PathBuf {
 /// Whether Node itself gets to `target` from this `import`: it takes paths as they are written.
 pub(crate) fn node_imports(from: &Path, specifier: &str, target: &Path) -> bool {
     let wanted = from.parent().map(|folder| folder.join(specifier));
-    wanted.is_some_and(|wanted| wanted.is_file() && fs::canonicalize(wanted).is_ok_and(|found| found == target))
+    wanted
+        .is_some_and(|wanted| wanted.is_file() && fs::canonicalize(wanted).is_ok_and(|found| found == target))
 }
 
 /// Whether Node itself gets to `target` from this `require`: it tries its own extensions, and a folder's index.
@@ -87,7 +89,8 @@ mod tests {
         for name in files {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, if name.ends_with("package.json") { r#"{"main": "lib/start"}"# } else { "" }).unwrap();
+            fs::write(path, if name.ends_with("package.json") { r#"{"main": "lib/start"}"# } else { "" })
+                .unwrap();
         }
         folder
     }
@@ -95,8 +98,21 @@ mod tests {
     #[test]
     fn a_path_means_the_file_as_written_then_with_an_extension_then_a_folders_index() {
         let folder = tree(&[
-            "a.ts", "b.js", "b.ts", "c/index.ts", "d.ts", "d/index.ts", "e.mts", "f.cts", "g.json", "h.page.ts",
-            "packed/package.json", "packed/lib/start.ts", "index.ts", "sub/x.ts", "i.tsx",
+            "a.ts",
+            "b.js",
+            "b.ts",
+            "c/index.ts",
+            "d.ts",
+            "d/index.ts",
+            "e.mts",
+            "f.cts",
+            "g.json",
+            "h.page.ts",
+            "packed/package.json",
+            "packed/lib/start.ts",
+            "index.ts",
+            "sub/x.ts",
+            "i.tsx",
         ]);
         let root = fs::canonicalize(folder.path()).unwrap();
         for (from, specifier, means) in [

@@ -3,8 +3,8 @@
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    Argument, CallExpression, Declaration, ExportDefaultDeclarationKind, ExportSpecifier, Expression, ImportDeclaration,
-    ImportDeclarationSpecifier, Program, StringLiteral, WithClause,
+    Argument, CallExpression, Declaration, ExportDefaultDeclarationKind, ExportSpecifier, Expression,
+    ImportDeclaration, ImportDeclarationSpecifier, Program, StringLiteral, WithClause,
 };
 use oxc_parser::Parser;
 use oxc_semantic::{Semantic, SemanticBuilder};
@@ -152,7 +152,8 @@ pub(crate) fn read(text: &str, kind: SourceType) -> Result<Shape, String> {
 impl Shape {
     /// Whether only a module can have this syntax; a lone `export {}` is what is left of a file of types.
     pub(crate) fn needs_module(&self) -> bool {
-        let says_something = |statement: &Statement| !matches!(statement, Statement::Names { names, .. } if names.is_empty());
+        let says_something =
+            |statement: &Statement| !matches!(statement, Statement::Names { names, .. } if names.is_empty());
         self.awaits || !self.metas.is_empty() || self.statements.iter().any(says_something)
     }
 
@@ -169,7 +170,9 @@ impl Shape {
     pub(crate) fn specifiers(&self) -> Vec<&str> {
         let statements = self.statements.iter().filter_map(|statement| statement.source());
         let mut seen = HashSet::new();
-        let all = statements.map(|source| source.specifier.as_str()).chain(self.calls.iter().map(|call| call.specifier.as_str()));
+        let all = statements
+            .map(|source| source.specifier.as_str())
+            .chain(self.calls.iter().map(|call| call.specifier.as_str()));
         all.filter(|specifier| seen.insert(*specifier)).collect()
     }
 }
@@ -178,7 +181,9 @@ impl Statement {
     /// What it imports from, if it does.
     pub(crate) fn source(&self) -> Option<&Source> {
         match self {
-            Self::Import { source, .. } | Self::From { source, .. } | Self::All { source, .. } => Some(source),
+            Self::Import { source, .. } | Self::From { source, .. } | Self::All { source, .. } => {
+                Some(source)
+            }
             Self::Names { .. } | Self::Declared { .. } | Self::Default { .. } => None,
         }
     }
@@ -284,7 +289,9 @@ fn declared(declaration: &Declaration<'_>) -> Vec<String> {
             let patterns = variables.declarations.iter().flat_map(|one| one.id.get_binding_identifiers());
             patterns.map(|name| name.name.to_string()).collect()
         }
-        Declaration::FunctionDeclaration(function) => function.id.iter().map(|id| id.name.to_string()).collect(),
+        Declaration::FunctionDeclaration(function) => {
+            function.id.iter().map(|id| id.name.to_string()).collect()
+        }
         Declaration::ClassDeclaration(class) => class.id.iter().map(|id| id.name.to_string()).collect(),
         _ => Vec::new(),
     }
@@ -324,7 +331,13 @@ fn require(semantic: &Semantic<'_>, node: NodeId, expression: &CallExpression<'_
     is_nodes.then(|| call(semantic, node, expression.span, literal, true))
 }
 
-fn call(semantic: &Semantic<'_>, node: NodeId, span: Span, literal: &StringLiteral<'_>, is_require: bool) -> Call {
+fn call(
+    semantic: &Semantic<'_>,
+    node: NodeId,
+    span: Span,
+    literal: &StringLiteral<'_>,
+    is_require: bool,
+) -> Call {
     let guarded = semantic.nodes().ancestor_kinds(node).any(|kind| matches!(kind, AstKind::TryStatement(_)));
     Call { range: range(span), specifier: literal.value.to_string(), is_require, guarded }
 }

@@ -3,7 +3,7 @@
 //! Imports become `require`s at the top, in their order; each use of an imported name becomes a look into the module it came
 //! from, so that bindings stay live and cycles work as far as they did.
 
-use super::{Around, ImportFault, Target, dynamic_json, is_plain, quoted, runtime};
+use super::{Around, Dynamic, ImportFault, Target, is_plain, quoted, rules, runtime};
 use crate::draft::Draft;
 use crate::edit::Edits;
 use crate::resolve;
@@ -12,17 +12,31 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// CommonJS as it was written; what may be left of an `export {}` goes.
-pub(super) fn keep(draft: &Draft) -> String {
+pub(super) fn keep(draft: &Draft, around: &dyn Around) -> String {
     let mut edits = Edits::default();
     for statement in &draft.shape.statements {
         if let Statement::Names { range, .. } = statement {
             edits.replace(range.clone(), "");
         }
     }
-    if draft.shape.free.helpers {
-        edits.replace(draft.shape.start..draft.shape.start, runtime::one_line(runtime::HELPERS));
-    }
+    let calls = Dynamic::rewrite(draft, around, &mut edits, "require");
+    edits.replace(draft.shape.start..draft.shape.start, called(draft, around, &calls));
     edits.apply(&draft.text)
+}
+
+/// The functions that the text calls now, apart from those of a module made CommonJS.
+fn called(draft: &Draft, around: &dyn Around, calls: &Dynamic) -> String {
+    let mut text = String::new();
+    if draft.shape.free.helpers {
+        text.push_str(&runtime::one_line(runtime::HELPERS));
+        text.push(' ');
+    }
+    if calls.wide {
+        text.push_str(&rules(around));
+        text.push_str(&runtime::one_line(runtime::WIDE));
+        text.push(' ');
+    }
+    text
 }
 
 /// A module on its way to CommonJS.
@@ -61,8 +75,8 @@ pub(super) fn lower(
     for meta in &draft.shape.metas {
         lowered.edits.replace(meta.clone(), "__sonagi_meta");
     }
-    dynamic_json(draft, around, &mut lowered.edits, "require");
-    let front = lowered.front(draft);
+    let calls = Dynamic::rewrite(draft, around, &mut lowered.edits, "require");
+    let front = lowered.front(draft, &calls);
     let start = draft.shape.start;
     lowered.edits.replace(start..start, front);
     let mut code = lowered.edits.apply(&draft.text);
@@ -84,7 +98,9 @@ impl Lowered<'_> {
             Statement::From { range, source, names } => {
                 self.edits.replace(range.clone(), "");
                 let Some(whole) = self.require(source, names.is_empty()) else { return };
-                for (name, exported) in names.iter().filter(|(name, _)| self.around.gives(&source.specifier, name)) {
+                for (name, exported) in
+                    names.iter().filter(|(name, _)| self.around.gives(&source.specifier, name))
+                {
                     let value = self.value(&whole, Some(name), source);
                     self.exports.push((exported.clone(), value));
                 }
@@ -177,16 +193,14 @@ impl Lowered<'_> {
         }
     }
 
-    fn front(&self, draft: &Draft) -> String {
-        let mut front = String::from("\"use strict\"; Object.defineProperty(exports, \"__esModule\", { value: true }); ");
+    fn front(&self, draft: &Draft, calls: &Dynamic) -> String {
+        let mut front =
+            String::from("\"use strict\"; Object.defineProperty(exports, \"__esModule\", { value: true }); ");
         for function in [runtime::EXPORTS, runtime::REQUIRED] {
             front.push_str(&runtime::one_line(function));
             front.push(' ');
         }
-        if draft.shape.free.helpers {
-            front.push_str(&runtime::one_line(runtime::HELPERS));
-            front.push(' ');
-        }
+        front.push_str(&called(draft, self.around, calls));
         if !draft.shape.metas.is_empty() {
             front.push_str(
                 "const __sonagi_meta = { url: require(\"node:url\").pathToFileURL(__filename).href, \
@@ -194,7 +208,8 @@ impl Lowered<'_> {
             );
         }
         let getters = self.exports.iter().map(|(name, value)| format!("{}: () => {value}", quoted(name)));
-        let _ = write!(front, "__sonagi_exports(exports, {{ {} }}); ", getters.collect::<Vec<_>>().join(", "));
+        let _ =
+            write!(front, "__sonagi_exports(exports, {{ {} }}); ", getters.collect::<Vec<_>>().join(", "));
         front.push_str(&self.required);
         front
     }
@@ -202,7 +217,12 @@ impl Lowered<'_> {
 
 /// A statement never run, from which Node's lexer learns the names that an `import` of this file may ask for.
 fn for_nodes_lexer(exports: &[(String, String)]) -> String {
-    let names = exports.iter().map(|(name, _)| name.as_str()).filter(|name| is_plain(name) && *name != "default");
+    let names =
+        exports.iter().map(|(name, _)| name.as_str()).filter(|name| is_plain(name) && *name != "default");
     let names: Vec<_> = names.map(|name| format!("{name}: 0")).collect();
-    if names.is_empty() { String::new() } else { format!("\n0 && (module.exports = {{ {} }});\n", names.join(", ")) }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("\n0 && (module.exports = {{ {} }});\n", names.join(", "))
+    }
 }

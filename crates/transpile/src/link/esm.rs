@@ -1,6 +1,6 @@
 //! ECMAScript modules: they stay such.
 
-use super::{Around, ImportFault, Target, clause_name, dynamic_json, quoted, renamed, runtime};
+use super::{Around, Dynamic, ImportFault, Target, clause_name, quoted, renamed, rules, runtime};
 use crate::draft::Draft;
 use crate::edit::Edits;
 use crate::shape::{Imported, Source, Statement};
@@ -78,18 +78,24 @@ pub(super) fn link(
                     edits.replace(range.clone(), with);
                 }
             }
-            Statement::All { range, source, name } => match (around.target(&source.specifier, source.json), name) {
-                (Target::Native, _) | (Target::Lenient, None) => {}
-                (Target::Json(_), None) => {
-                    faults.push((source.specifier.clone(), "JSON's names cannot all be exported; import it".into()));
+            Statement::All { range, source, name } => {
+                match (around.target(&source.specifier, source.json), name) {
+                    (Target::Native, _) | (Target::Lenient, None) => {}
+                    (Target::Json(_), None) => {
+                        let what = "JSON's names cannot all be exported; import it".to_owned();
+                        faults.push(ImportFault { specifier: source.specifier.clone(), name: None, what });
+                    }
+                    (target, Some(name)) => {
+                        let (whole, local) = (front.name(), front.name());
+                        let brought = front.bring(source, &target, &whole);
+                        front.find(&local, None, &whole, source, matches!(target, Target::Json(_)));
+                        edits.replace(
+                            range.clone(),
+                            format!("{brought} export {{ {} }};", renamed(&local, name)),
+                        );
+                    }
                 }
-                (target, Some(name)) => {
-                    let (whole, local) = (front.name(), front.name());
-                    let brought = front.bring(source, &target, &whole);
-                    front.find(&local, None, &whole, source, matches!(target, Target::Json(_)));
-                    edits.replace(range.clone(), format!("{brought} export {{ {} }};", renamed(&local, name)));
-                }
-            },
+            }
             Statement::Names { range, names } if names.iter().any(|(local, _)| missing.contains(local)) => {
                 let kept = names.iter().filter(|(local, _)| !missing.contains(local));
                 let kept: Vec<_> = kept.map(|(local, exported)| renamed(local, exported)).collect();
@@ -101,7 +107,9 @@ pub(super) fn link(
     if !faults.is_empty() {
         return Err(faults);
     }
-    dynamic(&mut front, draft, around, &mut edits);
+    let calls = Dynamic::rewrite(draft, around, &mut edits, "__sonagi_require");
+    front.require |= calls.require;
+    front.wide |= calls.wide;
     let start = draft.shape.start;
     edits.replace(start..start, front.text(draft, around));
     let mut code = edits.apply(&draft.text);
@@ -138,19 +146,13 @@ fn import(
     }
 }
 
-/// `import()`: JSON as in CommonJS, and of what Node may not see all names, all of them.
-fn dynamic(front: &mut Front, draft: &Draft, around: &dyn Around, edits: &mut Edits) {
-    front.require |= dynamic_json(draft, around, edits, "__sonagi_require");
-    for call in draft.shape.calls.iter().filter(|call| !call.is_require) {
-        if let Target::Lenient = around.target(&call.specifier, call.specifier.ends_with(".json")) {
-            front.wide = true;
-            edits.replace(call.range.end..call.range.end, ".then(__sonagi_wide)");
-        }
-    }
-}
-
 /// What stands instead of `export { … } from "…"`; None when it stays.
-fn export_from(front: &mut Front, around: &dyn Around, source: &Source, names: &[(String, String)]) -> Option<String> {
+fn export_from(
+    front: &mut Front,
+    around: &dyn Around,
+    source: &Source,
+    names: &[(String, String)],
+) -> Option<String> {
     let target = around.target(&source.specifier, source.json);
     if let Target::Native = target {
         let kept: Vec<_> = names.iter().filter(|(name, _)| around.gives(&source.specifier, name)).collect();
@@ -222,8 +224,7 @@ impl Front {
             "const module = { exports: {}, id: __sonagi_file, filename: __sonagi_file, loaded: false };",
         );
         say(free.exports, "let exports = module.exports;");
-        let rules = format!("const __sonagi_as_node = {};", around.node_rules());
-        say(self.default || self.wide, &rules);
+        say(self.default || self.wide, &rules(around));
         for (needed, function) in [
             (free.helpers, runtime::HELPERS),
             (self.pick, runtime::PICK),

@@ -61,8 +61,12 @@ impl Around for Alone {
     }
 }
 
-/// A specifier and what is wrong with importing it.
-pub(crate) type ImportFault = (String, String);
+/// What is wrong with importing a module, or a name of it.
+pub(crate) struct ImportFault {
+    pub(crate) specifier: String,
+    pub(crate) name: Option<String>,
+    pub(crate) what: String,
+}
 
 /// The code of a draft, without its source map.
 pub(crate) fn link(draft: &Draft, format: Format, around: &dyn Around) -> Result<String, Vec<ImportFault>> {
@@ -73,7 +77,7 @@ pub(crate) fn link(draft: &Draft, format: Format, around: &dyn Around) -> Result
     match format {
         Format::Esm => esm::link(draft, around, &missing.locals),
         Format::CommonJs if draft.shape.needs_module() => common::lower(draft, around, &missing.locals),
-        Format::CommonJs => Ok(common::keep(draft)),
+        Format::CommonJs => Ok(common::keep(draft, around)),
     }
 }
 
@@ -97,7 +101,8 @@ impl Missing {
                             continue;
                         }
                         let uses = draft.shape.uses.get(local);
-                        let only_exported = uses.is_some_and(|uses| uses.iter().all(|one| one.how == How::Exported));
+                        let only_exported =
+                            uses.is_some_and(|uses| uses.iter().all(|one| one.how == How::Exported));
                         if draft.typescript && only_exported {
                             missing.locals.insert(local.clone());
                         } else {
@@ -121,23 +126,44 @@ impl Missing {
             "default" => format!("{specifier} has no default export"),
             name => format!("{specifier} exports no {name}"),
         };
-        self.faults.push((specifier.to_owned(), what));
+        self.faults.push(ImportFault { specifier: specifier.to_owned(), name: Some(name.to_owned()), what });
     }
 }
 
-/// A dynamic `import()` of JSON, which Node would want an attribute for.
-fn dynamic_json(draft: &Draft, around: &dyn Around, edits: &mut Edits, require: &str) -> bool {
-    let mut any = false;
-    for call in draft.shape.calls.iter().filter(|call| !call.is_require) {
-        let is_json = call.specifier.ends_with(".json");
-        if let Target::Json(path) = around.target(&call.specifier, is_json) {
-            let path = quoted(&path);
-            let read = format!("Promise.resolve().then(() => {require}({path})).then((json) => ({{ ...json, default: json }}))");
-            edits.replace(call.range.clone(), read);
-            any = true;
+/// What rewritten `import()`s call.
+#[derive(Default)]
+struct Dynamic {
+    require: bool,
+    wide: bool,
+}
+
+impl Dynamic {
+    /// `import()` of JSON becomes a `require` (Node would want an attribute); of what Node may not see all names, all of them
+    /// are given.
+    fn rewrite(draft: &Draft, around: &dyn Around, edits: &mut Edits, require: &str) -> Self {
+        let mut calls = Self::default();
+        for call in draft.shape.calls.iter().filter(|call| !call.is_require) {
+            match around.target(&call.specifier, call.specifier.ends_with(".json")) {
+                Target::Native => {}
+                Target::Lenient => {
+                    calls.wide = true;
+                    edits.replace(call.range.end..call.range.end, ".then(__sonagi_wide)");
+                }
+                Target::Json(path) => {
+                    calls.require = true;
+                    let read = format!("Promise.resolve().then(() => {require}({}))", quoted(&path));
+                    let read = format!("{read}.then((json) => ({{ ...json, default: json }}))");
+                    edits.replace(call.range.clone(), read);
+                }
+            }
         }
+        calls
     }
-    any
+}
+
+/// `__sonagi_wide` and `__sonagi_default` ask whose rules hold.
+fn rules(around: &dyn Around) -> String {
+    format!("const __sonagi_as_node = {}; ", around.node_rules())
 }
 
 /// A JavaScript string.

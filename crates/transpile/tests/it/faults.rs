@@ -7,11 +7,15 @@ use std::path::Path;
 #[test]
 fn every_syntax_error_of_every_file_is_told_with_line_and_column() {
     let folder = folder(&[
-        ("entry.ts", "import './other';\nimport './third';\nconst a: number = 1;\nlet a = 2;\n  let b = 1; let b = 2;\n"),
+        (
+            "entry.ts",
+            "import './other';\nimport './third';\nconst a: number = 1;\nlet a = 2;\n  let b = 1; let b = 2;\n",
+        ),
         ("other.ts", "export const ok = 1;\nexport const = 2;\n"),
         ("third.ts", "export const fine = 3;\n"),
     ]);
-    let places: Vec<_> = folder.faults("entry.ts").iter().map(|fault| fault.split(' ').next().unwrap().to_owned()).collect();
+    let places: Vec<_> =
+        folder.faults("entry.ts").iter().map(|fault| fault.split(' ').next().unwrap().to_owned()).collect();
     // What is after the first fault of a file's grammar cannot be understood; names declared twice are all found.
     assert_eq!(places, ["entry.ts:3:7", "entry.ts:5:7", "other.ts:2:14"]);
 }
@@ -55,19 +59,32 @@ fn a_relative_import_that_leads_nowhere_is_a_fault_at_its_place() {
 
 #[test]
 fn a_file_of_another_kind_is_no_module() {
-    let folder = folder(&[("entry.ts", "import text from './text.sql';\nconsole.log(text);"), ("text.sql", "select 1")]);
+    let folder = folder(&[
+        ("entry.ts", "import text from './text.sql';\nconsole.log(text);"),
+        ("text.sql", "select 1"),
+    ]);
     assert_eq!(folder.faults("entry.ts"), ["entry.ts:1:18 ./text.sql is a .sql file, which is no module"]);
 }
 
 #[test]
-fn a_name_that_the_other_file_does_not_export_is_a_fault_where_it_is_imported() {
+fn all_names_of_json_cannot_be_exported() {
+    let folder =
+        folder(&[("entry.ts", "export const a = 1;\nexport * from './data.json';"), ("data.json", "{}")]);
+    assert_eq!(folder.faults("entry.ts"), ["entry.ts:2:15 JSON's names cannot all be exported; import it"]);
+}
+
+#[test]
+fn a_name_that_the_other_file_does_not_export_is_a_fault_where_it_is_named() {
     let folder = folder(&[
-        ("entry.ts", "import { real, nope } from './other';\nimport missing from './other';\nconsole.log(real, nope, missing);\n"),
+        (
+            "entry.ts",
+            "import { real, nope } from './other';\nimport missing from './other';\nconsole.log(real, nope, missing);\n",
+        ),
         ("other.ts", "export const real = 1;\n"),
     ]);
     assert_eq!(
         folder.faults("entry.ts"),
-        ["entry.ts:1:28 ./other exports no nope", "entry.ts:2:21 ./other has no default export"]
+        ["entry.ts:1:16 ./other exports no nope", "entry.ts:2:8 ./other has no default export"]
     );
 }
 

@@ -5,11 +5,17 @@ use crate::support::folder;
 #[test]
 fn plain_javascript_that_node_loads_is_left_alone() {
     let folder = folder(&[
-        ("entry.js", "const own = require('./own'); const { data } = require('./data'); console.log(own.name, data);"),
+        (
+            "entry.js",
+            "const own = require('./own'); const { data } = require('./data'); console.log(own.name, data);",
+        ),
         ("own.js", "exports.name = 'own';"),
         ("data/index.js", "exports.data = require('../data.json').a;"),
         ("data.json", "{\"a\": 1}"),
-        ("entry.mjs", "import { own } from './own.mjs'; import fs from 'node:fs'; console.log(own, typeof fs.readFileSync);"),
+        (
+            "entry.mjs",
+            "import { own } from './own.mjs'; import fs from 'node:fs'; console.log(own, typeof fs.readFileSync);",
+        ),
         ("own.mjs", "export const own = 'own';"),
         ("node_modules/a/a.ts", "not even TypeScript ("),
         ("near.js", "require('./node_modules/a/a.ts');"),
@@ -34,7 +40,10 @@ fn plain_javascript_imported_without_its_extension_is_only_pointed_to() {
 #[test]
 fn javascript_that_node_would_take_for_the_other_kind_is_made_ready() {
     let folder = folder(&[
-        ("entry.js", "import { own } from './own';\nimport { old } from './sub/old.js';\nconsole.log(own, old);"),
+        (
+            "entry.js",
+            "import { own } from './own';\nimport { old } from './sub/old.js';\nconsole.log(own, old);",
+        ),
         ("own.js", "export const own = 'own';"),
         ("sub/package.json", r#"{"type": "module"}"#),
         ("sub/old.js", "exports.old = require('./older').older;"),
@@ -58,7 +67,10 @@ fn plain_javascript_reaches_typescript_behind_it() {
 #[test]
 fn javascript_made_ready_keeps_its_lines_and_columns_without_a_map() {
     let folder = folder(&[
-        ("entry.js", "#!/usr/bin/env node\n// first\nimport {\n  own,\n} from './own';\nimport { data } from './data.json';\n\n    own(data);\n"),
+        (
+            "entry.js",
+            "#!/usr/bin/env node\n// first\nimport {\n  own,\n} from './own';\nimport { data } from './data.json';\n\n    own(data);\n",
+        ),
         ("own.js", "export const own = (a) => { throw new Error(a); };"),
         ("data.json", "{\"data\": \"thrown\"}"),
     ]);
@@ -72,7 +84,10 @@ fn javascript_made_ready_keeps_its_lines_and_columns_without_a_map() {
 fn a_file_reached_through_a_link_is_the_file_it_links_to() {
     let folder = folder(&[
         ("real/state.ts", "export const all: string[] = [];"),
-        ("entry.ts", "import { all } from './linked/state';\nimport { all as same } from './real/state';\nconsole.log(all === same);"),
+        (
+            "entry.ts",
+            "import { all } from './linked/state';\nimport { all as same } from './real/state';\nconsole.log(all === same);",
+        ),
     ]);
     std::os::unix::fs::symlink(folder.path("real"), folder.path("linked")).unwrap();
     assert_eq!(folder.run("entry.ts"), "true");

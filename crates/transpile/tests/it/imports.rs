@@ -8,7 +8,8 @@ use std::path::Path;
 const HIDDEN: (&str, &str) = (
     "node_modules/hidden/index.js",
     "for (const name of ['one', 'two', 'three']) module.exports[name] = () => name;
-     Object.defineProperty(module.exports, 'quiet', { value: 'quiet' });",
+     const whole = module.exports;
+     Object.defineProperty(whole, 'quiet', { value: 'quiet' });",
 );
 
 /// What a compiler made of a module with a default.
@@ -21,7 +22,10 @@ const ONCE: (&str, &str) = (
 
 /// A package that is a module.
 const MODERN: &[(&str, &str)] = &[
-    ("node_modules/modern/package.json", r#"{ "name": "modern", "type": "module", "exports": "./index.js" }"#),
+    (
+        "node_modules/modern/package.json",
+        r#"{ "name": "modern", "type": "module", "exports": "./index.js" }"#,
+    ),
     (
         "node_modules/modern/index.js",
         "export let count = 0; export const more = () => { count += 1; }; export default { other: 'other' };",
@@ -88,7 +92,12 @@ fn a_default_is_all_of_a_commonjs_package_or_the_default_it_had_as_a_module() {
     assert_eq!(files.run("entry.ts"), "plain once named true true");
 
     let by_rule = "import Once from 'once'; console.log(typeof Once, new Once.default().say());";
-    let files = folder(&[ONCE, ("entry.mts", by_rule), ("sub/package.json", r#"{"type": "module"}"#), ("sub/entry.ts", by_rule)]);
+    let files = folder(&[
+        ONCE,
+        ("entry.mts", by_rule),
+        ("sub/package.json", r#"{"type": "module"}"#),
+        ("sub/entry.ts", by_rule),
+    ]);
     assert_eq!(files.run("entry.mts"), "object once");
     assert_eq!(files.run("sub/entry.ts"), "object once");
 }
@@ -96,7 +105,10 @@ fn a_default_is_all_of_a_commonjs_package_or_the_default_it_had_as_a_module() {
 #[test]
 fn packages_that_are_modules_give_their_own_names_and_a_missing_default_is_said() {
     let mut files = MODERN.to_vec();
-    files.push(("node_modules/bare/package.json", r#"{ "name": "bare", "type": "module", "exports": "./index.js" }"#));
+    files.push((
+        "node_modules/bare/package.json",
+        r#"{ "name": "bare", "type": "module", "exports": "./index.js" }"#,
+    ));
     files.push(("node_modules/bare/index.js", "export const a = 1;"));
     files.push((
         "entry.ts",
@@ -114,14 +126,23 @@ fn packages_that_are_modules_give_their_own_names_and_a_missing_default_is_said(
 
 #[test]
 fn nodes_own_modules_are_imported_as_they_are() {
-    let made = module(Path::new("a.ts"), "import fs, { readFile } from 'node:fs';\nimport os from 'os';\nfs; readFile; os;").unwrap();
-    assert!(made.code.starts_with("import fs, { readFile } from \"node:fs\";\nimport os from \"os\";\n"), "{}", made.code);
+    let made = module(
+        Path::new("a.ts"),
+        "import fs, { readFile } from 'node:fs';\nimport os from 'os';\nfs; readFile; os;",
+    )
+    .unwrap();
+    assert!(
+        made.code.starts_with("import fs, { readFile } from \"node:fs\";\nimport os from \"os\";\n"),
+        "{}",
+        made.code
+    );
 }
 
 #[test]
 fn json_needs_no_ceremony() {
     let folder = folder(&[
         ("data.json", r#"{ "name": "data", "list": [1, 2] }"#),
+        ("called.ts", "export { name as called } from './data.json';"),
         ("node_modules/packed/package.json", r#"{ "name": "packed", "version": "1.2.3" }"#),
         (
             "entry.ts",
@@ -130,11 +151,10 @@ fn json_needs_no_ceremony() {
              import said from './data.json' with { type: 'json' };
              import * as whole from './data.json';
              import { version } from 'packed/package.json';
-             export { name as called } from './data.json';
+             import { called } from './called';
              const late = await import('./data.json');
              console.log(data.name, list, same === data, said.name, whole.name, whole.default.name, version, late.default.name);
-             const own = await import('./entry');
-             console.log(own.called);",
+             console.log(called);",
         ),
     ]);
     assert_eq!(folder.run("entry.ts"), "data [ 1, 2 ] true data data data 1.2.3 data\ndata");
@@ -150,7 +170,10 @@ fn modules_in_a_circle_see_each_others_live_bindings() {
              a = 'late';
              console.log(b(), seen);",
         ),
-        ("b.ts", "import { a, hello } from './entry';\nexport const b = () => a;\nexport const seen = hello();"),
+        (
+            "b.ts",
+            "import { a, hello } from './entry';\nexport const b = () => a;\nexport const seen = hello();",
+        ),
     ]);
     assert_eq!(folder.run("entry.ts"), "late hello");
 }
@@ -158,13 +181,22 @@ fn modules_in_a_circle_see_each_others_live_bindings() {
 #[test]
 fn a_type_that_is_exported_again_without_saying_so_is_left_out() {
     let folder = folder(&[
-        ("types.ts", "export interface User { id: number }\nexport type Id = number;\nexport const real = 'real';"),
+        (
+            "types.ts",
+            "export interface User { id: number }\nexport type Id = number;\nexport const real = 'real';",
+        ),
         (
             "index.ts",
             "export { User, real } from './types';\nimport { Id } from './types';\nexport { Id };\nexport * from './more';",
         ),
-        ("more.ts", "export { Id as Other } from './types';\nexport const more = 'more';\nexport * from './index';"),
-        ("entry.ts", "import { User, real, more } from './index';\nexport { User, Other } from './index';\nconst user: User = { id: 1 };\nconsole.log(user.id, real, more);"),
+        (
+            "more.ts",
+            "export { Id as Other } from './types';\nexport const more = 'more';\nexport * from './index';",
+        ),
+        (
+            "entry.ts",
+            "import { User, real, more } from './index';\nexport { User, Other } from './index';\nconst user: User = { id: 1 };\nconsole.log(user.id, real, more);",
+        ),
     ]);
     assert_eq!(folder.run("entry.ts"), "1 real more");
 }

