@@ -27,9 +27,14 @@ pub(crate) struct Shape {
     pub(crate) metas: Vec<Range<usize>>,
     /// It waits at its top level.
     pub(crate) awaits: bool,
+    /// It declares at its top what a CommonJS module is given: `const require = createRequire(…)`.
+    pub(crate) declares_common: bool,
     /// Where each imported name is used.
     pub(crate) uses: HashMap<String, Vec<Use>>,
 }
+
+/// What Node gives a CommonJS module.
+const COMMON: [&str; 5] = ["require", "module", "exports", "__dirname", "__filename"];
 
 /// Names that the text uses and nowhere declares.
 #[derive(Default)]
@@ -128,6 +133,8 @@ pub(crate) fn read(text: &str, kind: SourceType) -> Result<Shape, String> {
     for statement in &parsed.program.body {
         shape.statements.extend(read_statement(text, statement));
     }
+    let root = semantic.scoping().get_bindings(semantic.scoping().root_scope_id());
+    shape.declares_common = root.keys().any(|name| COMMON.contains(&name.as_str()));
     let locals: HashSet<&str> = shape.locals().collect();
     shape.uses = uses(&semantic, &locals);
     for node in semantic.nodes().iter() {

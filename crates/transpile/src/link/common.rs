@@ -75,11 +75,14 @@ pub(super) fn lower(
     for meta in &draft.shape.metas {
         lowered.edits.replace(meta.clone(), "__sonagi_meta");
     }
-    let calls = Dynamic::rewrite(draft, around, &mut lowered.edits, "require");
+    let calls = Dynamic::rewrite(draft, around, &mut lowered.edits, "__sonagi_require");
     let front = lowered.front(draft, &calls);
     let start = draft.shape.start;
     lowered.edits.replace(start..start, front);
     let mut code = lowered.edits.apply(&draft.text);
+    if draft.shape.declares_common {
+        code.push_str("\n}\n");
+    }
     code.push_str(&for_nodes_lexer(&lowered.exports));
     Ok(code)
 }
@@ -114,7 +117,7 @@ impl Lowered<'_> {
                         self.exports.push((name.clone(), value));
                     }
                     None => {
-                        let _ = write!(self.required, "__sonagi_star(exports, {whole}); ");
+                        let _ = write!(self.required, "__sonagi_star(__sonagi_given.exports, {whole}); ");
                     }
                 }
             }
@@ -154,12 +157,12 @@ impl Lowered<'_> {
             Target::Native | Target::Lenient => source.specifier.clone(),
         };
         if only_run {
-            let _ = write!(self.required, "require({}); ", quoted(&path));
+            let _ = write!(self.required, "__sonagi_require({}); ", quoted(&path));
             return None;
         }
         self.modules += 1;
         let whole = format!("__sonagi_{}", self.modules);
-        let _ = write!(self.required, "const {whole} = require({}); ", quoted(&path));
+        let _ = write!(self.required, "const {whole} = __sonagi_require({}); ", quoted(&path));
         Some(whole)
     }
 
@@ -194,8 +197,14 @@ impl Lowered<'_> {
     }
 
     fn front(&self, draft: &Draft, calls: &Dynamic) -> String {
-        let mut front =
-            String::from("\"use strict\"; Object.defineProperty(exports, \"__esModule\", { value: true }); ");
+        let mut front = String::from(
+            "\"use strict\"; const __sonagi_require = require; \
+             const __sonagi_given = { exports, filename: __filename, dirname: __dirname }; ",
+        );
+        if draft.shape.declares_common {
+            // In a block of its own, what the text declares so is not declared twice.
+            front.push_str("{ ");
+        }
         for function in [runtime::EXPORTS, runtime::REQUIRED] {
             front.push_str(&runtime::one_line(function));
             front.push(' ');
@@ -203,13 +212,13 @@ impl Lowered<'_> {
         front.push_str(&called(draft, self.around, calls));
         if !draft.shape.metas.is_empty() {
             front.push_str(
-                "const __sonagi_meta = { url: require(\"node:url\").pathToFileURL(__filename).href, \
-                 filename: __filename, dirname: __dirname }; ",
+                "const __sonagi_meta = { filename: __sonagi_given.filename, dirname: __sonagi_given.dirname, \
+                 url: __sonagi_require(\"node:url\").pathToFileURL(__sonagi_given.filename).href }; ",
             );
         }
         let getters = self.exports.iter().map(|(name, value)| format!("{}: () => {value}", quoted(name)));
-        let _ =
-            write!(front, "__sonagi_exports(exports, {{ {} }}); ", getters.collect::<Vec<_>>().join(", "));
+        let getters = getters.collect::<Vec<_>>().join(", ");
+        let _ = write!(front, "__sonagi_exports(__sonagi_given.exports, {{ {getters} }}); ");
         front.push_str(&self.required);
         front
     }

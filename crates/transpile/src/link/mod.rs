@@ -74,6 +74,10 @@ pub(crate) fn link(draft: &Draft, format: Format, around: &dyn Around) -> Result
     if !missing.faults.is_empty() {
         return Err(missing.faults);
     }
+    if format == Format::CommonJs && draft.shape.awaits {
+        let what = "only a module may await at its top level; a .cts or .cjs file is none".to_owned();
+        return Err(vec![ImportFault { specifier: String::new(), name: None, what }]);
+    }
     match format {
         Format::Esm => esm::link(draft, around, &missing.locals),
         Format::CommonJs if draft.shape.needs_module() => common::lower(draft, around, &missing.locals),

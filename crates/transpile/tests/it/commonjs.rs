@@ -165,3 +165,24 @@ fn commonjs_may_import_dynamically_what_it_likes() {
     assert_eq!(folder.run("entry.ts"), "dep 1 1 slow");
     assert_eq!(folder.made("entry.ts"), ["entry.ts (common)", "slow.ts"]);
 }
+
+#[test]
+fn a_required_module_may_make_its_own_require_and_dirname() {
+    let folder = folder(&[
+        ("entry.ts", "console.log(require('./own').all().join(' '));"),
+        (
+            "own.ts",
+            "import { createRequire } from 'node:module';
+             import { fileURLToPath } from 'node:url';
+             import { basename, dirname } from 'node:path';
+             const require = createRequire(import.meta.url);
+             const __dirname = dirname(fileURLToPath(import.meta.url));
+             const module = 'module';
+             export { exports as kept };
+             const exports = 'exports';
+             export function all() { return [require('dep'), basename(__dirname) !== '', module, exports]; }",
+        ),
+        ("node_modules/dep/index.js", "module.exports = 'dep';"),
+    ]);
+    assert_eq!(folder.run("entry.ts"), "dep true module exports");
+}

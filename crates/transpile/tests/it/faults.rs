@@ -101,6 +101,12 @@ fn a_module_that_awaits_at_its_top_cannot_be_required() {
 }
 
 #[test]
+fn a_file_that_is_commonjs_by_its_name_cannot_await_at_its_top() {
+    let faults = module(Path::new("a.cts"), "export const a = await Promise.resolve(1);").unwrap_err();
+    assert_eq!(faults[0].what, "only a module may await at its top level; a .cts or .cjs file is none");
+}
+
+#[test]
 fn an_entry_that_is_not_there_is_a_fault() {
     let folder = folder(&[]);
     assert_eq!(folder.faults("none.ts"), ["none.ts:1:1 there is no such file"]);

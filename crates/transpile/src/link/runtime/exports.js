@@ -1,5 +1,6 @@
 // Live exports, there before the first import is under way, so that cycles find them.
 const __sonagi_exports = (to, getters) => {
+  Object.defineProperty(to, '__esModule', { value: true });
   for (const name of Object.keys(getters)) Object.defineProperty(to, name, { enumerable: true, get: getters[name] });
 };
 // `export *`: what is not there already, never a default.
