@@ -9,7 +9,7 @@ export SONAGI_PYTHON=${SONAGI_PYTHON:-$PWD/../.cache/python/bin/python}
 [ -d node_modules ] || { echo "interop: the npm packages are not installed; hint: make setup" >&2; exit 1; }
 
 if [ $# -eq 0 ]; then
-    set -- clients/*.test.mjs servers/*.test.mjs protocol/*.test.mjs
+    set -- clients/*.test.mjs servers/*.test.mjs protocol/*.test.mjs pairs/*.test.mjs
 fi
 # Dots and failures for who watches; the counts from a second report.
 report=$(mktemp)

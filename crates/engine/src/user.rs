@@ -59,6 +59,8 @@ pub(crate) struct User {
     watch: Option<Sleep>,
     mail: Mail,
     joined: Vec<Arc<Room>>,
+    /// The room it asked to be let into, until it is.
+    asked: Option<Arc<Room>>,
     /// Rooms it has left whose last copies may still come.
     leaving: Vec<Arc<Room>>,
     /// When the next operation is planned.
@@ -156,6 +158,7 @@ impl User {
             watch: None,
             mail: Mail::default(),
             joined: Vec::new(),
+            asked: None,
             leaving: Vec::new(),
             due,
             cut_at: None,

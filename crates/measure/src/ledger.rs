@@ -17,7 +17,7 @@ mod bitmap;
 mod room;
 mod stay;
 
-pub use batch::{Batch, Joined, Left, Member, Received, RoomId, Sent, Settled};
+pub use batch::{Asked, Batch, Joined, Left, Member, Received, RoomId, Sent, Settled};
 
 use crate::At;
 use room::{Message, Room};
@@ -148,6 +148,7 @@ impl Ledger {
             self.counts.foreign += std::mem::take(&mut batch.foreign);
             let join = |resumes| if resumes { Move::Resume } else { Move::Join };
             let leave = |interrupted| if interrupted { Move::Interrupt } else { Move::Leave };
+            self.moves.extend(batch.asked.drain(..).map(|m| (m.member, m.room, m.at, Move::Ask)));
             self.moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, join(m.resumes))));
             self.moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, leave(m.interrupted))));
             self.moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
@@ -211,7 +212,7 @@ impl Ledger {
         self.counts()
     }
 
-    /// Applies joins, leaves and closed connections up to `until`, seat by seat in the order of time.
+    /// Applies requests to join, joins, leaves and closed connections up to `until`, seat by seat in the order of time.
     fn move_members(&mut self, until: At) {
         let mut moves = std::mem::take(&mut self.moves);
         self.moves = moves.extract_if(.., |&mut (_, _, at, _)| at > until).collect();
@@ -223,7 +224,7 @@ impl Ledger {
     }
 
     /// What happened to one seat in one instant. Who was in leaves before joining again; who was not joins before
-    /// leaving; a connection closes last, unless it makes way for a rejoin.
+    /// leaving; a connection closes last, unless it makes way for a rejoin. Who asks to join asks for what comes after.
     fn move_at(&mut self, member: Member, room: RoomId, at: At, mut moves: Moves) {
         let (rules, settle) = (self.rules, self.rules.settle_ns);
         let seat = seat_of(&mut self.seats, member, room);
@@ -251,6 +252,9 @@ impl Ledger {
                 moves.goes -= 1;
                 seat.go(at);
             }
+        }
+        if moves.asks {
+            seat.ask(at);
         }
         let room = room_of(&mut self.rooms, room);
         room.awaited = (room.awaited + u32::from(seat.is_awaited)).saturating_sub(u32::from(was_awaited));
@@ -360,6 +364,7 @@ impl Ledger {
 
 #[derive(Clone, Copy)]
 enum Move {
+    Ask,
     Join,
     Resume,
     Leave,
@@ -373,6 +378,7 @@ struct Moves {
     joins: usize,
     leaves: usize,
     goes: usize,
+    asks: bool,
     /// Whether the join resumes.
     resumes: bool,
     /// Whether the first leave is an interruption; further ones say that the member gave up.
@@ -384,6 +390,7 @@ impl Moves {
         let mut moves = Moves::default();
         for each in each {
             match each {
+                Move::Ask => moves.asks = true,
                 Move::Join => moves.joins += 1,
                 Move::Leave => moves.leaves += 1,
                 Move::Go => moves.goes += 1,

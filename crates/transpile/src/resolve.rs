@@ -25,7 +25,7 @@ pub(crate) fn is_path(specifier: &str) -> bool {
 /// The file that `specifier`, a path, means in the file `from`.
 pub(crate) fn find(from: &Path, specifier: &str) -> Option<PathBuf> {
     let wanted = from.parent()?.join(specifier);
-    let is_folder = specifier.ends_with('/') || specifier.ends_with('.') && is_dots(specifier);
+    let is_folder = specifier.ends_with('/') || is_dots(specifier);
     let found = if is_folder { None } else { file(&wanted) };
     fs::canonicalize(found.or_else(|| folder(&wanted))?).ok()
 }
@@ -69,15 +69,14 @@ pub(crate) fn node_imports(from: &Path, specifier: &str, target: &Path) -> bool 
         .is_some_and(|wanted| wanted.is_file() && fs::canonicalize(wanted).is_ok_and(|found| found == target))
 }
 
-/// Whether Node itself gets to `target` from this `require`: it tries its own extensions, and a folder's index.
+/// Whether Node itself gets to `target` from this `require`: it tries its own extensions, then a folder's index.
 pub(crate) fn node_requires(from: &Path, specifier: &str, target: &Path) -> bool {
     let Some(wanted) = from.parent().map(|folder| folder.join(specifier)) else { return false };
-    if wanted.is_dir() && !wanted.with_extension("js").is_file() {
-        return matches!(target.extension().and_then(|e| e.to_str()), Some("js" | "json" | "node" | "cjs"));
+    let tried = ["js", "json", "node"].map(|extension| with_suffix(&wanted, extension));
+    match std::iter::once(wanted).chain(tried).find(|path| path.is_file()) {
+        Some(found) => fs::canonicalize(found).is_ok_and(|found| found == target),
+        None => matches!(crate::draft::extension(target), "js" | "json" | "node"),
     }
-    let tried = ["js", "json", "node"].iter().map(|extension| with_suffix(&wanted, extension));
-    let first = std::iter::once(wanted.clone()).chain(tried).find(|path| path.is_file());
-    first.and_then(|path| fs::canonicalize(path).ok()).is_some_and(|found| found == target)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! finished user drains in between; a connection that is cut ends both at once.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Joined, Left};
+use sonagi_measure::ledger::{Asked, Joined, Left};
 use sonagi_measure::outcome::Failure;
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
@@ -16,6 +16,7 @@ use std::task::{Context, Poll};
 use super::cursor::Cursor;
 use super::{User, Waited};
 use crate::link::{Connection, Ended, Env, Present};
+use crate::plan::{Step, Subscribe};
 use crate::rooms::Room;
 use crate::shard::SECOND_NS;
 
@@ -184,6 +185,23 @@ impl User {
         self.shard.count(Counter::ConnectionsOpened, 1);
     }
 
+    /// A subscription is asked for: copies may come before its confirmation, and when that comes too late.
+    pub(super) fn ask(&mut self, subscribe: &Subscribe) {
+        let room = subscribe.steps.iter().find_map(|step| match step {
+            Step::Join(room) => Some(room),
+            _ => None,
+        });
+        // A name that the subscription itself has to learn first is known at its end.
+        let Some(Ok(name)) = room.map(|room| self.values.text(room)) else { return };
+        let room = self.shard.shared.rooms.named(&name);
+        if self.joined.iter().any(|joined| joined.id == room.id) {
+            return;
+        }
+        let asked = Asked { member: self.values.member, room: room.id, at: self.now() };
+        self.shard.recorder.borrow_mut().ledger().asked.push(asked);
+        self.asked = Some(room);
+    }
+
     /// The user is a member from now on; again is no change.
     pub(super) fn join(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
@@ -212,6 +230,7 @@ impl User {
         }
         let joined = Joined { member: self.values.member, room: room.id, at: self.now(), resumes };
         self.shard.recorder.borrow_mut().ledger().joined.push(joined);
+        self.asked = self.asked.take().filter(|asked| asked.id != room.id);
         self.joined.push(room);
     }
 
@@ -249,7 +268,7 @@ impl User {
     /// Nothing can reach the user any more.
     fn forget_memberships(&mut self, now: At) {
         let shard = Rc::clone(&self.shard);
-        for room in self.leaving.drain(..) {
+        for room in self.leaving.drain(..).chain(self.asked.take()) {
             let gone = Left { member: self.values.member, room: room.id, at: now, interrupted: false };
             shard.recorder.borrow_mut().ledger().gone.push(gone);
         }

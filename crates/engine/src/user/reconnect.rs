@@ -273,6 +273,7 @@ impl User {
             self.values.hides_cursor = !(self.is_resuming() && subscription.of.resumes);
             let loops = self.values.loops.len();
             self.values.loops.extend(subscription.innermost.map(|innermost| *innermost));
+            self.ask(&subscription.of);
             self.walk(&subscription.of.steps).await?;
             self.values.loops.truncate(loops);
         }
@@ -386,6 +387,7 @@ impl User {
     /// A subscription's steps are being taken.
     pub(super) fn note_subscription(&mut self, subscribe: &Arc<Subscribe>) {
         self.values.hides_cursor = true;
+        self.ask(subscribe);
         let innermost = self.values.loops.last().cloned().map(Box::new);
         if let Some(recipe) = self.recipe() {
             recipe.subscribe(subscribe, innermost);

@@ -10,6 +10,8 @@ pub type RoomId = u32;
 /// What one shard saw since it was last asked. Order within each list is the order of events.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
+    /// Subscriptions asked for, to be confirmed.
+    pub asked: Vec<Asked>,
     /// Subscriptions confirmed.
     pub joined: Vec<Joined>,
     /// Memberships that ended: nothing sent from then on is owed.
@@ -36,6 +38,19 @@ impl Batch {
             ..Batch::default()
         }
     }
+}
+
+/// A subscription was asked for. From then on a copy is no leak: the target may have let the member in and its word not be
+/// here yet. Nothing is owed before that word ([`Joined`]); when it never comes, the end of the connection (`gone`) is the
+/// end of this, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Who.
+    pub member: Member,
+    /// Where.
+    pub room: RoomId,
+    /// When.
+    pub at: At,
 }
 
 /// A subscription was confirmed.

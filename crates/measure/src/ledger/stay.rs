@@ -8,7 +8,8 @@
 //!  leaked  │ settling  │  owed (by sending time) │  settling: sent after left │ leaked
 //! ```
 //!
-//! The first settle window also reaches `settle` back from `joined`. When the connection was cut (`gone == left`)
+//! The first settle window also reaches `settle` back from `joined`; where the request to join is known, from there: the
+//! confirmation may be long in coming, and the copies before it are no leak. When the connection was cut (`gone == left`)
 //! nothing sent in the last `settle` of the stay is owed: the target may have noticed before we did.
 //!
 //! A stay that resumes an interrupted one has no first settle window and is owed everything from there on where the stay
@@ -31,6 +32,9 @@ const OPEN: At = At(i64::MAX);
 
 /// One membership of one member in one room.
 struct Stay {
+    /// `joined` where the request is not known.
+    asked: At,
+    /// OPEN until it is confirmed.
     joined: At,
     /// `joined` + settle, but after the stay before, so that no message is owed twice; right after it when this one resumes.
     owed_from: At,
@@ -41,6 +45,15 @@ struct Stay {
 }
 
 impl Stay {
+    /// Whether the target's word came; one without is a request that may yet be granted until its connection is gone.
+    fn is_confirmed(&self) -> bool {
+        self.joined != OPEN
+    }
+
+    fn is_asked_for(&self) -> bool {
+        !self.is_confirmed() && self.gone == OPEN
+    }
+
     /// The sending instants that are owed. Empty ones end just before they begin, so that counting begins minus ends
     /// comes to nothing.
     fn owed(&self, settle: i64) -> RangeInclusive<At> {
@@ -88,18 +101,27 @@ impl Seat {
         self.stays.last().is_some_and(|stay| stay.left == OPEN)
     }
 
+    /// The member asked to be let in.
+    pub(super) fn ask(&mut self, at: At) {
+        if !self.is_open() && !self.stays.last().is_some_and(Stay::is_asked_for) {
+            self.stays.push(Stay { asked: at, joined: OPEN, owed_from: OPEN, left: at, gone: OPEN });
+        }
+    }
+
     /// The member joined, and `resumes` if the stay before was interrupted. None when it was in already.
     pub(super) fn join(&mut self, at: At, settle: i64, resumes: bool) -> Option<Begun> {
         if self.is_open() {
             return None;
         }
+        let asked = self.stays.pop_if(|stay| stay.is_asked_for());
         let resumed = std::mem::take(&mut self.is_awaited) && resumes;
-        let owed_from = match self.stays.last() {
+        let owed_from = match self.last_confirmed() {
             Some(before) if resumed => before.owed(settle).end().plus(1),
             Some(before) => at.plus(settle).max(before.left.plus(1)),
             None => at.plus(settle),
         };
-        self.stays.push(Stay { joined: at, owed_from, left: OPEN, gone: OPEN });
+        let asked = asked.map_or(at, |stay| stay.asked);
+        self.stays.push(Stay { asked, joined: at, owed_from, left: OPEN, gone: OPEN });
         Some(Begun { owed_from, resumed })
     }
 
@@ -122,7 +144,11 @@ impl Seat {
 
     /// Whether a message sent then, owed to no stay so far, will be owed once the member resumes.
     pub(super) fn may_resume(&self, started: At, settle: i64) -> bool {
-        self.is_awaited && self.stays.last().is_some_and(|stay| started > *stay.owed(settle).end())
+        self.is_awaited && self.last_confirmed().is_some_and(|stay| started > *stay.owed(settle).end())
+    }
+
+    fn last_confirmed(&self) -> Option<&Stay> {
+        self.stays.iter().rfind(|stay| stay.is_confirmed())
     }
 
     /// The connection behind all ended stays is closed.
@@ -147,14 +173,14 @@ impl Seat {
 
     /// Whether the member was in the room then, or within `settle` of it.
     pub(super) fn near(&self, at: At, settle: i64) -> bool {
-        self.stays.iter().rev().any(|stay| stay.joined.plus(-settle) <= at && at <= stay.gone.plus(settle))
+        self.stays.iter().rev().any(|stay| stay.asked.plus(-settle) <= at && at <= stay.gone.plus(settle))
     }
 
     /// Whether a copy of a message sent at `started`, owed to that stay and received `at`, came over a later connection than
     /// the one the message was sent to: what a stay is owed of the time before it was meant for the stay then.
     pub(super) fn replayed(&self, stay: usize, started: At, at: At) -> bool {
         let stay = self.stays[..=stay].iter().rposition(|stay| stay.joined <= started).unwrap_or(stay);
-        at > self.stays[stay].gone || self.stays.get(stay + 1).is_some_and(|next| at >= next.joined)
+        at > self.stays[stay].gone || self.stays[stay + 1..].iter().any(|later| at >= later.joined)
     }
 
     /// Notes the first copy of a message, already in `seen`. True when a later message of the same sender was there

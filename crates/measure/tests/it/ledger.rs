@@ -1,7 +1,7 @@
 //! Each class of the ledger, on a timeline of its own. Times are milliseconds; settle is 100, the deadline 1,000.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled};
+use sonagi_measure::ledger::{Asked, Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled};
 
 const RULES: Rules = Rules { deadline_ns: 1_000 * MS, settle_ns: 100 * MS, echo: true };
 const MS: i64 = 1_000_000;
@@ -9,6 +9,7 @@ const MS: i64 = 1_000_000;
 /// Something that happened; times in ms, in the one room 0 unless told.
 #[derive(Clone, Copy)]
 enum Event {
+    Ask(u32, i64),
     Join(u32, i64),
     /// A join that resumes.
     Resume(u32, i64),
@@ -33,6 +34,7 @@ fn batch(events: &[Event]) -> Batch {
     let mut batch = Batch::default();
     for event in events {
         match *event {
+            Ask(member, at) => batch.asked.push(Asked { member, room, at: At(at * MS) }),
             Join(member, at) => batch.joined.push(joined(member, at, false)),
             Resume(member, at) => batch.joined.push(joined(member, at, true)),
             Leave(member, at) => batch.left.push(left(member, at, false)),
@@ -141,6 +143,29 @@ fn a_stranger_s_copy_is_leaked_and_each_copy_counts() {
     check(
         &[Join(1, 0), Send(1, 0, 500, 500), Get(1, 0, 501), Get(2, 0, 501), Get(2, 0, 502)],
         Counts { owed: 1, delivered: 1, leaked: 2, ..counts() },
+    );
+}
+
+/// A target under load lets a user in and is seconds late in saying so, or too late.
+#[test]
+fn copies_between_a_request_to_join_and_its_confirmation_are_no_leak() {
+    let asked = [Ask(1, 1000), Send(0, 0, 3000, 3000), Get(1, 0, 3001)];
+    check(&asked, Counts { settling: 1, ..counts() });
+    check(&[&asked[..], &[Join(1, 6000)]].concat(), Counts { settling: 1, ..counts() });
+    check(&[&asked[..], &[Join(1, 2000)]].concat(), Counts { owed: 1, delivered: 1, ..counts() });
+    let gave_up = |at| [Ask(1, 1000), Gone(1, 2000), Send(0, 0, 1500, 1500), Get(1, 0, at)];
+    check(&gave_up(2100), Counts { settling: 1, ..counts() });
+    check(&gave_up(2101), Counts { leaked: 1, ..counts() });
+    check(&[Ask(1, 1000), Send(0, 0, 500, 500), Get(1, 0, 899)], Counts { leaked: 1, ..counts() });
+}
+
+/// A request that failed takes nothing from the stay that is taken up after it.
+#[test]
+fn an_unconfirmed_request_between_a_cut_and_its_resumption_changes_nothing() {
+    let tried = [Join(1, 0), Cut(1, 700), Ask(1, 800), Gone(1, 900), Ask(1, 1900), Resume(1, 2000)];
+    check(
+        &[&tried[..], &[Send(0, 0, 1000, 1000), Get(1, 0, 2001)]].concat(),
+        Counts { owed: 1, replayed: 1, ..counts() },
     );
 }
 

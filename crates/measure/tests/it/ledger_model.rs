@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Arrival, Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled};
+use sonagi_measure::ledger::{
+    Arrival, Asked, Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled,
+};
 
 const MS: i64 = 1_000_000;
 
@@ -11,6 +13,8 @@ const MS: i64 = 1_000_000;
 struct Stay {
     member: u32,
     room: u32,
+    /// When it asked to be let in; `joined` where nobody said so.
+    asked: i64,
     joined: i64,
     left: Option<i64>,
     gone: Option<i64>,
@@ -46,6 +50,8 @@ struct Copy {
 struct History {
     rules: Rules,
     stays: Vec<Stay>,
+    /// (member, room, asked, gone) of requests that were never confirmed.
+    refused: Vec<(u32, u32, i64, i64)>,
     /// (member, room, at) of every closed connection.
     gone: Vec<(u32, u32, i64)>,
     messages: Vec<Message>,
@@ -101,8 +107,13 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
         let mine = |s: &&Stay| s.member == copy.member && s.room == copy.room;
         let Some(stay) = owed(copy.member, message) else {
             let near =
-                |s: &Stay| s.joined - settle <= copy.at && s.gone.is_none_or(|gone| copy.at <= gone + settle);
-            *if h.stays.iter().filter(mine).any(near) { &mut c.settling } else { &mut c.leaked } += 1;
+                |s: &Stay| s.asked - settle <= copy.at && s.gone.is_none_or(|gone| copy.at <= gone + settle);
+            let tried = |&(member, room, asked, gone): &(u32, u32, i64, i64)| {
+                (member, room) == (copy.member, copy.room)
+                    && (asked - settle..=gone + settle).contains(&copy.at)
+            };
+            let was_near = h.stays.iter().filter(mine).any(near) || h.refused.iter().any(tried);
+            *if was_near { &mut c.settling } else { &mut c.leaked } += 1;
             continue;
         };
         let before = || h.copies[..i].iter().filter(|b| b.member == copy.member && b.room == copy.room);
@@ -178,6 +189,9 @@ fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Bat
     let at = |ms: i64| At(ms * MS);
     let mut batch = Batch::default();
     for s in h.stays.iter().filter(|s| here(s.member)) {
+        if s.asked < s.joined && now(s.asked) {
+            batch.asked.push(Asked { member: s.member, room: s.room, at: at(s.asked) });
+        }
         if now(s.joined) {
             let Stay { member, room, resumes, .. } = *s;
             batch.joined.push(Joined { member, room, at: at(s.joined), resumes });
@@ -189,6 +203,9 @@ fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Bat
         if let Some(gave_up) = s.gave_up.filter(|&gave_up| now(gave_up)) {
             batch.left.push(Left { member: s.member, room: s.room, at: at(gave_up), interrupted: false });
         }
+    }
+    for &(member, room, asked, _) in h.refused.iter().filter(|r| here(r.0) && now(r.2)) {
+        batch.asked.push(Asked { member, room, at: at(asked) });
     }
     for &(member, room, gone) in h.gone.iter().filter(|g| here(g.0) && now(g.2)) {
         batch.gone.push(Left { member, room, at: at(gone), interrupted: false });
@@ -216,6 +233,7 @@ fn history(seed: u64, rules: Rules) -> History {
     let mut h = History {
         rules,
         stays: vec![],
+        refused: vec![],
         gone: vec![],
         messages: vec![],
         copies: vec![],
@@ -251,6 +269,8 @@ fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32)
     for _ in 0..rng.usize(0..4) {
         let first = h.stays.len();
         for _ in 0..rng.usize(1..3) {
+            let asked = now;
+            now += [0, rng.i64(0..30)][rng.usize(0..2)];
             let joined = now;
             now += rng.i64(1..120);
             let left = now;
@@ -261,6 +281,7 @@ fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32)
             h.stays.push(Stay {
                 member,
                 room,
+                asked,
                 joined,
                 left: Some(left),
                 gone: None,
@@ -282,6 +303,14 @@ fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32)
         now += [0, rng.i64(0..60)][rng.usize(0..2)];
         let last = h.stays.last_mut().unwrap();
         last.gave_up = last.gave_up.filter(|&gave_up| gave_up < now);
+        if rng.u8(0..4) == 0 {
+            let asked = now;
+            now += rng.i64(1..40);
+            h.refused.push((member, room, asked, now));
+            h.gone.push((member, room, now));
+            // What happens in one instant has an order of its own.
+            now += 1;
+        }
     }
 }
 

@@ -56,7 +56,10 @@ fn javascript_that_node_would_take_for_the_other_kind_is_made_ready() {
 #[test]
 fn plain_javascript_reaches_typescript_behind_it() {
     let folder = folder(&[
-        ("entry.js", "const { typed } = require('./typed'); const odd = 010; console.log(typed, odd);"),
+        (
+            "entry.js",
+            "#!/usr/bin/env node\nconst { typed } = require('./typed'); const odd = 010; console.log(typed, odd);",
+        ),
         ("typed.ts", "import { late } from './late.js';\nexport const typed: string = late;"),
         ("late.ts", "export const late = 'late';"),
     ]);

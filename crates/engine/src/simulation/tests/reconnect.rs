@@ -422,6 +422,23 @@ async fn a_subscription_that_went_down_with_its_connection_joins_when_it_is_back
     let plan = reconnecting(automatic(), vec![open(), subscribe(true), think(3.0)]);
     let run = simulate_closely(plan, Control::new(), breaks_first).await;
     assert_eq!(run.summary.users.completed, 1);
-    assert_eq!(run.memberships, [1, 1, 1], "who was not let in was no member");
+    assert_eq!(
+        run.memberships,
+        [1, 1, 2],
+        "who was not let in was no member, and its request ended with its connection"
+    );
     assert_eq!(ran(&run.summary, "send"), (2, 1));
+}
+
+/// Copies that came meanwhile would not be leaks: the ledger knows of the request, and of its end.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_is_never_confirmed_ends_with_its_connection() {
+    let never_answers = server(SECOND, |_, mut peer: Peer| async move {
+        peer.heard().await;
+        peer.stay().await;
+    });
+    let plan = Plan { reconnect: None, ..reconnecting(automatic(), vec![open(), subscribe(true)]) };
+    let run = simulate_closely(plan, Control::new(), never_answers).await;
+    assert_eq!(run.summary.users.failed, 1);
+    assert_eq!(run.memberships, [0, 0, 1]);
 }
