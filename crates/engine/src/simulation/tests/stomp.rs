@@ -3,12 +3,13 @@
 use super::*;
 use crate::plan::template::{JsonPiece, Piece};
 use crate::plan::{
-    Awaited, Content, Expect, Function, JsonTemplate, StompAck, StompConnect, StompSend, StompSubscribe,
-    StompVersion,
+    Awaited, Content, Expect, Function, JsonTemplate, Reconnect, StompAck, StompConnect, StompSend,
+    StompSubscribe, StompVersion, Subscribe,
 };
 use sonagi_measure::ledger::Rules;
 use sonagi_wire::stomp::{self, Command, Limits, Side, Version, Versions, Writer};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
+use std::sync::Arc;
 
 /// What the broker does.
 #[derive(Clone, Copy, Default)]
@@ -261,4 +262,49 @@ async fn a_step_without_a_session_fails_for_want_of_one() {
         assert_eq!(codes(&summary), [("not_connected", 1)]);
         assert_eq!(summary.delivery.unwrap().counts.messages, 0);
     }
+}
+
+/// The broker behind a way that is cut at the second second and open again from the sixth on.
+fn cut_off() -> impl Fn(DuplexStream) {
+    let (start, broker) = (Instant::now(), broker(Habits::default()));
+    move |mut stream| {
+        let until = match start.elapsed() {
+            now if now < 2 * SECOND => start + 2 * SECOND,
+            now if now < 6 * SECOND => return,
+            _ => start + 600 * SECOND,
+        };
+        let (mut near, far) = tokio::io::duplex(1 << 16);
+        broker(far);
+        tokio::task::spawn_local(async move {
+            let _ = tokio::time::timeout_at(until, tokio::io::copy_bidirectional(&mut stream, &mut near)).await;
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_send_waits_for_a_lost_session_within_its_limit_and_goes_out_over_the_next() {
+    let subscribe = vec![subscribe(), Step::Join(Template::constant("room"))];
+    // The user comes at second 1. What it sends at 3 has until 5; what it sends then is in time.
+    let flow = vec![
+        Step::Open(Arc::new(connect((0, 0)))),
+        Step::Subscribe(Arc::new(Subscribe { steps: subscribe, resumes: true })),
+        think(2.0),
+        send(true, None),
+        send(true, None),
+        think(1.0),
+    ];
+    let mut plan = talk(flow);
+    plan.operations.push(Operation { name: "reconnect".into(), kind: OperationKind::Reconnect });
+    let (first, most) = (100 * MILLISECOND, 100 * MILLISECOND);
+    let (operation, attempts) = (OperationId(4), 1000);
+    plan.reconnect =
+        Some(Reconnect { operation, is_automatic: true, first, most, attempts, resume: true });
+    let summary = simulate(plan, Control::new(), cut_off()).await;
+    assert_eq!(summary.users.completed, 1, "{:?}", codes(&summary));
+    assert!(codes(&summary).contains(&("not_connected", 1)), "{:?}", codes(&summary));
+    let sent = &summary.operations[2];
+    assert_eq!((sent.count, sent.failed), (2, 1));
+    assert!((900.0..1_200.0).contains(&sent.response_ms.max), "from second 5 to the return: {sent:?}");
+    let counts = summary.delivery.unwrap().counts;
+    assert_eq!((counts.messages, counts.settling, counts.unknown), (1, 1, 0), "right behind the join: {counts:?}");
 }
