@@ -147,7 +147,10 @@ fn of_groups(name: &str, engine: &str, changes: &[(&str, &str)]) -> Transport {
         config.replace(from, to)
     });
     let scenario = |name: &str| SCENARIO_OF_GROUPS.replace("NAME", name).replace("ENGINE", engine);
-    Transport { name: name.to_owned(), script: format!("{config}{}{}", scenario("first"), scenario("second")) }
+    Transport {
+        name: name.to_owned(),
+        script: format!("{config}{}{}", scenario("first"), scenario("second")),
+    }
 }
 
 /// What the service says it planted, by kind.
@@ -225,7 +228,8 @@ fn disagreements(runs: &[(&str, &Transport)]) -> Vec<String> {
 #[test]
 fn the_ledger_counts_exactly_what_the_service_planted() {
     let (websocket, socketio) = (of_rooms(WEBSOCKET), of_rooms(SOCKETIO));
-    let runs: Vec<_> = FAULTS.iter().flat_map(|faults| [(*faults, &websocket), (*faults, &socketio)]).collect();
+    let runs: Vec<_> =
+        FAULTS.iter().flat_map(|faults| [(*faults, &websocket), (*faults, &socketio)]).collect();
     assert_eq!(disagreements(&runs), Vec::<String>::new());
 }
 
@@ -240,7 +244,9 @@ fn it_does_so_over_every_transport_that_shares_locations() {
         of_groups("Engine.IO 3", "socketio", &[]),
         of_groups("Engine.IO 3 polled", "socketio", &[("transports: [websocket]", "transports: [polling]")]),
     ];
-    let runs: Vec<_> =
-        FAULTS_OF_GROUPS.iter().flat_map(|faults| transports.iter().map(move |each| (*faults, each))).collect();
+    let runs: Vec<_> = FAULTS_OF_GROUPS
+        .iter()
+        .flat_map(|faults| transports.iter().map(move |each| (*faults, each)))
+        .collect();
     assert_eq!(disagreements(&runs), Vec::<String>::new());
 }

@@ -56,7 +56,8 @@ fn check(target: Target, scenario: &str, code: &str) -> Option<String> {
     // Polls go on until three of them have failed, each of them for the same reason.
     let has_code = !errors.is_empty() && errors.iter().all(|error| error["code"] == code);
     let meets_all = errors.iter().any(|error| error["count"] == USERS) && summary["users"]["failed"] == USERS;
-    let is_described = errors.iter().all(|error| error["example"].as_str().is_some_and(|text| !text.is_empty()));
+    let is_described =
+        errors.iter().all(|error| error["example"].as_str().is_some_and(|text| !text.is_empty()));
     (!has_code || !meets_all || !is_described)
         .then(|| format!("{target:?} with {scenario}: wanted {code}, got {errors:?}"))
 }
@@ -127,8 +128,16 @@ fn so_are_polls_that_begin_well() {
             (Target::Polled("", Closes), scenario, "closed_early"),
             (Target::Polled("", IsSilent), scenario, "timeout"),
             (Target::Polled("this is no answer\r\n\r\n", Closes), scenario, "protocol"),
-            (Target::Polled("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", Closes), scenario, "closed_early"),
-            (Target::Polled("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", IsSilent), scenario, "timeout"),
+            (
+                Target::Polled("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", Closes),
+                scenario,
+                "closed_early",
+            ),
+            (
+                Target::Polled("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf", IsSilent),
+                scenario,
+                "timeout",
+            ),
             (Target::Polled(UNTIL_THE_END, Repeats("a")), scenario, "timeout"),
         ]);
     }

@@ -18,6 +18,8 @@ struct Habits {
     message_first: bool,
     /// Takes SEND and does nothing.
     swallows: bool,
+    /// Confirms SEND and passes nothing on.
+    forgets: bool,
     /// Answers SEND with ERROR.
     refuses: bool,
     /// Its `heart-beat`, which it keeps only when told to.
@@ -88,7 +90,7 @@ fn answer(habits: Habits, frame: stomp::Frame<'_>, out: &mut Vec<u8>) {
     if let Some(id) = receipt {
         say(Command::Receipt, &[("receipt-id", &id)], b"");
     }
-    if frame.command == Command::Send && !habits.message_first {
+    if frame.command == Command::Send && !habits.message_first && !habits.forgets {
         say(Command::Message, &[("destination", "/topic/a"), ("subscription", "sub-0")], frame.body);
     }
 }
@@ -212,6 +214,14 @@ async fn a_receipt_that_never_comes_is_recorded_at_its_limit_and_the_message_is_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_that_was_confirmed_and_never_came_is_lost() {
+    let habits = Habits { forgets: true, ..Habits::default() };
+    let plan = conversation((0, 0), vec![send(true, None), think(1.0)]);
+    let counts = simulate(plan, Control::new(), broker(habits)).await.delivery.unwrap().counts;
+    assert_eq!((counts.messages, counts.owed, counts.lost, counts.unknown), (1, 1, 1, 0), "{counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_frame_fails_the_operation_under_way_with_what_it_says() {
     for receipt in [true, false] {
         let habits = Habits { refuses: true, ..Habits::default() };
@@ -276,7 +286,8 @@ fn cut_off() -> impl Fn(DuplexStream) {
         let (mut near, far) = tokio::io::duplex(1 << 16);
         broker(far);
         tokio::task::spawn_local(async move {
-            let _ = tokio::time::timeout_at(until, tokio::io::copy_bidirectional(&mut stream, &mut near)).await;
+            let _ =
+                tokio::time::timeout_at(until, tokio::io::copy_bidirectional(&mut stream, &mut near)).await;
         });
     }
 }
@@ -297,8 +308,7 @@ async fn a_send_waits_for_a_lost_session_within_its_limit_and_goes_out_over_the_
     plan.operations.push(Operation { name: "reconnect".into(), kind: OperationKind::Reconnect });
     let (first, most) = (100 * MILLISECOND, 100 * MILLISECOND);
     let (operation, attempts) = (OperationId(4), 1000);
-    plan.reconnect =
-        Some(Reconnect { operation, is_automatic: true, first, most, attempts, resume: true });
+    plan.reconnect = Some(Reconnect { operation, is_automatic: true, first, most, attempts, resume: true });
     let summary = simulate(plan, Control::new(), cut_off()).await;
     assert_eq!(summary.users.completed, 1, "{:?}", codes(&summary));
     assert!(codes(&summary).contains(&("not_connected", 1)), "{:?}", codes(&summary));
@@ -306,5 +316,9 @@ async fn a_send_waits_for_a_lost_session_within_its_limit_and_goes_out_over_the_
     assert_eq!((sent.count, sent.failed), (2, 1));
     assert!((900.0..1_200.0).contains(&sent.response_ms.max), "from second 5 to the return: {sent:?}");
     let counts = summary.delivery.unwrap().counts;
-    assert_eq!((counts.messages, counts.settling, counts.unknown), (1, 1, 0), "right behind the join: {counts:?}");
+    assert_eq!(
+        (counts.messages, counts.settling, counts.unknown),
+        (1, 1, 0),
+        "right behind the join: {counts:?}"
+    );
 }
