@@ -124,7 +124,10 @@ impl User {
                 self.values.set(name, value);
                 Ok(())
             }
-            Step::Http(step) => Box::pin(self.request(step)).await,
+            Step::Http(step) => {
+                Box::pin(self.request(step)).await?;
+                self.heed_loss()
+            }
             Step::WebsocketConnect(step) => Box::pin(self.connect_websocket(step)).await,
             Step::WebsocketSend(step) => Box::pin(self.send_websocket(step)).await,
             Step::SocketioConnect(step) => Box::pin(self.connect_socketio(step)).await,
