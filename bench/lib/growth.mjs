@@ -26,3 +26,9 @@ function slope(samples) {
   const [at, mb] = [mean((one) => one.at_s), mean((one) => one.mb)];
   return mean((one) => (one.at_s - at) * (one.mb - mb)) / mean((one) => (one.at_s - at) ** 2);
 }
+
+/**
+ * Whether that is growth: more than a megabyte, and more than a twentieth of what was there. Allocators breathe by as much, and what
+ * loses less shows in the rate when it runs for longer.
+ */
+export const grew = ({ from_mb, grown_mb }) => grown_mb > Math.max(1, from_mb / 20);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { growth } from '../lib/growth.mjs';
+import { grew, growth } from '../lib/growth.mjs';
 
 const samples = (seconds, mb) => Array.from({ length: seconds / 10 }, (_, index) => ({ at_s: (index + 1) * 10, mb: mb((index + 1) * 10) }));
 
@@ -22,4 +22,10 @@ test('a moment of more is no growth', () => {
 
 test('a soak of a minute is not judged', () => {
   assert.equal(growth(samples(60, () => 20)), undefined);
+});
+
+test('growth is more than a megabyte, and more than a twentieth of what was there', () => {
+  for (const [from_mb, grown_mb, expected] of [[10, 0.9, false], [10, 1.1, true], [100, 4, false], [100, 6, true], [100, -20, false]]) {
+    assert.equal(grew({ from_mb, grown_mb }), expected, `${grown_mb} on ${from_mb}`);
+  }
 });
