@@ -22,7 +22,7 @@ export default {
   headline: 'cpu_us',
   measures: MEASURES,
   contestants: [
-    { name: 'sonagi', rounds: 3, ...ours() },
+    { name: 'sonagi', rounds: 2, ...ours() },
     { name: 'sonagi without ledger', rounds: 2, ...ours({ ledger: false }) },
     { name: 'k6', rounds: 2, ...theirs(k6.script('longpoll-receive/k6.js', { USERS: PEOPLE, STAY: STAY_S, ROUTE }), ({ received }) => received) },
     {

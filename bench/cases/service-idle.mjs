@@ -57,7 +57,7 @@ const POLL_EVERY_S = 30;
 function listening(title, transport, { sockjs = false } = {}) {
   const overrides = { config: { phases: PHASES, ...(transport === 'poll' && { poll: { every: POLL_EVERY_S } }) } };
   const parameters = { TRANSPORT: transport, SOCKJS: sockjs, USERS: MANY, LISTENING: 1, SPEAKING: 0, SECONDS: 1, STAY: 4.1 };
-  return held(`sonagi serve, ${title}`, 'serve', { ...ASIDE, ...sonagi.script('transports/talk.yml', parameters, { flags: ['--overrides', JSON.stringify(overrides)] }) });
+  return held(`sonagi serve, ${title}`, 'serve', { rounds: 1, ...sonagi.script('transports/talk.yml', parameters, { flags: ['--overrides', JSON.stringify(overrides)] }) });
 }
 
 export default {

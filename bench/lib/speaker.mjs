@@ -29,7 +29,7 @@ export class Speaker {
   }
 
   #say() {
-    const settings = { method: 'POST', agent: this.#agent, headers: { 'content-type': 'application/json', 'content-length': this.word.length } };
+    const settings = { method: 'POST', agent: this.#agent, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(this.word) } };
     const sent = request(this.url, settings, (response) => {
       if (response.statusCode !== 200) this.#failure ??= `it was answered ${response.statusCode}`;
       response.resume();

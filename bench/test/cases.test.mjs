@@ -142,12 +142,6 @@ test('a copy that was handed out and never counted makes the others dearer, and 
   assert.throws(() => measure({ received: 1 }, { ...outcome, during: undefined }), /before all listened/);
 });
 
-test('what an event stream begins with is no message', async () => {
-  const { measure } = await row('sse-receive', 'k6 with xk6-sse');
-  const outcome = { during: { frames: 1000, seconds: 2, cpu_s: 0.1, target_cpu_s: 0.1 }, target: { stats: { copies: 3000 } } };
-  assert.equal(measure({ events: 3300 }, outcome).operations, 3000);
-});
-
 test('a copy that the ledger misses is told, whatever was counted', async () => {
   const { measure } = await row('longpoll-receive', 'sonagi');
   const outcome = { during: { frames: 4000, seconds: 2, cpu_s: 0.02, target_cpu_s: 0.1 }, target: { stats: { copies: 6000 } } };

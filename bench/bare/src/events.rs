@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn a_stream_split_at_any_point_has_the_same_messages() {
-        let stream = b"retry: 1000\n\nid: 7\n\nid: 8\ndata: {\"seq\":8}\n\n: still here\n\ndata: a\ndata: b\n\n";
+        let stream =
+            b"retry: 1000\n\nid: 7\n\nid: 8\ndata: {\"seq\":8}\n\n: still here\n\ndata: a\ndata: b\n\n";
         for end in 0..=stream.len() {
             let (before, taken) = messages(&stream[..end]);
             let (after, rest) = messages(&stream[taken..]);

@@ -86,7 +86,8 @@ fn serve(stream: TcpStream, seen: &Seen) -> std::io::Result<()> {
 
 /// A stream of three messages, each in two segments, and what is none between them; held until the client goes.
 fn events(mut stream: TcpStream, reader: &mut impl Read) -> std::io::Result<()> {
-    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 1000\n\nid: 0\n\n")?;
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 1000\n\nid: 0\n\n")?;
     for number in 1..=3 {
         stream.write_all(format!("id: {number}\nda").as_bytes())?;
         stream.write_all(b"ta: {}\n\n: still here\n\n")?;
