@@ -30,7 +30,9 @@ const held = (name, target, { script = 'websocket', many: most = MANY, rounds, .
   ...contestant,
   measure: (summary, { during: { few, many } }) => {
     const kb_each = (of) => ((of(many) - of(few)) * 1024) / (most - FEW);
-    const connects = summary.operations.find(({ name: operation }) => operation === 'connect');
+    // Over polls and event streams subscribing is connecting.
+    const operation = (wanted) => summary.operations.find(({ name: found }) => found === wanted);
+    const connects = operation('connect') ?? operation('subscribe');
     const slowest = connects.response_ms.max;
     const short = [
       objections(summary),

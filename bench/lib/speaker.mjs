@@ -7,7 +7,8 @@ const CONNECTIONS = 8;
 export class Speaker {
   #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   #began = performance.now();
-  #said = 0;
+  /** Words sent so far. */
+  said = 0;
   #failure;
   #timer;
 
@@ -19,13 +20,13 @@ export class Speaker {
 
   #speak() {
     const now = performance.now();
-    for (; this.#planned() <= now; this.#said += 1) this.#say();
+    for (; this.#planned() <= now; this.said += 1) this.#say();
     this.#timer = setTimeout(() => this.#speak(), this.#planned() - now);
   }
 
   /** When the next word is due. */
   #planned() {
-    return this.#began + (this.#said * 1000) / this.per_second;
+    return this.#began + (this.said * 1000) / this.per_second;
   }
 
   #say() {

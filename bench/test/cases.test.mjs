@@ -123,6 +123,14 @@ test('memory of an idle connection is the growth between two sizes', async () =>
   assert.match(measure(report(1500), { during }).falls_short, /took 1500 ms/);
 });
 
+test('who polls is connected when its subscription is answered', async () => {
+  const { measure } = await row('service-idle', 'sonagi serve, long polling');
+  const during = { few: { rss_mb: 30, generator_mb: 20 }, many: { rss_mb: 50, generator_mb: 30 } };
+  const report = (failed) => clean({ operations: [{ name: 'subscribe', count: 5000, failed, response_ms: { max: 10 } }] });
+  assert.equal(measure(report(0), { during }).falls_short, undefined);
+  assert.equal(measure(report(7), { during }).falls_short, '4993 of 5000 connected');
+});
+
 test('copies that came late are told, and the rate is that of the sends', async () => {
   const { measure } = await row('service-fanout', 'Bun, all speak');
   const delivery = { messages: 840, owed: 420_000, delivered: 419_000, late: 1000, duplicate: 0, latency_ms: { p99: 3 } };
