@@ -8,10 +8,14 @@ import { script } from './tools/sonagi.mjs';
 /** Who comes in a second. A connection leaves a port behind that rests for a minute, and there are 28,000 of them. */
 const RATE = 200;
 
+/** What the service remembers of those who came by requests it forgets a minute and a half later: until then it fills. */
+const SETTLED_S = 120;
+
 await soak({
   name: 'churn',
   target: sqlite,
   minutes: 10,
+  settled_s: SETTLED_S,
   script: (seconds) => script('churn/churn.yml', { SECONDS: seconds, RATE }, { flags: ['--seed', 7] }),
   figures: ({ users: { started, completed, failed }, traffic, delivery: { messages, owed, delivered, late, lost } }) => ({
     users: { started, completed, failed },

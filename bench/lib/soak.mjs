@@ -1,5 +1,5 @@
-// A soak: one long run of ours, whose memory and the service's are watched. Both are read every ten seconds; what they grew after
-// the first minute is printed with its verdict, and results/NAME.json keeps the samples.
+// A soak: one long run of ours, whose memory and the service's are watched. Both are read every ten seconds; what they grew once
+// settled is printed with its verdict, and results/NAME.json keeps the samples.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { objections } from '../tools/sonagi.mjs';
 import { CACHE } from './cache.mjs';
@@ -17,8 +17,8 @@ const PATIENCE_S = 300;
 
 /**
  * Runs a soak and never throws: what went wrong is said, and the exit code. `target` is a file of targets/; MINUTES in the environment
- * wins over `minutes`; `script(seconds)` is what tools/sonagi.mjs makes of a script; `figures(summary, seconds)` is what the run did,
- * kept with the samples, and `told(figures)` one line of it.
+ * wins over `minutes`; `script(seconds)` is what tools/sonagi.mjs makes of a script; `figures(summary)` is what the run did,
+ * kept with the samples, and `told(figures)` one line of it. What was before `settled_s` is not judged.
  */
 export async function soak(declared) {
   endAllWhenInterrupted();
@@ -67,13 +67,14 @@ const watch = (name, target, samples) => async ({ sample, wait }) => {
 
 const rounded = (sample) => Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, Number(value.toFixed(3))]));
 
-function finish({ name, figures, told }, before, samples, summary, { wall_s, cpu_s }) {
+function finish({ name, figures, told, settled_s = SETTLED_S }, before, samples, summary, { wall_s, cpu_s }) {
   const { minutes, connections_left } = before;
   // What the generator gives back once the load is over would hide what grew under it.
   const loaded = samples.filter(({ at_s }) => at_s <= minutes * 60);
-  const of = (who) => growth(loaded.map((one) => ({ at_s: one.at_s, mb: one[`${who}_mb`] }))) ?? null;
+  const of = (who) => growth(loaded.map((one) => ({ at_s: one.at_s, mb: one[`${who}_mb`] })), settled_s) ?? null;
   const document = {
     ...before,
+    settled_s,
     growth: { generator: of('generator'), service: of('service') },
     generator_cpu_share: cpu_s / wall_s,
     ...(summary && figures(summary)),
@@ -84,10 +85,10 @@ function finish({ name, figures, told }, before, samples, summary, { wall_s, cpu
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}${name}.json`, `${JSON.stringify(document, null, 1)}\n`);
   if (summary) console.log(`${minutes} minutes, ${readable(document.generator_cpu_share, 'share')} of a core: ${told(document)}`);
-  for (const [who, grown] of Object.entries(document.growth)) console.log(`${who}: ${grown ? grownText(grown) : `nothing to judge after the first ${SETTLED_S} s`}`);
+  for (const [who, grown] of Object.entries(document.growth)) console.log(`${who}: ${grown ? grownText(grown, settled_s) : `nothing to judge after the first ${settled_s} s`}`);
   if (connections_left > 0) console.log(`the service still holds ${connections_left} connections`);
   if (document.objections) console.log(`objections: ${document.objections}`);
 }
 
-const grownText = (grown) =>
-  `${grew(grown) ? 'growth' : 'no growth'}: ${readable(grown.from_mb)} MB after the first minute, ${readable(grown.to_mb)} MB at the end: ${readable(grown.grown_mb)} MB more, ${readable(grown.mb_per_hour)} MB an hour`;
+const grownText = (grown, settled_s) =>
+  `${grew(grown) ? 'growth' : 'no growth'}: ${readable(grown.from_mb)} MB after ${settled_s} s, ${readable(grown.to_mb)} MB at the end: ${readable(grown.grown_mb)} MB more, ${readable(grown.mb_per_hour)} MB an hour`;

@@ -15,6 +15,12 @@ test('a steady leak is found, with its rate', () => {
   assert.ok(grown_mb > 16 && grown_mb < 17.5, `${grown_mb}`);
 });
 
+test('what takes longer to settle is judged from when it has', () => {
+  const filling = samples(600, (at_s) => Math.min(at_s, 120));
+  assert.ok(growth(filling).grown_mb > 20);
+  assert.deepEqual([growth(filling, 120).grown_mb, growth(filling, 120).mb_per_hour], [0, 0]);
+});
+
 test('a moment of more is no growth', () => {
   const { grown_mb } = growth(samples(600, (at_s) => (at_s === 600 ? 90 : 20)));
   assert.equal(grown_mb, 0);
