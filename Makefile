@@ -11,7 +11,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit counts interop smoke conformance bench soak fuzz setup
+.PHONY: help demo test check unit counts interop smoke conformance bench soak churn fuzz setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ bench: ## side by side with other load testers; CASE=name,name PEERS=k6,oha RUNS
 
 soak: ## half of a core's load for MINUTES (30): does memory grow? (bench/README.md)
 	node bench/soak.mjs
+
+churn: ## people come and leave over every transport for MINUTES (10): does memory grow? (bench/README.md)
+	node bench/churn.mjs
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (30); needs nightly Rust and cargo-fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)

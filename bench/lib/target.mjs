@@ -1,6 +1,7 @@
 // A running target: started on its own core, asked for its own figures, ended with the case.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { metricsOf } from './metrics.mjs';
 import { sampleTree } from './processes.mjs';
 import { remember } from './started.mjs';
 
@@ -51,11 +52,13 @@ export class Target {
 
   /** What it says of itself, where it does; else null. */
   async stats() {
-    if (!this.kind.stats) return null;
-    return (await fetch(`${this.url}/null/stats`, { headers: { connection: 'close' } })).json();
+    const { stats, metrics } = this.kind;
+    const ask = (path) => fetch(this.url + path, { headers: { connection: 'close' } });
+    if (stats) return (await ask('/null/stats')).json();
+    return metrics ? metricsOf(await (await ask('/metrics')).text(), metrics) : null;
   }
 
-  /** Zeroes what it says of itself. */
+  /** Zeroes what it says of itself; what it tells at /metrics goes on: cases that look at that begin with a new process. */
   async reset() {
     if (this.kind.stats) await (await fetch(`${this.url}/null/reset`, { method: 'POST', headers: { connection: 'close' } })).arrayBuffer();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { argv as inMemory } from './serve.mjs';
 
 export const name = 'serve-sqlite';
-export { install, version } from './serve.mjs';
+export { install, metrics, version } from './serve.mjs';
 
 /** Every start begins with an empty database. */
 export function argv(cache) {

@@ -118,7 +118,17 @@ test('memory of an idle connection is the growth between two sizes', async () =>
   const report = (max) => clean({ operations: [{ name: 'connect', count: 5000, failed: 0, response_ms: { max } }] });
   const during = { few: { rss_mb: 30 }, many: { rss_mb: 50 } };
   assert.equal(measure(report(10), { during }).kb_per_connection, 5.12);
+  const { kb_per_connection, generator_kb } = measure(report(10), { during: { few: { rss_mb: 30, generator_mb: 20 }, many: { rss_mb: 50, generator_mb: 30 } } });
+  assert.deepEqual([kb_per_connection, generator_kb], [5.12, 2.56]);
   assert.match(measure(report(1500), { during }).falls_short, /took 1500 ms/);
+});
+
+test('who polls is connected when its subscription is answered', async () => {
+  const { measure } = await row('service-idle', 'sonagi serve, long polling');
+  const during = { few: { rss_mb: 30, generator_mb: 20 }, many: { rss_mb: 50, generator_mb: 30 } };
+  const report = (failed) => clean({ operations: [{ name: 'subscribe', count: 5000, failed, response_ms: { max: 10 } }] });
+  assert.equal(measure(report(0), { during }).falls_short, undefined);
+  assert.equal(measure(report(7), { during }).falls_short, '4993 of 5000 connected');
 });
 
 test('copies that came late are told, and the rate is that of the sends', async () => {
@@ -127,4 +137,26 @@ test('copies that came late are told, and the rate is that of the sends', async 
   const found = measure(clean({ delivery }), { during: { cpu_s: 0.25, seconds: 2 } });
   assert.deepEqual([found.deliveries_per_s, found.deliveries_per_cpu_s, found.target_cpu], [140_000, 1_120_000, 0.125]);
   assert.equal(found.falls_short, '1000 of 420000 copies were over a second late');
+});
+
+test('a copy that was handed out and never counted makes the others dearer, and is told', async () => {
+  const { measure } = await row('stomp-receive', 'k6/ws, hand-written frames');
+  const outcome = { during: { frames: 40_000, seconds: 2, cpu_s: 0.4, target_cpu_s: 0.2 }, target: { stats: { copies: 100_000 } } };
+  const whole = measure({ received: 100_000 }, outcome);
+  assert.deepEqual([whole.cpu_us, whole.deliveries_per_s, whole.received_share, whole.falls_short], [10, 20_000, 1, undefined]);
+  const half = measure({ received: 50_000 }, outcome);
+  assert.deepEqual([half.cpu_us, half.received_share, half.falls_short], [20, 0.5, 'counted 50000 of 100000 copies']);
+  assert.equal(measure({ received: 0 }, { ...outcome, target: { stats: { copies: 0 } } }).falls_short, 'counted 0 of 0 copies');
+  assert.throws(() => measure({ received: 1 }, { ...outcome, during: undefined }), /before all listened/);
+});
+
+test('a copy that the ledger misses is told, whatever was counted', async () => {
+  const { measure } = await row('longpoll-receive', 'sonagi');
+  const outcome = { during: { frames: 4000, seconds: 2, cpu_s: 0.02, target_cpu_s: 0.1 }, target: { stats: { copies: 6000 } } };
+  const found = (parts) => measure(clean({ delivery: { owed: 6000, delivered: 6000, late: 0, duplicate: 0, latency_ms: { p99: 2 }, ...parts } }), outcome);
+  assert.deepEqual([found({}).cpu_us, found({}).p99_ms, found({}).falls_short], [5, 2, undefined]);
+  assert.equal(found({ delivered: 5999 }).falls_short, '1 of 6000 copies did not arrive');
+  assert.ok(found({ delivered: 5999 }).received_share < 1);
+  assert.equal(found({ duplicate: 2 }).falls_short, '2 copies came twice');
+  assert.equal(found({ owed: 0, delivered: 0 }).falls_short, 'nobody was owed anything');
 });

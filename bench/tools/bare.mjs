@@ -12,6 +12,9 @@ export async function install() {
 
 export const version = () => 'this tree';
 
+/** What is asked for by HTTP; the others are WebSockets. */
+const BY_HTTP = ['http', 'open', 'events'];
+
 /**
  * `bare KIND URL FLAGS…`: the first of `flags` is the path; one may be a function of the run's context, e.g. the rate
  * found by calibration.
@@ -19,7 +22,7 @@ export const version = () => 'this tree';
 export const run = (kind, [path, ...flags]) => ({
   tool: name,
   command: ({ target, ...context }) => {
-    const base = kind === 'http' || kind === 'open' ? target.url : target.url.replace(/^http/, 'ws');
+    const base = BY_HTTP.includes(kind) ? target.url : target.url.replace(/^http/, 'ws');
     return { argv: [BINARY, kind, base + path, ...flags.map((flag) => (typeof flag === 'function' ? flag({ target, ...context }) : flag))] };
   },
   report: ({ stdout }) => lastJsonLine(stdout),

@@ -5,7 +5,7 @@ import { installed, patiently } from '../lib/cache.mjs';
 import { lastJsonLine, scriptPath, variables } from '../lib/scripts.mjs';
 
 export const name = 'node';
-const PACKAGES = ['socket.io-client@4.8.4', 'ws@8.23.0', 'bufferutil@4.1.0'];
+const PACKAGES = ['socket.io-client@4.8.4', '@stomp/stompjs@7.5.0', 'eventsource@4.1.1', 'ws@8.23.0', 'bufferutil@4.1.0'];
 export const version = () => `${process.version.slice(1)} (${PACKAGES.join(', ')})`;
 
 export const install = (cache) =>

@@ -18,6 +18,7 @@ mod closed;
 mod connect;
 mod driver;
 mod echo;
+mod events;
 mod failure;
 mod flood;
 mod histogram;
@@ -46,6 +47,7 @@ const MODES: &[(&str, &str, Mode)] = &[
     ("room", "URL --users 500 --seconds 10 --bytes 86", room::run),
     ("flood", "URL --connections 1 --seconds 5", flood::run),
     ("idle", "URL --users 10000 --every 5 --seconds 20", idle::run),
+    ("events", "URL --users 100 --seconds 5", events::run),
     ("connect", "URL --count 10000 --concurrency 50, or --seconds 5", connect::run),
 ];
 

@@ -421,6 +421,10 @@ fn seat_of(seats: &mut Vec<Vec<Seat>>, member: Member, room: RoomId) -> &mut Sea
     }
     let seats = &mut seats[member as usize];
     let at = find_seat(seats, room).unwrap_or_else(|free| {
+        if seats.is_empty() {
+            // Seats are kept to the end of the run, and nearly every member has one: a list begins with room for four.
+            seats.reserve_exact(1);
+        }
         seats.insert(free, Seat::new(room));
         free
     });
@@ -432,4 +436,23 @@ fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {
         rooms.resize_with(room as usize + 1, Room::default);
     }
     &mut rooms[room as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_that_came_once_is_remembered_as_one_seat_and_one_stay() {
+        let mut ledger = Ledger::new(Rules::default());
+        let member = Left { member: 0, room: 0, at: At(2), interrupted: false };
+        let mut batch = Batch::default();
+        batch.asked.push(Asked { member: 0, room: 0, at: At(0) });
+        batch.joined.push(Joined { member: 0, room: 0, at: At(1), resumes: false });
+        batch.left.push(member);
+        batch.gone.push(member);
+        ledger.apply(&mut [batch], At(3), |_| {});
+        let seats = &ledger.seats[0];
+        assert_eq!((seats.len(), seats.capacity(), seats[0].stays_kept()), (1, 1, 1));
+    }
 }

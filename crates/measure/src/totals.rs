@@ -127,6 +127,7 @@ pub struct Progress {
 /// Everything so far.
 pub struct Totals {
     tally: Tally,
+    is_tracked: bool,
     ledger: Ledger,
     last_at: At,
     last_second: Option<u64>,
@@ -139,6 +140,7 @@ impl Totals {
     pub fn new(header: &Header, rules: Rules) -> Totals {
         Totals {
             tally: Tally::new(header.clone()),
+            is_tracked: header.tracked,
             ledger: Ledger::new(rules),
             last_at: At(0),
             last_second: None,
@@ -157,7 +159,10 @@ impl Totals {
         }
         snapshot.process = process;
         let Snapshot { delivery, replays, .. } = &mut snapshot;
-        self.ledger.apply(&mut batches, at, |arrival| arrived(arrival, delivery, replays));
+        // A run that stamps nothing owes nothing: who was in which room would be kept to its end for nobody.
+        if self.is_tracked {
+            self.ledger.apply(&mut batches, at, |arrival| arrived(arrival, delivery, replays));
+        }
         snapshot.ledger = self.ledger.counts();
         self.end(snapshot)
     }

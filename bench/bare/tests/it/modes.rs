@@ -64,6 +64,15 @@ fn connections_are_made_until_time_is_up() {
     assert_eq!(number(&line, "connections"), server.seen.closes.load(SeqCst));
 }
 
+#[test]
+fn event_streams_are_held_and_their_messages_counted() {
+    let server = Server::start();
+    let line = line(&bare("events", &server.url("/events"), "--users 7 --seconds 0.3"));
+    assert_eq!(keys(&line), ["streams", "messages"]);
+    assert_eq!((number(&line, "streams"), number(&line, "messages")), (7, 7 * 3));
+    assert_eq!(server.seen.requests.load(SeqCst), 7);
+}
+
 /// A mode that runs over either loop, held to the same counts.
 fn over_both_loops(mode: &str, path: &str, options: &str, check: impl Fn(&Server, &Value)) {
     for driver in ["", "--gather-us 300", "--uring", "--uring --batch 1"] {

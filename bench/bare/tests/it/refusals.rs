@@ -51,3 +51,17 @@ fn a_target_that_does_not_listen_ends_the_run() {
     assert_eq!(code, 1);
     assert!(told.contains("refused"), "{told}");
 }
+
+#[test]
+fn a_stream_in_chunks_is_refused() {
+    let server = Server::start();
+    let (code, told) = refusal(&bare("events", &server.url("/chunks"), "--seconds 1"));
+    assert_eq!((code, told.trim_end()), (1, "bare: a stream in chunks"));
+}
+
+#[test]
+fn a_stream_that_ends_ends_the_run() {
+    let server = Server::start();
+    let (code, told) = refusal(&bare("events", &server.url("/ends"), "--seconds 1"));
+    assert_eq!((code, told.trim_end()), (1, "bare: the server closed a connection that was in use"));
+}

@@ -71,9 +71,28 @@ fn serve(stream: TcpStream, seen: &Seen) -> std::io::Result<()> {
             return websocket(&path, reader, stream, seen);
         }
         seen.requests.fetch_add(1, SeqCst);
+        match path.as_str() {
+            "/events" => return events(stream, &mut reader),
+            "/chunks" => {
+                return stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            }
+            "/ends" => return stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nretry: 1\n\n"),
+            _ => {}
+        }
         let status = if path == "/busy" { "503 Busy" } else { "200 OK" };
         stream.write_all(format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nok").as_bytes())?;
     }
+}
+
+/// A stream of three messages, each in two segments, and what is none between them; held until the client goes.
+fn events(mut stream: TcpStream, reader: &mut impl Read) -> std::io::Result<()> {
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 1000\n\nid: 0\n\n")?;
+    for number in 1..=3 {
+        stream.write_all(format!("id: {number}\nda").as_bytes())?;
+        stream.write_all(b"ta: {}\n\n: still here\n\n")?;
+    }
+    reader.read_to_end(&mut Vec::new()).map(drop)
 }
 
 fn websocket(

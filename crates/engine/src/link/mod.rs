@@ -155,6 +155,8 @@ pub enum Incoming<'a> {
         failure: Failure,
         /// What happened.
         detail: &'a str,
+        /// As of one that was answered.
+        opened: u64,
     },
     /// A STOMP receipt.
     Receipt {

@@ -140,7 +140,8 @@ impl User {
         self.disconnected();
         let Some(failure) = ended.failure else { return };
         // Who wants a connection kept takes no goodbye for an answer.
-        let is_goodbye = ended.is_goodbye && self.under_way.is_none() && !comes_back;
+        let is_missed = self.under_way.is_some() && !self.outlives_loss();
+        let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
         if !self.is_leaving && !is_goodbye {
             self.shard.count(Counter::ConnectionsLost, 1);
             self.lost = Some((failure, ended.detail));

@@ -128,8 +128,14 @@ impl User {
                 self.values.set(name, value);
                 Ok(())
             }
-            Step::Call(step) => Box::pin(self.call(step)).await,
-            Step::Http(step) => Box::pin(self.request(step)).await,
+            Step::Call(step) => {
+                Box::pin(self.call(step)).await?;
+                self.heed_loss()
+            }
+            Step::Http(step) => {
+                Box::pin(self.request(step)).await?;
+                self.heed_loss()
+            }
             Step::WebsocketConnect(step) => Box::pin(self.connect_websocket(step)).await,
             Step::WebsocketSend(step) => Box::pin(self.send_websocket(step)).await,
             Step::SocketioConnect(step) => Box::pin(self.connect_socketio(step)).await,

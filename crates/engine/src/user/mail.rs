@@ -147,14 +147,14 @@ impl Mail {
         match (incoming, self.poll) {
             (Incoming::Polled { planned, started, ended, status, is_empty, is_first, opened }, operation) => {
                 recorder.add(Counter::PollsEmpty, u64::from(is_empty));
-                recorder.add(Counter::ConnectionsOpened, opened);
-                recorder.add(Counter::ConnectionsClosed, opened);
+                count_reopened(recorder, opened);
                 if let Some(operation) = operation.filter(|_| !is_first) {
                     let timing = Timing { planned, started, first_byte: None, ended };
                     recorder.operation(operation, timing, Outcome::Status(status));
                 }
             }
-            (Incoming::PollFailed { planned, started, ended, failure, detail }, Some(operation)) => {
+            (Incoming::PollFailed { planned, started, ended, failure, detail, opened }, Some(operation)) => {
+                count_reopened(recorder, opened);
                 let timing = Timing { planned, started, first_byte: None, ended };
                 recorder.operation(operation, timing, Outcome::Failed(failure));
                 recorder.failure(Some(operation), failure, || detail.to_owned());
@@ -353,6 +353,12 @@ fn push_bounded(queue: &mut VecDeque<Answer>, answer: Answer) {
         queue.pop_front();
     }
     queue.push_back(answer);
+}
+
+/// Connections that took the place of one that had ended.
+fn count_reopened(recorder: &mut Recorder, opened: u64) {
+    recorder.add(Counter::ConnectionsOpened, opened);
+    recorder.add(Counter::ConnectionsClosed, opened);
 }
 
 fn count(recorder: &mut Recorder, vocabulary: Counter) {

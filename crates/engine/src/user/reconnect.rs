@@ -118,9 +118,19 @@ impl User {
         }
     }
 
-    /// Whether what is under way does not mind that the connection is gone for a while.
+    /// Whether what is under way does not mind that the connection is gone: a request has one of its own, a function none.
     pub(super) fn outlives_loss(&self) -> bool {
-        self.is_under_way(OperationKind::Http) && self.is_out() && !self.is_reconnecting()
+        self.is_under_way(OperationKind::Http) || self.is_under_way(OperationKind::Function)
+    }
+
+    /// A request is over, and so is what it has outlived: it is the user's now.
+    pub(super) fn heed_loss(&mut self) -> Result<(), Halt> {
+        match self.lost.take() {
+            Some((failure, detail)) if !self.is_out() || self.is_reconnecting() => {
+                Err(self.lose(failure, detail))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn is_under_way(&self, kind: OperationKind) -> bool {

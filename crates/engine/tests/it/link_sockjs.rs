@@ -104,3 +104,20 @@ fn the_servers_close_frame_is_the_outcome() {
         }
     });
 }
+
+#[test]
+fn a_session_is_opened_once() {
+    local(async {
+        let (net, mut streams) = pipes();
+        let serving = async {
+            let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+            peer.says("o").await;
+            assert_eq!(peer.hears().await, CONNECT);
+            peer.says("o").await;
+            peer
+        };
+        let request = wrapped("/ws");
+        let (link, _peer) = tokio::join!(StompLink::connect(&net, &request), serving);
+        assert_eq!(link.err().unwrap().failure, Failure::Protocol);
+    });
+}

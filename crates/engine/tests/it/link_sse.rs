@@ -70,7 +70,8 @@ fn a_stream_is_asked_for_as_a_browser_does() {
         })
         .await;
         let mut asked = request(&origin);
-        asked.headers = vec![("Authorization".into(), "Bearer x".into())];
+        asked.headers =
+            vec![("Authorization".into(), "Bearer x".into()), ("Cache-Control".into(), "no-store".into())];
         asked.cookie = Some("sid=1".into());
         asked.last_event_id = Some("é 7".into());
         let link = SseLink::open(&net(), asked.clone()).await.unwrap();
@@ -79,8 +80,8 @@ fn a_stream_is_asked_for_as_a_browser_does() {
         assert_eq!(
             heads.recv().await.unwrap(),
             format!(
-                "GET /sse?group=1 HTTP/1.1\r\nauthorization: Bearer x\r\naccept: text/event-stream\r\n\
-                 cache-control: no-cache\r\nlast-event-id: é 7\r\nuser-agent: Sonagi/{version}\r\n\
+                "GET /sse?group=1 HTTP/1.1\r\nauthorization: Bearer x\r\ncache-control: no-store\r\n\
+                 accept: text/event-stream\r\nlast-event-id: é 7\r\nuser-agent: Sonagi/{version}\r\n\
                  host: 127.0.0.1:{port}\r\ncookie: sid=1\r\n\r\n"
             )
         );

@@ -219,7 +219,8 @@ fn what_we_say_is_in_the_protocols_form() {
         session.subscribe("/queue/b", &[], StompAck::Client, Some(3)).unwrap();
         session.subscribe("/queue/c", &[], StompAck::Individual, None).unwrap();
         session.send("/pub/a", &headers, StompBody::Text("{\"비\":1}"), Some(4)).unwrap();
-        session.send("/pub/a", &[], StompBody::Text(""), None).unwrap();
+        let length = [("content-length".to_owned(), "1".to_owned())];
+        session.send("/pub/a", &length, StompBody::Text(""), None).unwrap();
         session.send("/pub/a", &[], StompBody::Binary(&[0xff, 0]), None).unwrap();
         driven.sent().await;
         for expected in [
@@ -283,6 +284,10 @@ fn messages_are_acknowledged_as_their_subscription_and_version_say() {
             driven.messages(3).await;
             driven.sent().await;
             assert_eq!(peer.hears().await, format!("ACK\n{expected}\n\0"));
+            peer.says(&message(1, headers, "a")).await;
+            driven.messages(4).await;
+            driven.sent().await;
+            assert_eq!(peer.hears().await, format!("ACK\n{expected}\n\0"), "each by itself");
         }
     });
 }

@@ -104,7 +104,7 @@ impl Seat {
     /// The member asked to be let in.
     pub(super) fn ask(&mut self, at: At) {
         if !self.is_open() && !self.stays.last().is_some_and(Stay::is_asked_for) {
-            self.stays.push(Stay { asked: at, joined: OPEN, owed_from: OPEN, left: at, gone: OPEN });
+            self.push(Stay { asked: at, joined: OPEN, owed_from: OPEN, left: at, gone: OPEN });
         }
     }
 
@@ -121,8 +121,22 @@ impl Seat {
             None => at.plus(settle),
         };
         let asked = asked.map_or(at, |stay| stay.asked);
-        self.stays.push(Stay { asked, joined: at, owed_from, left: OPEN, gone: OPEN });
+        self.push(Stay { asked, joined: at, owed_from, left: OPEN, gone: OPEN });
         Some(Begun { owed_from, resumed })
+    }
+
+    /// How many stays there is room for.
+    #[cfg(test)]
+    pub(super) fn stays_kept(&self) -> usize {
+        self.stays.capacity()
+    }
+
+    /// Most members come once: their stay takes the room of one.
+    fn push(&mut self, stay: Stay) {
+        if self.stays.is_empty() {
+            self.stays.reserve_exact(1);
+        }
+        self.stays.push(stay);
     }
 
     /// The member left, perhaps to come back: the stay that ended, if it was in. One that was out gives up.

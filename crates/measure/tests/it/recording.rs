@@ -1,9 +1,10 @@
 //! The recorder: what goes in comes out once.
 
 use sonagi_measure::At;
+use sonagi_measure::ledger::{Joined, Rules, Sent};
 use sonagi_measure::outcome::{Failure, Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, EXAMPLE_BYTES, Gauges, Record, Recorder};
-use sonagi_measure::totals::Header;
+use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
 pub(crate) fn header() -> Header {
     let operation = |name: &str, kind| Operation { name: name.to_owned(), kind };
@@ -152,4 +153,17 @@ fn taking_starts_afresh() {
     assert_eq!(second.counters.get(Counter::UsersCompleted), 0);
     assert!(second.failures.is_empty() && second.operations.iter().all(|o| o.response.is_none()));
     assert!(second.codes.iter().all(|&count| count == 0) && second.scenarios == [0, 0]);
+}
+
+#[test]
+fn who_is_owed_what_is_not_reckoned_in_a_run_that_stamps_nothing() {
+    let told = |tracked| {
+        let mut totals = Totals::new(&Header { tracked, ..header() }, Rules::default());
+        let mut record = Recorder::new(1, 1).take();
+        let (planned, started) = (At(0), At(5));
+        record.ledger.joined.push(Joined { member: 0, room: 0, at: At(1), resumes: false });
+        record.ledger.sent.push(Sent { sender: 0, room: 0, number: 0, planned, started, acked: None });
+        totals.absorb(vec![record], At(1_000_000_000), ProcessGauges::default()).ledger.messages
+    };
+    assert_eq!((told(true), told(false)), (1, 0));
 }

@@ -1,7 +1,7 @@
 //! The proof of the ledger: the service plants a known share of each misbehaviour, and the ledger reports exactly that,
 //! copy by copy, over each transport (`docs/faults.md` and `docs/ledger.md` define the classes alike).
 //!
-//! 100 users in two rooms (a leak needs somebody outside), each sending once a second for 20 s: 100,000 copies.
+//! 100 users in two rooms or groups (a leak needs somebody outside), each sending once a second for 20 s: 100,000 copies.
 
 use crate::support::{Place, Service};
 use serde_json::Value;
@@ -17,6 +17,9 @@ const FAULTS: [&str; 6] = [
     "leak=0.1%,seed=5",
     "drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7",
 ];
+
+/// What the transports of location groups are held to: losing and doubling alone, and everything together.
+const FAULTS_OF_GROUPS: [&str; 2] = ["drop=3%,duplicate=1%,seed=6", FAULTS[5]];
 
 const CONFIG: &str = r#"
 config:
@@ -67,11 +70,87 @@ const SOCKETIO: [&str; 3] = [
             acknowledge: true"#,
 ];
 
-fn script([engine, join, send]: [&str; 3]) -> String {
+/// A transport: its name, and the script of the same conversation over it.
+struct Transport {
+    name: String,
+    script: String,
+}
+
+/// A transport of chat rooms.
+fn of_rooms([engine, join, send]: [&str; 3]) -> Transport {
     let scenario = |name: &str| {
         SCENARIO.replace("NAME", name).replace("ENGINE", engine).replace("JOIN", join).replace("SEND", send)
     };
-    format!("{CONFIG}{}{}", scenario("the first room"), scenario("the second room"))
+    let script = format!("{CONFIG}{}{}", scenario("the first room"), scenario("the second room"));
+    Transport { name: engine.to_owned(), script }
+}
+
+/// Everybody is known by a token, so that polls and requests of one user are one receiver and one sender.
+const CONFIG_OF_GROUPS: &str = r#"
+config:
+  target: set by the test
+  phases: [{ duration: 1, arrivalCount: 100 }]
+  payload: { path: credentials.csv, fields: [email, password], order: sequence, skipHeader: true }
+  poll:
+    url: "/cur/{{ $room }}"
+    every: 0.5
+    cursor: &cursor { json: $.next, as: after }
+    headers: &token { authorization: "Bearer {{ token }}" }
+    publish: &notify
+      post: { url: "/location/long/{{ $room }}/notify", headers: *token, json: "{{ $message }}" }
+  longpoll: { url: "/location/long/{{ $room }}", hold: 30, cursor: *cursor, headers: *token, publish: *notify }
+  sse:
+    url: "/location/sse/connect?group={{ $room }}"
+    headers: *token
+    publish:
+      post: { url: "/location/sse/share?group={{ $room }}", headers: *token, json: "{{ $message }}" }
+  stomp:
+    url: /location
+    sockjs: false
+    connectHeaders: *token
+    receipts: [subscribe, send]
+    subscribe: { destination: "/sub/location/{{ $room }}" }
+    publish: { destination: "/pub/share/{{ $room }}" }
+  socketio:
+    protocol: 4
+    transports: [websocket]
+    query: { token: "{{ token }}" }
+    subscribe: { emit: [joinRoom, { roomId: "location:{{ $room }}" }], acknowledge: true }
+    publish: { emit: [sendMessage, { roomId: "location:{{ $room }}", content: "{{ $message }}" }], acknowledge: true }
+scenarios:
+"#;
+
+/// As [`SCENARIO`].
+const SCENARIO_OF_GROUPS: &str = r#"
+  - name: the NAME group
+    engine: ENGINE
+    room: NAME
+    flow:
+      - post:
+          url: /auth/login
+          json: { email: "{{ email }}", password: "{{ password }}" }
+          capture: { json: $.access_token, as: token }
+      - subscribe: NAME
+      - think: 6
+      - loop:
+          - send: { mark: "rain {{ $stamp }}" }
+            to: NAME
+        count: 20
+        pace: 1
+      - think: 6
+"#;
+
+/// A transport of location groups; `changes` are made to its configuration.
+fn of_groups(name: &str, engine: &str, changes: &[(&str, &str)]) -> Transport {
+    let config = changes.iter().fold(CONFIG_OF_GROUPS.to_owned(), |config, (from, to)| {
+        assert!(config.contains(from), "there is no {from}");
+        config.replace(from, to)
+    });
+    let scenario = |name: &str| SCENARIO_OF_GROUPS.replace("NAME", name).replace("ENGINE", engine);
+    Transport {
+        name: name.to_owned(),
+        script: format!("{config}{}{}", scenario("first"), scenario("second")),
+    }
 }
 
 /// What the service says it planted, by kind.
@@ -91,9 +170,9 @@ fn planted(service: &Service) -> BTreeMap<String, u64> {
 }
 
 /// One run against one misbehaving service. Returns what does not agree.
-fn disagreement(faults: &str, transport: [&str; 3]) -> Option<String> {
+fn disagreement(faults: &str, transport: &Transport) -> Option<String> {
     let place = Place::new();
-    let script_path = place.write("rooms.yml", &script(transport));
+    let script_path = place.write("rooms.yml", &transport.script);
     let service = Service::start(
         &place,
         &["--seed-users=100", "--credentials=credentials.csv", &format!("--fault={faults}"), "--workers=1"],
@@ -128,22 +207,46 @@ fn disagreement(faults: &str, transport: [&str; 3]) -> Option<String> {
     if arrived + seen("lost") != seen("owed") || seen("outstanding") != 0 {
         wrong.push(format!("the classes do not add up: {}", summary["delivery"]));
     }
-    (!wrong.is_empty()).then(|| format!("{} with {faults}: {}", transport[0], wrong.join("; ")))
+    (!wrong.is_empty()).then(|| format!("{} with {faults}: {}", transport.name, wrong.join("; ")))
 }
 
-#[test]
-fn the_ledger_counts_exactly_what_the_service_planted() {
-    let pairs: Vec<_> = FAULTS.iter().flat_map(|faults| [(faults, WEBSOCKET), (faults, SOCKETIO)]).collect();
+/// Seven runs at a time: each is half a minute of mostly waiting.
+fn disagreements(runs: &[(&str, &Transport)]) -> Vec<String> {
     let mut wrong = Vec::new();
-    // Four at a time: each run is half a minute of mostly waiting.
-    for batch in pairs.chunks(4) {
+    for batch in runs.chunks(7) {
         std::thread::scope(|scope| {
             let running: Vec<_> = batch
                 .iter()
-                .map(|(faults, transport)| scope.spawn(move || disagreement(faults, *transport)))
+                .map(|(faults, transport)| scope.spawn(move || disagreement(faults, transport)))
                 .collect();
             wrong.extend(running.into_iter().filter_map(|run| run.join().unwrap()));
         });
     }
-    assert_eq!(wrong, Vec::<String>::new());
+    wrong
+}
+
+#[test]
+fn the_ledger_counts_exactly_what_the_service_planted() {
+    let (websocket, socketio) = (of_rooms(WEBSOCKET), of_rooms(SOCKETIO));
+    let runs: Vec<_> =
+        FAULTS.iter().flat_map(|faults| [(*faults, &websocket), (*faults, &socketio)]).collect();
+    assert_eq!(disagreements(&runs), Vec::<String>::new());
+}
+
+#[test]
+fn it_does_so_over_every_transport_that_shares_locations() {
+    let transports = [
+        of_groups("poll", "poll", &[]),
+        of_groups("longpoll", "longpoll", &[]),
+        of_groups("sse", "sse", &[]),
+        of_groups("stomp", "stomp", &[]),
+        of_groups("stomp over SockJS", "stomp", &[("sockjs: false", "sockjs: true")]),
+        of_groups("Engine.IO 3", "socketio", &[]),
+        of_groups("Engine.IO 3 polled", "socketio", &[("transports: [websocket]", "transports: [polling]")]),
+    ];
+    let runs: Vec<_> = FAULTS_OF_GROUPS
+        .iter()
+        .flat_map(|faults| transports.iter().map(move |each| (*faults, each)))
+        .collect();
+    assert_eq!(disagreements(&runs), Vec::<String>::new());
 }

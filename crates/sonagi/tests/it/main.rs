@@ -11,3 +11,4 @@ mod run;
 mod serve;
 mod signals;
 mod support;
+mod targets;

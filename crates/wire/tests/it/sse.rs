@@ -97,6 +97,17 @@ fn what_is_not_utf_8_is_replaced_and_ends_no_line() {
 }
 
 #[test]
+fn half_a_byte_order_mark_is_part_of_its_line() {
+    for half in [&b"\xef"[..], b"\xef\xbb"] {
+        let stream = [half, b"data: no field\ndata: x\n\n"].concat();
+        for cuts in [&[][..], &[1], &[half.len()]] {
+            let event = Seen::Event { name: "message".into(), data: b"x".to_vec(), id: String::new() };
+            assert_eq!(decoded(LIMIT, &stream, cuts).0, [event], "{half:?}, {cuts:?}");
+        }
+    }
+}
+
+#[test]
 fn an_id_over_the_limit_is_refused() {
     let stream = |length| [b"id: ", vec![b'1'; length].as_slice(), b"\n\n"].concat();
     assert_eq!(decoded(LIMIT, &stream(MAX_ID), &[]).1.len(), MAX_ID);

@@ -132,6 +132,7 @@ fn a_frame_longer_than_a_limit_is_refused_as_soon_as_that_is_known() {
     assert_eq!(at("MESSAGE\na:1\nb:2\nc:3\n"), Some(Violation::TooManyHeaders { limit: 2 }));
     assert_eq!(at("MESSAGE\n\n1234\0"), None);
     assert_eq!(at("MESSAGE\n\n12345"), Some(Violation::BodyTooLong { limit: 4 }));
+    assert_eq!(at("MESSAGE\ncontent-length:4\n\n1234\0"), None);
     assert_eq!(at("MESSAGE\ncontent-length:5\n"), Some(Violation::BodyTooLong { limit: 4 }));
 }
 

@@ -265,7 +265,7 @@ impl PollLink {
                     env.present.pass();
                     match outcome {
                         Ok(response) => self.take(&response, false, opened, on)?,
-                        Err(failed) => self.fail(failed, env.present.now(), on)?,
+                        Err(failed) => self.fail(failed, opened, env.present.now(), on)?,
                     }
                 }
                 Poll::Pending => return self.watch(env.present.now(), on),
@@ -323,6 +323,8 @@ impl PollLink {
             ended: limit,
             failure: Failure::Timeout,
             detail: &detail,
+            // Its client goes down with it: whether it had got as far is not known.
+            opened: 0,
         });
         Err(Ended::failed(Failure::Timeout, detail))
     }
@@ -401,10 +403,16 @@ impl PollLink {
     }
 
     /// A request got no answer: the link goes on until that has happened too often in a row.
-    fn fail(&mut self, failed: Failed, now: At, on: &mut dyn FnMut(Incoming<'_>)) -> Result<(), Ended> {
+    fn fail(
+        &mut self,
+        failed: Failed,
+        opened: u64,
+        now: At,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Result<(), Ended> {
         let PollLink { planned, started, .. } = *self;
         let Failed { failure, detail } = failed;
-        on(Incoming::PollFailed { planned, started, ended: now, failure, detail: &detail });
+        on(Incoming::PollFailed { planned, started, ended: now, failure, detail: &detail, opened });
         self.failures += 1;
         if self.failures >= MOST_FAILURES {
             let detail = format!("{MOST_FAILURES} polls in a row failed, the last: {detail}");

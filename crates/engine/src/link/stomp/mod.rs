@@ -5,7 +5,7 @@
 //!
 //! | phase | we may | the peer's ERROR | the end of the connection |
 //! |---|---|---|---|
-//! | opening | only wait | fails the opening | fails the opening |
+//! | opening | only wait | `BrokerError` fails the opening | as when open, and fails the opening |
 //! | open | subscribe, send | `BrokerError` | `Closed(code)`; inside a frame `ClosedEarly` |
 //! | leaving: DISCONNECT is said | wait for its receipt, but not long | `BrokerError` | ended by us |
 //!
@@ -146,6 +146,7 @@ impl StompLink {
                 .poll_drive(cx, &mut env, &mut |message, outbox| session.open(message, &connect, outbox));
             match driven {
                 Poll::Ready(ended) => {
+                    let ended = session.ended(ended);
                     Poll::Ready(Err(Failed::new(ended.failure.unwrap_or(Failure::ClosedEarly), ended.detail)))
                 }
                 Poll::Pending if session.is_open() => Poll::Ready(Ok(())),

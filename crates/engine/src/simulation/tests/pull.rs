@@ -240,6 +240,7 @@ async fn a_failed_poll_is_repeated_and_three_in_a_row_end_the_connection() {
     };
     let (twice, _) = run(1..3).await;
     assert_eq!(codes(&twice.summary), [("closed_early", Some("poll"), 2)]);
+    assert_eq!(twice.summary.traffic.connections_opened, 3, "kept but for those that broke");
     assert_eq!(twice.summary.users.completed, 1);
     let (thrice, asked) = run(1..4).await;
     assert_eq!(codes(&thrice.summary), [("closed_early", Some("poll"), 3), ("closed_early", None, 1)]);
@@ -363,6 +364,19 @@ async fn a_message_whose_answer_never_comes_may_have_been_taken() {
     assert_eq!(codes(&summary), [("timeout", Some("publish"), 1)]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_message_that_was_cut_off_may_have_been_taken_and_one_that_never_left_was_not() {
+    let reads_and_hangs_up = scripted(|_, _| (MILLISECOND, String::new())).1;
+    let flow = vec![join(), think(0.5), publish()];
+    let summary = simulate(pull(flow.clone()), Control::new(), reads_and_hangs_up).await;
+    let counts = summary.delivery.as_ref().unwrap().counts;
+    assert_eq!((counts.messages, counts.lost, summary.traffic.messages_sent), (1, 0, 1), "{counts:?}");
+    assert_eq!(codes(&summary), [("closed_early", Some("publish"), 1)]);
+    let summary = simulate(pull(flow), Control::new(), drop).await;
+    assert_eq!(summary.delivery.as_ref().unwrap().counts.messages, 0);
+    assert_eq!((summary.traffic.messages_sent, summary.users.failed), (0, 1));
+}
+
 fn stream() -> Step {
     Step::SseOpen(Box::new(SseOpen {
         operation: OperationId(2),
@@ -428,4 +442,39 @@ async fn a_stream_that_ends_under_a_waiting_operation_fails_it() {
     let summary =
         simulate(pull(vec![stream(), think(1.0)]), Control::new(), streaming(&[(100, "data: half")])).await;
     assert_eq!((codes(&summary), summary.users.failed), (vec![("closed_early", None, 1)], 1));
+}
+
+/// A message is answered after two seconds; an event stream ends after one, with these last words.
+fn beside(last_words: &'static str) -> impl Fn(DuplexStream) {
+    move |mut stream| {
+        tokio::task::spawn_local(async move {
+            let mut request = Vec::new();
+            while whole(&request).is_none() {
+                stream.read_buf(&mut request).await.unwrap();
+            }
+            if request.starts_with(b"POST") {
+                tokio::time::sleep(2 * SECOND).await;
+                return stream.write_all(status(200).as_bytes()).await.unwrap();
+            }
+            let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            stream.write_all(head).await.unwrap();
+            tokio::time::sleep(SECOND).await;
+            stream.write_all(last_words.as_bytes()).await.unwrap();
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_ends_while_a_message_is_under_way_does_not_fail_the_message() {
+    let goodbye = ("data: all\n\n", vec![], 0);
+    let loss = ("data: half", vec![("closed_early", None, 1)], 1);
+    for (last_words, errors, failed) in [goodbye, loss] {
+        for rest in [vec![], vec![think(1.0)]] {
+            let flow = [vec![stream(), join(), publish()], rest].concat();
+            let summary = simulate(pull(flow), Control::new(), beside(last_words)).await;
+            let publish = operation(&summary, "publish");
+            assert_eq!((publish.count, publish.failed, summary.http_codes.get(&200)), (1, 0, Some(&1)));
+            assert_eq!((codes(&summary), summary.users.failed), (errors.clone(), failed), "{last_words}");
+        }
+    }
 }

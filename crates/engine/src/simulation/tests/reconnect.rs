@@ -315,6 +315,18 @@ async fn a_send_waits_for_the_connection_within_its_limit_and_counts_from_its_pl
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_send_does_not_wait_longer_than_its_limit_for_an_attempt_that_is_far_off() {
+    let start = Instant::now();
+    let breaks = server(SECOND, |_, _: Peer| tokio::time::sleep(SECOND));
+    let patient = Reconnect { first: 3600 * SECOND, most: 3600 * SECOND, ..automatic() };
+    let limited = send(Template::constant("in vain"), Some(awaited(2 * SECOND, None)));
+    let flow = vec![open(), think(2.0), limited];
+    let summary = simulate(reconnecting(patient, flow), Control::new(), breaks).await;
+    assert_eq!(codes(&summary), [("not_connected", 1)]);
+    assert!(start.elapsed() < 10 * SECOND, "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_by_http_does_not_mind_the_loss() {
     let breaks_once = server(3 * SECOND, |number, mut peer: Peer| async move {
         if number == 0 {

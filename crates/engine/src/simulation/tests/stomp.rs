@@ -3,12 +3,13 @@
 use super::*;
 use crate::plan::template::{JsonPiece, Piece};
 use crate::plan::{
-    Awaited, Content, Expect, Function, JsonTemplate, StompAck, StompConnect, StompSend, StompSubscribe,
-    StompVersion,
+    Awaited, Content, Expect, Function, JsonTemplate, Reconnect, StompAck, StompConnect, StompSend,
+    StompSubscribe, StompVersion, Subscribe,
 };
 use sonagi_measure::ledger::Rules;
 use sonagi_wire::stomp::{self, Command, Limits, Side, Version, Versions, Writer};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
+use std::sync::Arc;
 
 /// What the broker does.
 #[derive(Clone, Copy, Default)]
@@ -17,6 +18,8 @@ struct Habits {
     message_first: bool,
     /// Takes SEND and does nothing.
     swallows: bool,
+    /// Confirms SEND and passes nothing on.
+    forgets: bool,
     /// Answers SEND with ERROR.
     refuses: bool,
     /// Its `heart-beat`, which it keeps only when told to.
@@ -87,7 +90,7 @@ fn answer(habits: Habits, frame: stomp::Frame<'_>, out: &mut Vec<u8>) {
     if let Some(id) = receipt {
         say(Command::Receipt, &[("receipt-id", &id)], b"");
     }
-    if frame.command == Command::Send && !habits.message_first {
+    if frame.command == Command::Send && !habits.message_first && !habits.forgets {
         say(Command::Message, &[("destination", "/topic/a"), ("subscription", "sub-0")], frame.body);
     }
 }
@@ -211,6 +214,14 @@ async fn a_receipt_that_never_comes_is_recorded_at_its_limit_and_the_message_is_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_that_was_confirmed_and_never_came_is_lost() {
+    let habits = Habits { forgets: true, ..Habits::default() };
+    let plan = conversation((0, 0), vec![send(true, None), think(1.0)]);
+    let counts = simulate(plan, Control::new(), broker(habits)).await.delivery.unwrap().counts;
+    assert_eq!((counts.messages, counts.owed, counts.lost, counts.unknown), (1, 1, 1, 0), "{counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_frame_fails_the_operation_under_way_with_what_it_says() {
     for receipt in [true, false] {
         let habits = Habits { refuses: true, ..Habits::default() };
@@ -261,4 +272,53 @@ async fn a_step_without_a_session_fails_for_want_of_one() {
         assert_eq!(codes(&summary), [("not_connected", 1)]);
         assert_eq!(summary.delivery.unwrap().counts.messages, 0);
     }
+}
+
+/// The broker behind a way that is cut at the second second and open again from the sixth on.
+fn cut_off() -> impl Fn(DuplexStream) {
+    let (start, broker) = (Instant::now(), broker(Habits::default()));
+    move |mut stream| {
+        let until = match start.elapsed() {
+            now if now < 2 * SECOND => start + 2 * SECOND,
+            now if now < 6 * SECOND => return,
+            _ => start + 600 * SECOND,
+        };
+        let (mut near, far) = tokio::io::duplex(1 << 16);
+        broker(far);
+        tokio::task::spawn_local(async move {
+            let _ =
+                tokio::time::timeout_at(until, tokio::io::copy_bidirectional(&mut stream, &mut near)).await;
+        });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_send_waits_for_a_lost_session_within_its_limit_and_goes_out_over_the_next() {
+    let subscribe = vec![subscribe(), Step::Join(Template::constant("room"))];
+    // The user comes at second 1. What it sends at 3 has until 5; what it sends then is in time.
+    let flow = vec![
+        Step::Open(Arc::new(connect((0, 0)))),
+        Step::Subscribe(Arc::new(Subscribe { steps: subscribe, resumes: true })),
+        think(2.0),
+        send(true, None),
+        send(true, None),
+        think(1.0),
+    ];
+    let mut plan = talk(flow);
+    plan.operations.push(Operation { name: "reconnect".into(), kind: OperationKind::Reconnect });
+    let (first, most) = (100 * MILLISECOND, 100 * MILLISECOND);
+    let (operation, attempts) = (OperationId(4), 1000);
+    plan.reconnect = Some(Reconnect { operation, is_automatic: true, first, most, attempts, resume: true });
+    let summary = simulate(plan, Control::new(), cut_off()).await;
+    assert_eq!(summary.users.completed, 1, "{:?}", codes(&summary));
+    assert!(codes(&summary).contains(&("not_connected", 1)), "{:?}", codes(&summary));
+    let sent = &summary.operations[2];
+    assert_eq!((sent.count, sent.failed), (2, 1));
+    assert!((900.0..1_200.0).contains(&sent.response_ms.max), "from second 5 to the return: {sent:?}");
+    let counts = summary.delivery.unwrap().counts;
+    assert_eq!(
+        (counts.messages, counts.settling, counts.unknown),
+        (1, 1, 0),
+        "right behind the join: {counts:?}"
+    );
 }

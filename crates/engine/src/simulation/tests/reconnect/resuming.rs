@@ -37,6 +37,34 @@ async fn subscriptions_are_taken_again_with_the_cursor_and_only_then() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_subscription_of_a_loop_is_taken_again_with_its_own_element() {
+    let heard = Rc::new(RefCell::new(Vec::new()));
+    let hears = Rc::clone(&heard);
+    let breaks_once = server(SECOND, move |number, mut peer: Peer| {
+        let hears = Rc::clone(&hears);
+        async move {
+            for _ in 0..2 {
+                let text = peer.heard().await;
+                hears.borrow_mut().extend(text);
+                peer.text("joined").await;
+            }
+            if number > 0 {
+                peer.stay().await;
+            }
+        }
+    });
+    let element = Expression::Call { function: Function::LoopElement, arguments: Vec::new() };
+    let text = Template { pieces: vec![Piece::Hole(element)] };
+    let steps = vec![send(text, Some(awaited(SECOND, None)))];
+    let body = vec![Step::Subscribe(Arc::new(Subscribe { steps, resumes: true }))];
+    let repeat = Repeat::Over(Expression::Constant(serde_json::json!(["a", "b"])));
+    let flow = vec![open(), Step::Loop(Loop { body, repeat, pace: None }), think(5.0)];
+    let summary = simulate(reconnecting(automatic(), flow), Control::new(), breaks_once).await;
+    assert_eq!((summary.users.completed, reconnects(&summary)), (1, [1, 1, 0]));
+    assert_eq!(*heard.borrow(), ["a", "b", "a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_new_connection_of_the_flows_own_begins_anew() {
     let heard = Rc::new(RefCell::new(Vec::new()));
     let hears = Rc::clone(&heard);
