@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import nodeModule, { createRequire } from 'node:module';
 import { Socket } from 'node:net';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { format } from 'node:util';
 
 /** Lines of the log that may wait for the engine; further ones are dropped, and counted. */
@@ -226,13 +226,30 @@ function stray(error) {
 process.on('uncaughtException', stray);
 process.on('unhandledRejection', stray);
 
+/** What the loader's hooks do for `import`, for `require`. */
+function serveRequires(files) {
+  const made = (path) => path && files[pathToFileURL(path).href];
+  const resolve = nodeModule._resolveFilename;
+  nodeModule._resolveFilename = function (request, parent, ...rest) {
+    const link = made(parent?.filename)?.imports[request];
+    return link ? fileURLToPath(link) : resolve.call(this, request, parent, ...rest);
+  };
+  for (const extension of ['.js', '.cjs', '.mjs', '.jsx', '.ts', '.tsx', '.mts', '.cts']) {
+    const before = nodeModule._extensions[extension] ?? nodeModule._extensions['.js'];
+    nodeModule._extensions[extension] = (module, path) => {
+      const file = made(path);
+      if (file) module._compile(file.code, path);
+      else before(module, path);
+    };
+  }
+}
+
 async function load({ module, modules }) {
   if (Object.keys(modules).length > 0) {
     if (typeof nodeModule.register !== 'function') throw new Error(`a processor in TypeScript needs Node 18.19 or newer, this is ${process.version}`);
+    process.setSourceMapsEnabled(true);
     nodeModule.register(modules.hooks, { data: modules.files });
-    for (const extension of ['.ts', '.tsx', '.cts']) {
-      nodeModule._extensions[extension] = (made, path) => made._compile(modules.files[pathToFileURL(path).href].code, path);
-    }
+    serveRequires(modules.files);
   }
   const url = pathToFileURL(module).href;
   const isCommon = modules.files?.[url]?.format === 'commonjs';

@@ -301,7 +301,8 @@ fn what_we_turned_into_javascript_is_loaded_by_the_file_it_was_written_in() {
                 false,
             ),
             ("two.ts", "import three from './three'; export const two = () => three.three;", false),
-            ("three.cts", "exports.three = 3;", true),
+            ("three.cts", "exports.three = require('./four') - 1;", true),
+            ("four.ts", "module.exports = 4;", true),
         ];
         for (name, ..) in &files {
             std::fs::write(script.path(name), "this is no JavaScript").unwrap();
@@ -313,6 +314,7 @@ fn what_we_turned_into_javascript_is_loaded_by_the_file_it_was_written_in() {
             imports: vec![
                 ("./two".to_owned(), script.path("two.ts")),
                 ("./three".to_owned(), script.path("three.cts")),
+                ("./four".to_owned(), script.path("four.ts")),
             ],
         };
         let processor = Processor {

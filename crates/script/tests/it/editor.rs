@@ -16,6 +16,7 @@ fn value(text: &str) -> Value {
     let path = folder.path().join("s.yml");
     std::fs::write(&path, text).unwrap();
     std::fs::write(folder.path().join("users.csv"), "email,password\na@b.test,x\n").unwrap();
+    std::fs::write(folder.path().join("people.js"), "exports.pickPerson = async () => {};\n").unwrap();
     written(&path)
 }
 
