@@ -228,10 +228,7 @@ fn plan(
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
     let unset = reader.names.unset_anywhere(config_uses);
     reader.unset(unset);
-    // The others are in the steps that can fill them (`http::set_by_now`).
-    let filled =
-        |value: &Template| http::variables(value).into_iter().all(|name| reader.names.is_global(name));
-    settings.http.headers.retain(|(_, value)| filled(value));
+    without_those_to_fill(reader, &mut settings.http.headers);
     without_effect(reader, &config, stamped, lost.cursor.is_some());
     let plan = Plan {
         name: name(path, overrides, &combination),
@@ -256,6 +253,14 @@ fn plan(
         source: combination.source(root),
     };
     Some((plan, serve))
+}
+
+/// Leaves of the default headers those that every user can fill from its start; the others are in the steps that can fill
+/// them (`http::set_by_now`).
+fn without_those_to_fill(reader: &Reader, headers: &mut Vec<(String, Template)>) {
+    let filled =
+        |value: &Template| http::variables(value).into_iter().all(|name| reader.names.is_global(name));
+    headers.retain(|(_, value)| filled(value));
 }
 
 /// Notices of what was written and does nothing.

@@ -192,10 +192,7 @@ fn shape(key: &Key) -> Option<Value> {
         | "a mapping or a list of them" => one_or_more(mapping(key)),
         "a list of steps" => json!({ "type": "array", "items": step(), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
-        "the name of a function of the processor, or a list of them"
-        | "a list of texts"
-        | "a list of variable names"
-        | "an origin or a list of them" => one_or_more(scalar()),
+        "a list of texts" | "a list of variable names" => one_or_more(scalar()),
         "a list of two numbers of milliseconds" => {
             json!({ "type": "array", "items": number("integer"), "minItems": 2, "maxItems": 2 })
         }
@@ -213,6 +210,7 @@ fn shape(key: &Key) -> Option<Value> {
         }
         wants if wants.starts_with("a whole number") => number("integer"),
         wants if wants.starts_with("a time") => time(),
+        wants if wants.ends_with("or a list of them") => one_or_more(scalar()),
         wants if wants.starts_with("a list of `") => one_or_more(words(wants)),
         wants if wants.starts_with('`') && wants.ends_with('`') => words(wants),
         wants => return is_text(wants).then(scalar),
@@ -243,7 +241,7 @@ fn is_text(wants: &str) -> bool {
         "the name of a query parameter",
         "the name of a step, or the channel of an emit",
         "the name of a step, the channel of an emit, or `connect`",
-        "the name of a variable",
+        "the name of a variable, or of a function",
     ];
     TEXTS.contains(&wants)
 }

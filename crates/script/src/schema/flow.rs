@@ -1,14 +1,14 @@
 //! The keys of scenarios and of the steps in their flows.
 
+use super::functions::FUNCTIONS;
 use super::{Area, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused};
 
-const FUNCTIONS: &str = "the name of a function of the processor, or a list of them";
 const NO_TRANSFORM: &str = "expressions of JavaScript are not evaluated";
 const TEXTS: &str = "a mapping of names to texts";
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 const CAPTURES: &str = "a capture or a list of them";
 const MATCHES: &str = "a match or a list of them";
-const IF_TRUE: &str = "the name of a variable";
+const IF_TRUE: &str = "the name of a variable, or of a function";
 const WITH_NAME: &str = "Name of the step in the report.";
 
 pub(crate) const FIXED_FLOW: Area = Area {
@@ -224,22 +224,6 @@ pub(crate) const THINK: Area = Area {
         ),
         key("jitter", "milliseconds, or a percentage", "\"20%\"", "Spreads the pause evenly by ± this."),
         key("name", "a text", "read", "Shown nowhere."),
-    ],
-};
-
-pub(crate) const FUNCTION_STEP: Area = Area {
-    name: "a function step",
-    path: "flow[]: function",
-    keys: &[
-        key(
-            "function",
-            "the name of a function of the processor",
-            "loadUser",
-            "Calls it, and waits until it is done.",
-        ),
-        key("name", "a text", "log in", WITH_NAME),
-        key("ifTrue", IF_TRUE, "token", "Skips the step unless the variable is truthy."),
-        key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
     ],
 };
 

@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sonagi-wire", &[]),
     ("sonagi-measure", &[]),
     ("sonagi-engine", &["sonagi-wire", "sonagi-measure"]),
-    ("sonagi-script", &["sonagi-engine", "sonagi-measure"]),
+    ("sonagi-script", &["sonagi-engine", "sonagi-measure", "sonagi-transpile"]),
     ("sonagi-report", &["sonagi-measure"]),
     ("sonagi-chat", &["sonagi-wire"]),
     ("sonagi-transpile", &[]),
