@@ -14,6 +14,7 @@ pub mod http;
 pub mod link;
 pub mod net;
 pub mod plan;
+mod processor;
 mod rooms;
 mod run;
 pub mod schedule;
@@ -24,4 +25,5 @@ mod thread;
 mod user;
 
 pub use control::Control;
+pub use processor::Unloaded;
 pub use run::{Error, Happening, Options, run};

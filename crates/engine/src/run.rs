@@ -59,8 +59,8 @@ pub enum Happening<'a> {
     Log {
         /// When.
         at: At,
-        /// The user's number in the run.
-        user: u32,
+        /// The user's number in the run; None: the processor's console.
+        user: Option<u32>,
         /// Its words.
         text: &'a str,
     },
@@ -94,6 +94,9 @@ pub enum Error {
         /// What the system says of it.
         cause: std::io::Error,
     },
+    /// The script's functions could not be had.
+    #[error(transparent)]
+    Processor(#[from] crate::processor::Unloaded),
     /// The network could not be set up (certificates, source addresses).
     #[error("the generator could not set up its network: {0}")]
     Network(String),

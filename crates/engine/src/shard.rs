@@ -17,6 +17,7 @@ use crate::health;
 use crate::http::Pool;
 use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
+use crate::processor::{Said, Sidecar};
 use crate::rooms::Rooms;
 use crate::schedule::Arrival;
 use crate::user::{self, Common, Sought, User};
@@ -62,6 +63,7 @@ pub(crate) struct Shard {
     pub(crate) clock: Rc<Clock>,
     pub(crate) net: Rc<Net>,
     pub(crate) pool: Option<Rc<Pool>>,
+    processor: Option<Rc<Sidecar>>,
     pub(crate) common: Rc<Common>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) recorder: RefCell<Recorder>,
@@ -72,7 +74,7 @@ pub(crate) struct Shard {
     pub(crate) sought: Option<Sought>,
     /// The clock for those who only read it.
     pub(crate) clock_reader: Rc<dyn Fn() -> At>,
-    say: Box<dyn Fn(At, u32, String)>,
+    say: Box<dyn Fn(At, Option<u32>, String)>,
     /// Lines said and left unsaid in this second.
     lines: Cell<u32>,
     active: Cell<u64>,
@@ -85,9 +87,10 @@ impl Shard {
         clock: Rc<Clock>,
         net: Rc<Net>,
         pool: Option<Rc<Pool>>,
+        processor: Option<Rc<Sidecar>>,
         common: Common,
         shared: Arc<Shared>,
-        say: Box<dyn Fn(At, u32, String)>,
+        say: Box<dyn Fn(At, Option<u32>, String)>,
     ) -> Rc<Shard> {
         let plan = &common.plan;
         let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
@@ -98,6 +101,7 @@ impl Shard {
             clock,
             net,
             pool,
+            processor,
             shared,
             recorder: RefCell::new(recorder),
             scratch: RefCell::new(vec![0; SCRATCH]),
@@ -123,8 +127,25 @@ impl Shard {
         self.recorder.borrow_mut().add(counter, n);
     }
 
-    /// Passes on what a `log` step says, within the limit.
-    pub(crate) fn say(&self, user: u32, text: String) {
+    /// The functions of the script, when it has some.
+    pub(crate) fn processor(&self) -> Option<Rc<Sidecar>> {
+        self.processor.clone()
+    }
+
+    /// Takes in what the processor has said beside its answers.
+    pub(crate) fn hear_processor(&self) {
+        for said in self.processor.iter().flat_map(|processor| processor.take_said()) {
+            match said {
+                Said::Line(text) => self.say(None, text),
+                Said::Metric(metric) => {
+                    self.recorder.borrow_mut().custom(metric.kind, &metric.name, metric.value);
+                }
+            }
+        }
+    }
+
+    /// Passes on what a `log` step or the processor says, within the limit.
+    pub(crate) fn say(&self, user: Option<u32>, text: String) {
         self.lines.set(self.lines.get() + 1);
         if self.lines.get() <= LOG_LINES {
             (self.say)(self.clock.now(), user, text);

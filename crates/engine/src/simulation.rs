@@ -98,6 +98,7 @@ async fn simulate_within(
                 Rc::clone(&clock),
                 net,
                 pool,
+                None,
                 common,
                 shared,
                 Box::new(move |_, _, text| sayer.borrow_mut().push(text)),

@@ -18,6 +18,7 @@ use crate::collect::TICK;
 use crate::http::Pool;
 use crate::net::{Net, NetOptions, Origin};
 use crate::plan::{Plan, Step};
+use crate::processor::Sidecar;
 use crate::run::{Error, Run};
 use crate::shard::{SECOND_NS, Shard, Shared};
 use crate::start::Place;
@@ -30,12 +31,25 @@ const MAX_UNDELIVERED: u64 = 120;
 /// How long opening a pool's connections may hold up the start.
 const WARM_UP: Duration = Duration::from_secs(10);
 
+/// How long a processor may take to say what is left to say once its users are gone.
+const FAREWELL_NS: i64 = SECOND_NS;
+
 /// What a thread is to do.
 pub(crate) enum Task {
     /// This shard's share of the arrivals, from the start it has in common with the others.
     Arrivals { shard: usize, place: Place },
     /// One user walks this flow once.
     Solo { flow: Vec<Step>, epoch: Instant },
+}
+
+impl Task {
+    /// Whether it may need the processor.
+    fn calls_functions(&self) -> bool {
+        match self {
+            Task::Arrivals { .. } => true,
+            Task::Solo { flow, .. } => flow.iter().any(Step::calls_functions),
+        }
+    }
 }
 
 /// What a thread sends.
@@ -56,7 +70,7 @@ pub(crate) enum Report {
     },
     Log {
         at: At,
-        user: u32,
+        user: Option<u32>,
         text: String,
     },
     Failed(Error),
@@ -111,6 +125,10 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     let Luggage { plan, shared, net, shards, tag, before, reports } = luggage;
     let net = Rc::new(Net::real(net).map_err(|failed| Error::Network(failed.detail))?);
     let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+    let processor = match plan.processor.clone().filter(|_| task.calls_functions()) {
+        Some(processor) => Some(Sidecar::start(processor).await?),
+        None => None,
+    };
     let (work, epoch) = match task {
         Task::Arrivals { shard, place } => {
             if let Some(pool) = pool.as_ref().filter(|_| plan.http.warm) {
@@ -126,13 +144,20 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     let say = Box::new(move |at, user, text| {
         let _ = logs.send(Report::Log { at, user, text });
     });
-    let shard = Shard::new(clock, net, pool, Common { plan, before, run: tag }, shared, say);
+    let shard = Shard::new(clock, net, pool, processor, Common { plan, before, run: tag }, shared, say);
     let ahead = shard.pool.as_ref().map_or(0, |pool| pool.open_connections());
     shard.count(Counter::ConnectionsOpened, ahead as u64);
     tokio::task::spawn_local(Rc::clone(&shard.clock).drive());
     tokio::select! {
         () = carry_out(&shard, work, shards, &reports) => {}
         () = Rc::clone(&shard).heartbeat() => {}
+    }
+    if let Some(processor) = shard.processor() {
+        let limit = shard.clock.sleep_until(shard.clock.now().plus(FAREWELL_NS));
+        tokio::select! {
+            () = processor.finish() => {}
+            () = limit => {}
+        }
     }
     let _ = reports.send(Report::Ended { record: take(&shard, index) });
     Ok(())
@@ -191,6 +216,7 @@ async fn tick(shard: Rc<Shard>, index: usize, reports: Sender<Report>) {
 }
 
 fn take(shard: &Shard, index: Option<u16>) -> Box<Record> {
+    shard.hear_processor();
     let gauges = shard.gauges();
     let mut record = shard.recorder.borrow_mut().take();
     record.gauges = gauges;

@@ -7,6 +7,8 @@ mod connection;
 mod cursor;
 mod evidence;
 mod flow;
+mod function;
+mod hooked;
 mod jar;
 mod mail;
 mod pull;
@@ -73,6 +75,10 @@ pub(crate) struct User {
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     is_leaving: bool,
+    /// The scenario it walks.
+    scenario: usize,
+    /// Code and detail of the failure noted last, for functions that want to be told.
+    last_failure: Option<Box<(String, String)>>,
     /// Others have had their turn since a loop last asked.
     has_waited: bool,
 }
@@ -160,6 +166,8 @@ impl User {
             recipe: None,
             under_way: None,
             is_leaving: false,
+            scenario: 0,
+            last_failure: None,
             has_waited: false,
         }
     }
@@ -177,6 +185,7 @@ impl User {
 
     async fn walk_scenario(&mut self, scenario: usize) {
         let shard = Rc::clone(&self.shard);
+        self.scenario = scenario;
         shard.recorder.borrow_mut().user_created(scenario as u16);
         let started = self.now();
         let result = self.walk(&shard.plan().scenarios[scenario].flow).await;

@@ -16,11 +16,12 @@ pub use read::{ReadError, header, read, snapshots};
 pub use redact::redact;
 
 use crate::At;
+use crate::custom::Metric;
 use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::Summary;
 use crate::totals::{Header, Snapshot};
 use lines::Lines;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -79,6 +80,7 @@ impl Writer {
         for failure in &snapshot.failures {
             self.tell(failure, snapshot.second);
         }
+        self.tell_custom(snapshot);
         self.latency.push(&hlog::lines(snapshot, &self.tags));
         self.series.push(&series::rows(snapshot, &self.header));
         self.latency.flush()?;
@@ -110,6 +112,25 @@ impl Writer {
         self.events.flush()?;
         self.series.flush()?;
         put(&self.path, &json!({ "header": self.header, "summary": summary }), Durable::Now)
+    }
+
+    /// What the script's functions reported in a second; the values of histograms go to the log of latencies.
+    fn tell_custom(&mut self, snapshot: &Snapshot) {
+        if snapshot.custom.is_empty() {
+            return;
+        }
+        let told = |(name, metric): (&String, &Metric)| {
+            let told = json!({ "kind": metric.kind, "count": metric.count, "sum": metric.sum });
+            (name.clone(), told)
+        };
+        let metrics: Map<String, Value> = snapshot.custom.named.iter().map(told).collect();
+        self.push_event(&json!({
+            "at_ns": snapshot.at.0,
+            "kind": "custom",
+            "second": snapshot.second,
+            "metrics": metrics,
+            "left_out": snapshot.custom.left_out,
+        }));
     }
 
     /// A failure's first time and example go to the events; again only if a later second knows of an earlier one.

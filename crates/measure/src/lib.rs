@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod at;
+pub mod custom;
 pub mod folder;
 pub mod health;
 pub mod histogram;

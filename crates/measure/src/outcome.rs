@@ -53,6 +53,8 @@ pub enum OperationKind {
     StompSend,
     /// A STOMP message until its receipt or awaited answer.
     StompRequest,
+    /// A function of the script's processor, until it is done.
+    Function,
     /// From the loss of a connection until another one stands, with all subscriptions confirmed again.
     Reconnect,
 }
@@ -143,6 +145,12 @@ pub enum Failure {
     NotConnected,
     /// A template could not be rendered with this user's values.
     Template,
+    /// A function of the processor threw, or said that it failed.
+    Function,
+    /// A function of the processor did not say that it is done.
+    FunctionTimeout,
+    /// The processor's Node ended by itself.
+    ProcessorLost,
 }
 
 /// What is known of one failure for the reader of a report.
@@ -317,6 +325,29 @@ pub const FAILURES: &[FailureEntry] = &[
         "A template could not be rendered with this user's values.",
         None,
     ),
+    entry(
+        Failure::Function,
+        "function_failed",
+        "function failed",
+        "A function of the processor threw, or called done with an error.",
+        Some("the example has the function's name, its message and where it was thrown"),
+    ),
+    entry(
+        Failure::FunctionTimeout,
+        "function_timeout",
+        "function timeout",
+        "A function of the processor did not call done, or its promise did not settle, in time.",
+        Some("every way through the function has to end in done()"),
+    ),
+    entry(
+        Failure::ProcessorLost,
+        "processor_lost",
+        "processor lost",
+        "The processor's Node ended while the function was under way.",
+        Some(
+            "does the processor call process.exit, or need more memory (NODE_OPTIONS=--max-old-space-size)?",
+        ),
+    ),
 ];
 
 impl Failure {
@@ -347,7 +378,9 @@ impl Failure {
             | Failure::HandshakeRefused(_)
             | Failure::NamespaceRefused
             | Failure::BrokerError
-            | Failure::CaptureOrMatch => true,
+            | Failure::CaptureOrMatch
+            | Failure::Function
+            | Failure::FunctionTimeout => true,
             Failure::NameNotResolved
             | Failure::ConnectRefused
             | Failure::ConnectFailed
@@ -358,7 +391,8 @@ impl Failure {
             | Failure::Closed(_)
             | Failure::Protocol
             | Failure::NotConnected
-            | Failure::Template => false,
+            | Failure::Template
+            | Failure::ProcessorLost => false,
         }
     }
 

@@ -5,6 +5,7 @@
 //! large as last second's so that they rarely grow.
 
 use crate::At;
+use crate::custom::{Kind, Metrics};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::outcome::{Failure, OperationId, Outcome, Timing};
@@ -263,6 +264,8 @@ pub struct Record {
     pub shard: Option<u16>,
     /// Levels now; set by the engine.
     pub gauges: Gauges,
+    /// What the script's functions reported.
+    pub custom: Metrics,
     /// What the ledger will want to know.
     pub ledger: Batch,
 }
@@ -390,6 +393,11 @@ impl Recorder {
     /// How late the shard's heartbeat came.
     pub fn hiccup(&mut self, ns: i64) {
         self.now.hiccups.get_or_insert_default().record_ns(ns);
+    }
+
+    /// A function of the script reported a value of its own.
+    pub fn custom(&mut self, kind: Kind, name: &str, value: f64) {
+        self.now.custom.record(kind, name, value);
     }
 
     /// What the ledger will want to know.

@@ -1,6 +1,7 @@
 //! A run in one document: what `--json` prints, `run.json` keeps and the console renders. Names are a public contract
 //! (schema: `docs/summary.schema.json`). Latencies are milliseconds, ratios 0 to 1, times seconds.
 
+use crate::custom::MetricSummary;
 use crate::ledger::Counts;
 use crate::outcome::OperationKind;
 use crate::thresholds::Judged;
@@ -52,6 +53,9 @@ pub struct Summary {
     pub generator: Generator,
     /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
+    /// What the script's functions reported, by the names they gave.
+    #[serde(default)]
+    pub custom: BTreeMap<String, MetricSummary>,
     /// Where the run was recorded.
     pub run_folder: Option<String>,
     /// What the script's matrix set for this run, by axis, in the matrix's order; empty without one.
@@ -313,6 +317,7 @@ impl OperationKind {
             OperationKind::StompSubscribe => "stomp_subscribe",
             OperationKind::StompSend => "stomp_send",
             OperationKind::StompRequest => "stomp_request",
+            OperationKind::Function => "function",
             OperationKind::Reconnect => "reconnect",
         }
     }

@@ -9,6 +9,7 @@ mod tally;
 pub(crate) use tally::Tally;
 
 use crate::At;
+use crate::custom::Metrics;
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::outcome::Operation;
@@ -98,6 +99,8 @@ pub struct Snapshot {
     pub hiccups: Histogram,
     /// Levels by shard.
     pub shards: Vec<Gauges>,
+    /// What the script's functions reported.
+    pub custom: Metrics,
     /// The ledger's counts so far (cumulative).
     pub ledger: Counts,
     /// Levels of the process.
@@ -229,6 +232,7 @@ impl Snapshot {
             merge_failure(&mut self.failures, &failure);
         }
         add_each(&mut self.scenarios, &record.scenarios);
+        self.custom.merge(&record.custom);
         for (mine, theirs) in [
             (&mut self.sessions, &record.sessions),
             (&mut self.lag, &record.lag),

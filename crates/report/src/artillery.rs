@@ -6,6 +6,7 @@
 
 use crate::console::word;
 use crate::page::tame;
+use sonagi_measure::custom::Kind;
 use sonagi_measure::summary::Summary;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,7 +23,7 @@ const LINES: [&str; 6] = ["min", "max", "mean", "median", "p95", "p99"];
 
 /// Artillery's console summary. Ends with a newline.
 pub fn summary(run: &Summary) -> String {
-    render(&names(run), &end_clock(&run.started, run.duration_s))
+    render(run, &names(run), &end_clock(&run.started, run.duration_s))
 }
 
 /// The thresholds, as Artillery lists its checks, and the verdict with its reasons. Not part of [`summary`], whose readers
@@ -49,8 +50,10 @@ pub fn checks(run: &Summary) -> String {
 fn names(run: &Summary) -> BTreeMap<String, f64> {
     let mut names = run.names();
     names.retain(|name, value| {
-        FAMILIES.iter().any(|family| name.starts_with(family))
-            && (*value != 0.0 || ALWAYS.contains(&name.as_str()) || histogram_of(name).is_some())
+        let is_own = run.custom.contains_key(name) || histogram_of(run, name).is_some();
+        is_own
+            || FAMILIES.iter().any(|family| name.starts_with(family))
+                && (*value != 0.0 || ALWAYS.contains(&name.as_str()))
     });
     for error in &run.errors {
         *names.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
@@ -58,14 +61,14 @@ fn names(run: &Summary) -> BTreeMap<String, f64> {
     names
 }
 
-fn render(names: &BTreeMap<String, f64>, clock: &str) -> String {
+fn render(run: &Summary, names: &BTreeMap<String, f64>, clock: &str) -> String {
     let title = format!("Summary report @ {clock}(+0000)");
     let rule = "-".repeat(title.len());
     let mut out = format!("{rule}\n{title}\n{rule}\n\n");
     let mut last_histogram = "";
     for (name, value) in names {
-        match histogram_of(name) {
-            None => line(&mut out, "", name, &scalar(name, *value)),
+        match histogram_of(run, name) {
+            None => line(&mut out, "", name, &scalar(run, name, *value)),
             Some(histogram) if histogram == last_histogram => {}
             Some(histogram) => {
                 last_histogram = histogram;
@@ -76,9 +79,12 @@ fn render(names: &BTreeMap<String, f64>, clock: &str) -> String {
     out
 }
 
-/// The histogram a name is a part of.
-fn histogram_of(name: &str) -> Option<&'static str> {
-    HISTOGRAMS.into_iter().find(|stem| name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.')))
+/// The histogram a name is a part of: one of Artillery's, or of the script's own.
+fn histogram_of<'r>(run: &'r Summary, name: &str) -> Option<&'r str> {
+    let own =
+        run.custom.iter().filter(|(_, metric)| metric.kind == Kind::Histogram).map(|(name, _)| name.as_str());
+    let part_of = |stem: &&str| name.strip_prefix(*stem).is_some_and(|rest| rest.starts_with('.'));
+    HISTOGRAMS.into_iter().chain(own).find(part_of)
 }
 
 fn histogram(out: &mut String, stem: &str, names: &BTreeMap<String, f64>) {
@@ -100,8 +106,12 @@ fn line(out: &mut String, indent: &str, name: &str, value: &str) {
     writeln!(out, "{indent}{name}: {dots} {value}").expect("writing to a string cannot fail");
 }
 
-fn scalar(name: &str, value: f64) -> String {
-    match name.ends_with("_rate") {
+fn scalar(run: &Summary, name: &str, value: f64) -> String {
+    let is_rate = match run.custom.get(name) {
+        Some(own) => own.kind == Kind::Rate,
+        None => name.ends_with("_rate"),
+    };
+    match is_rate {
         true => format!("{}/sec", number(value.round())),
         false => number(value),
     }

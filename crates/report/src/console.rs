@@ -26,6 +26,7 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     }
     traffic(&mut page, run);
     latency(&mut page, run);
+    custom(&mut page, run);
     thresholds(&mut page, run);
     errors(&mut page, &run.errors);
     page.blank();
@@ -112,6 +113,34 @@ fn users(page: &mut Page, run: &Summary) {
         let by_name: Vec<_> =
             run.scenarios.iter().map(|(name, n)| format!("{name}: {}", count(*n))).collect();
         page.more(&items(&by_name));
+    }
+}
+
+/// The script's own metrics; all of them are in run.json.
+fn custom(page: &mut Page, run: &Summary) {
+    const SHOWN: usize = 20;
+    if run.custom.is_empty() {
+        return;
+    }
+    page.blank();
+    for (index, (name, metric)) in run.custom.iter().take(SHOWN).enumerate() {
+        let told = match (metric.sum, metric.per_second, &metric.values) {
+            (Some(sum), _, _) => format!("{sum}"),
+            (_, Some(rate), _) => format!("{} ({rate:.1}/s)", count(metric.count)),
+            (.., Some(values)) => format!(
+                "{}, {} median, {} p95, {} at most",
+                counted(metric.count, "value"),
+                figure(values.p50),
+                figure(values.p95),
+                figure(values.max)
+            ),
+            _ => count(metric.count),
+        };
+        let label = if index == 0 { "metrics" } else { "" };
+        page.entry(label, Tone::Faint, &format!("{name}: {told}"));
+    }
+    if let Some(more) = run.custom.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        page.more(&format!("and {more} more in run.json"));
     }
 }
 

@@ -31,7 +31,7 @@ pub trait Sink {
         Ok(())
     }
     /// A script's `log` step.
-    fn log(&mut self, _at: At, _user: u32, _text: &str) -> io::Result<()> {
+    fn log(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
         Ok(())
     }
     /// The schedule is over; users and owed copies are waited for.

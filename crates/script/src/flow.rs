@@ -7,6 +7,7 @@ use sonagi_engine::plan::{Expression, SocketioConnect, SocketioOptions, Step, Su
 use std::sync::Arc;
 
 use crate::blocks::{Behalf, Block};
+use crate::functions::Around;
 use crate::opening::{Opening, subscription};
 use crate::options::Settings;
 use crate::problem::nearest;
@@ -14,7 +15,7 @@ use crate::reader::{Fields, MAX_SECONDS, Reader, seconds_of};
 use crate::scenario::{Engine, Joined, Room};
 use crate::schema::{self, Area};
 use crate::yaml::{Kind, Node, Place};
-use crate::{blocks, http, loops, pull, socketio, stomp, websocket};
+use crate::{blocks, functions, http, loops, pull, socketio, stomp, websocket};
 
 /// What steps need to know of the flow around them.
 pub(crate) struct Flow<'s> {
@@ -38,6 +39,8 @@ pub(crate) struct Flow<'s> {
     pub(crate) behalf: Option<Behalf>,
     /// Loops around the step being read.
     pub(crate) depth: usize,
+    /// Functions around each of its requests.
+    pub(crate) around: Around,
 }
 
 /// How a step of one verb is read.
@@ -80,6 +83,7 @@ const VERBS: &[Verb] = &[
     verb("delete", &schema::REQUEST_STEP, any, http::request),
     verb("head", &schema::REQUEST_STEP, any, http::request),
     verb("options", &schema::REQUEST_STEP, any, http::request),
+    verb("function", &schema::FUNCTION_STEP, any, functions::function),
     verb("think", &schema::THINK, any, think),
     verb("log", &schema::LOG, any, log),
     verb("loop", &schema::LOOP, any, loops::repeat),
@@ -101,18 +105,11 @@ pub(crate) fn verbs() -> impl Iterator<Item = (&'static str, &'static Area)> {
 }
 
 /// Verbs of Artillery that this version refuses: why, and what to do instead.
-const REFUSED: &[(&str, &str, &str)] = &[
-    (
-        "function",
-        "this version does not run JavaScript, so there is no function to call",
-        "read responses with `capture`, load values with `payload`, draw them with {{ $randomNumber(1, 9) }}",
-    ),
-    (
-        "parallel",
-        "requests of one user run one after the other in this version",
-        "write the requests as steps of their own",
-    ),
-];
+const REFUSED: &[(&str, &str, &str)] = &[(
+    "parallel",
+    "requests of one user run one after the other in this version",
+    "write the requests as steps of their own",
+)];
 
 impl<'s> Flow<'s> {
     pub(crate) fn new(
@@ -146,6 +143,7 @@ impl<'s> Flow<'s> {
             place,
             behalf,
             depth,
+            around: Around::default(),
         }
     }
 

@@ -6,6 +6,7 @@ use sonagi_measure::outcome::OperationKind;
 
 use crate::awaited::{Answer, captures, matches};
 use crate::flow::Flow;
+use crate::functions;
 use crate::loops::guarded;
 use crate::options::{lay_over, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
@@ -47,6 +48,7 @@ pub(crate) fn request(
     let captures = captures(reader, &own, Answer::Response, flow.settings.strict_capture);
     let matches = matches(reader, &own, Answer::Response);
     let expect_status = expected(reader, &own);
+    let hooks = functions::hooks(reader, flow, &own, &method);
     let operation = reader.operation(own.place, &name, OperationKind::Http)?;
     let step = HttpStep {
         operation,
@@ -63,6 +65,7 @@ pub(crate) fn request(
         matches,
         expect_status,
         is_message,
+        hooks,
         prepared: Default::default(),
     };
     Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))

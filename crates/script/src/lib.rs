@@ -1,6 +1,6 @@
 //! Turns an Artillery script into a plan, or into all of its problems, each with line, column and what to do about it.
 //!
-//! Nothing here runs, connects or prints. Processors (JavaScript) are refused by name. Where Artillery itself has a known
+//! Nothing here runs, connects or prints. Of a processor (JavaScript) only the file is looked for. Where Artillery itself has a known
 //! defect, the plan does what the author meant and a [`Notice`] says so.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -12,6 +12,7 @@ mod config;
 mod ensure;
 mod environments;
 mod flow;
+mod functions;
 mod http;
 mod loops;
 mod merge;
@@ -205,6 +206,7 @@ fn plan(
         // One problem is enough: nothing more is said of what would be in it.
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
+    functions::module(reader, &config, &folder(path));
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
     let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
@@ -226,10 +228,7 @@ fn plan(
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
     let unset = reader.names.unset_anywhere(config_uses);
     reader.unset(unset);
-    // The others are in the steps that can fill them (`http::set_by_now`).
-    let filled =
-        |value: &Template| http::variables(value).into_iter().all(|name| reader.names.is_global(name));
-    settings.http.headers.retain(|(_, value)| filled(value));
+    without_those_to_fill(reader, &mut settings.http.headers);
     without_effect(reader, &config, stamped, lost.cursor.is_some());
     let plan = Plan {
         name: name(path, overrides, &combination),
@@ -249,10 +248,19 @@ fn plan(
         cursor: lost.cursor,
         drain,
         thresholds,
+        processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),
         source: combination.source(root),
     };
     Some((plan, serve))
+}
+
+/// Leaves of the default headers those that every user can fill from its start; the others are in the steps that can fill
+/// them (`http::set_by_now`).
+fn without_those_to_fill(reader: &Reader, headers: &mut Vec<(String, Template)>) {
+    let filled =
+        |value: &Template| http::variables(value).into_iter().all(|name| reader.names.is_global(name));
+    headers.retain(|(_, value)| filled(value));
 }
 
 /// Notices of what was written and does nothing.

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use sonagi_engine::plan::template::Piece;
-use sonagi_engine::plan::{Expression, Function, Loop, Repeat, Step};
+use sonagi_engine::plan::{Condition, Expression, Function, Loop, Repeat, Step};
 
 use crate::flow::{Flow, steps};
+use crate::functions;
 use crate::reader::{Fields, Reader};
 use crate::yaml::{Kind, Node};
 
@@ -116,12 +117,20 @@ fn range(text: &str) -> Option<Repeat> {
     }
 }
 
-/// A condition: one variable, as a name or a template.
-pub(crate) fn condition(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Option<Expression> {
+/// A condition: one variable, as a name or a template; or, with a processor, a name that no step sets: a function.
+pub(crate) fn condition(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Option<Condition> {
     let node = fields.get(key)?;
     match &node.kind {
-        Kind::Bool(value) => Some(Expression::Constant(Value::Bool(*value))),
-        Kind::Text { .. } => variable(reader, node),
+        Kind::Bool(value) => Some(Condition::Holds(Expression::Constant(Value::Bool(*value)))),
+        Kind::Text { text, .. } if reader.functions.has_module() && !reader.names.is_declared(text) => {
+            let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+            if !is_name || text.starts_with('$') {
+                return variable(reader, node).map(Condition::Holds);
+            }
+            functions::called(reader, node, text);
+            Some(Condition::Function(text.clone()))
+        }
+        Kind::Text { .. } => variable(reader, node).map(Condition::Holds),
         _ => {
             reader.wrong(fields, key, node);
             None

@@ -157,6 +157,11 @@ impl Names {
 
     /// Whether a user has a value for this at the step being read.
     pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.open || self.is_declared(name)
+    }
+
+    /// Whether a part of the script, and not some function, sets this.
+    pub(crate) fn is_declared(&self, name: &str) -> bool {
         self.is_global(name) || self.local.contains(name)
     }
 

@@ -97,5 +97,7 @@ pub(crate) fn is_realtime(step: &Node) -> bool {
 }
 
 fn is_http(step: &Node) -> bool {
-    schema::REQUEST_STEP.keys.iter().any(|key| step.get(key.name).is_some())
+    // A function often fetches the token that opening needs.
+    let is_function = step.get("function").is_some();
+    is_function || schema::REQUEST_STEP.keys.iter().any(|key| step.get(key.name).is_some())
 }

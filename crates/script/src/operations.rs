@@ -46,6 +46,7 @@ fn word(kind: OperationKind) -> &'static str {
         OperationKind::StompSubscribe => "subscription",
         OperationKind::StompSend => "STOMP message",
         OperationKind::StompRequest => "STOMP request",
+        OperationKind::Function => "function",
         OperationKind::Reconnect => "reconnect",
     }
 }

@@ -10,6 +10,7 @@ use sonagi_measure::outcome::{OperationId, OperationKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::functions::Functions;
 use crate::names::Names;
 use crate::operations::Operations;
 use crate::problem::{Notice, Problem, nearest};
@@ -33,6 +34,7 @@ pub(crate) struct Reader {
     pub(crate) constants: Constants,
     pub(crate) names: Names,
     pub(crate) operations: Operations,
+    pub(crate) functions: Functions,
     /// An environment that was not chosen is being read: files named in it need not be here.
     pub(crate) is_trial: bool,
     /// What was told of templates, without the step that came upon it.
@@ -89,6 +91,7 @@ impl Reader {
             constants,
             names: Names::default(),
             operations: Operations::default(),
+            functions: Functions::default(),
             is_trial: false,
             told: Vec::new(),
         }

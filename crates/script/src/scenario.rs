@@ -4,6 +4,7 @@ use sonagi_engine::plan::{Scenario, SocketioOptions, Step, Template};
 
 use crate::blocks::Block;
 use crate::flow::{Flow, steps};
+use crate::functions;
 use crate::opening::Opening;
 use crate::options::Settings;
 use crate::problem::nearest;
@@ -149,8 +150,10 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     let room = room(reader, &fields, items, opening);
     let is_tracked = room.is_some() || fields.get("room").is_some();
     let mut flow = Flow::new(engine, settings, options, block, opening, room, items);
-    let mut compiled = Vec::new();
+    flow.around = functions::around(reader, &fields);
+    let mut compiled = functions::calls(reader, &fields, "beforeScenario");
     steps(reader, &mut flow, items, &mut compiled, true);
+    compiled.extend(functions::calls(reader, &fields, "afterScenario"));
     let stamps = reader.names.take_stamps();
     if let (Some(first), false) = (stamps.first(), is_tracked) {
         reader.problem(

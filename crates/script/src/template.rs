@@ -11,6 +11,7 @@ use sonagi_engine::plan::{Expression, Function, Template};
 use crate::problem::nearest;
 
 /// What templates know before the run.
+#[derive(Clone)]
 pub(crate) struct Constants {
     /// The name given by `-e`.
     pub(crate) environment: Option<String>,

@@ -6,6 +6,7 @@ use sonagi_measure::outcome::OperationKind;
 
 use crate::awaited::{Answer, awaited};
 use crate::flow::Flow;
+use crate::functions;
 use crate::options::{texts, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
@@ -16,7 +17,8 @@ pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<S
     let operation = reader.operation(START, "connect", OperationKind::WebsocketConnect)?;
     let url = address(reader, flow)?;
     let timeout = flow.settings.websocket.timeout;
-    let connect = WebsocketConnect { operation, url, headers: Vec::new(), subprotocols: Vec::new(), timeout };
+    let (headers, subprotocols) = (Vec::new(), Vec::new());
+    let connect = WebsocketConnect { operation, url, headers, subprotocols, timeout, function: None };
     Some(flow.opened(Step::WebsocketConnect(Box::new(connect))))
 }
 
@@ -40,13 +42,14 @@ pub(crate) fn connect(
 ) -> Option<Vec<Step>> {
     let node = fields.get(verb)?;
     let mut timeout = flow.settings.websocket.timeout;
-    let (mut headers, mut subprotocols) = (Vec::new(), Vec::new());
+    let (mut headers, mut subprotocols, mut function) = (Vec::new(), Vec::new(), None);
     let url = match &node.kind {
         Kind::Text { .. } => reader.address(node),
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::WS_CONNECT)?;
             headers = reader.headers(&own, "headers");
             subprotocols = texts(reader, &own, "subprotocols");
+            function = functions::name(reader, &own, "function");
             timeout = time_limit(reader, &own).unwrap_or(timeout);
             match own.get("target") {
                 Some(_) => reader.address_of(&own, "target"),
@@ -61,7 +64,7 @@ pub(crate) fn connect(
     };
     let name = reader.text(fields, "name").unwrap_or_else(|| "connect".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketConnect)?;
-    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout };
+    let step = WebsocketConnect { operation, url: url?, headers, subprotocols, timeout, function };
     Some(vec![flow.opened(Step::WebsocketConnect(Box::new(step)))])
 }
 

@@ -3,11 +3,13 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub mod hooks;
 pub(crate) mod prepared;
 pub mod step;
 pub mod template;
 pub mod transports;
 
+pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
 pub use step::*;
@@ -57,6 +59,8 @@ pub struct Plan {
     pub cursor: Option<String>,
     /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
     pub drain: Duration,
+    /// The functions users call; None: there are none.
+    pub processor: Option<Processor>,
     /// What the author demands of the summary.
     pub thresholds: Vec<Threshold>,
     /// Names and kinds of all operations, indexed by `OperationId`.
@@ -85,6 +89,7 @@ impl Plan {
             reconnect: None,
             cursor: None,
             drain: Duration::from_secs(5),
+            processor: None,
             thresholds: Vec::new(),
             operations: Vec::new(),
             source: Value::Null,

@@ -71,6 +71,10 @@ pub(crate) enum Part {
 impl Layout {
     fn new(plan: &Plan, step: &HttpStep) -> Result<Option<Layout>, Failed> {
         let Some((origin, path)) = address(plan, &step.url)? else { return Ok(None) };
+        if matches!(step.body, Body::Bytes(_)) {
+            // What is prepared is text.
+            return Ok(None);
+        }
         let credentials =
             match step.basic_auth.as_ref().map(|(user, password)| (fixed(user), fixed(password))) {
                 None => None,
@@ -217,7 +221,7 @@ fn fixed_body(body: &Body) -> Option<&str> {
             [super::template::JsonPiece::Raw(text)] => Some(text),
             _ => None,
         },
-        Body::Form(_) => None,
+        Body::Form(_) | Body::Bytes(_) => None,
     }
 }
 
@@ -241,7 +245,7 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
 /// What a body is, when the script does not say.
 pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
     match body {
-        Body::Empty | Body::Text(_) => None,
+        Body::Empty | Body::Text(_) | Body::Bytes(_) => None,
         Body::Json(_) => Some("application/json"),
         Body::Form(_) => Some("application/x-www-form-urlencoded"),
     }
@@ -251,9 +255,10 @@ pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
 pub(crate) fn keep(step: &HttpStep) -> Keep {
     let sources = step.captures.iter().map(|capture| &capture.from);
     let mut sources = sources.chain(step.matches.iter().map(|wanted| &wanted.from));
-    let is_examined = !(step.captures.is_empty() && step.matches.is_empty());
+    let is_shown = step.hooks.as_ref().is_some_and(|hooks| !hooks.after.is_empty());
+    let is_examined = is_shown || !(step.captures.is_empty() && step.matches.is_empty());
     Keep {
-        headers: sources.any(|source| matches!(source, Source::Header(_))),
+        headers: is_shown || sources.any(|source| matches!(source, Source::Header(_))),
         body: if is_examined { MAX_BODY } else { 0 },
     }
 }

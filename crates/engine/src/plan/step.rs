@@ -1,11 +1,13 @@
 //! The steps of a flow: a closed vocabulary every script language compiles to.
 
+use bytes::Bytes;
 use regex::Regex;
 use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::hooks::{Call, Condition, Hooks};
 use super::prepared::Prepared;
 use super::template::{Expression, JsonTemplate, Template};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
@@ -26,6 +28,8 @@ pub enum Step {
     },
     /// Walks its body several times.
     Loop(Loop),
+    /// Calls a function of the processor.
+    Call(Call),
     /// Sends a request and reads the response.
     Http(Box<HttpStep>),
     /// A step that opens the user's connection; a reconnect takes it again.
@@ -60,15 +64,34 @@ pub enum Step {
     Leave(Template),
     /// Closes the user's real-time connection.
     Disconnect,
-    /// Runs `steps` only when the expression is truthy (`ifTrue`), with the given probability (0 to 1).
+    /// Runs `steps` only when the condition holds (`ifTrue`), with the given probability (0 to 1).
     When {
         /// None: always.
-        condition: Option<Expression>,
+        condition: Option<Condition>,
         /// 0 to 1.
         probability: f64,
         /// What is conditional.
         steps: Vec<Step>,
     },
+}
+
+impl Step {
+    /// Whether it, or a step in it, calls a function of the processor.
+    pub fn calls_functions(&self) -> bool {
+        let any = |steps: &[Step]| steps.iter().any(Step::calls_functions);
+        match self {
+            Step::Call(_) => true,
+            Step::Http(step) => step.hooks.is_some(),
+            Step::WebsocketConnect(step) => step.function.is_some(),
+            Step::Open(step) => step.calls_functions(),
+            Step::Subscribe(subscribe) => any(&subscribe.steps),
+            Step::Loop(of) => matches!(of.repeat, Repeat::While(Condition::Function(_))) || any(&of.body),
+            Step::When { condition, steps, .. } => {
+                matches!(condition, Some(Condition::Function(_))) || any(steps)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A pause; the length may come from a variable, in seconds.
@@ -118,8 +141,8 @@ pub enum Repeat {
     CountOf(Expression),
     /// Once per element of the list; `$loopElement` is the element.
     Over(Expression),
-    /// After each iteration, again while truthy (do-while).
-    While(Expression),
+    /// After each iteration, again while it holds (do-while).
+    While(Condition),
 }
 
 /// An HTTP request and what is wanted of its response.
@@ -154,6 +177,8 @@ pub struct HttpStep {
     /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
     /// status below 300 is its acknowledgement; any other fails the operation.
     pub is_message: bool,
+    /// Functions around it.
+    pub hooks: Option<Box<Hooks>>,
     /// The bytes all users have in common; front ends leave it at its default.
     pub prepared: Prepared,
 }
@@ -167,6 +192,8 @@ pub enum Body {
     Text(Template),
     /// JSON.
     Json(JsonTemplate),
+    /// As it is, whatever it is.
+    Bytes(Bytes),
     /** application/x-www-form-urlencoded */
     Form(Vec<(String, Template)>),
 }
@@ -224,6 +251,8 @@ pub struct WebsocketConnect {
     pub subprotocols: Vec<String>,
     /// Longest wait before it counts as failed.
     pub timeout: Duration,
+    /// A function that says where and how, over what stands here.
+    pub function: Option<String>,
 }
 
 /// Sending a WebSocket message.

@@ -53,6 +53,7 @@ fn get(timeout: Duration) -> Step {
         matches: Vec::new(),
         expect_status: Vec::new(),
         is_message: false,
+        hooks: None,
         prepared: Default::default(),
     }))
 }

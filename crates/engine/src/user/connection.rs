@@ -38,6 +38,7 @@ impl User {
         }
         self.hang_up().await;
         self.forget_memberships(self.now());
+        self.part_with_processor();
         if let Some(mut client) = self.client.take() {
             client.close();
         }

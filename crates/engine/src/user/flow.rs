@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::values::{LoopValues, Unfilled};
 use super::{Halt, LAST_ITERATION_NS, User};
 use crate::plan::{Jitter, Loop, Repeat, Step, Think};
+use crate::processor::Kind;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
@@ -57,7 +58,10 @@ impl User {
                 match step {
                     Step::Loop(of) => frames.extend(self.enter(of).await?),
                     Step::When { condition, probability, steps } => {
-                        let holds = condition.as_ref().is_none_or(|c| self.values.is_truthy(c));
+                        let holds = match condition {
+                            Some(condition) => Box::pin(self.holds(condition, Kind::If)).await?,
+                            None => true,
+                        };
                         if holds && self.values.rng.f64() < *probability {
                             frames.push(Frame::once(steps));
                         }
@@ -115,7 +119,7 @@ impl User {
             Step::Log(text) => {
                 let text = self.values.text(text);
                 let text = self.filled(text)?;
-                self.shard.say(self.values.member, text);
+                self.shard.say(Some(self.values.member), text);
                 Ok(())
             }
             Step::Set { name, value } => {
@@ -123,6 +127,10 @@ impl User {
                 let value = self.filled(value)?;
                 self.values.set(name, value);
                 Ok(())
+            }
+            Step::Call(step) => {
+                Box::pin(self.call(step)).await?;
+                self.heed_loss()
             }
             Step::Http(step) => {
                 Box::pin(self.request(step)).await?;
@@ -238,7 +246,7 @@ impl User {
     /// After an iteration: begins the next one if there is to be one.
     async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
         let goes_on = match &turns.of.repeat {
-            Repeat::While(condition) => self.values.is_truthy(condition),
+            Repeat::While(condition) => Box::pin(self.holds(condition, Kind::While)).await?,
             Repeat::Forever => self.has_another_turn(turns).await?,
             _ => turns.begun < turns.limit,
         };

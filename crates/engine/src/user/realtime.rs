@@ -25,6 +25,11 @@ const FLUSH_LIMIT: Duration = plan::DEFAULT_TIMEOUT;
 impl User {
     pub(super) async fn connect_websocket(&mut self, step: &WebsocketConnect) -> Result<(), Halt> {
         self.replace_connection().await;
+        let directed = match &step.function {
+            Some(function) => Some(Box::pin(self.directed(step, function)).await?),
+            None => None,
+        };
+        let step = directed.as_ref().unwrap_or(step);
         let begun = self.begin(step.operation);
         let request = self.websocket_request(step);
         let request = self.prepared(begun, request)?;

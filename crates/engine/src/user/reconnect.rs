@@ -118,9 +118,9 @@ impl User {
         }
     }
 
-    /// Whether what is under way does not mind that the connection is gone: a request has one of its own.
+    /// Whether what is under way does not mind that the connection is gone: a request has one of its own, a function none.
     pub(super) fn outlives_loss(&self) -> bool {
-        self.is_under_way(OperationKind::Http)
+        self.is_under_way(OperationKind::Http) || self.is_under_way(OperationKind::Function)
     }
 
     /// A request is over, and so is what it has outlived: it is the user's now.
@@ -412,8 +412,12 @@ impl User {
         }
     }
 
-    /// Keeps why an attempt fails.
+    /// Keeps why an attempt fails, and what functions are told of it.
     pub(super) fn note_attempt(&mut self, failure: Failure, detail: &str) {
+        if self.shard.plan().processor.is_some() {
+            let name = failure.artillery().into_owned();
+            self.last_failure = Some(Box::new((name, detail.to_owned())));
+        }
         let recipe = self.recipe.as_mut().filter(|recipe| recipe.is_reconnecting);
         if let Some(outage) = recipe.and_then(|recipe| recipe.outage.as_mut()) {
             outage.last = Some((failure, detail.to_owned()));

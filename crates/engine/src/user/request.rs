@@ -4,7 +4,6 @@
 //! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so that
 //! the usual step stays small while it waits.
 
-use bytes::Bytes;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::fmt::Write as _;
@@ -33,11 +32,15 @@ impl User {
         if step.is_message {
             return Box::pin(self.publish(step)).await;
         }
+        if let Some(hooks) = &step.hooks {
+            return Box::pin(self.request_with_hooks(step, hooks)).await;
+        }
         let begun = self.begin(step.operation);
         let own_cookies = self.values.pairs(&step.cookies).map_err(Failed::from);
         let own_cookies = self.prepared(begun, own_cookies)?;
         let Some(layout) = step.prepared.layout(self.shard.plan(), step) else {
-            return Box::pin(self.request_in_parts(begun, step, own_cookies)).await;
+            let response = Box::pin(self.request_in_parts(begun, step, own_cookies)).await?;
+            return self.take_response(begun, step, &response);
         };
         let cookie =
             if layout.has_cookie { None } else { self.jar.header(&layout.origin.host, &own_cookies) };
@@ -47,18 +50,20 @@ impl User {
         if step.follow_redirects && redirect::location(&response).is_some() {
             let request = encoded.to_request();
             let redirected = Redirected { request, own_cookies, response };
-            return Box::pin(self.follow(begun, step, layout.origin.clone(), redirected)).await;
+            let response = Box::pin(self.follow(begun, step, layout.origin.clone(), redirected)).await?;
+            return self.take_response(begun, step, &response);
         }
         self.jar.keep(&layout.origin.host, &response.headers);
         self.take_response(begun, step, &response)
     }
 
-    async fn request_in_parts(
+    /// The long way to a response.
+    pub(super) async fn request_in_parts(
         &mut self,
         begun: Begun,
         step: &HttpStep,
         own_cookies: Cookies,
-    ) -> Result<(), Halt> {
+    ) -> Result<Response, Halt> {
         let rendered = self.render(step).map_err(Failed::from);
         let (url, mut request) = self.prepared(begun, rendered)?;
         let target = Origin::parse(&url);
@@ -68,19 +73,19 @@ impl User {
         self.follow(begun, step, origin, Redirected { request, own_cookies, response }).await
     }
 
-    /// Goes where responses lead, and takes the one that leads nowhere else.
+    /// Goes where responses lead, to the one that leads nowhere else.
     async fn follow(
         &mut self,
         begun: Begun,
         step: &HttpStep,
         mut origin: Origin,
         redirected: Redirected,
-    ) -> Result<(), Halt> {
+    ) -> Result<Response, Halt> {
         let Redirected { mut request, mut own_cookies, mut response } = redirected;
         for followed in 0.. {
             self.jar.keep(&origin.host, &response.headers);
             let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
-                return self.take_response(begun, step, &response);
+                return Ok(response);
             };
             self.shard.recorder.borrow_mut().status(response.status);
             if followed == MAX_REDIRECTS {
@@ -236,7 +241,7 @@ impl User {
         if let Some(content_type) = content_type(&step.body) {
             add_missing(&mut headers, vec![("content-type".to_owned(), content_type.to_owned())]);
         }
-        let body = Bytes::from(self.values.body(&step.body)?);
+        let body = self.values.body_bytes(&step.body)?;
         Ok((url, Request { method: step.method.clone(), path: String::new(), headers, body }))
     }
 }

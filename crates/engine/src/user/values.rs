@@ -3,7 +3,7 @@
 //! Values all users have in common stay in the plan; a user holds only what is its own, so that ten thousand idle users
 //! stay small.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sonagi_measure::outcome::Failure;
 use sonagi_measure::stamp::Stamp;
 use std::borrow::Cow;
@@ -16,6 +16,7 @@ use crate::plan::template::{JsonPiece, Key, Piece};
 use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
 use crate::rooms::Room;
 use crate::user::cursor::Cursor;
+use crate::user::function::Acquaintance;
 
 const LETTERS_AND_DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -41,6 +42,8 @@ pub(crate) struct Values {
     pub(crate) loops: Vec<LoopValues>,
     /// Where its next stamped message goes.
     pub(crate) room: Option<Arc<Room>>,
+    /// What the processor knows of the user.
+    pub(crate) acquaintance: Option<Box<Acquaintance>>,
     /// How far its connection has come.
     pub(crate) cursor: Option<Box<Cursor>>,
     /// A subscription is being taken that does not resume: `$cursor` is nothing to it.
@@ -91,6 +94,7 @@ impl Values {
             uuid: None,
             loops: Vec::new(),
             room: None,
+            acquaintance: None,
             cursor: None,
             hides_cursor: false,
             stamp: None,
@@ -99,10 +103,43 @@ impl Values {
 
     /// Sets one of the user's variables.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
+        if let Some(known) = &mut self.acquaintance {
+            known.changed.push(name.to_owned());
+        }
         match self.own.iter_mut().find(|(own, _)| own == name) {
             Some((_, old)) => *old = value,
             None => self.own.push((name.to_owned(), value)),
         }
+    }
+
+    /// Takes one of the user's own variables away.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.own.retain(|(own, _)| own != name);
+    }
+
+    /// One of the variables the user set itself.
+    pub(crate) fn own_value(&self, name: &str) -> Option<Value> {
+        self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    }
+
+    /// Every variable, as a function sees them: what is nearer to the user hides what all have.
+    pub(crate) fn all(&mut self) -> Map<String, Value> {
+        let uuid = self.uuid();
+        let plan = &self.common.plan;
+        let mut all = Map::new();
+        all.insert("target".to_owned(), plan.target.clone().into());
+        all.insert("$uuid".to_owned(), uuid.into());
+        let first = |(name, choices): &(String, Vec<Value>)| Some((name.clone(), choices.first()?.clone()));
+        all.extend(plan.variables.iter().filter_map(first));
+        for (payload, row) in plan.payloads.iter().zip(&self.rows) {
+            match (&payload.all_as, payload.rows.get(*row as usize)) {
+                (Some(name), _) => drop(all.insert(name.clone(), payload.all())),
+                (None, Some(row)) => all.extend(payload.fields.iter().cloned().zip(row.iter().cloned())),
+                (None, None) => {}
+            }
+        }
+        all.extend(self.common.before.iter().chain(&self.own).cloned());
+        all
     }
 
     /// All the user set itself (what a `before` flow leaves to others).

@@ -2,7 +2,8 @@
 //!
 //! Values are microseconds, as is the third column (the interval's highest value). Timestamps are seconds since the run's
 //! start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per operation
-//! `response.<name>`, `service.<name>`, `first_byte.<name>`; the format allows no space, comma or line end in a tag, so
+//! `response.<name>`, `service.<name>`, `first_byte.<name>`, per histogram of the script's functions `custom.<name>` (in
+//! thousandths of the script's unit); the format allows no space, comma or line end in a tag, so
 //! these and `%` are written as `%20` and so on.
 
 use crate::histogram::Histogram;
@@ -14,6 +15,9 @@ use hdrhistogram::serialization::interval_log::{
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
+
+/// Begins the tags of the script's own histograms.
+const CUSTOM: &str = "custom.";
 
 /// Where a tag's histogram belongs.
 #[derive(Clone, Copy)]
@@ -94,6 +98,12 @@ pub(super) fn lines(snapshot: &Snapshot, tags: &Tags) -> Vec<u8> {
             let _ = log.write_histogram(histogram.raw(), start, length, Tag::new(tag));
         }
     }
+    for (name, metric) in &snapshot.custom.named {
+        if let Some(values) = metric.values.as_ref().filter(|values| !values.is_empty()) {
+            let tag = format!("{CUSTOM}{}", tag_safe(name));
+            let _ = log.write_histogram(values.raw(), start, length, Tag::new(&tag));
+        }
+    }
     lines
 }
 
@@ -119,12 +129,31 @@ pub(super) fn enter(log: &[u8], tags: &Tags, snapshots: &mut BTreeMap<u64, Snaps
     let mut deserializer = Deserializer::new();
     for entry in IntervalLogIterator::new(&log[..whole]).map_while(Result::ok) {
         let LogEntry::Interval(interval) = entry else { continue };
-        let series = interval.tag().and_then(|tag| series.get(tag.as_str()));
+        let Some(tag) = interval.tag() else { continue };
         let snapshot = snapshots.get_mut(&interval.start_timestamp().as_secs());
-        let (Some(&series), Some(snapshot)) = (series, snapshot) else { continue };
+        let Some(snapshot) = snapshot else { continue };
+        if let Some(name) = tag.as_str().strip_prefix(CUSTOM) {
+            enter_custom(snapshot, name, &interval, &mut deserializer);
+            continue;
+        }
+        let Some(&series) = series.get(tag.as_str()) else { continue };
         if let Some(histogram) = decode(&interval, &mut deserializer) {
             slot(snapshot, series).merge(&histogram);
         }
+    }
+}
+
+/// The values of a histogram that the events have named.
+fn enter_custom(
+    snapshot: &mut Snapshot,
+    tag: &str,
+    interval: &IntervalLogHistogram<'_>,
+    deserializer: &mut Deserializer,
+) {
+    let named = snapshot.custom.named.iter_mut().find(|(name, _)| tag_safe(name) == tag);
+    let values = named.and_then(|(_, metric)| metric.values.as_mut());
+    if let (Some(values), Some(told)) = (values, decode(interval, deserializer)) {
+        values.merge(&told);
     }
 }
 

@@ -83,7 +83,9 @@ fn snapshots_of(path: &Path, header: &Header) -> Vec<Snapshot> {
     let bytes = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
     let reader = Reader::new(header);
     let mut snapshots = committed(&bytes(SERIES), &reader);
-    enter_errors(&bytes(EVENTS), &reader, &mut snapshots);
+    let events = bytes(EVENTS);
+    enter_errors(&events, &reader, &mut snapshots);
+    enter_custom(&events, &mut snapshots);
     hlog::enter(&bytes(LATENCY), &Tags::new(header), &mut snapshots);
     snapshots.into_values().collect()
 }
@@ -109,6 +111,26 @@ fn committed(series: &[u8], reader: &Reader<'_>) -> BTreeMap<u64, Snapshot> {
         }
     }
     done
+}
+
+/// What the script's functions reported; the values of histograms are in the log of latencies.
+fn enter_custom(events: &[u8], snapshots: &mut BTreeMap<u64, Snapshot>) {
+    for line in events.split(|&byte| byte == b'\n') {
+        let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
+        let second = event.get("second").and_then(Value::as_u64);
+        let is_custom = event.get("kind").and_then(Value::as_str) == Some("custom");
+        let snapshot = second.filter(|_| is_custom).and_then(|second| snapshots.get_mut(&second));
+        let (Some(snapshot), Some(Value::Object(metrics))) = (snapshot, event.get("metrics")) else {
+            continue;
+        };
+        for (name, told) in metrics {
+            let kind = told.get("kind").and_then(|kind| serde_json::from_value(kind.clone()).ok());
+            let Some(metric) = kind.and_then(|kind| snapshot.custom.of(kind, name)) else { continue };
+            metric.count = told.get("count").and_then(Value::as_u64).unwrap_or(0);
+            metric.sum = told.get("sum").and_then(Value::as_f64).unwrap_or(0.0);
+        }
+        snapshot.custom.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
+    }
 }
 
 /// First times and examples of failures, from the events.

@@ -58,6 +58,15 @@ impl Summary {
         for (code, count) in &self.http_codes {
             set(&format!("http.codes.{code}"), *count as f64);
         }
+        for (name, metric) in &self.custom {
+            match (metric.sum, metric.per_second) {
+                (Some(sum), _) => drop(names.insert(name.clone(), sum)),
+                (None, Some(rate)) => drop(names.insert(name.clone(), rate)),
+                (None, None) => {
+                    quantiles(name, metric.values.as_ref().unwrap_or(&Quantiles::default()), names)
+                }
+            }
+        }
         quantiles("vusers.session_length", &self.users.session_ms, names);
         if let Some(http) = self.kind(OperationKind::Http) {
             quantiles("http.response_time", &http.response_ms, names);

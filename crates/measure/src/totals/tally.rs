@@ -5,6 +5,7 @@
 
 use super::{Header, Progress, Snapshot, add_each};
 use crate::At;
+use crate::custom::Metrics;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
@@ -32,6 +33,7 @@ pub(crate) struct Tally {
     sessions: Histogram,
     delivery: Histogram,
     replays: Histogram,
+    custom: Metrics,
     ledger: Counts,
     users: u64,
     users_peak: u64,
@@ -58,6 +60,7 @@ impl Tally {
             sessions: Histogram::new(),
             delivery: Histogram::new(),
             replays: Histogram::new(),
+            custom: Metrics::default(),
             ledger: Counts::default(),
             users: 0,
             users_peak: 0,
@@ -81,6 +84,7 @@ impl Tally {
         self.sessions.merge(&snapshot.sessions);
         self.delivery.merge(&snapshot.delivery);
         self.replays.merge(&snapshot.replays);
+        self.custom.merge(&snapshot.custom);
         self.ledger = snapshot.ledger;
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
         self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
@@ -131,6 +135,7 @@ impl Tally {
             thresholds: Vec::new(),
             generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
             scenarios: self.scenarios(),
+            custom: self.custom.summary(duration_s),
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,

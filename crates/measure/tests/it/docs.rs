@@ -75,6 +75,9 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         ExpectationMissed,
         NotConnected,
         Template,
+        Function,
+        FunctionTimeout,
+        ProcessorLost,
     ];
     let codes: BTreeSet<_> = all.iter().map(|failure| failure.code()).collect();
     assert_eq!((codes.len(), FAILURES.len()), (all.len(), all.len()));

@@ -84,6 +84,14 @@ fn owed(stays: &[Stay], started: i64, settle: i64) -> Option<Stay> {
     })
 }
 
+/// Whether the receiver was in the copy's room, was asking to be let in, or was within settle of either.
+fn was_near(h: &History, copy: &Copy, settle: i64) -> bool {
+    let stays = h.stays.iter().map(|s| (s.member, s.room, s.asked, s.gone.unwrap_or(i64::MAX - settle)));
+    stays.chain(h.refused.iter().copied()).any(|(member, room, asked, gone)| {
+        (member, room) == (copy.member, copy.room) && (asked - settle..=gone + settle).contains(&copy.at)
+    })
+}
+
 fn reference(h: &History) -> (Counts, Vec<Arrival>) {
     let (settle, deadline) = (h.rules.settle_ns / MS, h.rules.deadline_ns / MS);
     let owed = |member: u32, m: &Message| {
@@ -106,14 +114,7 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
         }
         let mine = |s: &&Stay| s.member == copy.member && s.room == copy.room;
         let Some(stay) = owed(copy.member, message) else {
-            let near =
-                |s: &Stay| s.asked - settle <= copy.at && s.gone.is_none_or(|gone| copy.at <= gone + settle);
-            let tried = |&(member, room, asked, gone): &(u32, u32, i64, i64)| {
-                (member, room) == (copy.member, copy.room)
-                    && (asked - settle..=gone + settle).contains(&copy.at)
-            };
-            let was_near = h.stays.iter().filter(mine).any(near) || h.refused.iter().any(tried);
-            *if was_near { &mut c.settling } else { &mut c.leaked } += 1;
+            *if was_near(h, copy, settle) { &mut c.settling } else { &mut c.leaked } += 1;
             continue;
         };
         let before = || h.copies[..i].iter().filter(|b| b.member == copy.member && b.room == copy.room);

@@ -85,7 +85,7 @@ impl Sink for Folder {
     fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
         self.writer()?.event(at, "phase", json!({ "name": name }))
     }
-    fn log(&mut self, at: At, user: u32, text: &str) -> io::Result<()> {
+    fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
         self.writer()?.event(at, "log", json!({ "user": user, "text": text }))
     }
     fn draining(&mut self, at: At) -> io::Result<()> {

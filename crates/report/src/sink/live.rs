@@ -90,8 +90,11 @@ impl<W: Write> Sink for Live<W> {
     fn phase(&mut self, _at: At, name: &str) -> io::Result<()> {
         self.say(&format!("phase {name}"))
     }
-    fn log(&mut self, _at: At, user: u32, text: &str) -> io::Result<()> {
-        self.say(&format!("user {user}: {text}"))
+    fn log(&mut self, _at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        match user {
+            Some(user) => self.say(&format!("user {user}: {text}")),
+            None => self.say(text),
+        }
     }
     fn draining(&mut self, _at: At) -> io::Result<()> {
         self.draining = true;

@@ -1,7 +1,7 @@
 use crate::fixture;
 use insta::assert_snapshot;
 use sonagi_measure::summary::{Conclusion, Health, Summary, Users, Verdict};
-use sonagi_report::console;
+use sonagi_report::{artillery, console};
 
 fn shown(run: &Summary) -> String {
     console::summary(run, 80, false)
@@ -183,4 +183,29 @@ fn colour_adds_escapes_and_changes_nothing_else() {
         text = text.replace(&format!("\x1b[{code}m"), "");
     }
     assert_eq!(text, shown(&run));
+}
+
+#[test]
+fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
+    use sonagi_measure::custom::{Kind, Metrics};
+    let mut own = Metrics::default();
+    own.record(Kind::Counter, "carts", 2.5);
+    own.record(Kind::Counter, "carts", 2.0);
+    own.record(Kind::Rate, "checkouts", 1.0);
+    own.record(Kind::Histogram, "basket", 12.5);
+    let mut run = fixture::minimal();
+    run.custom = own.summary(2.0);
+    let page = shown(&run);
+    for line in [
+        "metrics     basket: 1 value, 12.5 median, 12.5 p95, 12.5 at most\n",
+        "            carts: 4.5\n",
+        "            checkouts: 1 (0.5/s)\n",
+    ] {
+        assert!(page.contains(line), "{line}{page}");
+    }
+    let page = artillery::summary(&run);
+    let dots = |name: &str, value: &str| format!("{name}: {} {value}\n", ".".repeat(77 - name.len()));
+    assert!(page.contains(&dots("carts", "4.5")), "{page}");
+    assert!(page.contains("basket:\n  min: ") && page.contains("12.5\n"), "{page}");
+    assert!(page.lines().any(|line| line.starts_with("checkouts: ") && line.ends_with("/sec")), "{page}");
 }

@@ -58,6 +58,7 @@ pub(crate) fn minimal() -> Summary {
             shards: 1,
         },
         scenarios: BTreeMap::new(),
+        custom: BTreeMap::new(),
         run_folder: None,
         combination: Map::new(),
         service: None,

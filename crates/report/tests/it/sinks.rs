@@ -40,7 +40,7 @@ fn written(terminal: bool, tell: impl Fn(&mut Live<&mut Vec<u8>>)) -> String {
 fn on_a_terminal_one_line_is_redrawn_and_what_is_said_stands_above_it() {
     let text = written(true, |live| {
         live.snapshot(&second(0)).unwrap();
-        live.log(At(0), 7, "hello\x1b[2J").unwrap();
+        live.log(At(0), Some(7), "hello\x1b[2J").unwrap();
         live.draining(At(0)).unwrap();
         live.snapshot(&second(1)).unwrap();
         live.ended(&fixture::minimal()).unwrap();

@@ -5,7 +5,6 @@ use super::{
     refused,
 };
 
-const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 
 pub(crate) const SCRIPT: Area = Area {
@@ -172,13 +171,14 @@ pub(crate) const CONFIG: Area = Area {
         .of(&[&PLUGINS]),
         ignored("apdex", "the Apdex score is not computed in this version; use an `ensure` threshold"),
         ignored("statsInterval", "figures are kept per second"),
-        refused(
+        key(
             "processor",
-            NO_JAVASCRIPT,
-            "capture values with `capture`, draw them with {{ $randomNumber(1, 9) }}, load them with `payload`",
+            "a path, relative to the script",
+            "./processor.js",
+            "A module of JavaScript or TypeScript whose functions the script calls; Node runs it.",
         ),
         refused("includeFiles", "nothing is bundled", "remove it"),
-        refused("bundling", NO_JAVASCRIPT, "remove it"),
+        ignored("bundling", "a processor is loaded as it stands, with the packages of its own node_modules"),
     ],
 };
 

@@ -192,9 +192,7 @@ fn shape(key: &Key) -> Option<Value> {
         | "a mapping or a list of them" => one_or_more(mapping(key)),
         "a list of steps" => json!({ "type": "array", "items": step(), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
-        "a list of texts" | "a list of variable names" | "an origin or a list of them" => {
-            one_or_more(scalar())
-        }
+        "a list of texts" | "a list of variable names" => one_or_more(scalar()),
         "a list of two numbers of milliseconds" => {
             json!({ "type": "array", "items": number("integer"), "minItems": 2, "maxItems": 2 })
         }
@@ -212,6 +210,7 @@ fn shape(key: &Key) -> Option<Value> {
         }
         wants if wants.starts_with("a whole number") => number("integer"),
         wants if wants.starts_with("a time") => time(),
+        wants if wants.ends_with("or a list of them") => one_or_more(scalar()),
         wants if wants.starts_with("a list of `") => one_or_more(words(wants)),
         wants if wants.starts_with('`') && wants.ends_with('`') => words(wants),
         wants => return is_text(wants).then(scalar),
@@ -226,6 +225,7 @@ fn is_text(wants: &str) -> bool {
         "a file name",
         "a member's name",
         "a path",
+        "a path, relative to the script",
         "a regular expression",
         "a room",
         "a text",
@@ -236,11 +236,12 @@ fn is_text(wants: &str) -> bool {
         "any of the letters i, m, s, g, u",
         "one character",
         "the address of the service",
+        "the name of a function of the processor",
         "the name of a header",
         "the name of a query parameter",
         "the name of a step, or the channel of an emit",
         "the name of a step, the channel of an emit, or `connect`",
-        "the name of a variable",
+        "the name of a variable, or of a function",
     ];
     TEXTS.contains(&wants)
 }

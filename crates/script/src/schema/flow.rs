@@ -1,13 +1,14 @@
 //! The keys of scenarios and of the steps in their flows.
 
+use super::functions::FUNCTIONS;
 use super::{Area, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused};
 
-const NO_JAVASCRIPT: &str = "this version does not run JavaScript";
+const NO_TRANSFORM: &str = "expressions of JavaScript are not evaluated";
 const TEXTS: &str = "a mapping of names to texts";
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 const CAPTURES: &str = "a capture or a list of them";
 const MATCHES: &str = "a match or a list of them";
-const IF_TRUE: &str = "the name of a variable";
+const IF_TRUE: &str = "the name of a variable, or of a function";
 const WITH_NAME: &str = "Name of the step in the report.";
 
 pub(crate) const FIXED_FLOW: Area = Area {
@@ -51,10 +52,11 @@ pub(crate) const SCENARIO: Area = Area {
             "\"{{ roomId }}\"",
             "The room a user joins, for the delivery ledger; what `subscribe` names by default. (Sonagi's own.)",
         ).of(&[&ROOM]),
-        refused("beforeScenario", NO_JAVASCRIPT, "put the steps at the start of `flow`"),
-        refused("afterScenario", NO_JAVASCRIPT, "put the steps at the end of `flow`"),
-        refused("beforeRequest", NO_JAVASCRIPT, "set headers and bodies with {{ variables }}"),
-        refused("afterResponse", NO_JAVASCRIPT, "read responses with `capture` and `match`"),
+        key("beforeScenario", FUNCTIONS, "login", "Called before the first step."),
+        key("afterScenario", FUNCTIONS, "logout", "Called after the last step."),
+        key("beforeRequest", FUNCTIONS, "sign", "Called before each request of the flow; may change it."),
+        key("afterResponse", FUNCTIONS, "check", "Called with the response of each request of the flow."),
+        key("onError", FUNCTIONS, "tell", "Called when a request of the flow has failed."),
     ],
 };
 
@@ -124,8 +126,8 @@ pub(crate) const REQUEST: Area = Area {
         key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
         ignored("gzip", "responses are not asked for compressed"),
         refused("formData", "multipart forms are not supported in this version", "use `form` or `body`"),
-        refused("beforeRequest", NO_JAVASCRIPT, "set headers and bodies with {{ variables }}"),
-        refused("afterResponse", NO_JAVASCRIPT, "read responses with `capture` and `match`"),
+        key("beforeRequest", FUNCTIONS, "sign", "Called before the request; may change it."),
+        key("afterResponse", FUNCTIONS, "check", "Called with the response."),
     ],
 };
 
@@ -185,7 +187,7 @@ pub(crate) const CAPTURE: Area = Area {
         refused("selector", NO_HTML, "use `regexp` or `json`"),
         refused("attr", NO_HTML, "use `regexp` or `json`"),
         refused("index", NO_HTML, "use `regexp` or `json`"),
-        refused("transform", NO_JAVASCRIPT, "capture the part you need with `regexp`"),
+        refused("transform", NO_TRANSFORM, "capture the part you need with `regexp`"),
     ],
 };
 
@@ -304,7 +306,12 @@ pub(crate) const WS_CONNECT: Area = Area {
             "a WebSocket connect has no `url` (Artillery ignores it)",
             "write `target:`, or the address itself: `connect: \"ws://…\"`",
         ),
-        refused("function", NO_JAVASCRIPT, "build the address with {{ variables }}"),
+        key(
+            "function",
+            "the name of a function of the processor",
+            "sign",
+            "Called first; may change `target`, `subprotocols` and `options.headers`.",
+        ),
         refused(
             "proxy",
             "proxies are not supported in this version",

@@ -6,12 +6,14 @@
 mod config;
 mod editor;
 mod flow;
+mod functions;
 mod transports;
 mod verdict;
 
 pub(crate) use config::*;
 pub(crate) use editor::editor;
 pub(crate) use flow::*;
+pub(crate) use functions::FUNCTION_STEP;
 pub(crate) use transports::*;
 pub(crate) use verdict::*;
 

@@ -16,6 +16,7 @@ fn value(text: &str) -> Value {
     let path = folder.path().join("s.yml");
     std::fs::write(&path, text).unwrap();
     std::fs::write(folder.path().join("users.csv"), "email,password\na@b.test,x\n").unwrap();
+    std::fs::write(folder.path().join("people.js"), "exports.pickPerson = async () => {};\n").unwrap();
     written(&path)
 }
 
@@ -77,7 +78,7 @@ fn what_an_editor_should_mark_does_not_fit() {
         ("/config/phases/0/users", json!(-1)),
         ("/config/phases/0/users", json!(1.5)),
         ("/config/spacing", json!("random")),
-        ("/config/processor", json!("./p.js")),
+        ("/config/processor", json!(["./p.js"])),
         ("/config/ws", json!({"subprotocol": ["a"]})),
         ("/config/stomp", json!({"versions": ["1.3"]})),
         ("/config/stomp", json!({"heartBeat": [1]})),

@@ -142,8 +142,12 @@ impl Sketch<'_> {
                 step.timeout,
                 step.response.as_ref().map(awaited).unwrap_or_default()
             ),
+            Step::Call(call) => format!("{}: {}()", self.name(call.operation), call.function),
             Step::When { condition, probability, .. } => {
-                format!("when {} with {probability}", condition.as_ref().map(expression).unwrap_or_default())
+                format!(
+                    "when {} with {probability}",
+                    condition.as_ref().map(self::condition).unwrap_or_default()
+                )
             }
         }
     }
@@ -217,6 +221,7 @@ impl Sketch<'_> {
             Body::Empty => {}
             Body::Text(body) => text.push_str(&format!(" text {}", template(body))),
             Body::Json(body) => text.push_str(&format!(" json {}", json(body))),
+            Body::Bytes(bytes) => text.push_str(&format!(" {} bytes", bytes.len())),
             Body::Form(fields) => text.push_str(&format!(" form {}", pairs(fields))),
         }
         if let Some((user, pass)) = &step.basic_auth {
@@ -293,7 +298,14 @@ fn repeat(repeat: &Repeat) -> String {
         Repeat::Count { least, most } => format!("{least} to {most} times"),
         Repeat::CountOf(count) => format!("{} times", expression(count)),
         Repeat::Over(list) => format!("over {}", expression(list)),
-        Repeat::While(condition) => format!("while {}", expression(condition)),
+        Repeat::While(condition) => format!("while {}", self::condition(condition)),
+    }
+}
+
+fn condition(condition: &Condition) -> String {
+    match condition {
+        Condition::Holds(holds) => expression(holds),
+        Condition::Function(name) => format!("{name}()"),
     }
 }
 

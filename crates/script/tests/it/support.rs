@@ -3,7 +3,7 @@
 use sonagi_script::{Loaded, Overrides, Problems, load};
 use std::path::{Path, PathBuf};
 
-/// Loads a text as `s.yml` in an empty folder.
+/// Loads a text as `s.yml` in a folder with a payload and a processor.
 pub(crate) fn load_text(text: &str) -> Result<Loaded, Problems> {
     load_with(text, &Overrides::default())
 }
@@ -13,6 +13,7 @@ pub(crate) fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Pro
     let path = folder.path().join("s.yml");
     std::fs::write(&path, text).unwrap();
     std::fs::write(folder.path().join("users.csv"), "email,password\na@example.test,secret\n").unwrap();
+    std::fs::write(folder.path().join("people.js"), "exports.pickPerson = async () => {};\n").unwrap();
     load(&path, overrides)
 }
 

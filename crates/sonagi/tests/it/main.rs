@@ -4,6 +4,7 @@
 mod check;
 mod command_line;
 mod faults;
+mod functions;
 mod matrix;
 mod outcomes;
 mod reconnect;

@@ -65,6 +65,7 @@ fn connect() -> Step {
         headers: Vec::new(),
         subprotocols: Vec::new(),
         timeout: SECOND,
+        function: None,
     }))
 }
 

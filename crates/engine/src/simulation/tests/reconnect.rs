@@ -105,6 +105,7 @@ fn open() -> Step {
         headers: Vec::new(),
         subprotocols: Vec::new(),
         timeout: SECOND,
+        function: None,
     }))))
 }
 

@@ -1,5 +1,7 @@
 //! A request's bytes from its layout and this user's values.
 
+use bytes::Bytes;
+
 use super::{Unfilled, Values};
 use crate::http::{Encoded, end_value, push_length};
 use crate::net::{Failed, push_component, push_query, wire_path};
@@ -43,10 +45,19 @@ impl Values {
         Ok(Encoded::from_parts(out.into_bytes(), own, body, layout.has_connection))
     }
 
-    /// A body's text.
-    pub(crate) fn body(&mut self, body: &Body) -> Result<String, Unfilled> {
+    /// A body, whatever it holds.
+    pub(crate) fn body_bytes(&mut self, body: &Body) -> Result<Bytes, Unfilled> {
         match body {
-            Body::Empty => Ok(String::new()),
+            Body::Bytes(bytes) => Ok(bytes.clone()),
+            body => self.body(body).map(Bytes::from),
+        }
+    }
+
+    /// A body's text.
+    fn body(&mut self, body: &Body) -> Result<String, Unfilled> {
+        match body {
+            // Never prepared: see `body_bytes`.
+            Body::Empty | Body::Bytes(_) => Ok(String::new()),
             Body::Text(text) => self.text(text),
             Body::Json(json) => self.json(json),
             Body::Form(fields) => {
@@ -130,6 +141,7 @@ mod tests {
             matches: Vec::new(),
             expect_status: Vec::new(),
             is_message: false,
+            hooks: None,
             prepared: Default::default(),
         }
     }

@@ -92,9 +92,7 @@ const CASES: [Case; 64] = [
     (
         config,
         "  processor: ./p.js\n",
-        &[
-            r#"4:3: "processor" in config is refused: this version does not run JavaScript | capture values with `capture`, draw them with {{ $randomNumber(1, 9) }}, load them with `payload`"#,
-        ],
+        &[r#"4:14: the processor "./p.js" is not there | its path is relative to the script's folder"#],
     ),
     (
         config,
@@ -330,7 +328,7 @@ const CASES: [Case; 64] = [
         scenario,
         "    beforeScenario: prepare\n    flow: [{think: 1}]\n",
         &[
-            r#"6:5: "beforeScenario" in a scenario is refused: this version does not run JavaScript | put the steps at the start of `flow`"#,
+            r#"6:21: the function "prepare" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
         ],
     ),
     (

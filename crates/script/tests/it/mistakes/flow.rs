@@ -63,7 +63,7 @@ const CASES: [Case; 44] = [
         "    - post: {url: /, formData: {a: 1}, beforeRequest: f}\n",
         &[
             r#"7:22: "formData" in an HTTP request is refused: multipart forms are not supported in this version | use `form` or `body`"#,
-            r#"7:40: "beforeRequest" in an HTTP request is refused: this version does not run JavaScript | set headers and bodies with {{ variables }}"#,
+            r#"7:55: the function "f" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
         ],
     ),
     (
@@ -208,7 +208,7 @@ const CASES: [Case; 44] = [
         http,
         "    - function: doIt\n",
         &[
-            r#"7:7: the step "function" is refused: this version does not run JavaScript, so there is no function to call | read responses with `capture`, load values with `payload`, draw them with {{ $randomNumber(1, 9) }}"#,
+            r#"7:17: the function "doIt" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
         ],
     ),
     (

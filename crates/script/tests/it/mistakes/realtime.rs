@@ -73,7 +73,7 @@ const CASES: [Case; 31] = [
         ws,
         "    - connect: {function: f}\n",
         &[
-            r#"7:17: "function" in a WebSocket connect is refused: this version does not run JavaScript | build the address with {{ variables }}"#,
+            r#"7:27: the function "f" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
         ],
     ),
     (

@@ -1,0 +1,160 @@
+//! Calls into the script's processor. What a user's variables are is known on both sides; a call takes along what changed
+//! on this one, its answer what changed on the other.
+
+use serde_json::{Map, Value, json};
+use sonagi_measure::outcome::{Failure, Outcome};
+
+use super::values::LoopValues;
+use super::{Halt, User, Waited, after};
+use crate::plan::{Call, Condition};
+use crate::processor::{self, Answer, Kind};
+
+/// What the processor knows of a user.
+#[derive(Default)]
+pub(crate) struct Acquaintance {
+    /// The process it was introduced to; another one knows nothing.
+    generation: u32,
+    /// Variables that changed since the last call.
+    pub(super) changed: Vec<String>,
+    /// The loop's values as they were told.
+    loops: Option<LoopValues>,
+}
+
+/// Why a function brought nothing.
+pub(super) struct Refused {
+    pub(super) failure: Failure,
+    pub(super) detail: String,
+    /// It was cut off at its time limit.
+    pub(super) timed_out: bool,
+}
+
+impl User {
+    /// A step that calls a function.
+    pub(super) async fn call(&mut self, step: &Call) -> Result<(), Halt> {
+        let begun = self.begin(step.operation);
+        match self.run_function(Kind::Function, &step.function, Map::new()).await? {
+            Ok(_) => {
+                self.succeed(begun, None, Outcome::Ok);
+                Ok(())
+            }
+            Err(refused) => {
+                let limit =
+                    self.shard.processor().filter(|_| refused.timed_out).map(|sidecar| sidecar.timeout());
+                Err(self.fail(begun, limit, refused.failure, refused.detail))
+            }
+        }
+    }
+
+    /// Whether steps are to be taken; a function is asked in the way of its kind.
+    pub(super) async fn holds(&mut self, condition: &Condition, kind: Kind) -> Result<bool, Halt> {
+        match condition {
+            Condition::Holds(expression) => Ok(self.values.is_truthy(expression)),
+            Condition::Function(name) => match self.run_function(kind, name, Map::new()).await? {
+                Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
+                Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
+            },
+        }
+    }
+
+    /// Runs a function and takes over the variables it leaves behind, also when it failed.
+    pub(super) async fn run_function(
+        &mut self,
+        kind: Kind,
+        function: &str,
+        extra: Map<String, Value>,
+    ) -> Result<Result<Answer, Refused>, Halt> {
+        let Some(sidecar) = self.shard.processor() else {
+            let detail = format!("the function \"{function}\" has no processor to run in");
+            return Ok(Err(Refused { failure: Failure::ProcessorLost, detail, timed_out: false }));
+        };
+        let (set, extra) = self.news(sidecar.generation(), extra);
+        let call = processor::Call { user: self.values.member, kind, function, set, extra };
+        let (id, answer) = sidecar.call(&call);
+        let limit = sidecar.timeout();
+        let until = after(self.now(), limit);
+        let waited = self.alongside(until, answer).await;
+        if !matches!(waited, Ok(Waited::Done(_))) {
+            sidecar.abandon(id);
+        }
+        let refused = |failure, detail, timed_out| Ok(Err(Refused { failure, detail, timed_out }));
+        match waited? {
+            Waited::Done(Ok(answer)) => {
+                self.take_over(&answer);
+                match &answer.error {
+                    None => Ok(Ok(answer)),
+                    Some(error) => {
+                        let detail = format!("the function \"{function}\" failed: {}", error.told());
+                        refused(Failure::Function, detail, false)
+                    }
+                }
+            }
+            Waited::Done(Err(_)) => {
+                let detail = format!("the processor's Node ended while \"{function}\" was under way");
+                refused(Failure::ProcessorLost, detail, false)
+            }
+            Waited::Elapsed => {
+                let limit = limit.as_millis();
+                let detail =
+                    format!("the function \"{function}\" was not done within {limit} ms: did it call done?");
+                refused(Failure::FunctionTimeout, detail, true)
+            }
+        }
+    }
+
+    /// What a process that knows so much of the user has to be told.
+    fn news(
+        &mut self,
+        generation: u32,
+        mut extra: Map<String, Value>,
+    ) -> (Map<String, Value>, Map<String, Value>) {
+        let innermost = self.values.loops.last().cloned();
+        let known = self.values.acquaintance.take().filter(|known| known.generation == generation);
+        let mut set = Map::new();
+        let told_loops = match known {
+            Some(mut known) => {
+                for name in known.changed.drain(..) {
+                    if let Some(value) = self.values.own_value(&name) {
+                        set.insert(name, value);
+                    }
+                }
+                known.loops
+            }
+            None => {
+                set = self.values.all();
+                let name = &self.shard.plan().scenarios[self.scenario].name;
+                extra.insert("scenario".to_owned(), json!({ "name": name }));
+                None
+            }
+        };
+        if let Some(innermost) = innermost.as_ref().filter(|innermost| told_loops.as_ref() != Some(innermost))
+        {
+            set.insert("$loopCount".to_owned(), innermost.count.into());
+            set.insert("$loopElement".to_owned(), innermost.element.clone());
+        }
+        let changed = Vec::new();
+        self.values.acquaintance = Some(Box::new(Acquaintance { generation, changed, loops: innermost }));
+        (set, extra)
+    }
+
+    /// The variables a function left behind. They are known over there.
+    fn take_over(&mut self, answer: &Answer) {
+        for (name, value) in &answer.set {
+            self.values.set(name, value.clone());
+        }
+        for name in &answer.unset {
+            self.values.unset(name);
+        }
+        if let Some(known) = &mut self.values.acquaintance {
+            known.changed.clear();
+        }
+    }
+
+    /// The processor need not remember the user any longer.
+    pub(super) fn part_with_processor(&mut self) {
+        if self.values.acquaintance.take().is_some()
+            && let Some(sidecar) = self.shard.processor()
+        {
+            sidecar.forget(self.values.member);
+        }
+    }
+}

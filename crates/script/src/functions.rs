@@ -1,0 +1,306 @@
+//! The functions of a script's processor: where they are called from, and what they leave of a request.
+//!
+//! What a module exports is known when Node has loaded it, at the start of the run: here a name is only a name.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde_json::{Map, Value};
+use sonagi_engine::plan::template::Piece;
+use sonagi_engine::plan::{
+    Body, Call, Hooks, HttpStep, JsonTemplate, Processor, ProcessorFile, Rewrite, Step, Template,
+};
+use sonagi_measure::outcome::OperationKind;
+use sonagi_transpile::{FileFault, Format};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::flow::Flow;
+use crate::options::lay_over;
+use crate::problem::Problem;
+use crate::reader::{Fields, Reader};
+use crate::template::{self, Constants};
+use crate::yaml::Node;
+
+/// How long a function may take to say that it is done.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The functions a script calls.
+#[derive(Default)]
+pub(crate) struct Functions {
+    module: Option<PathBuf>,
+    called: BTreeSet<String>,
+}
+
+impl Functions {
+    /// Whether there is a processor whose functions could be called.
+    pub(crate) fn has_module(&self) -> bool {
+        self.module.is_some()
+    }
+}
+
+/// Hooks of a scenario that are laid around each of its requests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Around {
+    before: Vec<Template>,
+    after: Vec<Template>,
+    on_error: Vec<Template>,
+}
+
+/// Finds the module. From here on functions may set any variable.
+pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folder: &Path) {
+    let Some(node) = config.get("processor") else { return };
+    let Some(name) = reader.text(config, "processor") else { return };
+    reader.names.may_be_anything();
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    match resolve(&folder.join(&name)) {
+        Some(module) => reader.functions.module = Some(module),
+        None => {
+            // What calls its functions is no further problem.
+            reader.functions.module = Some(folder.join(&name));
+            let what = format!("the processor {name:?} is not there");
+            reader.problem(node.place, what, Some("its path is relative to the script's folder".into()));
+        }
+    }
+}
+
+/// The file a module's path means, by Node's rules: itself, with an extension, or a folder's index.
+fn resolve(path: &Path) -> Option<PathBuf> {
+    const EXTENSIONS: [&str; 7] = ["js", "json", "cjs", "mjs", "ts", "mts", "cts"];
+    let with = |extension: &str| PathBuf::from(format!("{}.{extension}", path.display()));
+    let index = |extension: &str| path.join("index").with_extension(extension);
+    let candidates = std::iter::once(path.to_owned())
+        .chain(EXTENSIONS.into_iter().map(with))
+        .chain(EXTENSIONS.into_iter().map(index));
+    let found = candidates.into_iter().find(|candidate| candidate.is_file())?;
+    found.canonicalize().ok()
+}
+
+/// What the engine is to run. None without a processor.
+pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
+    let Functions { module, called } = std::mem::take(&mut reader.functions);
+    let constants = reader.constants.clone();
+    let module = module?;
+    Some(Processor {
+        files: files(reader, &module),
+        module,
+        functions: called.into_iter().collect(),
+        timeout: PATIENCE,
+        rewrite: Rewrite::new(move |step, params| rewrite(&constants, step, params)),
+    })
+}
+
+/// What of the module and its neighbours Node cannot load as it is written.
+fn files(reader: &mut Reader, module: &Path) -> Vec<ProcessorFile> {
+    if !module.is_file() {
+        return Vec::new();
+    }
+    let file = |file: sonagi_transpile::File| ProcessorFile {
+        path: file.path,
+        code: file.module.code,
+        is_common: file.module.format == Format::CommonJs,
+        imports: file.links,
+    };
+    match sonagi_transpile::graph(module) {
+        Ok(files) => files.into_iter().map(file).collect(),
+        Err(faults) => {
+            reader.problems.extend(faults.into_iter().map(|FileFault { path, fault }| Problem {
+                file: path,
+                line: fault.line,
+                column: fault.column,
+                what: fault.what,
+                hint: None,
+            }));
+            Vec::new()
+        }
+    }
+}
+
+/// A step that calls a function.
+pub(crate) fn function(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    let function = name(reader, fields, verb)?;
+    let named = flow.operation_name(reader, fields).unwrap_or_else(|| function.clone());
+    let operation = reader.operation(fields.place, &named, OperationKind::Function)?;
+    let step = vec![Step::Call(Call { operation, function })];
+    Some(crate::loops::guarded(reader, fields, step))
+}
+
+/// The name of a function that is called from here.
+pub(crate) fn name(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<String> {
+    let node = fields.get(key)?;
+    let name = reader.text(fields, key)?;
+    called(reader, node, &name);
+    Some(name)
+}
+
+/// Notes that a function is called; without a processor that is a mistake.
+pub(crate) fn called(reader: &mut Reader, node: &Node, name: &str) {
+    if !reader.functions.has_module() {
+        let what = format!("the function {name:?} is called, and the script has no processor");
+        reader.problem(node.place, what, Some("add `processor: ./processor.js` to `config`".into()));
+    }
+    reader.functions.called.insert(name.to_owned());
+}
+
+/// The functions a scenario calls before its first and after its last step.
+pub(crate) fn calls(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for node in reader.list(fields, key, true) {
+        let Some(function) = node.as_text().map(str::to_owned) else {
+            reader.wrong(fields, key, node);
+            continue;
+        };
+        called(reader, node, &function);
+        let operation = reader.operation(node.place, &function, OperationKind::Function);
+        steps.extend(operation.map(|operation| Step::Call(Call { operation, function })));
+    }
+    steps
+}
+
+/// The hooks a scenario lays around its requests.
+pub(crate) fn around(reader: &mut Reader, fields: &Fields<'_>) -> Around {
+    Around {
+        before: names(reader, fields, "beforeRequest"),
+        after: names(reader, fields, "afterResponse"),
+        on_error: names(reader, fields, "onError"),
+    }
+}
+
+/// The hooks around one request: the scenario's, then its own.
+pub(crate) fn hooks(
+    reader: &mut Reader,
+    flow: &Flow<'_>,
+    own: &Fields<'_>,
+    method: &str,
+) -> Option<Box<Hooks>> {
+    let Around { mut before, mut after, on_error } = flow.around.clone();
+    before.extend(names(reader, own, "beforeRequest"));
+    after.extend(names(reader, own, "afterResponse"));
+    if before.is_empty() && after.is_empty() && on_error.is_empty() {
+        return None;
+    }
+    let mut request = match own.to_node().to_value() {
+        Value::Object(request) => request,
+        _ => Map::new(),
+    };
+    let written =
+        request.get("url").or_else(|| request.get("uri")).and_then(Value::as_str).map(str::to_owned);
+    let target = reader.constants.target.clone().unwrap_or_default();
+    let absolute = written.filter(|url| url.starts_with('/')).map(|url| format!("{target}{url}"));
+    if let Some(absolute) = absolute {
+        request.remove("uri");
+        request.insert("url".to_owned(), absolute.into());
+    }
+    request.insert("method".to_owned(), method.into());
+    Some(Box::new(Hooks { before, after, on_error, request: Value::Object(request) }))
+}
+
+/// Names of functions; they may have holes.
+fn names(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Vec<Template> {
+    let mut names = Vec::new();
+    for node in reader.list(fields, key, true) {
+        let Some(template) = reader.template(node) else { continue };
+        // One with holes is known to its user alone.
+        if let [Piece::Text(name)] = template.pieces.as_slice() {
+            called(reader, node, name);
+        }
+        names.push(template);
+    }
+    names
+}
+
+/// The request that functions have left, as a step.
+fn rewrite(constants: &Constants, step: &HttpStep, params: &Map<String, Value>) -> Result<HttpStep, String> {
+    let text = |value: &Value| compile(constants, &plain(value));
+    let pairs = |value: &Value| pairs(constants, value);
+    let as_written = step.hooks.as_ref().and_then(|hooks| hooks.request.as_object());
+    let was = |key: &str| as_written.and_then(|request| request.get(key));
+    let changed = |key: &str| params.get(key).filter(|value| Some(*value) != was(key));
+    let mut step = step.clone();
+    if let Some(url) = changed("uri").or_else(|| changed("url")) {
+        step.url = text(url)?;
+    }
+    if let Some(method) = changed("method").and_then(Value::as_str) {
+        step.method = method.to_uppercase();
+    }
+    if params.get("headers") != was("headers") {
+        let given = |headers: Option<&Value>| headers.and_then(Value::as_object).cloned().unwrap_or_default();
+        let (before, after) = (given(was("headers")), given(params.get("headers")));
+        let has = |headers: &Map<String, Value>, name: &str| {
+            headers.keys().any(|own| own.eq_ignore_ascii_case(name))
+        };
+        step.headers.retain(|(name, _)| !has(&before, name) || has(&after, name));
+        lay_over(&mut step.headers, pairs(&Value::Object(after))?, true);
+    }
+    if params.get("qs") != was("qs") {
+        step.query = params.get("qs").map_or(Ok(Vec::new()), pairs)?;
+    }
+    if let Some(cookies) = changed("cookie") {
+        step.cookies = pairs(cookies)?;
+    }
+    if let Some(seconds) = changed("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0) {
+        step.timeout = Duration::try_from_secs_f64(seconds).unwrap_or(step.timeout);
+    }
+    if let Some(follows) = changed("followRedirect").and_then(Value::as_bool) {
+        step.follow_redirects = follows;
+    }
+    if let Some(Value::Object(auth)) = changed("auth") {
+        let part = |key: &str| text(auth.get(key).unwrap_or(&Value::Null));
+        step.basic_auth = Some((part("user")?, part("pass")?));
+    }
+    step.body = body(constants, params, step.body, &changed)?;
+    Ok(step)
+}
+
+/// What is sent: JSON before text before a form, each from a function before the script's own.
+fn body<'p>(
+    constants: &Constants,
+    params: &'p Map<String, Value>,
+    before: Body,
+    changed: &impl Fn(&str) -> Option<&'p Value>,
+) -> Result<Body, String> {
+    let given = |key: &str| params.get(key).filter(|value| !value.is_null());
+    if let Some(json) = changed("json").filter(|value| !value.is_null()) {
+        let mut parse = |text: &str| compile(constants, text);
+        return JsonTemplate::compile(json, &mut parse).map(Body::Json);
+    }
+    if given("json").is_some() {
+        return Ok(before);
+    }
+    if let Some(body) = given("body") {
+        if let Some(encoded) = body.get("base64").and_then(Value::as_str) {
+            let bytes = BASE64_STANDARD.decode(encoded).map_err(|error| error.to_string())?;
+            return Ok(Body::Bytes(bytes.into()));
+        }
+        return Ok(Body::Text(compile(constants, &plain(body))?));
+    }
+    match given("form") {
+        Some(form) => Ok(Body::Form(pairs(constants, form)?)),
+        None => Ok(Body::Empty),
+    }
+}
+
+fn pairs(constants: &Constants, value: &Value) -> Result<Vec<(String, Template)>, String> {
+    let entries = value.as_object().into_iter().flatten();
+    entries.map(|(name, value)| Ok((name.clone(), compile(constants, &plain(value))?))).collect()
+}
+
+/// A value as text: what JavaScript would join into a string.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn compile(constants: &Constants, text: &str) -> Result<Template, String> {
+    template::parse(text, constants, &mut |_, _| {}).map_err(|faults| {
+        let first = faults.into_iter().next().map(|fault| fault.what).unwrap_or_default();
+        format!("{text:?}: {first}")
+    })
+}

@@ -1,0 +1,26 @@
+//! The keys of what calls functions of the processor.
+
+use super::{Area, key};
+
+pub(super) const FUNCTIONS: &str = "the name of a function of the processor, or a list of them";
+
+pub(crate) const FUNCTION_STEP: Area = Area {
+    name: "a function step",
+    path: "flow[]: function",
+    keys: &[
+        key(
+            "function",
+            "the name of a function of the processor",
+            "loadUser",
+            "Calls it, and waits until it is done.",
+        ),
+        key("name", "a text", "log in", "Name of the step in the report."),
+        key(
+            "ifTrue",
+            "the name of a variable, or of a function",
+            "token",
+            "Skips the step unless the variable is truthy.",
+        ),
+        key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
+    ],
+};

@@ -1,0 +1,145 @@
+//! Scripts with a processor, from the command line to the run folder.
+
+use crate::support::{Place, Running, Service};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Logs in by itself, changes the request after it, looks at its response, and fails every tenth user.
+const PEOPLE: &str = r#"
+import { DoneCallback } from 'passport'; // only a type: the package is not there
+import { person, type Person } from './people';
+
+let users = 0;
+export const pick = async (context: any, events: any) => {
+  users += 1;
+  const chosen: Person = person(users);
+  context.vars = { ...context.vars, ...chosen, number: users };
+  events.emit('counter', 'picked', 1);
+  events.emit('histogram', 'numbers', users);
+};
+export function sign(request: any, context: any, events: any, done: DoneCallback): void {
+  request.json = { email: '{{ email }}', password: context.vars.password };
+  setTimeout(done, 1);
+}
+export function look(request: any, response: any, context: any, events: any, done: DoneCallback): void {
+  const { access_token: token } = JSON.parse(response.body);
+  context.vars.token = token;
+  console.log('logged in as %s', context.vars.email);
+  done();
+}
+export const every_tenth = async ({ vars }: any) => {
+  if (vars.number % 10 === 0) throw new Error('a tenth fails');
+};
+export const again = (context: any, next: (again: boolean) => void) => next(context.vars.$loopCount < 3);
+"#;
+
+const HELPER: &str = "export interface Person { email: string; password: string }
+export const person = (n: number): Person => ({ email: `user${n}@example.test`, password: 'password' });";
+
+const SCRIPT: &str = r#"
+config:
+  target: "http://127.0.0.1:9"
+  phases: [{ duration: 1, arrivalRate: 20 }]
+  processor: ./functions.ts
+  ensure: { thresholds: [{ picked: 21 }] }
+scenarios:
+  - beforeScenario: pick
+    flow:
+      - post: { url: /auth/login, beforeRequest: sign, afterResponse: look }
+      - function: every_tenth
+      - loop:
+          - get: { url: /users/friends, headers: { authorization: "Bearer {{ token }}" }, expect: { statusCode: 200 } }
+        whileTrue: again
+"#;
+
+fn written(script: &str) -> Place {
+    let place = Place::new();
+    place.write("functions.ts", PEOPLE);
+    place.write("people.ts", HELPER);
+    place.write("s.yml", script);
+    place
+}
+
+fn operation<'d>(document: &'d Value, name: &str) -> &'d Value {
+    let operations = document["operations"].as_array().unwrap();
+    operations.iter().find(|operation| operation["name"] == name).unwrap()
+}
+
+#[test]
+fn functions_set_variables_change_requests_and_see_responses() {
+    let place = written(SCRIPT);
+    let service = Service::start(&place, &["--seed-users", "20"]);
+    let arguments = ["run", "s.yml", "-t", &service.url, "--json", "--shards", "1"];
+    let answer = place.sonagi(&arguments);
+    assert_eq!(answer.code, Some(1), "two of twenty users failed: {answer:?}");
+    let document = answer.json();
+    assert_eq!((&document["users"]["completed"], &document["users"]["failed"]), (&json!(18), &json!(2)));
+    assert_eq!(document["http_codes"], json!({ "200": 20 + 18 * 3 }));
+    assert_eq!(operation(&document, "every_tenth")["failed"], 2);
+    let error = &document["errors"][0];
+    assert_eq!((&error["code"], &error["count"]), (&json!("function_failed"), &json!(2)));
+    let example = error["example"].as_str().unwrap();
+    assert!(example.starts_with("the function \"every_tenth\" failed: a tenth fails (at "), "{example}");
+    assert!(example.contains("functions.ts:24:"), "lines are those of the source: {example}");
+    assert_eq!(document["custom"]["picked"]["sum"], 20.0);
+    assert_eq!(document["custom"]["numbers"]["values"]["count"], 20);
+    assert_eq!(place.reported()["custom"], document["custom"], "the folder knows them, too");
+    assert!(answer.err.contains("logged in as user7@example.test"), "{}", answer.err);
+    assert!(document["thresholds"][0]["held"] == true, "{}", document["thresholds"]);
+}
+
+#[test]
+fn a_run_whose_functions_are_not_there_does_not_start() {
+    let place = written(&SCRIPT.replace("function: every_tenth", "function: every_tenht"));
+    let answer = place.sonagi(&["run", "s.yml", "-t", "http://127.0.0.1:9"]);
+    assert!(answer.err.contains("exports no function every_tenht"), "{answer:?}");
+    assert!(answer.err.contains("hint: it exports again, every_tenth, look, pick, sign"), "{answer:?}");
+    let place = written(SCRIPT);
+    place.write("people.ts", "export const person = (n: number => n;");
+    let answer = place.sonagi(&["run", "s.yml"]);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert!(answer.err.contains("people.ts:1:"), "{answer:?}");
+    let answer = place.command(&["run", "s.yml"]).env("PATH", "/nowhere").output().unwrap();
+    let place = written(SCRIPT);
+    let without_node = place.command(&["run", "s.yml"]).env("PATH", "/nowhere").output().unwrap();
+    let told = String::from_utf8_lossy(&without_node.stderr).into_owned();
+    assert!(told.contains("needs Node 18 or newer, and `node` was not found"), "{told}");
+    assert_ne!(answer.status.code(), Some(0));
+}
+
+/// Node hangs on the socket that the generator holds.
+#[test]
+fn node_ends_with_a_generator_that_is_killed() {
+    let script = "
+config:
+  target: \"http://127.0.0.1:9\"
+  processor: ./wait.js
+  phases: [{ duration: 1, arrivalCount: 1 }]
+scenarios: [{ flow: [{ function: tell }, { think: 60 }] }]
+";
+    let place = Place::new();
+    place.write("s.yml", script);
+    place.write(
+        "wait.js",
+        "exports.tell = async () => { console.log('pid %d', process.pid); setInterval(() => {}, 1000); };",
+    );
+    let mut run = Running::start(place.command(&["run", "s.yml", "--shards", "1", "--no-folder"]));
+    run.wait_for("pid ");
+    let pid: u32 = run
+        .said()
+        .split("pid ")
+        .nth(1)
+        .and_then(|rest| rest.split_whitespace().next())
+        .unwrap()
+        .parse()
+        .unwrap();
+    let node = format!("/proc/{pid}");
+    assert!(Path::new(&node).exists());
+    run.signal(rustix::process::Signal::KILL);
+    run.end();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while Path::new(&node).exists() && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(!Path::new(&node).exists());
+}

@@ -1,0 +1,103 @@
+//! TypeScript, JSX and mixed modules → JavaScript that Node ≥ 18 loads, as a bundler would treat them.
+//!
+//! [`module`] treats one source, [`graph`] an entry with every file it reaches by relative paths. A module is parsed, its
+//! types taken away and printed again (`draft`); what the printed text imports and exports is then read from it
+//! (`shape`) and rewritten by place (`link`), line by line, so that the source map stays right. Nothing is bundled:
+//! each file stays a module of its own, Node's cache keeps it single, and packages are Node's to find.
+//!
+//! What a bundler forgives is forgiven: imports that only types used are gone, names that Node cannot see in a CommonJS
+//! package are found at run time, `require`, `module` and `__dirname` work in a file that also imports, JSON is imported
+//! without ceremony, and a file that is `require`d is made CommonJS whatever its syntax. `tsconfig.json` is not read.
+//!
+//! It runs no JavaScript, looks into no package, and does not check types.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod builtin;
+mod draft;
+mod edit;
+mod graph;
+mod link;
+mod package;
+mod place;
+mod resolve;
+mod shape;
+
+use std::path::{Path, PathBuf};
+
+pub use graph::graph;
+
+/// A module made ready for Node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// JavaScript, with an inline source map where its lines are not the source's.
+    pub code: String,
+    /// How Node must take it.
+    pub format: Format,
+    /// What it imports or requires by a name known beforehand, each once, in the order of the code.
+    pub imports: Vec<Import>,
+}
+
+/// The two kinds of module Node knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `import` and `export`.
+    Esm,
+    /// `require` and `module.exports`.
+    CommonJs,
+}
+
+/// A module that the code names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// As it is written in the code made.
+    pub specifier: String,
+    /// Where the source names it first, from 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+}
+
+/// Why a source cannot be made a module, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// A lowercase fragment.
+    pub what: String,
+}
+
+/// A module of a graph, and where its relative imports lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Canonical, as Node has it.
+    pub path: PathBuf,
+    /// Its code.
+    pub module: Module,
+    /// Relative specifiers as they are written in the code, each with the file it means: one of the graph, or one that Node
+    /// loads as it stands.
+    pub links: Vec<(String, PathBuf)>,
+}
+
+/// A fault and the file it is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFault {
+    /// Canonical, as far as there is such a file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// Makes one source a module by itself: of the files it imports nothing is known, their extensions apart. `path` says which
+/// language it is in, and (by the nearest `package.json`) what Node would take it for.
+///
+/// # Errors
+/// Every syntax error, in the order of the source.
+pub fn module(path: &Path, source: &str) -> Result<Module, Vec<Fault>> {
+    let draft = draft::draft(path, source).map_err(|broken| broken.faults)?;
+    let format = draft.format(path);
+    let made = link::link(&draft, format, &link::Alone { node_rules: draft::has_node_rules(path) });
+    made.map_err(|faults| draft.at_imports(source, faults)).map(|code| draft.module(source, code, format))
+}
