@@ -99,7 +99,7 @@ pub(crate) struct Answer {
 pub(super) enum Inbound {
     Ready { names: Vec<String>, version: String },
     Failed(Described),
-    Done(u64, Answer),
+    Done(u64, Box<Answer>),
     Said(Said),
 }
 
@@ -207,7 +207,7 @@ fn inbound(mut message: Value) -> Option<Inbound> {
             let unset = names(&message["unset"]);
             let value = message.get_mut("value").map(Value::take);
             let set = object(message["set"].take());
-            Inbound::Done(id, Answer { set, unset, params, dropped_params, value, error })
+            Inbound::Done(id, Box::new(Answer { set, unset, params, dropped_params, value, error }))
         }
         _ => return None,
     })
@@ -230,27 +230,24 @@ fn framed(text: Vec<u8>) -> Vec<u8> {
 
 /// A path as Node names it in its loader (`pathToFileURL`).
 fn file_url(path: &std::path::Path) -> String {
-    let mut url = "file://".to_owned();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                url.push(char::from(*byte))
-            }
-            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@' => {
-                url.push(char::from(*byte));
-            }
-            _ => url.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    url
+    // What a path of a URL may hold as it is (RFC 3986 §3.3), and the slash.
+    escaped(path.as_os_str().as_encoded_bytes(), b"-_.~/!$&'()*+,;=:@", "file://")
 }
 
 /// Text for a `data:` URL.
 fn percent(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+    escaped(text.as_bytes(), b"", "")
+}
+
+/// Bytes behind `begin`, percent-encoded but for letters, digits and what is `plain`.
+fn escaped(bytes: &[u8], plain: &[u8], begin: &str) -> String {
+    let mut out = begin.to_owned();
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || plain.contains(byte) {
+            out.push(char::from(*byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
 }

@@ -303,7 +303,7 @@ impl Sidecar {
                     Inbound::Done(id, answer) => {
                         if let Some(waiting) = self.waiting.borrow_mut().remove(&id) {
                             // A user that is gone is not told.
-                            let _ = waiting.send(answer);
+                            let _ = waiting.send(*answer);
                         }
                     }
                     Inbound::Said(said) => self.say(said),

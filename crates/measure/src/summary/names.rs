@@ -59,13 +59,10 @@ impl Summary {
             set(&format!("http.codes.{code}"), *count as f64);
         }
         for (name, metric) in &self.custom {
-            match (metric.sum, metric.per_second) {
-                (Some(sum), _) => drop(names.insert(name.clone(), sum)),
-                (None, Some(rate)) => drop(names.insert(name.clone(), rate)),
-                (None, None) => {
-                    quantiles(name, metric.values.as_ref().unwrap_or(&Quantiles::default()), names)
-                }
+            if let Some(values) = &metric.values {
+                quantiles(name, values, names);
             }
+            names.extend(metric.sum.or(metric.per_second).map(|value| (name.clone(), value)));
         }
         quantiles("vusers.session_length", &self.users.session_ms, names);
         if let Some(http) = self.kind(OperationKind::Http) {
