@@ -134,7 +134,7 @@ impl Attendant for RawRooms {
         self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         None
     }
 
@@ -178,7 +178,7 @@ impl Attendant for Echo {
         self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         None
     }
 
