@@ -107,6 +107,32 @@ async fn a_cursor_asked_with_twice_finds_what_was_said_in_between() {
 }
 
 #[tokio::test]
+async fn an_answer_that_was_cut_says_that_there_is_more() {
+    // Half of it is in memory; an answer ends by its count from the store, by its bytes in memory.
+    let limits = Limits { history_page: 3, history_bytes: 120, recent_messages: 5, ..Limits::default() };
+    let service = serve(limits).await;
+    for count in 1..=10 {
+        notify(&service, "7", &count.to_string()).await;
+    }
+    let (mut after, mut said, mut answers) = (json!(0), Vec::new(), Vec::new());
+    loop {
+        let answer = get(service.address(), &format!("/cur/7?after={after}"), "").await.json();
+        said.extend(contents(&answer));
+        after = answer["next"].clone();
+        answers.push((contents(&answer).len(), answer.get("more").cloned()));
+        if answer["more"] != true {
+            break;
+        }
+    }
+    assert_eq!(said, (1..=10).map(|n| json!(n)).collect::<Vec<_>>(), "{answers:?}");
+    assert!(answers.len() >= 4 && answers.iter().all(|(count, _)| *count > 0), "{answers:?}");
+    assert_eq!(answers.last().unwrap().1, None, "said only where there is more");
+    let cursor = long(&service, "7", &Value::Null).await.json()["next"].as_str().unwrap().to_owned();
+    let first = cursor.replace(".10", ".0");
+    assert_eq!(long(&service, "7", &json!(first)).await.json()["more"], true);
+}
+
+#[tokio::test]
 async fn a_long_poll_that_waited_for_nothing_says_so_and_its_cursor_goes_on() {
     for (long_expiry_503, status) in [(false, 204), (true, 503)] {
         let hold = Duration::from_millis(50);
