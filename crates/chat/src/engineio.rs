@@ -372,8 +372,10 @@ impl Attendant for Socket {
         // A session lives by its pongs; the probe needs no ping in its short time.
     }
 
-    fn farewell(&self) -> Option<&'static str> {
-        matches!(self.stage, Stage::Carrying).then_some("41")
+    fn farewell(&self, why: Close) -> Option<&'static str> {
+        // To the official clients it means that they are not wanted back: they would neither reconnect nor recover.
+        let is_final = matches!(why, Close::BadPacket | Close::Normal);
+        (is_final && matches!(self.stage, Stage::Carrying)).then_some("41")
     }
 
     fn leaving(&mut self, hub: &Hub) {

@@ -159,7 +159,7 @@ impl Hub {
         let client_id = client_id.filter(|_| user.is_some());
         let user = user.unwrap_or(0);
         // What came is passed on as it came: parsing it would round the numbers that JSON writes and no machine has.
-        let content = content.map(RawValue::get).filter(|content| *content != "null");
+        let content = content.map(RawValue::get);
         let content = content.ok_or_else(|| Problem::bad_request("a message needs a content"))?.to_owned();
         let limit = self.config.limits.message_bytes;
         if content.len() > limit || client_id.as_ref().is_some_and(|id| id.len() > 128) {

@@ -43,8 +43,8 @@ pub(crate) trait Attendant: Send {
     fn binary(&mut self, bytes: &[u8]);
     /// Something was received; called once per read.
     fn heard(&mut self);
-    /// What to say before the close frame.
-    fn farewell(&self) -> Option<&'static str>;
+    /// What to say before the close frame; not asked when the client closed first or broke WebSocket.
+    fn farewell(&self, why: Close) -> Option<&'static str>;
     /// The client says that it goes: end its memberships, while what is queued still goes out.
     fn leaving(&mut self, hub: &Hub) {
         self.peer().leave_all(&hub.metrics);
@@ -176,7 +176,7 @@ impl<A: Attendant> Link<A> {
             self.out.give_up();
         }
         if !matches!(why, Close::Answer(_) | Close::Violation(_))
-            && let Some(text) = self.attendant.farewell()
+            && let Some(text) = self.attendant.farewell(why)
         {
             self.out.push(websocket::shared(Opcode::Text, text.as_bytes()));
         }
@@ -268,7 +268,7 @@ mod tests {
         }
         fn binary(&mut self, _: &[u8]) {}
         fn heard(&mut self) {}
-        fn farewell(&self) -> Option<&'static str> {
+        fn farewell(&self, _: Close) -> Option<&'static str> {
             None
         }
         fn closing(&mut self) {}

@@ -221,7 +221,8 @@ fn answer(room: &Room, pulled: &Pulled, next: &str, hub: &Hub) -> Answer {
     let mut body = Vec::with_capacity(excerpt.objects.len() + group.len() + next.len() + 64);
     body.extend_from_slice(format!(r#"{{"group":"{group}","messages":["#).as_bytes());
     body.extend_from_slice(&excerpt.objects);
-    body.extend_from_slice(format!(r#"],"next":{next},"gap":{has_gap}}}"#).as_bytes());
+    let more = if excerpt.last < room.last_published() { r#","more":true"# } else { "" };
+    body.extend_from_slice(format!(r#"],"next":{next},"gap":{has_gap}{more}}}"#).as_bytes());
     let metrics = &hub.metrics;
     metrics.bytes_out.add(body.len() as u64);
     if excerpt.count == 0 { &metrics.empty_polls } else { &metrics.polls }.add(1);

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use sonagi_wire::websocket::{self, Opcode};
 
@@ -37,10 +37,15 @@ struct Frame<'a> {
     room: Option<String>,
     #[serde(borrow)]
     after: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     content: Option<&'a RawValue>,
     #[serde(borrow)]
     id: Option<&'a RawValue>,
+}
+
+/// What is there, `null` included, which an `Option` would take for nothing.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
 }
 
 enum Request<'a> {
@@ -134,7 +139,7 @@ impl Attendant for RawRooms {
         self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         None
     }
 
@@ -178,7 +183,7 @@ impl Attendant for Echo {
         self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         None
     }
 

@@ -32,8 +32,9 @@ const RETRY: Duration = Duration::from_secs(1);
 /// By how much more, at most, when all are sent away.
 const SPREAD: Duration = Duration::from_secs(2);
 
-/// A cursor that no room reaches: what is no number of ours is from another service.
-const NOWHERE: u64 = i64::MAX as u64;
+/// A cursor that no room reaches: what is no number of ours is from another service. The largest that JavaScript counts
+/// with, for it is told of it.
+const NOWHERE: u64 = (1 << 53) - 1;
 
 pub(crate) fn connect(
     request: &Request<Incoming>,

@@ -60,7 +60,7 @@ impl Attendant for Rooms {
         self.conversation.heard();
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         None
     }
 

@@ -112,7 +112,7 @@ fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Sourc
 
 fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: Answer, key: &str) -> Option<Source> {
     match key {
-        "json" => json_path(reader, own).map(Source::Json),
+        "json" => json_path(reader, own, key).map(Source::Json),
         "regexp" => regexp(reader, own),
         _ if answer == Answer::Response => reader.text(own, "header").map(Source::Header),
         _ => {
@@ -123,10 +123,10 @@ fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: Answer, key: &str) -
     }
 }
 
-pub(crate) fn json_path(reader: &mut Reader, own: &Fields<'_>) -> Option<JsonPath> {
-    let node = own.get("json")?;
+pub(crate) fn json_path(reader: &mut Reader, own: &Fields<'_>, key: &str) -> Option<JsonPath> {
+    let node = own.get(key)?;
     let Some(written) = node.as_text() else {
-        reader.wrong(own, "json", node);
+        reader.wrong(own, key, node);
         return None;
     };
     if written.contains("{{") {

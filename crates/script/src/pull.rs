@@ -39,6 +39,7 @@ pub(crate) struct Pull {
     block: Node,
     rhythm: Option<Rhythm>,
     cursor: Option<Cursor>,
+    more: Option<Source>,
     messages: String,
     empty: Vec<u16>,
     timeout: Duration,
@@ -68,6 +69,7 @@ impl Pulls {
             block: fields.to_node(),
             rhythm: rhythm(reader, engine, fields),
             cursor: if polls { cursor(reader, fields) } else { None },
+            more: if engine == Engine::Poll { more(reader, fields) } else { None },
             messages: polls.then(|| reader.text(fields, "messages")).flatten().unwrap_or("messages".into()),
             empty: if polls { empty(reader, fields) } else { Vec::new() },
             timeout: time_limit(reader, fields).unwrap_or(timeout),
@@ -112,7 +114,7 @@ fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<Cursor> {
             reader.problem(own.place_of("header"), what, None);
             None
         }
-        (Some(_), None) => json_path(reader, &own).map(Source::Json),
+        (Some(_), None) => json_path(reader, &own, "json").map(Source::Json),
         (None, Some(_)) => reader.text(&own, "header").map(|name| Source::Header(name.to_lowercase())),
         (None, None) => {
             let what = "a cursor needs its place in an answer";
@@ -128,6 +130,10 @@ fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<Cursor> {
         return None;
     };
     Some(Cursor { from: from?, parameter })
+}
+
+fn more(reader: &mut Reader, fields: &Fields<'_>) -> Option<Source> {
+    json_path(reader, fields, "more").map(Source::Json)
 }
 
 fn empty(reader: &mut Reader, fields: &Fields<'_>) -> Vec<u16> {
@@ -186,6 +192,7 @@ fn opened(reader: &mut Reader, flow: &Flow<'_>, request: Request, name: &str) ->
             url,
             headers,
             cursor: pull.and_then(|pull| pull.cursor.clone()),
+            more: pull.and_then(|pull| pull.more.clone()),
             rhythm: pull.map_or(default, |pull| pull.rhythm)?,
             empty: pull.map(|pull| pull.empty.clone()).unwrap_or_default(),
             messages: pull.map_or_else(|| "messages".into(), |pull| pull.messages.clone()),

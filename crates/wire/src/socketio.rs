@@ -17,5 +17,5 @@ mod revision;
 
 pub use assemble::{Assembled, Assembler};
 pub use build::event_name;
-pub use packet::{Kind, MAX_ATTACHMENTS, Packet, PacketError, decode, decode_within, encode};
+pub use packet::{Kind, MAX_ATTACHMENTS, Packet, PacketError, decode, encode};
 pub use revision::Revision;

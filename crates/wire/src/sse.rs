@@ -37,7 +37,7 @@ mod decode;
 mod encode;
 
 pub use decode::{Decoder, Event, Item, MAX_ID, Violation};
-pub use encode::{Message, Unwritable, comment, retry};
+pub use encode::{Message, Unwritable, retry};
 
 /// The type of an event stream's response.
 pub const CONTENT_TYPE: &str = "text/event-stream";

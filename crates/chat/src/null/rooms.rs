@@ -98,7 +98,7 @@ impl Attendant for Member {
         self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         None
     }
 

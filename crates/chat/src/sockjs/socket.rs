@@ -75,7 +75,7 @@ impl Attendant for Socket {
         self.conversation.heard();
     }
 
-    fn farewell(&self) -> Option<&'static str> {
+    fn farewell(&self, _: Close) -> Option<&'static str> {
         Some("c[3000,\"Go away!\"]")
     }
 

@@ -192,7 +192,7 @@ async fn an_id_comes_back_as_it_was_sent() {
         ws.text(&format!(r#"{{"type":"send","content":"x","id":{id}}}"#)).await;
         let ack = [ws.next_text().await, ws.next_text().await].into_iter().find(|text| text.contains("ack"));
         assert!(ack.as_ref().unwrap().contains(&format!(r#""id":{id},"#)), "{id}: {ack:?}");
-        ws.text(&format!(r#"{{"type":"send","content":null,"id":{id}}}"#)).await;
+        ws.text(&format!(r#"{{"type":"send","id":{id}}}"#)).await;
         let refusal = ws.next_text().await;
         assert!(refusal.contains(&format!(r#""id":{id},"#)), "{id}: {refusal}");
     }
@@ -211,6 +211,14 @@ async fn a_content_is_passed_on_and_kept_as_it_was_written() {
     assert!(sio.ws.next_text().await.contains(content));
     sio.ws.text(&format!(r#"42["sendMessage",{content}]"#)).await;
     assert!(sio.ws.next_text().await.contains(content));
+    // `null` is a content like any other; only where there is none is it missing.
+    raw.text(r#"{"type":"send","content":null}"#).await;
+    assert!(sio.ws.next_text().await.contains(r#""content":null"#));
+    for null in [r#"{"content":null}"#, "null"] {
+        sio.ws.text(&format!(r#"42["sendMessage",{null}]"#)).await;
+        assert!(sio.ws.next_text().await.contains(r#""content":null"#));
+    }
     let page = get(at, "/rooms/lobby/messages", token).await.body;
     assert_eq!(page.matches(content).count(), 3, "{page}");
+    assert_eq!(page.matches(r#""content":null"#).count(), 3, "{page}");
 }

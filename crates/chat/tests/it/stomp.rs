@@ -219,7 +219,6 @@ async fn a_client_that_breaks_a_rule_is_told_and_closed() {
         (vec!["UNSUBSCRIBE\nid:s\n\n"], "bad_frame", 1002),
         (vec!["SEND\ndestination:/pub/room/lobby\n\n1"], "unauthorized", 1000),
         (vec!["SEND\n\n1"], "bad_frame", 1002),
-        (vec!["SEND\ndestination:/pub/share/7\n\nnull"], "bad_request", 1000),
         // As a JSON string it is longer than its text.
         (vec![&long], "too_large", 1000),
         (vec!["SEND\ndestination:/pub/share/7\ncontent-length:101\n\n"], "bad_frame", 1002),

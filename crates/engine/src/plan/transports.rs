@@ -45,6 +45,8 @@ pub struct PollOpen {
     pub headers: Vec<(String, Template)>,
     /// How the target is told what has been received already.
     pub cursor: Option<Cursor>,
+    /// Where an answer says that it was cut short: what is there and neither `null`, `false`, 0 nor empty text.
+    pub more: Option<Source>,
     /// When the next request leaves.
     pub rhythm: Rhythm,
     /// Statuses that say there is nothing new, beside 204, 304 and an empty 200.
@@ -68,7 +70,7 @@ pub struct Cursor {
 /// The rhythm of polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rhythm {
-    /// One is planned every so often, counted from the first.
+    /// One is planned every so often, counted from the first. In between only answers that were cut short are followed up.
     Every(Duration),
     /// Each follows the answer to the one before, which may be held so long.
     Held(Duration),

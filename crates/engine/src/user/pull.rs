@@ -45,6 +45,7 @@ impl User {
             headers,
             cookie,
             cursor: step.cursor.clone(),
+            more: step.more.clone(),
             after,
             rhythm: step.rhythm,
             empty: step.empty.clone(),

@@ -24,6 +24,7 @@ fn request(origin: &Origin) -> PollRequest {
         headers: vec![("authorization".into(), "Bearer x".into())],
         cookie: Some("sid=1".into()),
         cursor: Some(Cursor { from, parameter: "after".into() }),
+        more: None,
         after: None,
         rhythm: Rhythm::Held(Duration::from_secs(25)),
         empty: Vec::new(),
@@ -149,6 +150,55 @@ fn on_the_grid_a_request_leaves_when_it_is_due() {
             assert_eq!((driven.connection.expires(), heads.borrow().len()), (Some(due), count));
             driven.now = due;
         }
+    });
+}
+
+#[test]
+fn an_answer_that_was_cut_short_is_followed_up_at_once_and_the_grid_stays() {
+    local(async {
+        let (origin, heads) = scripted(vec![
+            ok(r#"{"messages":[1],"next":1,"more":true}"#),
+            ok(r#"{"messages":[2],"next":2,"more":true}"#),
+            ok(r#"{"messages":[3],"next":3}"#),
+            // Neither of these two would bring anything else if it were asked again.
+            ok(r#"{"messages":[3],"next":3,"more":true}"#),
+            ok(r#"{"messages":[],"next":4,"more":true}"#),
+            ok(r#"{"messages":[5],"next":5,"more":true}"#),
+            bare(500),
+            ok(r#"{"messages":[6],"next":6,"more":false}"#),
+        ])
+        .await;
+        let more = Some(Source::Json(JsonPath::parse("$.more").unwrap()));
+        let rhythm = Rhythm::Every(Duration::from_secs(3));
+        let mut driven = open(PollRequest { rhythm, more, ..request(&origin) }).await.unwrap();
+        for (polls, seen) in [(3, 6), (4, 8), (5, 9), (7, 12), (8, 14)] {
+            driven.until(|driven| driven.seen.len() == seen).await;
+            let due = At(driven.now.0 + 3_000_000_000);
+            assert_eq!((driven.connection.expires(), heads.borrow().len()), (Some(due), polls));
+            driven.now = due;
+        }
+        assert!(heads.borrow()[2].contains("&after=2 "), "{}", heads.borrow()[2]);
+    });
+}
+
+#[test]
+fn what_would_be_followed_up_when_the_next_poll_is_due_is_that_poll() {
+    local(async {
+        let (origin, heads) = scripted(vec![
+            ok(r#"{"messages":[1],"next":1,"more":true}"#),
+            ok(r#"{"messages":[2],"next":2}"#),
+        ])
+        .await;
+        let more = Some(Source::Json(JsonPath::parse("$.more").unwrap()));
+        let rhythm = Rhythm::Every(Duration::from_secs(3));
+        let late = Rc::new(|| At(4_000_000_000));
+        let request = PollRequest { rhythm, more, ..request(&origin) };
+        let mut driven = Driven::new(Connection::Poll(PollLink::open(&net(), late, request).await.unwrap()));
+        driven.now = At(4_000_000_000);
+        driven.until(|driven| driven.seen.len() == 4).await;
+        // Another one would be there by then.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_eq!((driven.connection.expires(), heads.borrow().len()), (Some(At(6_000_000_000)), 2));
     });
 }
 

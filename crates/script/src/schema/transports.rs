@@ -85,6 +85,12 @@ pub(crate) const POLL: Area = Area {
         POLL_URL,
         key("every", SECONDS, "3", "One poll is planned every so often, however long the one before took."),
         POLL_CURSOR,
+        key(
+            "more",
+            "a JSONPath",
+            "$.more",
+            "Where an answer says that it was cut short: what is there and is not false, null, 0 or empty has the next poll leave at once. The one after that keeps to the rhythm.",
+        ),
         POLL_HEADERS,
         key("timeout", SECONDS, "10", "Time limit of a poll; 10 s by default."),
         POLL_MESSAGES,

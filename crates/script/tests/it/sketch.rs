@@ -180,6 +180,9 @@ impl Sketch<'_> {
         if let Some(cursor) = &step.cursor {
             text.push_str(&format!(" cursor {} as {}", source(&cursor.from), cursor.parameter));
         }
+        if let Some(more) = &step.more {
+            text.push_str(&format!(" more {}", source(more)));
+        }
         if !step.empty.is_empty() {
             text.push_str(&format!(" empty {:?}", step.empty));
         }

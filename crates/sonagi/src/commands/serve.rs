@@ -27,10 +27,11 @@ pub(super) fn seeded(users: u32, credentials: &Path) -> Vec<String> {
 
 pub(super) fn define() -> Command {
     Command::new(NAME)
-        .about("Run the reference chat service: logins, rooms, history over WebSocket and Socket.IO")
+        .about("Run the reference chat service: logins, rooms, history, location groups over six transports")
         .long_about(
-            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket and \
-             Socket.IO (docs/service.md). The first line on standard output is `listening on http://HOST:PORT`, \
+            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO \
+             and STOMP, in SockJS or not, and location groups over event streams, polling and long polling as well \
+             (docs/service.md). The first line on standard output is `listening on http://HOST:PORT`, \
              once it does. The first Ctrl-C or SIGTERM drains it, the second stops it at once.",
         )
         .arg(

@@ -164,29 +164,17 @@ impl std::fmt::Display for Found {
 /// # Errors
 /// [`PacketError`] for the first rule broken, read from left to right.
 pub fn decode(text: &str) -> Result<Packet<'_>, PacketError> {
-    decode_within(text, MAX_ATTACHMENTS)
+    read(text, Revision::Five)
 }
 
-/// [`decode`] with another limit of attachments.
-///
-/// # Errors
-/// As [`decode`].
-pub fn decode_within(text: &str, max_attachments: usize) -> Result<Packet<'_>, PacketError> {
-    read(text, max_attachments, Revision::Five)
-}
-
-pub(super) fn read(
-    text: &str,
-    max_attachments: usize,
-    revision: Revision,
-) -> Result<Packet<'_>, PacketError> {
+pub(super) fn read(text: &str, revision: Revision) -> Result<Packet<'_>, PacketError> {
     let Some(found) = text.chars().next() else { return Err(PacketError::Empty) };
     let kind =
         u8::try_from(found).ok().and_then(Kind::from_digit).ok_or(PacketError::UnknownType { found })?;
     let mut rest = &text[1..];
     let mut attachments = 0;
     if kind.is_binary() {
-        (attachments, rest) = attachment_count(kind, rest, max_attachments)?;
+        (attachments, rest) = attachment_count(kind, rest)?;
     }
     let mut namespace = "/";
     if rest.starts_with('/') {
@@ -206,7 +194,7 @@ pub(super) fn read(
     Ok(Packet { kind, namespace: namespace.into(), ack, attachments, data: rest.into() })
 }
 
-fn attachment_count(kind: Kind, text: &str, limit: usize) -> Result<(usize, &str), PacketError> {
+fn attachment_count(kind: Kind, text: &str) -> Result<(usize, &str), PacketError> {
     let (digits, rest) = leading_digits(text);
     let Some(rest) = rest.strip_prefix('-').filter(|_| !digits.is_empty()) else {
         return Err(PacketError::AttachmentCount { kind });
@@ -216,8 +204,8 @@ fn attachment_count(kind: Kind, text: &str, limit: usize) -> Result<(usize, &str
     if announced == 0 {
         return Err(PacketError::AttachmentCount { kind });
     }
-    if announced > limit {
-        return Err(PacketError::TooManyAttachments { announced, limit });
+    if announced > MAX_ATTACHMENTS {
+        return Err(PacketError::TooManyAttachments { announced, limit: MAX_ATTACHMENTS });
     }
     Ok((announced, rest))
 }

@@ -1,7 +1,7 @@
 //! What the two protocols mean differently by the same text.
 
 use super::packet::read;
-use super::{Kind, MAX_ATTACHMENTS, Packet, PacketError};
+use super::{Kind, Packet, PacketError};
 
 /// A version of the protocol. The text form is the same; [`super::encode`] writes both.
 ///
@@ -42,20 +42,12 @@ impl Revision {
         self == Revision::Four
     }
 
-    /// Reads the text part of a packet that may announce up to [`MAX_ATTACHMENTS`].
+    /// Reads the text part of a packet that may announce up to [`MAX_ATTACHMENTS`](super::MAX_ATTACHMENTS).
     ///
     /// # Errors
     /// [`PacketError`] for the first rule broken, read from left to right.
     pub fn decode(self, text: &str) -> Result<Packet<'_>, PacketError> {
-        read(text, MAX_ATTACHMENTS, self)
-    }
-
-    /// [`Revision::decode`] with another limit of attachments.
-    ///
-    /// # Errors
-    /// As [`Revision::decode`].
-    pub fn decode_within(self, text: &str, max_attachments: usize) -> Result<Packet<'_>, PacketError> {
-        read(text, max_attachments, self)
+        read(text, self)
     }
 
     /// What the payload must begin with, in the words of [`PacketError::Payload`].

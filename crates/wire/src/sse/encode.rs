@@ -57,15 +57,6 @@ impl Message<'_> {
     }
 }
 
-/// Appends a comment, a line for each of the text's: a heartbeat when the text is "".
-pub fn comment(text: &str, out: &mut Vec<u8>) {
-    if text.is_empty() {
-        out.extend_from_slice(b":\n");
-    } else {
-        push_lines(b": ", text.as_bytes(), out);
-    }
-}
-
 /// Appends how long clients should wait before they connect again, in milliseconds.
 pub fn retry(ms: u64, out: &mut Vec<u8>) {
     push_line(b"retry: ", ms.to_string().as_bytes(), out);

@@ -24,17 +24,6 @@
 //! assert_eq!(stamps, 1);
 //! # Ok::<(), sonagi_wire::stomp::Violation>(())
 //! ```
-//!
-//! What the service does with a broadcast: everything but `subscription`, `message-id` and `ack` is written once.
-//! ```
-//! use sonagi_wire::stomp::{Delivery, Shared, Version};
-//! let shared = Shared::new(&[("destination", "/sub/location/7")], br#"{"n":1}"#);
-//! let mut head = Vec::new();
-//! let rest = shared.frame(Version::V1_2, Delivery { subscription: "0", message_id: 41, ack: None }, &mut head)?;
-//! assert_eq!(head, b"MESSAGE\nsubscription:0\nmessage-id:41\n");
-//! assert_eq!(&rest[..], b"destination:/sub/location/7\ncontent-length:7\n\n{\"n\":1}\0"); // the same bytes for all
-//! # Ok::<(), sonagi_wire::stomp::Unwritable>(())
-//! ```
 
 mod ack;
 mod decoder;
@@ -43,7 +32,6 @@ mod escape;
 mod frame;
 mod heartbeat;
 mod scan;
-mod shared;
 mod version;
 mod violation;
 
@@ -53,7 +41,6 @@ pub use encode::{Unwritable, Writer};
 pub use frame::{Command, Frame, Headers};
 pub use heartbeat::{Agreed, HeartBeat};
 pub use scan::Limits;
-pub use shared::{Delivery, Shared};
 pub use version::{Version, Versions};
 pub use violation::Violation;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use sonagi_wire::socketio::{
-    Assembled, Assembler, Packet, PacketError, Revision, decode, decode_within, encode, event_name,
+    Assembled, Assembler, Packet, PacketError, Revision, decode, encode, event_name,
 };
 
 use crate::vectors;
@@ -99,9 +99,12 @@ fn the_parts_are_borrowed_from_the_text() {
 }
 
 #[test]
-fn the_callers_limit_of_attachments_holds() {
-    assert_eq!(decode_within("511-[]", 11).unwrap().attachments, 11);
-    assert_eq!(decode_within("51-[]", 0), Err(PacketError::TooManyAttachments { announced: 1, limit: 0 }));
+fn the_limit_of_attachments_holds_in_both_protocols() {
+    for revision in [Revision::Four, Revision::Five] {
+        assert_eq!(revision.decode("510-[]").unwrap().attachments, 10);
+        let refused = Err(PacketError::TooManyAttachments { announced: 11, limit: 10 });
+        assert_eq!(revision.decode("511-[]"), refused);
+    }
 }
 
 #[test]

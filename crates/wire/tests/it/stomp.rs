@@ -1,8 +1,8 @@
 //! STOMP: the vectors of each version, how a session settles its version, and what is the same for many receivers.
 
 use sonagi_wire::stomp::{
-    AckId, AckMode, Agreed, Command, Decoder, Delivery, Event, HeartBeat, Limits, Shared, Side, Unwritable,
-    Version, Versions, Violation, Writer,
+    AckId, AckMode, Agreed, Command, Decoder, Event, HeartBeat, Limits, Side, Unwritable, Version, Versions,
+    Violation, Writer,
 };
 
 use proptest::collection::vec;
@@ -214,37 +214,6 @@ fn every_version_acknowledges_in_its_own_way() {
     assert_eq!(AckMode::from_header(None, Version::V1_0), Ok(AckMode::Auto));
     assert_eq!(AckMode::from_header(Some("client-individual"), Version::V1_0), Err(Violation::AckMode));
     assert_eq!(AckMode::from_header(Some("client-individual"), Version::V1_1), Ok(AckMode::ClientIndividual));
-}
-
-#[test]
-fn receivers_share_all_of_a_message_but_their_own_headers() {
-    let shared = Shared::new(&[("destination", "/sub/a")], b"hi");
-    let mut heads = Vec::new();
-    let to = |subscription, message_id| Delivery { subscription, message_id, ack: Some("k:1") };
-    let first = shared.frame(Version::V1_1, to("a", 1), &mut heads).unwrap();
-    let second = shared.frame(Version::V1_2, to("b:c", 20), &mut heads).unwrap();
-    assert_eq!(first.as_ptr(), second.as_ptr(), "the same bytes, not equal ones");
-    let text = String::from_utf8(heads).unwrap();
-    let expected =
-        "MESSAGE\nsubscription:a\nmessage-id:1\nMESSAGE\nsubscription:b\\cc\nack:k\\c1\nmessage-id:20\n";
-    assert_eq!(text, expected);
-    assert_eq!(&first[..], b"destination:/sub/a\ncontent-length:2\n\nhi\0");
-}
-
-#[test]
-fn a_version_without_the_escape_refuses_what_the_others_share() {
-    let shared = Shared::new(&[("destination", "/a"), ("note", "two\nlines")], b"");
-    let mut head = b"before".to_vec();
-    let to = Delivery { subscription: "0", message_id: 1, ack: None };
-    let refused = shared.frame(Version::V1_0, to, &mut head).unwrap_err();
-    assert_eq!(refused, Unwritable { version: Version::V1_0, name: "note".into() });
-    assert_eq!(head, b"before");
-    assert!(
-        shared
-            .frame(Version::V1_1, to, &mut head)
-            .unwrap()
-            .starts_with(b"destination:/a\nnote:two\\nlines\n")
-    );
 }
 
 #[test]

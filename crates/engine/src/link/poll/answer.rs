@@ -15,7 +15,7 @@ use crate::plan::Source;
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// Where in an answer the cursor is.
+/// Where in an answer the cursor is, or the word that there is more.
 pub(super) enum Place {
     /// A member of its object: what nearly all paths come to.
     Member(String),
@@ -109,13 +109,27 @@ impl<'a> Answer<'a> {
 
     /// The cursor it gives, as text; None: it gives none.
     pub(super) fn cursor(&self, place: &Place, response: &Response) -> Option<String> {
+        spelt(self.value(place, response)?)
+    }
+
+    /// Whether what is there says yes.
+    pub(super) fn says(&self, place: &Place, response: &Response) -> bool {
+        match self.value(place, response) {
+            None | Some(Value::Null | Value::Bool(false)) => false,
+            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+            Some(Value::String(text)) => !text.is_empty(),
+            Some(Value::Bool(true) | Value::Array(_) | Value::Object(_)) => true,
+        }
+    }
+
+    fn value(&self, place: &Place, response: &Response) -> Option<Value> {
         match place {
             Place::Member(name) => match self {
-                Answer::Object { members, .. } => spelt(serde_json::from_str(members.get(name)?.get()).ok()?),
+                Answer::Object { members, .. } => serde_json::from_str(members.get(name)?.get()).ok(),
                 // An object without a list of messages is one message, and may say where to go on.
                 Answer::One(text) => {
                     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-                    spelt(serde_json::from_str(members.remove(name)?.get()).ok()?)
+                    serde_json::from_str(members.remove(name)?.get()).ok()
                 }
                 Answer::Refusal | Answer::Blank | Answer::List(_) => None,
             },
@@ -124,21 +138,21 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn find(source: &Source, response: &Response) -> Option<String> {
+fn find(source: &Source, response: &Response) -> Option<Value> {
     match source {
         Source::Header(name) => {
             let value = response.headers.get(name)?;
-            Some(String::from_utf8_lossy(value).into_owned())
+            Some(String::from_utf8_lossy(value).into())
         }
         Source::Json(path) => {
             let body: Value = serde_json::from_slice(&response.body).ok()?;
-            spelt(path.query(&body).first()?.clone())
+            path.query(&body).first().map(|value| (*value).clone())
         }
         Source::Regexp { regex, group } => {
             let body = String::from_utf8_lossy(&response.body);
-            Some(regex.captures(&body)?.get(*group)?.as_str().to_owned())
+            Some(regex.captures(&body)?.get(*group)?.as_str().into())
         }
-        Source::Status => Some(response.status.to_string()),
+        Source::Status => Some(response.status.to_string().into()),
     }
 }
 
@@ -240,6 +254,21 @@ mod tests {
         let one = response(200, r#"{"lat":1,"next":"e.7"}"#);
         let answer = Answer::read(&one, false, "messages");
         assert_eq!(answer.cursor(&Place::new(json("$.next")), &one).as_deref(), Some("e.7"));
+    }
+
+    #[test]
+    fn what_says_yes_is_neither_missing_nor_null_nor_false_nor_nothing() {
+        let body =
+            r#"{"messages":[],"a":true,"b":false,"c":null,"d":0,"e":7,"f":"","g":"/next","h":{"i":true}}"#;
+        let (response, mut yes) = (response(200, body), String::new());
+        let answer = Answer::read(&response, false, "messages");
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h", "h.i", "j"] {
+            let place = Place::new(Source::Json(JsonPath::parse(&format!("$.{name}")).unwrap()));
+            if answer.says(&place, &response) {
+                yes.push_str(name);
+            }
+        }
+        assert_eq!(yes, "aeghh.i");
     }
 
     #[test]

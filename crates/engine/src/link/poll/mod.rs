@@ -2,11 +2,12 @@
 //!
 //! | rhythm | the next request is due |
 //! |---|---|
-//! | `Every` | on a grid counted from the first: one still under way then delays it, and none is left out |
+//! | `Every` | on a grid counted from the first: one still under way then delays it, and none is left out. Before that at once, when an answer says that it was cut short |
 //! | `Held` | at once; 100 ms after an answer that brought nothing and came in less than that; about a second (half to one and a half, drawn) after one that failed |
 //!
 //! The waits of `Held` keep a target that answers at once what it should hold back from being asked in a hot loop. On the
-//! grid the script's own rhythm does that, after failures as well.
+//! grid the script's own rhythm does that, after failures as well; an answer that claims to be cut short and brought nothing,
+//! or left the cursor where it was, is not followed up.
 //!
 //! Connections are the link's own, never those of `http.pool`: a held request would keep one from everybody else. Redirects
 //! are not followed.
@@ -30,7 +31,7 @@ use sonagi_measure::outcome::Failure;
 use super::{Ended, Env, Incoming};
 use crate::http::{Client, Encoded, Keep, Request, Response};
 use crate::net::{Failed, Net, Origin, push_query};
-use crate::plan::{Cursor, Rhythm};
+use crate::plan::{Cursor, Rhythm, Source};
 use answer::{Answer, Place};
 
 /// Answers in one drive before other tasks get their turn.
@@ -64,6 +65,8 @@ pub struct PollRequest {
     pub cookie: Option<String>,
     /// How the target is told what has been received already.
     pub cursor: Option<Cursor>,
+    /// Where an answer says that it was cut short.
+    pub more: Option<Source>,
     /// The cursor to begin with.
     pub after: Option<String>,
     /// When the next request leaves.
@@ -111,6 +114,7 @@ pub struct PollLink {
     cookie: Option<String>,
     /// Where the cursor is, and the parameter that gives it back.
     place: Option<(Place, String)>,
+    more: Option<Place>,
     cursor: Option<String>,
     rhythm: Rhythm,
     empty: Vec<u16>,
@@ -120,6 +124,8 @@ pub struct PollLink {
     max_answer: usize,
     rng: fastrand::Rng,
     lane: Lane,
+    /// The last time of the grid that a request was, or is, due at.
+    grid: At,
     /// Of the request under way, or of the next.
     planned: At,
     started: At,
@@ -175,6 +181,7 @@ impl PollLink {
             path: request.path,
             cookie: request.cookie,
             place: request.cursor.map(|cursor| (Place::new(cursor.from), cursor.parameter)),
+            more: request.more.map(Place::new),
             cursor: request.after,
             rhythm: request.rhythm,
             empty: request.empty,
@@ -183,6 +190,7 @@ impl PollLink {
             max_answer: request.max_answer,
             rng: fastrand::Rng::with_seed(request.seed),
             lane: Lane::Idle(client),
+            grid: request.planned,
             planned: request.planned,
             started: request.planned,
             expires: request.planned,
@@ -332,7 +340,7 @@ impl PollLink {
     /// When the request after this one is due; `pause` is what a held one waits after `ended`.
     fn next_planned(&self, ended: At, pause: i64) -> At {
         match self.rhythm {
-            Rhythm::Every(every) => self.planned.plus(nanos(every).max(LEAST_EVERY_NS)),
+            Rhythm::Every(every) => self.grid.plus(nanos(every).max(LEAST_EVERY_NS)),
             Rhythm::Held(_) => ended.plus(pause),
         }
     }
@@ -357,15 +365,29 @@ impl PollLink {
             }
             _ => self.pause(response, is_empty),
         };
+        let mut has_moved = self.place.is_none();
         if !matches!(answer, Answer::Refusal)
             && let Some((place, _)) = &self.place
             && let Some(cursor) = answer.cursor(place, response)
         {
+            has_moved = self.cursor.as_ref() != Some(&cursor);
             self.cursor = Some(cursor);
         }
+        let is_cut =
+            has_moved && !is_empty && self.more.as_ref().is_some_and(|place| answer.says(place, response));
         answer.each(|text| on(Incoming::Message { topic: "", text }));
-        self.planned = self.next_planned(ended, pause);
+        self.plan_next(ended, pause, is_cut);
         Ok(())
+    }
+
+    /// The next request is due: when the rhythm says so, or before that at once when there is more to be had.
+    fn plan_next(&mut self, ended: At, pause: i64, is_cut: bool) {
+        let next = self.next_planned(ended, pause);
+        let follows_up = is_cut && matches!(self.rhythm, Rhythm::Every(_)) && ended < next;
+        self.planned = if follows_up { ended } else { next };
+        if !follows_up {
+            self.grid = next;
+        }
     }
 
     fn read<'a>(&self, response: &'a Response) -> Result<Answer<'a>, Ended> {
@@ -420,7 +442,7 @@ impl PollLink {
         }
         self.quick = None;
         let pause = self.failure_pause();
-        self.planned = self.next_planned(now, pause);
+        self.plan_next(now, pause, false);
         Ok(())
     }
 

@@ -68,6 +68,7 @@ fn poll(rhythm: Rhythm, cursor: bool) -> Step {
         url: Template::constant("/cur/g"),
         headers: vec![("x-empty".to_owned(), Template::default())],
         cursor: cursor.then(|| Cursor { from, parameter: "after".to_owned() }),
+        more: None,
         rhythm,
         empty: vec![210],
         messages: "messages".to_owned(),

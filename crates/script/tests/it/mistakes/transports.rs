@@ -115,7 +115,7 @@ fn a_stamped_message_goes_to_the_room_its_user_is_in() {
 #[test]
 fn streams_and_polls_say_what_they_ask_and_how_often() {
     check(
-        "  sse: {url: \"/s/{{ $room }}\", headers: 1}\n  poll: {url: /p, cursor: {json: $.a, header: b}}\n  longpoll: {url: /l, hold: 0, cursor: {as: c}, empty: [70]}\n",
+        "  sse: {url: \"/s/{{ $room }}\", headers: 1}\n  poll: {url: /p, cursor: {json: $.a, header: b}, more: \"$[\"}\n  longpoll: {url: /l, hold: 0, cursor: {as: c}, empty: [70], more: $.a}\n",
         "sse",
         "      - connect: /elsewhere\n      - subscribe: a\n",
         &[
@@ -123,9 +123,11 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
             "5:9: polling needs its rhythm | add `every: 3` (seconds from one poll to the next)",
             "5:27: a cursor needs the query parameter that gives it back | add `as: after`",
             "5:39: a cursor is in one place; this one has json and header",
+            "5:57: `$[` is no JSONPath (RFC 9535) | paths look like $.user.id, $.rooms[0].id, $..id",
             "6:29: hold must be longer than 0 s",
             "6:40: a cursor needs its place in an answer | add `json: $.next`",
             "6:57: empty wants a status or a list of them, e.g. `empty: [503]`; got 70",
+            r#"6:62: unknown key "more" in config.longpoll | "more" belongs in config.poll (config.poll)"#,
             "10:18: over sse subscribing opens the connection; this flow does so on line 11 | write `connect: true`, or remove one of the two",
         ],
     );
