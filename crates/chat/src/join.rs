@@ -1,9 +1,10 @@
 //! How a peer comes into a room, from a cursor or without one.
 //!
-//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back is
-//! read from the store by a task of its own, page by page and no faster than the peer takes it, until the room's own
-//! memory reaches: neither the caller nor the room waits for that, and the peer is no member meanwhile. The answer to the
-//! join goes out first in either case.
+//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back,
+//! or is more than the queue has space for, is read from the store by a task of its own, page by page and no faster than
+//! the peer takes it, until the rest can be given so: neither the caller nor the room waits for that, and the peer is no
+//! member meanwhile. Of a peer that comes into several rooms at once one task gives at a time. The answer to the join goes
+//! out first in either case.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -91,19 +92,16 @@ impl Hub {
         }
     }
 
-    /// Gives what lies behind `after` from the store until the room itself has the rest. A peer for which that
-    /// fails is closed rather than left with a gap it was not told of: it comes back with its cursor.
+    /// Gives what lies behind `after` from the store until the room itself has the rest, and the queue space for it. A peer
+    /// for which that fails is closed rather than left with a gap it was not told of: it comes back with its cursor.
     async fn catch_up(self: &Arc<Hub>, room: &Arc<Room>, member: &Arc<Member>, after: u64, upto: u64) {
         let (mut after, mut upto) = (after, upto);
-        let outbox = &member.peer.outbox;
         loop {
-            let Some(last) = self.give_page(room, member, after, upto).await else { break };
-            after = last;
-            while outbox.waiting() > self.config.limits.queue_bytes / 4 {
-                if !outbox.is_open() || !member.stays() {
-                    return;
-                }
-                tokio::time::sleep(LOOK).await;
+            // Held until the room is entered or has said no: else several rooms would find the same space.
+            let Some(_turn) = self.turn(member).await else { return };
+            match self.give_page(room, member, after, upto).await {
+                Some(last) => after = last,
+                None => break,
             }
             match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
                 Entered::Member => return self.settle(member),
@@ -112,7 +110,28 @@ impl Hub {
                 Entered::NotKept => break,
             }
         }
-        outbox.close(Close::Slow);
+        member.peer.outbox.close(Close::Slow);
+    }
+
+    /// Waits until the peer has taken most of what it was given; `None` when it wants no more. Not in anybody's way
+    /// meanwhile.
+    async fn turn<'a>(&self, member: &'a Member) -> Option<tokio::sync::MutexGuard<'a, ()>> {
+        loop {
+            let turn = member.peer.catching_up.lock().await;
+            if !member.stays() || !member.peer.outbox.is_open() {
+                return None;
+            }
+            if member.peer.outbox.spare() >= self.page_cost() {
+                return Some(turn);
+            }
+            drop(turn);
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// What a page may cost on a queue: half of what is for such pages, so that one can be sent while another is read.
+    fn page_cost(&self) -> usize {
+        self.config.limits.queue_bytes / 4
     }
 
     /// Queues one page and returns the number of its last message; `None` when it does not begin right behind `after`.
@@ -124,8 +143,7 @@ impl Hub {
         upto: u64,
     ) -> Option<u64> {
         let limits = &self.config.limits;
-        // What waits already, and the room's own memory that follows, have to fit as well.
-        let bytes = limits.history_bytes.min(limits.queue_bytes / 4);
+        let bytes = limits.history_bytes.min(self.page_cost());
         let wanted = Wanted { after, upto, messages: limits.history_page, bytes };
         let mut tries = 0;
         let page = loop {
@@ -140,9 +158,11 @@ impl Hub {
         if page.first()?.seq != after + 1 {
             return None;
         }
-        let given = member.give(room, &page);
+        let mut piece = member.written(room, &page);
+        piece.cut(self.page_cost());
+        let given = member.give(&piece, after);
         given.record(&self.metrics);
         self.metrics.replayed.add(given.copies);
-        page.last().map(|last| last.seq)
+        Some(after + piece.count() as u64)
     }
 }
