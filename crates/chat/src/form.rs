@@ -62,6 +62,15 @@ impl Form {
         }
     }
 
+    /// How many messages of those that were missed may be sent now. Of those that must be acknowledged some are left for
+    /// what comes meanwhile, unless its client has been waited for in vain.
+    pub(crate) fn free(&self, in_vain: bool) -> usize {
+        match self {
+            Form::Stomp(listening) => listening.free(in_vain),
+            _ => usize::MAX,
+        }
+    }
+
     /// Something was not sent to who wanted it. Not under the lock of the peer's queue.
     pub(crate) fn not_sent(&self, peer: &Peer, metrics: &Metrics) {
         if let Form::Stomp(listening) = self {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::cursor::{Entered, Joined, Start};
-use crate::form::Form;
+use crate::form::{Form, Piece};
 use crate::hub::Hub;
 use crate::member::Member;
 use crate::outbox::Close;
@@ -25,7 +25,8 @@ use crate::store::Wanted;
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How often a page is asked for while too much waits to be stored: a second in all.
+/// How often a page is asked for while too much waits to be stored, or an acknowledgement is waited for by itself: a second
+/// in all.
 const TRIES: usize = 200;
 
 impl Hub {
@@ -54,9 +55,7 @@ impl Hub {
             }
             Err(why) => return Err(self.not_joined(&why)),
         };
-        let entered = room.enter(&member, start, greet, &self.metrics);
-        member.form.not_sent(&member.peer, &self.metrics);
-        match entered {
+        match room.enter(&member, start, greet, &self.metrics) {
             Entered::Member if start != Start::Now => self.settle(&member),
             Entered::Member => member.settle(0),
             Entered::Left => {}
@@ -98,11 +97,16 @@ impl Hub {
         let (mut after, mut upto) = (after, upto);
         loop {
             // Held until the room is entered or has said no: else several rooms would find the same space.
-            let Some(_turn) = self.turn(member).await else { return };
-            match self.give_page(room, member, after, upto).await {
-                Some(last) => after = last,
-                None => break,
+            let Some((_turn, free)) = self.turn(member).await else { return };
+            let Some(missed) = self.missed(room, member, after, upto, free).await else { break };
+            let given = member.give(&missed, after);
+            if given.copies == 0 {
+                // It has left or is closing, unless this says why not.
+                return member.form.not_sent(&member.peer, &self.metrics);
             }
+            given.record(&self.metrics);
+            self.metrics.replayed.add(given.copies);
+            after += missed.count() as u64;
             match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
                 Entered::Member => return self.settle(member),
                 Entered::Left => return,
@@ -113,16 +117,21 @@ impl Hub {
         member.peer.outbox.close(Close::Slow);
     }
 
-    /// Waits until the peer has taken most of what it was given; `None` when it wants no more. Not in anybody's way
-    /// meanwhile.
-    async fn turn<'a>(&self, member: &'a Member) -> Option<tokio::sync::MutexGuard<'a, ()>> {
+    /// Waits until the peer has taken, and acknowledged, most of what it was given; `None` when it wants no more. Also says
+    /// how many messages it may be given. Not in anybody's way meanwhile.
+    async fn turn<'a>(&self, member: &'a Member) -> Option<(tokio::sync::MutexGuard<'a, ()>, usize)> {
+        let mut looks = 0;
         loop {
             let turn = member.peer.catching_up.lock().await;
             if !member.stays() || !member.peer.outbox.is_open() {
                 return None;
             }
             if member.peer.outbox.spare() >= self.page_cost() {
-                return Some(turn);
+                let free = member.form.free(looks > TRIES);
+                if free > 0 {
+                    return Some((turn, free));
+                }
+                looks += 1;
             }
             drop(turn);
             tokio::time::sleep(LOOK).await;
@@ -134,17 +143,18 @@ impl Hub {
         self.config.limits.queue_bytes / 4
     }
 
-    /// Queues one page and returns the number of its last message; `None` when it does not begin right behind `after`.
-    async fn give_page(
+    /// A page as it is written for the member; `None` when it does not begin right behind `after`.
+    async fn missed(
         self: &Arc<Hub>,
         room: &Arc<Room>,
         member: &Member,
         after: u64,
         upto: u64,
-    ) -> Option<u64> {
+        free: usize,
+    ) -> Option<Piece> {
         let limits = &self.config.limits;
         let bytes = limits.history_bytes.min(self.page_cost());
-        let wanted = Wanted { after, upto, messages: limits.history_page, bytes };
+        let wanted = Wanted { after, upto, messages: limits.history_page.min(free), bytes };
         let mut tries = 0;
         let page = loop {
             match self.page(room, wanted).await {
@@ -158,11 +168,8 @@ impl Hub {
         if page.first()?.seq != after + 1 {
             return None;
         }
-        let mut piece = member.written(room, &page);
-        piece.cut(self.page_cost());
-        let given = member.give(&piece, after);
-        given.record(&self.metrics);
-        self.metrics.replayed.add(given.copies);
-        Some(after + piece.count() as u64)
+        let mut missed = member.written(room, &page);
+        missed.cut(self.page_cost());
+        Some(missed)
     }
 }

@@ -168,7 +168,7 @@ impl Room {
     }
 
     /// Queues the greeting, then what was missed, and from then on every message, all in one. When that has to be read
-    /// from the store or does not fit on the queue now, only the greeting; enter again behind what was given meanwhile.
+    /// from the store or may not all be sent now, only the greeting; enter again behind what was given meanwhile.
     pub(crate) fn enter(
         &self,
         member: &Arc<Member>,
@@ -194,7 +194,7 @@ impl Room {
         }
         if after < published {
             let missed = member.written(self, state.recent.after(after));
-            if missed.cost() > member.peer.outbox.spare() {
+            if missed.cost() > member.peer.outbox.spare() || missed.count() > member.form.free(false) {
                 return behind;
             }
             let given = member.give(&missed, after);

@@ -1,5 +1,5 @@
-//! Coming back to more than a queue holds: to several rooms in one breath, or in frames much longer than their messages.
-//! All of it arrives.
+//! Coming back to more than a queue holds: to several rooms in one breath, in frames much longer than their messages, or
+//! faster than it is acknowledged. All of it arrives.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -112,4 +112,39 @@ async fn whoever_comes_back_to_many_rooms_in_one_breath_gets_what_the_store_has_
 #[tokio::test]
 async fn frames_that_are_much_longer_than_their_messages_are_given_as_they_fit() {
     check(Limits { queue_bytes: 32 * 1024, ..Limits::default() }, 1, 256, 20).await;
+}
+
+/// Subscribes from the beginning, acknowledges after every so many messages, and gets all.
+async fn acknowledges(at: SocketAddr, mode: &str, messages: u64, every: u64) -> Stomp {
+    let mut stomp = Stomp::connect(at, "1.2").await;
+    stomp.subscribe("s", "/sub/location/0", &format!("after:0\nack:{mode}\n")).await;
+    for seq in 1..=messages {
+        let message = stomp.next().await;
+        assert_eq!((message.command.as_str(), message.seq()), ("MESSAGE", seq), "{mode}");
+        if seq % every == 0 {
+            stomp.frame(&format!("ACK\nid:{}\n\n", message.header("ack").unwrap())).await;
+        }
+    }
+    stomp
+}
+
+#[tokio::test]
+async fn a_long_absence_is_made_up_for_as_it_is_acknowledged() {
+    let limits = Limits { stomp_unacked: 40, recent_messages: 100, ..Limits::default() };
+    let service = full(limits, 1, 500, 20).await;
+    for mode in ["client", "client-individual"] {
+        let mut stomp = acknowledges(service.address(), mode, 500, 1).await;
+        stomp.frame("UNSUBSCRIBE\nid:s\nreceipt:over\n\n").await;
+        assert_eq!(stomp.next().await.header("receipt-id"), Some("over"));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_acknowledges_many_at_once_gets_as_many_and_then_what_is_new() {
+    let limits = Limits { stomp_unacked: 40, recent_messages: 100, ..Limits::default() };
+    let service = full(limits, 1, 90, 20).await;
+    // More than the half that is sent without asking whether it acknowledges at all.
+    let mut stomp = acknowledges(service.address(), "client", 90, 30).await;
+    stomp.share("0", "1").await;
+    assert_eq!(stomp.seq().await, 91);
 }
