@@ -285,6 +285,11 @@ impl Outbox {
     /// What one polling answer brings: as many frames as fit `budget` bytes, at least one if there is one. Otherwise
     /// the poll's task is woken when there is something to say.
     pub(crate) fn poll(&self, cx: &mut Context<'_>, budget: usize) -> Poll<Polled> {
+        self.poll_some(cx, budget, usize::MAX)
+    }
+
+    /// The same, and at most so many.
+    pub(crate) fn poll_some(&self, cx: &mut Context<'_>, budget: usize, most: usize) -> Poll<Polled> {
         let mut queue = lock(&self.queue);
         // Asked under the queue's lock: after an upgrade no frame may leave by a poll.
         if queue.polls == Polls::Over {
@@ -294,7 +299,7 @@ impl Outbox {
         let mut bytes = 0;
         while let Some(frame) = queue.frames.front() {
             bytes += frame.len();
-            if !taken.is_empty() && bytes > budget {
+            if !taken.is_empty() && (bytes > budget || taken.len() >= most) {
                 break;
             }
             taken.extend(queue.frames.pop_front());
