@@ -272,7 +272,7 @@ impl Peer {
         if reached(&self.pulse.first_by) {
             return Verdict::Over(Close::Silent);
         }
-        match self.beat.check(soon) {
+        match self.beat.check(now, tick) {
             Due::Nothing => {}
             Due::Say(frame) => {
                 self.outbox.push(frame);
