@@ -92,8 +92,9 @@ impl Beat {
         self.over_at.store(at, Relaxed);
     }
 
-    /// Deadlines up to `soon` count as reached.
-    pub(crate) fn check(&self, soon: u64) -> Due {
+    /// Deadlines within `tick`, after which it is asked again, count as reached.
+    pub(crate) fn check(&self, now: u64, tick: u64) -> Due {
+        let soon = now + tick;
         let reached = |at: &AtomicU64| {
             let at = at.load(Relaxed);
             at != 0 && soon >= at
@@ -107,7 +108,7 @@ impl Beat {
         if reached(&self.say_at) {
             let every = u64::from(self.say_every.load(Relaxed));
             // From now, not from when it was due: after a long stall of ours one is enough.
-            self.say_at.store(soon + every, Relaxed);
+            self.say_at.store(now + every, Relaxed);
             let word = Word::ALL.get(usize::from(self.word.load(Relaxed))).copied().unwrap_or_default();
             return Due::Say(word.frame());
         }
@@ -123,23 +124,32 @@ mod tests {
     fn a_word_is_said_as_often_as_agreed_and_silence_is_borne_as_long() {
         let ms = Duration::from_millis;
         let beat = Beat::default();
-        assert_eq!(beat.check(u64::MAX), Due::Nothing, "nothing was agreed");
+        assert_eq!(beat.check(u64::MAX, 0), Due::Nothing, "nothing was agreed");
         beat.heard(5);
-        assert_eq!(beat.check(u64::MAX), Due::Nothing);
+        assert_eq!(beat.check(u64::MAX, 0), Due::Nothing);
         beat.say(Word::Stomp, ms(100), 10);
         beat.expect(ms(250), 10);
-        let said = |at| beat.check(at) == Due::Say(Bytes::from_static(b"\x81\x01\n"));
+        let said = |at| beat.check(at, 0) == Due::Say(Bytes::from_static(b"\x81\x01\n"));
         assert!(!said(109) && said(110) && !said(209) && said(210));
         beat.heard(220);
-        assert!(said(310) && said(410) && beat.check(469) == Due::Nothing);
-        assert_eq!(beat.check(470), Due::Dead);
+        assert!(said(310) && said(410) && beat.check(469, 0) == Due::Nothing);
+        assert_eq!(beat.check(470, 0), Due::Dead);
         beat.heard(470);
         beat.say(Word::Stomp, Duration::ZERO, 470);
-        assert_eq!(beat.check(719), Due::Nothing);
+        assert_eq!(beat.check(719, 0), Due::Nothing);
         beat.over_at(600);
-        assert_eq!((beat.check(599), beat.check(600)), (Due::Nothing, Due::Over));
+        assert_eq!((beat.check(599, 0), beat.check(600, 0)), (Due::Nothing, Due::Over));
         beat.over_at(0);
-        assert_eq!(beat.check(600), Due::Nothing);
+        assert_eq!(beat.check(600, 0), Due::Nothing);
+    }
+
+    #[test]
+    fn a_word_is_said_early_rather_than_late() {
+        let beat = Beat::default();
+        beat.say(Word::Stomp, Duration::from_millis(1000), 10);
+        let said: Vec<u64> =
+            (0..5000).step_by(300).filter(|now| matches!(beat.check(*now, 300), Due::Say(_))).collect();
+        assert_eq!(said, [900, 1800, 2700, 3600, 4500]);
     }
 
     #[test]
@@ -152,7 +162,7 @@ mod tests {
         ] {
             let beat = Beat::default();
             beat.say(word, Duration::from_millis(1), 0);
-            assert_eq!(beat.check(1), Due::Say(Bytes::from_static(frame)));
+            assert_eq!(beat.check(1, 0), Due::Say(Bytes::from_static(frame)));
         }
     }
 }

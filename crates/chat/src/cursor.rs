@@ -43,7 +43,7 @@ pub(crate) struct Joined<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entered {
     Member,
-    /// Greeted, but what follows this number, up to `upto` for now, has to be read from the store first.
+    /// Greeted, but what follows this number, up to `upto` for now, has to be given page by page first.
     Behind {
         after: u64,
         upto: u64,

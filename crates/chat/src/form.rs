@@ -8,6 +8,7 @@ use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
 use crate::metrics::Metrics;
+use crate::outbox::cost;
 use crate::peer::Peer;
 use crate::recent::Kept;
 use crate::sse;
@@ -58,6 +59,15 @@ impl Form {
         match self {
             Form::Stomp(listening) => listening.sending(seqs),
             _ => true,
+        }
+    }
+
+    /// How many messages of those that were missed may be sent now. Of those that must be acknowledged some are left for
+    /// what comes meanwhile, unless its client has been waited for in vain.
+    pub(crate) fn free(&self, in_vain: bool) -> usize {
+        match self {
+            Form::Stomp(listening) => listening.free(in_vain),
+            _ => usize::MAX,
         }
     }
 
@@ -142,8 +152,21 @@ impl Piece {
     }
 
     /// How many frames it has.
-    pub(crate) fn count(&self) -> u64 {
-        self.ends.len() as u64
+    pub(crate) fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// What it costs on a queue, at most: each frame as if it were queued by itself.
+    pub(crate) fn cost(&self) -> usize {
+        self.bytes.len() + self.ends.len() * cost(0)
+    }
+
+    /// Gives up all behind what costs so much, but not the first.
+    pub(crate) fn cut(&mut self, most: usize) {
+        let fits = |(at, end): (usize, &usize)| end + (at + 1) * cost(0) <= most;
+        let count = self.ends.iter().enumerate().take_while(|frame| fits(*frame)).count();
+        self.ends.truncate(count.max(1));
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
     pub(crate) fn frames(&self) -> impl Iterator<Item = Bytes> {

@@ -1,9 +1,10 @@
 //! How a peer comes into a room, from a cursor or without one.
 //!
-//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back is
-//! read from the store by a task of its own, page by page and no faster than the peer takes it, until the room's own
-//! memory reaches: neither the caller nor the room waits for that, and the peer is no member meanwhile. The answer to the
-//! join goes out first in either case.
+//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back,
+//! or is more than the queue has space for, is read from the store by a task of its own, page by page and no faster than
+//! the peer takes it, until the rest can be given so: neither the caller nor the room waits for that, and the peer is no
+//! member meanwhile. Of a peer that comes into several rooms at once one task gives at a time. The answer to the join goes
+//! out first in either case.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::cursor::{Entered, Joined, Start};
-use crate::form::Form;
+use crate::form::{Form, Piece};
 use crate::hub::Hub;
 use crate::member::Member;
 use crate::outbox::Close;
@@ -24,7 +25,8 @@ use crate::store::Wanted;
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How often a page is asked for while too much waits to be stored: a second in all.
+/// How often a page is asked for while too much waits to be stored, or an acknowledgement is waited for by itself: a second
+/// in all.
 const TRIES: usize = 200;
 
 impl Hub {
@@ -53,9 +55,7 @@ impl Hub {
             }
             Err(why) => return Err(self.not_joined(&why)),
         };
-        let entered = room.enter(&member, start, greet, &self.metrics);
-        member.form.not_sent(&member.peer, &self.metrics);
-        match entered {
+        match room.enter(&member, start, greet, &self.metrics) {
             Entered::Member if start != Start::Now => self.settle(&member),
             Entered::Member => member.settle(0),
             Entered::Left => {}
@@ -91,20 +91,22 @@ impl Hub {
         }
     }
 
-    /// Gives what lies behind `after` from the store until the room itself has the rest. A peer for which that
-    /// fails is closed rather than left with a gap it was not told of: it comes back with its cursor.
+    /// Gives what lies behind `after` from the store until the room itself has the rest, and the queue space for it. A peer
+    /// for which that fails is closed rather than left with a gap it was not told of: it comes back with its cursor.
     async fn catch_up(self: &Arc<Hub>, room: &Arc<Room>, member: &Arc<Member>, after: u64, upto: u64) {
         let (mut after, mut upto) = (after, upto);
-        let outbox = &member.peer.outbox;
         loop {
-            let Some(last) = self.give_page(room, member, after, upto).await else { break };
-            after = last;
-            while outbox.waiting() > self.config.limits.queue_bytes / 4 {
-                if !outbox.is_open() || !member.stays() {
-                    return;
-                }
-                tokio::time::sleep(LOOK).await;
+            // Held until the room is entered or has said no: else several rooms would find the same space.
+            let Some((_turn, free)) = self.turn(member).await else { return };
+            let Some(missed) = self.missed(room, member, after, upto, free).await else { break };
+            let given = member.give(&missed, after);
+            if given.copies == 0 {
+                // It has left or is closing, unless this says why not.
+                return member.form.not_sent(&member.peer, &self.metrics);
             }
+            given.record(&self.metrics);
+            self.metrics.replayed.add(given.copies);
+            after += missed.count() as u64;
             match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
                 Entered::Member => return self.settle(member),
                 Entered::Left => return,
@@ -112,21 +114,47 @@ impl Hub {
                 Entered::NotKept => break,
             }
         }
-        outbox.close(Close::Slow);
+        member.peer.outbox.close(Close::Slow);
     }
 
-    /// Queues one page and returns the number of its last message; `None` when it does not begin right behind `after`.
-    async fn give_page(
+    /// Waits until the peer has taken, and acknowledged, most of what it was given; `None` when it wants no more. Also says
+    /// how many messages it may be given. Not in anybody's way meanwhile.
+    async fn turn<'a>(&self, member: &'a Member) -> Option<(tokio::sync::MutexGuard<'a, ()>, usize)> {
+        let mut looks = 0;
+        loop {
+            let turn = member.peer.catching_up.lock().await;
+            if !member.stays() || !member.peer.outbox.is_open() {
+                return None;
+            }
+            if member.peer.outbox.spare() >= self.page_cost() {
+                let free = member.form.free(looks > TRIES);
+                if free > 0 {
+                    return Some((turn, free));
+                }
+                looks += 1;
+            }
+            drop(turn);
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// What a page may cost on a queue: half of what is for such pages, so that one can be sent while another is read.
+    fn page_cost(&self) -> usize {
+        self.config.limits.queue_bytes / 4
+    }
+
+    /// A page as it is written for the member; `None` when it does not begin right behind `after`.
+    async fn missed(
         self: &Arc<Hub>,
         room: &Arc<Room>,
         member: &Member,
         after: u64,
         upto: u64,
-    ) -> Option<u64> {
+        free: usize,
+    ) -> Option<Piece> {
         let limits = &self.config.limits;
-        // What waits already, and the room's own memory that follows, have to fit as well.
-        let bytes = limits.history_bytes.min(limits.queue_bytes / 4);
-        let wanted = Wanted { after, upto, messages: limits.history_page, bytes };
+        let bytes = limits.history_bytes.min(self.page_cost());
+        let wanted = Wanted { after, upto, messages: limits.history_page.min(free), bytes };
         let mut tries = 0;
         let page = loop {
             match self.page(room, wanted).await {
@@ -140,9 +168,8 @@ impl Hub {
         if page.first()?.seq != after + 1 {
             return None;
         }
-        let given = member.give(room, &page);
-        given.record(&self.metrics);
-        self.metrics.replayed.add(given.copies);
-        page.last().map(|last| last.seq)
+        let mut missed = member.written(room, &page);
+        missed.cut(self.page_cost());
+        Some(missed)
     }
 }

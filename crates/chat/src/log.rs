@@ -277,6 +277,8 @@ pub(crate) fn publish(
     hub: &Hub,
 ) -> HashMap<i64, u64> {
     let mut receipts = Vec::new();
+    // Kept until all are answered: what waits for the last of them may only come behind it.
+    let mut answered = Vec::new();
     // By the room's key: its last run in `runs`.
     let mut latest: HashMap<i64, usize> = HashMap::new();
     let mut runs: Vec<Run> = Vec::new();
@@ -298,7 +300,9 @@ pub(crate) fn publish(
         }
         let bytes = message.object.len();
         let frame = receipt.acceptance(seq);
-        if !receipt.is_framed() {
+        if receipt.is_framed() {
+            answered.push(receipt);
+        } else {
             receipts.push((receipt, sender.clone(), outcome));
         }
         let ack = frame.map(|frame| Ack { peer: sender, frame, given: false });
@@ -329,6 +333,7 @@ pub(crate) fn publish(
         }
         receipt.give(&sender, outcome, &hub.metrics);
     }
+    drop(answered);
     reached
 }
 

@@ -86,18 +86,23 @@ impl Member {
         self.entered.load(Relaxed)
     }
 
-    /// Queues messages; for a peer that may be polled each by itself, because a poll takes frames apart by their headers.
-    pub(crate) fn give<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Delivered {
+    /// Messages that it missed, as they are written for it.
+    pub(crate) fn written<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Piece {
+        Piece::new(&room.id, messages, &self.form.without_offset())
+    }
+
+    /// Queues the messages behind this number; for a peer that may be polled each by itself, because a poll takes frames
+    /// apart by their headers.
+    pub(crate) fn give(&self, piece: &Piece, after: u64) -> Delivered {
         let mut delivered = Delivered::default();
-        let messages: Vec<&Kept> = messages.into_iter().collect();
-        let piece = Piece::new(&room.id, messages.iter().copied(), &self.form.without_offset());
-        let seqs = messages.iter().map(|message| message.seq);
+        // A room's numbers have no gaps.
+        let seqs = (0..piece.count()).map(|at| after + 1 + at as u64);
         if self.peer.polled.load(Relaxed) {
             for (frame, seq) in piece.frames().zip(seqs) {
                 delivered.push_if(&self.peer, &frame, || self.takes(std::iter::once(seq)));
             }
-        } else if piece.count() > 0 && delivered.push_if(&self.peer, &piece.bytes, || self.takes(seqs)) {
-            delivered.copies = piece.count();
+        } else if delivered.push_if(&self.peer, &piece.bytes, || self.takes(seqs)) {
+            delivered.copies = piece.count() as u64;
         }
         delivered
     }

@@ -100,8 +100,8 @@ pub(crate) enum Polled {
 /// What a queued frame costs beside its bytes: else empty frames would wait for nothing.
 const OVERHEAD: usize = 64;
 
-fn cost(frame: &Bytes) -> usize {
-    frame.len() + OVERHEAD
+pub(crate) fn cost(bytes: usize) -> usize {
+    bytes + OVERHEAD
 }
 
 pub(crate) struct Outbox {
@@ -185,7 +185,7 @@ impl Outbox {
             if queue.standing != Standing::Open {
                 return Pushed::Gone;
             }
-            let waiting = self.waiting.fetch_add(cost(&frame), Relaxed) + cost(&frame);
+            let waiting = self.waiting.fetch_add(cost(frame.len()), Relaxed) + cost(frame.len());
             if waiting > self.limit {
                 queue.standing = Standing::Closing(Close::Slow);
                 // A frame of which a part is out must be finished, or what follows it could not be read.
@@ -212,7 +212,7 @@ impl Outbox {
 
     /// The writer of this queue brings with it what it took from another and has not written.
     pub(crate) fn brings<'a>(&self, frames: impl Iterator<Item = &'a Bytes>) {
-        self.waiting.fetch_add(frames.map(cost).sum(), Relaxed);
+        self.waiting.fetch_add(frames.map(|frame| cost(frame.len())).sum(), Relaxed);
     }
 
     /// What a test holds up all others with.
@@ -285,6 +285,11 @@ impl Outbox {
     /// What one polling answer brings: as many frames as fit `budget` bytes, at least one if there is one. Otherwise
     /// the poll's task is woken when there is something to say.
     pub(crate) fn poll(&self, cx: &mut Context<'_>, budget: usize) -> Poll<Polled> {
+        self.poll_some(cx, budget, usize::MAX)
+    }
+
+    /// The same, and at most so many.
+    pub(crate) fn poll_some(&self, cx: &mut Context<'_>, budget: usize, most: usize) -> Poll<Polled> {
         let mut queue = lock(&self.queue);
         // Asked under the queue's lock: after an upgrade no frame may leave by a poll.
         if queue.polls == Polls::Over {
@@ -294,7 +299,7 @@ impl Outbox {
         let mut bytes = 0;
         while let Some(frame) = queue.frames.front() {
             bytes += frame.len();
-            if !taken.is_empty() && bytes > budget {
+            if !taken.is_empty() && (bytes > budget || taken.len() >= most) {
                 break;
             }
             taken.extend(queue.frames.pop_front());
@@ -336,6 +341,11 @@ impl Outbox {
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Relaxed)
     }
+
+    /// What may be queued of what somebody missed: the other half of the limit is for what comes meanwhile.
+    pub(crate) fn spare(&self) -> usize {
+        (self.limit / 2).saturating_sub(self.waiting())
+    }
 }
 
 impl Queue {
@@ -369,131 +379,4 @@ pub(crate) fn packet_of(frame: &Bytes) -> Option<(bool, Bytes)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_queue_over_its_limit_closes_itself_and_drops_what_waited() {
-        let outbox = Outbox::new(10 + 2 * OVERHEAD);
-        assert_eq!(outbox.push(Bytes::from_static(b"12345")), Pushed::Queued);
-        assert_eq!(outbox.push(Bytes::from_static(b"67890")), Pushed::Queued);
-        assert_eq!(outbox.push(Bytes::from_static(b"x")), Pushed::Overflow);
-        assert_eq!(outbox.push(Bytes::from_static(b"y")), Pushed::Gone);
-        let mut frames = VecDeque::new();
-        assert_eq!(outbox.take(&mut frames), Standing::Closing(Close::Slow));
-        assert!(frames.is_empty());
-    }
-
-    #[test]
-    fn taken_frames_count_until_they_are_written() {
-        let outbox = Outbox::new(10 + OVERHEAD);
-        outbox.push(Bytes::from_static(b"12345678"));
-        let mut frames = VecDeque::new();
-        outbox.take(&mut frames);
-        assert_eq!(outbox.waiting(), 8 + OVERHEAD);
-        outbox.wrote(7, 0);
-        assert_eq!(outbox.waiting(), 1 + OVERHEAD);
-        outbox.wrote(1, 1);
-        assert_eq!(outbox.push(Bytes::from_static(b"1234567890")), Pushed::Queued);
-    }
-
-    #[test]
-    fn the_first_reason_to_close_stands() {
-        let outbox = Outbox::new(10);
-        assert!(outbox.close(Close::Dead));
-        assert!(!outbox.close(Close::Restart));
-        assert_eq!(outbox.standing(), Standing::Closing(Close::Dead));
-    }
-
-    #[test]
-    fn a_polling_answer_takes_what_fits_and_at_least_one_frame() {
-        let outbox = Outbox::new(1000);
-        let frame = Bytes::from_static(b"0123456789");
-        for _ in 0..3 {
-            outbox.push(frame.clone());
-        }
-        let poll = |budget| outbox.poll(&mut Context::from_waker(Waker::noop()), budget);
-        let frames = |count| Poll::Ready(Polled::Frames(vec![frame.clone(); count]));
-        assert_eq!(poll(5), frames(1));
-        assert_eq!(poll(25), frames(2));
-        assert_eq!(poll(25), Poll::Pending);
-        outbox.polls(Polls::Hurry);
-        assert_eq!(poll(25), Poll::Ready(Polled::Released));
-        outbox.push(frame.clone());
-        assert_eq!(poll(25), frames(1));
-        outbox.push(frame.clone());
-        outbox.polls(Polls::Over);
-        assert_eq!(poll(25), Poll::Ready(Polled::Released), "the queue is the WebSocket's");
-    }
-
-    #[test]
-    fn a_packet_is_its_frame_without_the_header() {
-        for size in [0usize, 125, 126, 65_535, 65_536] {
-            let payload = vec![b'a'; size];
-            let frame = sonagi_wire::websocket::shared(sonagi_wire::websocket::Opcode::Text, &payload);
-            assert_eq!(packet_of(&frame), Some((false, Bytes::from(payload))));
-        }
-        let ping = sonagi_wire::websocket::shared(sonagi_wire::websocket::Opcode::Ping, b"");
-        assert_eq!(packet_of(&ping), None);
-    }
-
-    /// A socket that `deliver` may write to, and its other end.
-    async fn attached(outbox: &Outbox) -> (tokio::net::tcp::OwnedReadHalf, tokio::net::TcpStream) {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let there = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (read, write) = listener.accept().await.unwrap().0.into_split();
-        write.writable().await.unwrap();
-        outbox.attach(write);
-        (read, there)
-    }
-
-    #[tokio::test]
-    async fn what_is_delivered_goes_straight_to_the_socket_but_never_past_what_waits() {
-        let outbox = Outbox::new(1000);
-        let (_read, mut there) = attached(&outbox).await;
-        assert_eq!(outbox.deliver(&Bytes::from_static(b"one")), (Pushed::Queued, 3));
-        assert_eq!(outbox.waiting(), 0);
-        outbox.push(Bytes::from_static(b"two"));
-        assert_eq!(outbox.deliver(&Bytes::from_static(b"three")), (Pushed::Queued, 0));
-        let mut frames = VecDeque::new();
-        outbox.take(&mut frames);
-        assert_eq!(frames, [&b"two"[..], b"three"]);
-        // Taken is not written yet.
-        assert_eq!(outbox.deliver(&Bytes::from_static(b"four")), (Pushed::Queued, 0));
-        outbox.close(Close::Normal);
-        assert_eq!(outbox.deliver(&Bytes::from_static(b"five")), (Pushed::Gone, 0));
-        let mut got = [0; 16];
-        let read = tokio::io::AsyncReadExt::read(&mut there, &mut got).await.unwrap();
-        assert_eq!(&got[..read], b"one");
-    }
-
-    #[tokio::test]
-    async fn a_full_socket_leaves_exactly_the_rest_on_the_queue() {
-        let piece: Bytes = (0..=255).cycle().take(32 * 1024 * 1024).collect::<Vec<u8>>().into();
-        let outbox = Outbox::new(piece.len() + OVERHEAD);
-        let (_read, mut there) = attached(&outbox).await;
-        let (pushed, written) = outbox.deliver(&piece);
-        assert_eq!(pushed, Pushed::Queued);
-        assert!(written > 0 && written < piece.len(), "{written}");
-        // Over the limit what waits is given up, but for what the client has read the beginning of.
-        assert_eq!(outbox.deliver(&piece), (Pushed::Overflow, 0));
-        let mut frames = VecDeque::new();
-        assert_eq!(outbox.take(&mut frames), Standing::Closing(Close::Slow));
-        assert_eq!(frames, [piece.slice(written..)]);
-        let mut got = vec![0; written];
-        tokio::io::AsyncReadExt::read_exact(&mut there, &mut got).await.unwrap();
-        assert!(piece.starts_with(&got));
-    }
-
-    #[tokio::test]
-    async fn a_piece_that_goes_over_the_limit_half_written_is_still_finished() {
-        let piece = Bytes::from(vec![7; 32 * 1024 * 1024]);
-        let outbox = Outbox::new(1000);
-        let _ends = attached(&outbox).await;
-        let (pushed, written) = outbox.deliver(&piece);
-        assert_eq!(pushed, Pushed::Overflow);
-        let mut frames = VecDeque::new();
-        assert_eq!(outbox.take(&mut frames), Standing::Closing(Close::Slow));
-        assert_eq!(frames, [piece.slice(written..)]);
-    }
-}
+mod tests;

@@ -52,6 +52,8 @@ pub(crate) struct Peer {
     pub(crate) sent: AtomicU64,
     user: OnceLock<u64>,
     seats: Mutex<Vec<Seat>>,
+    /// Held by who gives it a page of what it missed.
+    pub(crate) catching_up: tokio::sync::Mutex<()>,
     slot: AtomicUsize,
 }
 
@@ -270,7 +272,7 @@ impl Peer {
         if reached(&self.pulse.first_by) {
             return Verdict::Over(Close::Silent);
         }
-        match self.beat.check(soon) {
+        match self.beat.check(now, tick) {
             Due::Nothing => {}
             Due::Say(frame) => {
                 self.outbox.push(frame);
@@ -343,6 +345,7 @@ impl Peers {
             sent: AtomicU64::new(0),
             user: OnceLock::new(),
             seats: Mutex::new(Vec::new()),
+            catching_up: tokio::sync::Mutex::default(),
             slot: AtomicUsize::new(slot),
         }
     }

@@ -18,7 +18,7 @@ use crate::cursor::{Excerpt, Start};
 use crate::form::Form;
 use crate::hub::Hub;
 use crate::lock;
-use crate::outbox::{Close, Polled, Polls};
+use crate::outbox::{Close, Outbox, Polled, Polls};
 use crate::peer::{Heart, Newcomer, Peer};
 use crate::problem::Problem;
 use crate::pull::{Asked, Counted, Pulled};
@@ -48,6 +48,15 @@ struct Given {
     next: Option<u64>,
     frames: Vec<Bytes>,
     has_gap: bool,
+}
+
+impl Given {
+    fn answer(&self) -> Pulled {
+        let (next, count) = (self.next.unwrap_or(0), self.frames.len() as u64);
+        let objects = self.frames.join(&b","[..]).into();
+        let excerpt = Excerpt { after: next, last: next, count, objects };
+        Pulled { excerpt, has_gap: self.has_gap, is_counted: true }
+    }
 }
 
 impl Puller {
@@ -158,11 +167,19 @@ pub(crate) async fn pull(
             return Poll::Ready((0, Polled::Released));
         }
         // In one: every copy up to the number published has been queued, or spoilt.
-        room.with_published(|published| outbox.poll(cx, usize::MAX).map(|polled| (published, polled)))
+        let limits = &hub.config.limits;
+        room.with_published(|published| {
+            let polled = outbox.poll_some(cx, limits.history_bytes, limits.history_page);
+            polled.map(|polled| (reached(&polled, outbox, published), polled))
+        })
     };
     let must_answer = {
         let given = lock(&puller.given);
-        asked.hold.is_none() || given.has_gap || !given.frames.is_empty()
+        if !given.frames.is_empty() {
+            // It did not arrive. What has come since waits for its turn on the queue, which has a bound.
+            return Ok(Some(given.answer()));
+        }
+        asked.hold.is_none() || given.has_gap
     };
     let polled = match asked.hold {
         Some(hold) if !must_answer => {
@@ -175,26 +192,36 @@ pub(crate) async fn pull(
         },
     };
     Ok(match polled {
-        Some((published, Polled::Frames(frames))) => Some(give(&puller, asked.start, published, frames)),
+        Some((reached, Polled::Frames(frames))) => Some(give(&puller, asked.start, reached, frames)),
         Some((_, Polled::Ended)) if !hub.is_serving() => return Err(Problem::draining()),
         Some((_, Polled::Ended | Polled::Released)) | None => None,
     })
 }
 
+/// The cursor behind what was taken: all that is published, or when more waits, the last that was taken.
+fn reached(polled: &Polled, outbox: &Outbox, published: u64) -> u64 {
+    let Polled::Frames(frames) = polled else { return published };
+    outbox.wrote(frames.iter().map(Bytes::len).sum(), frames.len());
+    if outbox.waiting() == 0 {
+        return published;
+    }
+    frames.iter().filter_map(|frame| seq_of(frame)).max().unwrap_or(published)
+}
+
+/// The number of a message, of its object.
+fn seq_of(object: &[u8]) -> Option<u64> {
+    let digits = object.strip_prefix(br#"{"seq":"#)?.split(|byte| !byte.is_ascii_digit()).next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// The answer, kept until it is known to have arrived.
-fn give(puller: &Puller, start: Start, published: u64, frames: Vec<Bytes>) -> Pulled {
-    let bytes = frames.iter().map(Bytes::len).sum();
-    puller.peer.outbox.wrote(bytes, frames.len());
+fn give(puller: &Puller, start: Start, reached: u64, frames: Vec<Bytes>) -> Pulled {
     let mut given = lock(&puller.given);
     if let Start::After(after) = start {
         given.before = Some(after);
     }
     // Never back: what is queued behind an answer may have been published before it.
-    let next = published.max(given.next.unwrap_or(0));
-    given.next = Some(next);
-    given.frames.extend(frames);
-    let objects = given.frames.join(&b","[..]);
-    let excerpt =
-        Excerpt { after: next, last: next, count: given.frames.len() as u64, objects: objects.into() };
-    Pulled { excerpt, has_gap: given.has_gap, is_counted: true }
+    given.next = Some(reached.max(given.next.unwrap_or(0)));
+    given.frames = frames;
+    given.answer()
 }

@@ -167,8 +167,8 @@ impl Room {
         Member::new(peer, form, self.memberships.fetch_add(1, Relaxed))
     }
 
-    /// Queues the greeting, then what was missed, and from then on every message, all in one. When the store has to be
-    /// read first, only the greeting; enter again behind what was read.
+    /// Queues the greeting, then what was missed, and from then on every message, all in one. When that has to be read
+    /// from the store or may not all be sent now, only the greeting; enter again behind what was given meanwhile.
     pub(crate) fn enter(
         &self,
         member: &Arc<Member>,
@@ -188,13 +188,18 @@ impl Room {
             member.peer.outbox.push(frame);
         }
         state.idle = 0;
+        let behind = Entered::Behind { after, upto: published };
         if !state.recent.reaches(after, published) {
-            return Entered::Behind { after, upto: published };
+            return behind;
         }
         if after < published {
-            let missed = member.give(self, state.recent.after(after));
-            missed.record(metrics);
-            metrics.replayed.add(missed.copies);
+            let missed = member.written(self, state.recent.after(after));
+            if missed.cost() > member.peer.outbox.spare() || missed.count() > member.form.free(false) {
+                return behind;
+            }
+            let given = member.give(&missed, after);
+            given.record(metrics);
+            metrics.replayed.add(given.copies);
         }
         state.admit(member, published);
         Entered::Member

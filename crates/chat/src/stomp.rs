@@ -9,7 +9,8 @@
 //! |---|---|---|
 //! | opening | CONNECT, STOMP | CONNECTED: open; or ERROR: ended |
 //! | open | any but those | done, and its RECEIPT if asked for; or ERROR: ended |
-//! | open | DISCONNECT | its RECEIPT: ended |
+//! | open | DISCONNECT | leaving |
+//! | leaving | any | nothing; once all that it sent is answered, the RECEIPT of DISCONNECT: ended |
 //! | ended | any | nothing |
 //!
 //! A conversation is fed by a WebSocket (`Rooms`), or by SockJS (`sockjs`), and answers through the peer's queue. What

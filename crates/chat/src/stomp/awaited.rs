@@ -1,7 +1,8 @@
 //! A receipt that waits until messages are published, and the error in its place.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use sonagi_wire::stomp::Version;
@@ -9,6 +10,7 @@ use sonagi_wire::stomp::Version;
 use super::envelope::Envelope;
 use super::replies::{self, Complaint};
 use crate::metrics::Metrics;
+use crate::outbox::Close;
 use crate::peer::Peer;
 use crate::problem::Problem;
 
@@ -37,6 +39,41 @@ impl Tongue {
     }
 }
 
+/// The end of a session that its client asked for: held by the session until then, and by all that it still awaits. It has
+/// come when nobody holds it any more, so its receipt is behind all others.
+pub(crate) struct Parting {
+    peer: Arc<Peer>,
+    /// The frame to part with, if any, once the client has said DISCONNECT.
+    asked: OnceLock<Option<Bytes>>,
+}
+
+impl Parting {
+    pub(crate) fn new(peer: &Arc<Peer>) -> Arc<Parting> {
+        Arc::new(Parting { peer: peer.clone(), asked: OnceLock::new() })
+    }
+
+    pub(crate) fn ask(&self, receipt: Option<Bytes>) {
+        let _ = self.asked.set(receipt);
+    }
+}
+
+impl fmt::Debug for Parting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parting").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Parting {
+    fn drop(&mut self) {
+        if let Some(receipt) = self.asked.take() {
+            receipt.into_iter().for_each(|frame| {
+                self.peer.outbox.push(frame);
+            });
+            self.peer.outbox.close(Close::Normal);
+        }
+    }
+}
+
 /// What a SEND, or a COMMIT with all its SENDs, is answered with once the last of its messages is published.
 #[derive(Debug)]
 pub(crate) struct Awaited {
@@ -44,11 +81,17 @@ pub(crate) struct Awaited {
     /// The frame's `receipt`, when it asked for one, and what it will be answered with.
     receipt: Option<(Box<str>, Bytes)>,
     left: AtomicUsize,
+    _parting: Arc<Parting>,
 }
 
 impl Awaited {
     /// `None` when the version has no way to say the receipt's id.
-    pub(crate) fn new(tongue: Tongue, receipt: Option<&str>, messages: usize) -> Option<Arc<Awaited>> {
+    pub(crate) fn new(
+        tongue: Tongue,
+        receipt: Option<&str>,
+        messages: usize,
+        parting: &Arc<Parting>,
+    ) -> Option<Arc<Awaited>> {
         let receipt = match receipt {
             Some(id) => {
                 let frame = replies::receipt(tongue.version, id, &[])?;
@@ -56,7 +99,12 @@ impl Awaited {
             }
             None => None,
         };
-        Some(Arc::new(Awaited { tongue, receipt, left: AtomicUsize::new(messages) }))
+        Some(Arc::new(Awaited {
+            tongue,
+            receipt,
+            left: AtomicUsize::new(messages),
+            _parting: parting.clone(),
+        }))
     }
 
     /// One of the messages is published; the answer when it was the last.
@@ -82,14 +130,39 @@ impl Eq for Awaited {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Limits;
+    use crate::outbox::Standing;
+    use crate::peer::Peers;
+
+    const TONGUE: Tongue = Tongue { version: Version::V1_1, envelope: Envelope::Plain };
 
     #[test]
     fn a_receipt_comes_with_the_last_of_its_messages() {
-        let tongue = Tongue { version: Version::V1_1, envelope: Envelope::Plain };
-        let awaited = Awaited::new(tongue, Some("7"), 3).unwrap();
-        assert_eq!((awaited.published(), awaited.published()), (None, None));
-        assert_eq!(awaited.published(), Some(Envelope::Plain.wrap("RECEIPT\nreceipt-id:7\n\n\0")));
-        assert_eq!(Awaited::new(tongue, None, 1).unwrap().published(), None);
-        assert!(Awaited::new(tongue, Some("a\rb"), 1).is_none());
+        let parting = Parting::new(&Peers::default().sender(None, &Limits::default()));
+        let awaited = |receipt, messages| Awaited::new(TONGUE, receipt, messages, &parting);
+        let three = awaited(Some("7"), 3).unwrap();
+        assert_eq!((three.published(), three.published()), (None, None));
+        assert_eq!(three.published(), Some(Envelope::Plain.wrap("RECEIPT\nreceipt-id:7\n\n\0")));
+        assert_eq!(awaited(None, 1).unwrap().published(), None);
+        assert!(awaited(Some("a\rb"), 1).is_none());
+    }
+
+    #[test]
+    fn a_session_parts_when_it_was_asked_to_and_awaits_nothing_any_more() {
+        for is_asked in [true, false] {
+            let peer = Peers::default().sender(None, &Limits::default());
+            let parting = Parting::new(&peer);
+            let awaited = [(); 2].map(|()| Awaited::new(TONGUE, None, 1, &parting).unwrap());
+            if is_asked {
+                parting.ask(None);
+            }
+            drop(parting);
+            let [first, last] = awaited;
+            drop(first);
+            assert!(peer.outbox.is_open());
+            drop(last);
+            let end = if is_asked { Standing::Closing(Close::Normal) } else { Standing::Open };
+            assert_eq!(peer.outbox.standing(), end);
+        }
     }
 }

@@ -8,7 +8,7 @@ use sonagi_wire::stomp::{
     AckId, AckMode, Command, Decoder, Event, Frame, HeartBeat, Limits, Side, Version, Versions,
 };
 
-use super::awaited::{Awaited, Tongue};
+use super::awaited::{Awaited, Parting, Tongue};
 use super::envelope::Envelope;
 use super::listening::Listening;
 use super::replies::{self, Complaint};
@@ -20,7 +20,6 @@ use crate::cursor::{Start, start_of_text};
 use crate::form::Form;
 use crate::hub::{Hub, Wish};
 use crate::member::Member;
-use crate::outbox::Close;
 use crate::peer::Peer;
 use crate::problem::Problem;
 use crate::receipt::Receipt;
@@ -44,6 +43,8 @@ struct Session {
     /// Numbers given to subscriptions.
     numbers: u32,
     transactions: Transactions<Held>,
+    /// Until DISCONNECT.
+    parting: Option<Arc<Parting>>,
 }
 
 struct Subscription {
@@ -82,6 +83,7 @@ impl Conversation {
             subscriptions: Vec::new(),
             numbers: 0,
             transactions,
+            parting: Some(Parting::new(&peer)),
         };
         Conversation { peer, decoder, session }
     }
@@ -92,12 +94,14 @@ impl Conversation {
         let fed = decoder.feed(bytes, |event| {
             // Whoever is being closed is not listened to: it could not be told what became of a frame.
             if let Event::Frame(frame) = event
+                && session.parting.is_some()
                 && peer.outbox.is_open()
             {
                 session.take(&frame);
             }
         });
         if let Err(violation) = fed
+            && session.parting.is_some()
             && peer.outbox.is_open()
         {
             session.complain(&violation.into(), None);
@@ -116,6 +120,7 @@ impl Conversation {
         let session = &mut self.session;
         session.peer.leave_all(&session.hub.metrics);
         session.subscriptions = Vec::new();
+        session.parting = None;
         if session.version.take().is_some() {
             session.hub.metrics.stomp.sub(1);
         }
@@ -164,10 +169,7 @@ impl Session {
             }
             (Command::Commit, Some(_)) => self.commit(frame)?,
             (Command::Disconnect, Some(_)) => {
-                // Nothing comes behind its receipt.
-                self.peer.leave_all(&self.hub.metrics);
-                self.receipt(frame)?;
-                self.peer.outbox.close(Close::Normal);
+                self.disconnect(frame)?;
                 Done::Elsewhere
             }
             // The decoder lets no other pass.
@@ -189,6 +191,27 @@ impl Session {
             self.say(&replies::receipt(self.tongue().version, &id, &[]).ok_or_else(unsayable)?);
         }
         Ok(())
+    }
+
+    /// Its receipt comes behind those of all that was sent before, and nothing comes behind it.
+    fn disconnect(&mut self, frame: &Frame<'_>) -> Result<(), Complaint> {
+        let receipt = match frame.header("receipt")? {
+            None => None,
+            Some(id) => Some(replies::receipt(self.tongue().version, &id, &[]).ok_or_else(unsayable)?),
+        };
+        self.peer.leave_all(&self.hub.metrics);
+        if let Some(parting) = self.parting.take() {
+            parting.ask(receipt.map(|receipt| self.envelope.wrap(&receipt)));
+        }
+        Ok(())
+    }
+
+    /// What is answered when so many messages are published.
+    fn awaited(&self, frame: &Frame<'_>, messages: usize) -> Result<Arc<Awaited>, Complaint> {
+        let receipt = frame.header("receipt")?;
+        // No frame is taken without one.
+        let parting = self.parting.clone().unwrap_or_else(|| Parting::new(&self.peer));
+        Awaited::new(self.tongue(), receipt.as_deref(), messages, &parting).ok_or_else(unsayable)
     }
 
     fn connect(&mut self, frame: &Frame<'_>) -> Result<Done, Complaint> {
@@ -306,8 +329,7 @@ impl Session {
             self.transactions.hold(&transaction, wish.size(), Held::Send(wish))?;
             return Ok(Done::Now);
         }
-        let receipt = frame.header("receipt")?;
-        let awaited = Awaited::new(self.tongue(), receipt.as_deref(), 1).ok_or_else(unsayable)?;
+        let awaited = self.awaited(frame, 1)?;
         self.hub.publish(&self.peer, wish, Receipt::Stomp(awaited))?;
         Ok(Done::Elsewhere)
     }
@@ -361,8 +383,7 @@ impl Session {
         if wishes.is_empty() {
             return Ok(Done::Now);
         }
-        let receipt = frame.header("receipt")?;
-        let awaited = Awaited::new(self.tongue(), receipt.as_deref(), wishes.len()).ok_or_else(unsayable)?;
+        let awaited = self.awaited(frame, wishes.len())?;
         self.hub.publish_all(&self.peer, wishes, &Receipt::Stomp(awaited))?;
         Ok(Done::Elsewhere)
     }

@@ -50,6 +50,11 @@ impl Listening {
         self.acks.as_ref().is_none_or(|acks| acks.unacked.sending(seqs))
     }
 
+    /// How many messages of those that were missed may be sent now.
+    pub(crate) fn free(&self, in_vain: bool) -> usize {
+        self.acks.as_ref().map_or(usize::MAX, |acks| acks.unacked.free(in_vain))
+    }
+
     /// Something was not sent: when too much was unacknowledged, the connection ends. Not under the lock of the queue.
     pub(crate) fn not_sent(&self, peer: &Peer, metrics: &Metrics) {
         if let Some(acks) = &self.acks

@@ -45,6 +45,13 @@ impl Unacked {
         fits
     }
 
+    /// How many may be sent now of what was missed: until half of what may be outstanding is, which leaves the other half
+    /// to what comes meanwhile; or all of it, for a client that acknowledges nothing before it has more.
+    pub(crate) fn free(&self, in_vain: bool) -> usize {
+        let most = if in_vain { self.most } else { (self.most / 2).max(1) };
+        most.saturating_sub(lock(&self.sent).len())
+    }
+
     /// There is no way back: the connection must end.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full.load(Relaxed)
@@ -108,7 +115,9 @@ mod tests {
     fn no_more_are_outstanding_than_may_be_and_nothing_follows_what_did_not_fit() {
         let unacked = Unacked::new(AckMode::ClientIndividual, 3).unwrap();
         assert!(unacked.sending([1, 2, 3].into_iter()));
-        assert!(unacked.settle(2) && unacked.sending([4].into_iter()) && !unacked.is_full());
+        assert_eq!((unacked.free(false), unacked.free(true)), (0, 0));
+        assert!(unacked.settle(2) && unacked.free(false) == 0 && unacked.free(true) == 1);
+        assert!(unacked.sending([4].into_iter()) && !unacked.is_full());
         assert!(!unacked.sending([5, 6].into_iter()));
         assert_eq!(outstanding(&unacked), [1, 3, 4], "those that do not fit are not noted in part");
         assert!(unacked.settle(1) && unacked.settle(3));

@@ -165,6 +165,13 @@ impl Ws {
         self.frame(Opcode::Text, text.as_bytes()).await;
     }
 
+    /// Several frames in one write.
+    pub async fn texts(&mut self, texts: impl Iterator<Item = String>) {
+        let mut out = Vec::new();
+        texts.for_each(|text| websocket::encode(Opcode::Text, text.as_bytes(), Some([1, 2, 3, 4]), &mut out));
+        self.stream.write_all(&out).await.unwrap();
+    }
+
     pub async fn say(&mut self, content: &str, id: &str) {
         self.text(&serde_json::json!({"type": "send", "content": content, "id": id}).to_string()).await;
     }

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
+mod burst;
 mod client;
 mod endings;
 mod engineio;

@@ -199,14 +199,46 @@ async fn an_answer_that_did_not_arrive_is_given_again_and_one_that_did_is_not() 
         assert_eq!(seqs(&second), [1, 2]);
         share(1).await;
         let again = ask(cursor(&first)).await;
-        assert_eq!(seqs(&again), [1, 2, 3]);
+        assert_eq!((seqs(&again), cursor(&again)), (vec![1, 2], cursor(&second)));
         share(1).await;
         let third = ask(cursor(&again)).await;
-        assert_eq!(seqs(&third), [4]);
+        assert_eq!(seqs(&third), [3, 4]);
         // Any other cursor begins anew from there.
         assert_eq!(seqs(&ask(cursor(&first)).await), [1, 2, 3, 4]);
         let ahead = cursor(&third).trim_end_matches('4').to_owned() + "9";
         let ahead = ask(ahead).await;
         assert_eq!((seqs(&ahead), &ahead["gap"]), (vec![1, 2, 3, 4], &json!(true)));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_no_longer_than_without_faults_and_the_rest_waits_for_the_next() {
+    let faults = "drop=1%,settle=3600s".parse().unwrap();
+    let limits = Limits { history_page: 5, history_bytes: 1000, ..Limits::default() };
+    let service =
+        sonagi_chat::start(Config { seed_users: 1, faults, limits, ..Config::default() }).await.unwrap();
+    let ask = async |after: String| {
+        let answer = poll(&service, 0, How::Short, "7", &after).await.unwrap();
+        let messages = answer["messages"].as_array().unwrap();
+        let seqs = messages.iter().map(|message| message["seq"].as_u64().unwrap()).collect::<Vec<u64>>();
+        (seqs, cursor(&answer))
+    };
+    let begin = ask(String::new()).await.1;
+    for _ in 0..12 {
+        post(service.address(), "/location/long/7/notify", "", "1").await;
+    }
+    for _ in 0..2 {
+        let long = format!("\"{}\"", "x".repeat(600));
+        post(service.address(), "/location/long/7/notify", "", &long).await;
+    }
+    let mut after = begin;
+    for expected in [vec![1, 2, 3, 4, 5], vec![6, 7, 8, 9, 10], vec![11, 12, 13], vec![14], vec![]] {
+        let answer = ask(after.clone()).await;
+        // Asked again, it is the same, unless that says that it has arrived.
+        if answer.1 != after {
+            assert_eq!(ask(after).await, answer);
+        }
+        assert_eq!(answer.0, expected);
+        after = answer.1;
     }
 }

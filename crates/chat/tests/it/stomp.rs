@@ -151,6 +151,35 @@ async fn a_frame_is_answered_with_its_receipt_once_it_is_done() {
 }
 
 #[tokio::test]
+async fn whoever_disconnects_hears_first_of_all_that_it_sent() {
+    let service = serve(0).await;
+    let send = |group: &str, more: &str| format!("SEND\ndestination:/pub/share/{group}\n{more}\n1\0");
+    for path in ["/location", "/location/0/s/websocket"] {
+        let mut stomp = Stomp::connect_to(service.address(), path, "1.2", "").await;
+        let sends = ["a", "b", "c"].map(|id| send(id, &format!("receipt:{id}\n"))).concat();
+        let transaction = format!(
+            "BEGIN\ntransaction:t\n\n\0{}{}COMMIT\ntransaction:t\nreceipt:committed\n\n\0",
+            send("a", "transaction:t\n"),
+            send("d", "transaction:t\n")
+        );
+        let silent = send("a", "");
+        // Whatever comes behind it is not looked at.
+        let rest = format!("DISCONNECT\nreceipt:bye\n\n\0{}NONSENSE\n\n\0", send("a", "receipt:late\n"));
+        stomp.piece(&[sends, transaction, silent, rest].concat()).await;
+        let mut told = Vec::new();
+        while told.last().is_none_or(|id| id != "bye") {
+            let frame = stomp.next().await;
+            assert_eq!(frame.command, "RECEIPT", "{frame:?}");
+            told.push(frame.header("receipt-id").unwrap().to_owned());
+        }
+        assert!(stomp.next_if_any().await.is_err());
+        told.sort_unstable();
+        assert_eq!(told, ["a", "b", "bye", "c", "committed"], "{path}");
+    }
+    assert_eq!(metric(&service.metrics(), "chat_messages_total"), 12);
+}
+
+#[tokio::test]
 async fn what_a_transaction_holds_is_done_by_its_commit_in_order_or_not_at_all() {
     let service = serve(0).await;
     let mut stomp = Stomp::connect(service.address(), "1.2").await;
