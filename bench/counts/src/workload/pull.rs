@@ -72,6 +72,7 @@ const SOME: u64 = 100;
 pub(super) fn poll_answer(operations: u64) {
     let next = JsonPath::parse("$.next").expect("it is one");
     let open = Step::PollOpen(Box::new(PollOpen {
+        more: None,
         operation: OperationId(0),
         again: OperationId(1),
         url: Template::constant("/cur/g"),
