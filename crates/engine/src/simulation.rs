@@ -31,6 +31,8 @@ struct Simulated {
     summary: Summary,
     /// Memberships begun, ended, and their connections gone.
     memberships: [usize; 3],
+    /// Memberships that took up an interrupted one.
+    resumed: usize,
     /// What `log` steps said.
     said: Vec<String>,
 }
@@ -88,7 +90,7 @@ async fn simulate_within(
     let local = tokio::task::LocalSet::new();
     let said = Rc::new(RefCell::new(Vec::new()));
     let sayer = Rc::clone(&said);
-    let memberships = local
+    let (memberships, resumed) = local
         .run_until(async {
             tokio::task::spawn_local(Rc::clone(&clock).drive());
             let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
@@ -108,10 +110,11 @@ async fn simulate_within(
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
             let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];
+            let resumed = ledger.joined.iter().filter(|joined| joined.resumes).count();
             totals.absorb(vec![record], clock.now(), ProcessGauges::default());
-            memberships
+            (memberships, resumed)
         })
         .await;
     totals.close(clock.now());
-    Simulated { summary: totals.summary(), memberships, said: said.take() }
+    Simulated { summary: totals.summary(), memberships, resumed, said: said.take() }
 }

@@ -211,12 +211,17 @@ impl User {
         self.join_room(room, resumes);
     }
 
-    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else.
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
+    /// may be set by what comes before the confirmation, which the target was not told of.
     fn has_place(&self) -> bool {
-        let Some(cursor) = &self.values.cursor else { return false };
         match self.connection.as_deref() {
-            Some(Connection::Sse(_) | Connection::Poll(_)) => cursor.for_link().is_some(),
-            _ => true,
+            Some(Connection::Sse(_) | Connection::Poll(_)) => {
+                self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
+            }
+            _ => {
+                let outage = self.recipe.as_ref().and_then(|recipe| recipe.outage.as_ref());
+                outage.is_some_and(|outage| outage.has_place)
+            }
         }
     }
 
