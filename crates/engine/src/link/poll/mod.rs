@@ -346,19 +346,15 @@ impl PollLink {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
         let answer = self.read(response)?;
+        if matches!(answer, Answer::Refusal) {
+            return self.fail(refused("a poll", Failure::PollRefused, response), opened, response.ended, on);
+        }
         let PollLink { planned, started, .. } = *self;
         let (ended, status, is_empty) = (response.ended, response.status, answer.is_empty());
         on(Incoming::Polled { planned, started, ended, status, is_empty, is_first, opened });
         self.failures = 0;
-        let pause = match &answer {
-            Answer::Refusal => {
-                self.quick = None;
-                self.failure_pause()
-            }
-            _ => self.pause(response, is_empty),
-        };
-        if !matches!(answer, Answer::Refusal)
-            && let Some((place, _)) = &self.place
+        let pause = self.pause(response, is_empty);
+        if let Some((place, _)) = &self.place
             && let Some(cursor) = answer.cursor(place, response)
         {
             self.cursor = Some(cursor);
@@ -402,7 +398,7 @@ impl PollLink {
         self.rng.i64(FAILURE_PAUSE_NS / 2..=FAILURE_PAUSE_NS * 3 / 2)
     }
 
-    /// A request got no answer: the link goes on until that has happened too often in a row.
+    /// A request got no answer, or a refusal: the link goes on until that has happened too often in a row.
     fn fail(
         &mut self,
         failed: Failed,
@@ -430,11 +426,14 @@ impl PollLink {
         if !matches!(answer, Answer::Refusal) {
             return Ok(());
         }
-        let status = response.status;
-        let words = answer::excerpt(&response.body);
-        let detail = format!("the first poll was answered with status {status}{words}");
-        Err(Failed::new(Failure::HandshakeRefused(status), detail))
+        Err(refused("the first poll", Failure::HandshakeRefused, response))
     }
+}
+
+fn refused(what: &str, class: fn(u16) -> Failure, response: &Response) -> Failed {
+    let status = response.status;
+    let words = answer::excerpt(&response.body);
+    Failed::new(class(status), format!("{what} was answered with status {status}{words}"))
 }
 
 fn nanos(duration: Duration) -> i64 {

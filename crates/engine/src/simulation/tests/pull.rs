@@ -11,6 +11,8 @@ use crate::plan::{
     Awaited, Cursor, Expect, Function, JsonTemplate, PollOpen, Rhythm, Source, SseOpen, Subscribe,
 };
 
+mod failing;
+
 /// When each request came, and its request line.
 type Asked = Rc<RefCell<Vec<(Duration, String)>>>;
 
@@ -184,18 +186,19 @@ async fn a_busy_target_is_not_an_empty_poll_and_is_asked_again_about_a_second_la
         0 => (10 * MILLISECOND, ok("[]")),
         1 => (10 * MILLISECOND, status(503)),
         2 => (2 * SECOND, busy.to_owned()),
-        3 => (10 * MILLISECOND, status(404)),
-        4 => (10 * MILLISECOND, status(302)),
+        3 | 5 => (10 * MILLISECOND, ok("[]")),
+        4 => (10 * MILLISECOND, status(404)),
+        6 => (10 * MILLISECOND, status(302)),
         _ => (60 * SECOND, String::new()),
     });
     let summary = simulate(pull(vec![held(true), think(20.0)]), Control::new(), server).await;
-    assert_eq!((summary.traffic.polls, summary.traffic.polls_empty), (5, 1));
-    assert_eq!((summary.users.completed, codes(&summary)), (1, vec![]), "a status is an answer");
-    for (code, times) in [(200, 1), (503, 2), (404, 1), (302, 1)] {
+    assert_eq!((summary.traffic.polls, summary.traffic.polls_empty), (7, 3));
+    assert_eq!((summary.users.completed, operation(&summary, "poll").failed), (1, 4));
+    for (code, times) in [(200, 3), (503, 2), (404, 1), (302, 1)] {
         assert_eq!(summary.http_codes.get(&code), Some(&times), "{code}");
     }
     let at = millis(&asked);
-    for (before, took) in [(1, 10), (2, 2000), (3, 10), (4, 10)] {
+    for (before, took) in [(1, 10), (2, 2000), (4, 10), (6, 10)] {
         let pause = at[before + 1] - at[before] - took;
         assert!((500..=1501).contains(&pause), "after {before}: {pause} ms of {at:?}");
     }
