@@ -11,8 +11,9 @@
 //! Connections are the link's own, never those of `http.pool`: a held request would keep one from everybody else. Redirects
 //! are not followed.
 //!
-//! The decision to question: without a cursor a held poll subscribes when its request has left, not when it is answered.
-//! Such a target answers with the next message, which may be one that its users send only when all of them are subscribed.
+//! The decision to question: without a cursor, or with one to go on behind, a held poll subscribes when its request has left,
+//! not when it is answered. Such a target answers with the next message, which may be one that its users send only when all
+//! of them are subscribed.
 
 mod answer;
 
@@ -138,7 +139,7 @@ pub struct PollLink {
 
 impl PollLink {
     /// Sends the first request and waits until it has subscribed: until its answer, whose messages the first drive hands over;
-    /// without a cursor to hold a place, until a request that may be held has left. Cancel safe; without a time limit of its own.
+    /// until it has left when it may be held: without a cursor block, and with a cursor to go on behind. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
     /// As [`Client::request`]; `HandshakeRefused` for an answer that is neither news nor empty.
@@ -152,7 +153,8 @@ impl PollLink {
         client.tell_of_leaving(Rc::clone(&has_left));
         let mut link = PollLink::new(request, client);
         link.start(now())?;
-        let subscribes_by_leaving = link.place.is_none() && matches!(link.rhythm, Rhythm::Held(_));
+        let subscribes_by_leaving =
+            matches!(link.rhythm, Rhythm::Held(_)) && (link.place.is_none() || link.cursor.is_some());
         let answered = poll_fn(|cx| match link.poll_flight(cx) {
             Poll::Ready((outcome, _)) => Poll::Ready(Some(outcome)),
             Poll::Pending if subscribes_by_leaving && has_left.get() => Poll::Ready(None),

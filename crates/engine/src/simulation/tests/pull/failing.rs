@@ -1,6 +1,7 @@
 //! Polls that are refused, those that come back, and messages that wait for a connection.
 
 use super::*;
+use crate::plan::Reconnect;
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_poll_has_failed_and_three_in_a_row_end_the_connection() {
@@ -22,4 +23,26 @@ async fn a_refused_poll_has_failed_and_three_in_a_row_end_the_connection() {
             assert_eq!(run.memberships, [1, 1, 1]);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_poll_that_goes_on_behind_its_cursor_is_back_when_it_has_left() {
+    let (asked, server) = scripted(|number, _| match number {
+        0 => (10 * MILLISECOND, ok(r#"{"messages":[],"next":4}"#)),
+        _ => (20 * SECOND, status(204)),
+    });
+    let subscribe = Subscribe { steps: vec![held(true), join()], resumes: true };
+    let subscribe = Step::Subscribe(std::sync::Arc::new(subscribe));
+    let mut plan = pull(vec![subscribe, think(1.0), Step::Reconnect, think(5.0)]);
+    plan.operations.push(Operation { name: "reconnect".into(), kind: OperationKind::Reconnect });
+    let (operation, first, most) = (OperationId(5), SECOND, SECOND);
+    let reconnect = Reconnect { operation, is_automatic: false, first, most, attempts: 3, resume: true };
+    plan.reconnect = Some(reconnect);
+    let run = simulate_closely(plan, Control::new(), server).await;
+    assert_eq!((run.summary.users.completed, codes(&run.summary)), (1, vec![]));
+    let lines: Vec<String> = asked.borrow().iter().skip(1).map(|(_, line)| line.clone()).collect();
+    assert_eq!(lines, ["GET /cur/g?after=4 HTTP/1.1", "GET /cur/g?after=4 HTTP/1.1"]);
+    let took = super::operation(&run.summary, "reconnect").response_ms.max;
+    assert!(took < 5.0, "the flow stood still for {took} ms");
+    assert_eq!(run.resumed, 1);
 }
