@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::cursor::Cursor;
-use super::{User, Waited};
+use super::{Loss, User, Waited};
 use crate::link::{Connection, Ended, Env, Present};
 use crate::plan::{Step, Subscribe};
 use crate::rooms::Room;
@@ -144,7 +144,7 @@ impl User {
         let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
         if !self.is_leaving && !is_goodbye {
             self.shard.count(Counter::ConnectionsLost, 1);
-            self.lost = Some((failure, ended.detail));
+            self.lost = Some(Loss { failure, detail: ended.detail, is_told: ended.is_told });
         }
     }
 

@@ -105,6 +105,8 @@ enum Lane {
 
 /// Polls.
 pub struct PollLink {
+    net: Rc<Net>,
+    now: Rc<dyn Fn() -> At>,
     origin: Rc<Origin>,
     /// What all requests have in common; the path is written anew for each.
     request: Request,
@@ -148,11 +150,12 @@ impl PollLink {
         now: Rc<dyn Fn() -> At>,
         request: PollRequest,
     ) -> Result<PollLink, Failed> {
-        let mut client = Box::new(Client::new(Rc::clone(net), None, Rc::clone(&now)));
+        let mut link = PollLink::new(net, now, request);
+        let mut client = link.client();
         let has_left = Rc::new(Cell::new(false));
         client.tell_of_leaving(Rc::clone(&has_left));
-        let mut link = PollLink::new(request, client);
-        link.start(now())?;
+        link.lane = Lane::Idle(client);
+        link.start((link.now)())?;
         let subscribes_by_leaving =
             matches!(link.rhythm, Rhythm::Held(_)) && (link.place.is_none() || link.cursor.is_some());
         let answered = poll_fn(|cx| match link.poll_flight(cx) {
@@ -168,10 +171,12 @@ impl PollLink {
         Ok(link)
     }
 
-    fn new(request: PollRequest, client: Box<Client>) -> PollLink {
+    fn new(net: &Rc<Net>, now: Rc<dyn Fn() -> At>, request: PollRequest) -> PollLink {
         let limit_ns = nanos(request.limit());
         let head = Request { method: "GET".to_owned(), headers: request.headers, ..Request::default() };
         PollLink {
+            net: Rc::clone(net),
+            now,
             origin: Rc::new(request.origin),
             request: head,
             path: request.path,
@@ -184,7 +189,7 @@ impl PollLink {
             limit_ns,
             max_answer: request.max_answer,
             rng: fastrand::Rng::with_seed(request.seed),
-            lane: Lane::Idle(client),
+            lane: Lane::Gone,
             planned: request.planned,
             started: request.planned,
             expires: request.planned,
@@ -197,6 +202,10 @@ impl PollLink {
             sent: 0,
             received: 0,
         }
+    }
+
+    fn client(&self) -> Box<Client> {
+        Box::new(Client::new(Rc::clone(&self.net), None, Rc::clone(&self.now)))
     }
 
     /// What the last answer gave to go on behind.
@@ -270,7 +279,8 @@ impl PollLink {
                         Err(failed) => self.fail(failed, opened, env.present.now(), on)?,
                     }
                 }
-                Poll::Pending => return self.watch(env.present.now(), on),
+                Poll::Pending if self.watch(env.present.now(), on)? => {}
+                Poll::Pending => return Ok(()),
             }
         }
         cx.waker().wake_by_ref();
@@ -308,27 +318,21 @@ impl PollLink {
         Poll::Ready((outcome, traffic.opened - firsts))
     }
 
-    /// A request under way has its limit; until then nothing happens but that the next one becomes due, perhaps.
-    fn watch(&mut self, now: At, on: &mut dyn FnMut(Incoming<'_>)) -> Result<(), Ended> {
+    /// A request under way has its limit; until then nothing happens but that the next one becomes due, perhaps. Whether it
+    /// was given up.
+    fn watch(&mut self, now: At, on: &mut dyn FnMut(Incoming<'_>)) -> Result<bool, Ended> {
         let limit = self.started.plus(self.limit_ns);
         if now < limit {
             // Woken then instead of later: the answer is usually there, and the alarm need not be set again.
             let next = self.next_planned(now, 0);
             self.expires = if next > now { next.min(limit) } else { limit };
-            return Ok(());
+            return Ok(false);
         }
         let detail = format!("no answer to a poll within {} ms", self.limit_ns / 1_000_000);
-        let PollLink { planned, started, .. } = *self;
-        on(Incoming::PollFailed {
-            planned,
-            started,
-            ended: limit,
-            failure: Failure::Timeout,
-            detail: &detail,
-            // Its client goes down with it: whether it had got as far is not known.
-            opened: 0,
-        });
-        Err(Ended::failed(Failure::Timeout, detail))
+        // Its client goes down with it: whether that had opened a connection is not known.
+        self.lane = Lane::Idle(self.client());
+        self.fail(Failed::new(Failure::Timeout, detail), 0, limit, on)?;
+        Ok(true)
     }
 
     /// When the request after this one is due; `pause` is what a held one waits after `ended`.
@@ -414,7 +418,7 @@ impl PollLink {
         self.failures += 1;
         if self.failures >= MOST_FAILURES {
             let detail = format!("{MOST_FAILURES} polls in a row failed, the last: {detail}");
-            return Err(Ended::failed(failure, detail));
+            return Err(Ended { is_told: true, ..Ended::failed(failure, detail) });
         }
         self.quick = None;
         let pause = self.failure_pause();
