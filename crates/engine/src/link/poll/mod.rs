@@ -17,7 +17,6 @@
 
 mod answer;
 
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::hash::{DefaultHasher, Hasher};
 use std::pin::Pin;
@@ -152,15 +151,14 @@ impl PollLink {
     ) -> Result<PollLink, Failed> {
         let mut link = PollLink::new(net, now, request);
         let mut client = link.client();
-        let has_left = Rc::new(Cell::new(false));
-        client.tell_of_leaving(Rc::clone(&has_left));
+        let left = client.leaving();
         link.lane = Lane::Idle(client);
         link.start((link.now)())?;
         let subscribes_by_leaving =
             matches!(link.rhythm, Rhythm::Held(_)) && (link.place.is_none() || link.cursor.is_some());
         let answered = poll_fn(|cx| match link.poll_flight(cx) {
             Poll::Ready((outcome, _)) => Poll::Ready(Some(outcome)),
-            Poll::Pending if subscribes_by_leaving && has_left.get() => Poll::Ready(None),
+            Poll::Pending if subscribes_by_leaving && left.get().is_some() => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         });
         if let Some(outcome) = answered.await {

@@ -46,3 +46,13 @@ async fn a_held_poll_that_goes_on_behind_its_cursor_is_back_when_it_has_left() {
     assert!(took < 5.0, "the flow stood still for {took} ms");
     assert_eq!(run.resumed, 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_waits_for_the_pool_is_sent_when_it_leaves_and_not_before() {
+    let (_, server) = scripted(|_, _| (4 * SECOND, status(200)));
+    let mut plan = Plan { load: arrivals(2, 2, None), ..pull(vec![join(), publish()]) };
+    plan.http.pool = Some(1);
+    let run = simulate_closely(plan, Control::new(), server).await;
+    assert_eq!((run.summary.users.completed, codes(&run.summary)), (2, vec![]));
+    assert_eq!(run.waits_ms, [0, 3000], "a second apart, and four until the connection is free");
+}
