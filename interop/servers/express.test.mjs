@@ -124,9 +124,9 @@ describe('event streams', TOGETHER, () => {
     assert.deepEqual(failed, [`reconnect handshake_refused_204 ${USERS}`, `subscribe handshake_refused_204 ${USERS}`]);
   });
 
-  for (const [what, how, code] of [['break off', '', 'closed_early'], ['are reset', '&how=reset', 'reset']]) {
+  for (const [what, how, code] of [['end', 'ends=6', 'closed_early'], ['break off', 'breaks=6', 'closed_early'], ['are reset', 'breaks=6&how=reset', 'reset']]) {
     test(`that ${what} fail their users when nothing says to come back`, async () => {
-      const { summary, seen } = await streams(`breaks=6${how}`);
+      const { summary, seen } = await streams(how);
       assert.deepEqual(errorCounts(summary), { [code]: USERS });
       assert.equal(summary.users.failed, USERS);
       assert.equal(seen.streams.length, USERS);

@@ -172,7 +172,7 @@ pub struct Ended {
     pub failure: Option<Failure>,
     /// What happened, for the first example of its class.
     pub detail: String,
-    /// The peer's ordinary goodbye: a close code of 1000 or none, a stream that ends where it may. Only an operation that
+    /// The peer's ordinary goodbye: a close code of 1000 or none. Only an operation that
     /// needs the connection minds.
     pub is_goodbye: bool,
     /// The link has told of this failure already: it was that of its last poll.
