@@ -124,9 +124,9 @@ describe('event streams', TOGETHER, () => {
     assert.deepEqual(failed, [`reconnect handshake_refused_204 ${USERS}`, `subscribe handshake_refused_204 ${USERS}`]);
   });
 
-  for (const [what, how, code] of [['break off', '', 'closed_early'], ['are reset', '&how=reset', 'reset']]) {
+  for (const [what, how, code] of [['end', 'ends=6', 'closed_early'], ['break off', 'breaks=6', 'closed_early'], ['are reset', 'breaks=6&how=reset', 'reset']]) {
     test(`that ${what} fail their users when nothing says to come back`, async () => {
-      const { summary, seen } = await streams(`breaks=6${how}`);
+      const { summary, seen } = await streams(how);
       assert.deepEqual(errorCounts(summary), { [code]: USERS });
       assert.equal(summary.users.failed, USERS);
       assert.equal(seen.streams.length, USERS);
@@ -234,18 +234,21 @@ describe('polls', TOGETHER, () => {
     });
   }
 
-  test('that are answered 500 in between are answers with that status, and not empty', async () => {
+  test('that are answered 500 in between have failed, are not empty, and nothing is lost by it', async () => {
     const outcome = await polls('poll', 'refuse=4');
     assertPolled(outcome);
     const { summary, seen } = outcome;
     assertCounted(summary.http_codes[500], answered(seen, 'refused'));
     assert.ok(summary.http_codes[500] >= USERS);
+    assert.deepEqual(errorCounts(summary), { poll_refused_500: summary.http_codes[500] });
+    assert.equal(summary.users.completed, USERS);
   });
 
   test('that are answered 503 at once are no expiry', async () => {
     const { summary, seen } = await polls('longpoll', 'hold=300&refuse=6&status=503', { stay: 3 });
     assert.deepEqual([summary.delivery.owed, summary.delivery.lost, summary.delivery.duplicate], [OWED, 0, 0]);
     assert.ok(summary.http_codes[503] > 0);
+    assert.deepEqual(errorCounts(summary), { poll_refused_503: summary.http_codes[503] });
     assertCounted(summary.http_codes[503], answered(seen, 'refused'));
     assertCounted(summary.traffic.polls_empty, answered(seen, 'empty'));
     assertCursors(seen);

@@ -4,6 +4,7 @@
 //! Public for those who count the engine's work (`bench/counts`); no run of a user comes here. What it leaves out: threads,
 //! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
+use sonagi_measure::ledger::Sent;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::cell::RefCell;
@@ -31,6 +32,10 @@ struct Simulated {
     summary: Summary,
     /// Memberships begun, ended, and their connections gone.
     memberships: [usize; 3],
+    /// Memberships that took up an interrupted one.
+    resumed: usize,
+    /// From the instant each message was planned for to the one it left, in ms.
+    waits_ms: Vec<i64>,
     /// What `log` steps said.
     said: Vec<String>,
 }
@@ -88,7 +93,7 @@ async fn simulate_within(
     let local = tokio::task::LocalSet::new();
     let said = Rc::new(RefCell::new(Vec::new()));
     let sayer = Rc::clone(&said);
-    let memberships = local
+    let (memberships, resumed, waits_ms) = local
         .run_until(async {
             tokio::task::spawn_local(Rc::clone(&clock).drive());
             let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
@@ -108,10 +113,13 @@ async fn simulate_within(
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
             let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];
+            let resumed = ledger.joined.iter().filter(|joined| joined.resumes).count();
+            let wait_ms = |sent: &Sent| sent.started.since(sent.planned) / 1_000_000;
+            let waits_ms = ledger.sent.iter().map(wait_ms).collect();
             totals.absorb(vec![record], clock.now(), ProcessGauges::default());
-            memberships
+            (memberships, resumed, waits_ms)
         })
         .await;
     totals.close(clock.now());
-    Simulated { summary: totals.summary(), memberships, said: said.take() }
+    Simulated { summary: totals.summary(), memberships, resumed, waits_ms, said: said.take() }
 }

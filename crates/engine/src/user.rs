@@ -69,7 +69,7 @@ pub(crate) struct User {
     cut_at: Option<At>,
     /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so it
     /// is recorded by the next wait that finds none.
-    lost: Option<(Failure, String)>,
+    lost: Option<Loss>,
     /// What a lost connection is opened again with.
     recipe: Option<Box<Recipe>>,
     /// The operation under way: what cuts the connection off cuts it off.
@@ -98,6 +98,14 @@ pub(crate) enum Halt {
 pub(crate) enum Waited<T> {
     Done(T),
     Elapsed,
+}
+
+/// How a connection was lost.
+struct Loss {
+    failure: Failure,
+    detail: String,
+    /// Its link has had it recorded.
+    is_told: bool,
 }
 
 /// An operation under way.
@@ -226,9 +234,9 @@ impl User {
             if !self.is_leaving
                 && self.lost.is_some()
                 && !self.outlives_loss()
-                && let Some((failure, detail)) = self.lost.take()
+                && let Some(loss) = self.lost.take()
             {
-                return Poll::Ready(Err(self.lose(failure, detail)));
+                return Poll::Ready(Err(self.lose(loss)));
             }
             if self.shard.is_stopping() && !self.is_leaving {
                 return Poll::Ready(Err(Halt::Stopped));
@@ -302,7 +310,8 @@ impl User {
 
     /// The connection ended under the user: the operation under way fails with it. One that only listens does not when the
     /// connection comes back.
-    fn lose(&mut self, failure: Failure, detail: String) -> Halt {
+    fn lose(&mut self, loss: Loss) -> Halt {
+        let Loss { failure, detail, is_told } = loss;
         let comes_back = self.is_out() && !self.is_reconnecting();
         match self.under_way {
             Some(_) if comes_back && self.is_under_way(OperationKind::Expect) => Halt::Lost,
@@ -310,6 +319,10 @@ impl User {
             Some(begun) => {
                 let halt = self.fail(begun, None, failure, detail);
                 if comes_back { Halt::Lost } else { halt }
+            }
+            None if is_told => {
+                self.note_attempt(failure, &detail);
+                Halt::Failed
             }
             None => self.note_failure(None, failure, detail),
         }

@@ -116,6 +116,8 @@ pub enum Failure {
     TlsFailed,
     /// The upgrade or handshake was answered with this HTTP status.
     HandshakeRefused(u16),
+    /// A poll behind the one that subscribed was answered with this HTTP status, which is neither news nor empty.
+    PollRefused(u16),
     /// The upgrade or handshake did not end in time.
     HandshakeTimeout,
     /// The namespace refused us (Socket.IO CONNECT_ERROR).
@@ -230,6 +232,13 @@ pub const FAILURES: &[FailureEntry] = &[
         "Unexpected server response:",
         "The WebSocket upgrade, Engine.IO handshake, event stream or first poll was answered with this HTTP status.",
         Some("check path, token and Origin of the handshake"),
+    ),
+    entry(
+        Failure::PollRefused(500),
+        "poll_refused",
+        "Unexpected server response:",
+        "A poll behind the one that subscribed was answered with this HTTP status, which says neither news nor nothing new.",
+        Some("if the target says so that there is nothing new, list the status in `empty`"),
     ),
     entry(
         Failure::HandshakeTimeout,
@@ -359,7 +368,7 @@ impl Failure {
 
     fn parameter(self) -> Option<u16> {
         match self {
-            Failure::HandshakeRefused(n) | Failure::Closed(n) => Some(n),
+            Failure::HandshakeRefused(n) | Failure::PollRefused(n) | Failure::Closed(n) => Some(n),
             _ => None,
         }
     }
@@ -376,6 +385,7 @@ impl Failure {
             | Failure::AckTimeout
             | Failure::ExpectationMissed
             | Failure::HandshakeRefused(_)
+            | Failure::PollRefused(_)
             | Failure::NamespaceRefused
             | Failure::BrokerError
             | Failure::CaptureOrMatch
@@ -431,6 +441,7 @@ impl Failure {
         let number = number.parse().ok()?;
         match FAILURES.iter().find(|e| e.code == name)?.failure {
             Failure::HandshakeRefused(_) => Some(Failure::HandshakeRefused(number)),
+            Failure::PollRefused(_) => Some(Failure::PollRefused(number)),
             Failure::Closed(_) => Some(Failure::Closed(number)),
             _ => None,
         }

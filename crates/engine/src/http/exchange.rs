@@ -39,7 +39,7 @@ pub(super) struct Around<'a> {
     pub(super) now: &'a dyn Fn() -> At,
     pub(super) traffic: &'a mut Traffic,
     /// Set once the request has left, for who waits for that.
-    pub(super) has_left: Option<&'a Cell<bool>>,
+    pub(super) left: Option<&'a Cell<Option<At>>>,
 }
 
 /// An HTTP/1.1 connection.
@@ -174,7 +174,7 @@ impl Exchange<'_> {
         match Pin::new(&mut *self.socket).poll_flush(cx) {
             Poll::Ready(Ok(())) => {
                 self.is_flushed = true;
-                self.around.has_left.inspect(|has_left| has_left.set(true));
+                self.around.left.inspect(|left| left.set(Some((self.around.now)())));
             }
             Poll::Ready(Err(error)) => self.lose(&error),
             Poll::Pending => {}

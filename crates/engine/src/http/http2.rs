@@ -66,7 +66,7 @@ impl Http2 {
         let result = async {
             let sending = sender.send_request(request);
             // As good as gone: the connection's own task writes it.
-            around.has_left.inspect(|has_left| has_left.set(true));
+            around.left.inspect(|left| left.set(Some((around.now)())));
             let response = sending.await?;
             answered = true;
             let first_byte = (around.now)();

@@ -93,7 +93,7 @@ pub struct Client {
     kept: Vec<Place>,
     traffic: Traffic,
     turn: Turn,
-    has_left: Option<Rc<Cell<bool>>>,
+    left: Option<Rc<Cell<Option<At>>>>,
 }
 
 /// A request's turn in the pool.
@@ -124,12 +124,14 @@ impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
         let (traffic, turn) = (Traffic::default(), Turn::default());
-        Client { net, pool, now, kept: Vec::new(), traffic, turn, has_left: None }
+        Client { net, pool, now, kept: Vec::new(), traffic, turn, left: None }
     }
 
-    /// Has this set whenever a request has left.
-    pub(crate) fn tell_of_leaving(&mut self, has_left: Rc<Cell<bool>>) {
-        self.has_left = Some(has_left);
+    /// When the next request will have left; None until then.
+    pub(crate) fn leaving(&mut self) -> Rc<Cell<Option<At>>> {
+        let left = self.left.get_or_insert_default();
+        left.set(None);
+        Rc::clone(left)
     }
 
     /// Sends a request and reads the whole response, over a kept connection where there is one. Keeps all headers and
@@ -209,8 +211,8 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
-        let has_left = self.has_left.as_deref();
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, has_left };
+        let left = self.left.as_deref();
+        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         let place = &mut self.kept[at];
         let (outcome, is_reusable) = match &mut kept {
             Kept::Http1(connection) => {
@@ -301,8 +303,8 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
-        let has_left = self.has_left.as_deref();
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, has_left };
+        let left = self.left.as_deref();
+        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         match connection {
             Kept::Http1(mut connection) => {
                 let outcome = connection.exchange(request, keep, around).await;

@@ -172,14 +172,16 @@ pub struct Ended {
     pub failure: Option<Failure>,
     /// What happened, for the first example of its class.
     pub detail: String,
-    /// The peer's ordinary goodbye: a close code of 1000 or none, a stream that ends where it may. Only an operation that
+    /// The peer's ordinary goodbye: a close code of 1000 or none. Only an operation that
     /// needs the connection minds.
     pub is_goodbye: bool,
+    /// The link has told of this failure already: it was that of its last poll.
+    pub is_told: bool,
 }
 
 impl Ended {
     pub(crate) fn by_us() -> Ended {
-        Ended { failure: None, detail: String::new(), is_goodbye: true }
+        Ended { failure: None, detail: String::new(), is_goodbye: true, is_told: false }
     }
 
     pub(crate) fn goodbye(failure: Failure, detail: impl Into<String>) -> Ended {
@@ -194,7 +196,7 @@ impl Ended {
 impl From<Failed> for Ended {
     fn from(failed: Failed) -> Ended {
         let is_goodbye = matches!(failed.failure, Failure::Closed(1000 | 1005));
-        Ended { failure: Some(failed.failure), detail: failed.detail, is_goodbye }
+        Ended { failure: Some(failed.failure), detail: failed.detail, is_goodbye, is_told: false }
     }
 }
 

@@ -184,11 +184,13 @@ impl SseLink {
     /// The peer has ended the response, or the connection.
     fn end_of_stream(&mut self) -> Ended {
         let is_whole = self.reader.is_done() || matches!(self.reader.end(), Ok(Ok(())));
-        if is_whole && self.decoder.is_idle() {
-            return Ended::goodbye(Failure::ClosedEarly, "the server ended the event stream");
-        }
-        let place = if self.decoder.is_idle() { "in the middle of its response" } else { "within an event" };
-        Ended::failed(Failure::ClosedEarly, format!("the server ended the event stream {place}"))
+        // However orderly, it is a loss: who listens has no more to hear, and an `EventSource` would connect again.
+        let place = match (self.decoder.is_idle(), is_whole) {
+            (false, _) => " within an event",
+            (true, false) => " in the middle of its response",
+            (true, true) => "",
+        };
+        Ended::failed(Failure::ClosedEarly, format!("the server ended the event stream{place}"))
     }
 
     /// Steps never send on a stream.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::cursor::Cursor;
-use super::{User, Waited};
+use super::{Loss, User, Waited};
 use crate::link::{Connection, Ended, Env, Present};
 use crate::plan::{Step, Subscribe};
 use crate::rooms::Room;
@@ -144,7 +144,7 @@ impl User {
         let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
         if !self.is_leaving && !is_goodbye {
             self.shard.count(Counter::ConnectionsLost, 1);
-            self.lost = Some((failure, ended.detail));
+            self.lost = Some(Loss { failure, detail: ended.detail, is_told: ended.is_told });
         }
     }
 
@@ -211,12 +211,17 @@ impl User {
         self.join_room(room, resumes);
     }
 
-    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else.
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
+    /// may be set by what comes before the confirmation, which the target was not told of.
     fn has_place(&self) -> bool {
-        let Some(cursor) = &self.values.cursor else { return false };
         match self.connection.as_deref() {
-            Some(Connection::Sse(_) | Connection::Poll(_)) => cursor.for_link().is_some(),
-            _ => true,
+            Some(Connection::Sse(_) | Connection::Poll(_)) => {
+                self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
+            }
+            _ => {
+                let outage = self.recipe.as_ref().and_then(|recipe| recipe.outage.as_ref());
+                outage.is_some_and(|outage| outage.has_place)
+            }
         }
     }
 

@@ -89,8 +89,9 @@ impl User {
         let is_taken = matches!(&attempt, Attempt { waited: Ok(Waited::Done(Ok(response))), .. }
             if response.status < 300);
         // What no connection took was not sent. What was cut off half way may have been.
-        if attempt.may_have_left() {
-            self.note_sent(stamp, begun, Some(is_taken));
+        if let Some(left) = attempt.left(self.now()) {
+            // Neither the pool's queue nor a handshake before it is time in which it was under way.
+            self.note_sent(stamp, Begun { started: left, ..begun }, Some(is_taken));
             self.shard.count(Counter::MessagesSent, 1);
         }
         let response = self.response(begun, step, &origin, attempt)?;

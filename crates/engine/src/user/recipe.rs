@@ -58,6 +58,8 @@ enum Entry {
 /// The time between the loss of a connection and its return.
 pub(super) struct Outage {
     pub(super) since: At,
+    /// Whether a cursor was known when the connection was lost: only that can be told when subscribing again.
+    pub(super) has_place: bool,
     /// Attempts that failed.
     pub(super) failed: u32,
     /// When the next attempt is due.
@@ -172,7 +174,7 @@ impl Opening {
 impl Outage {
     /// A connection is gone; `wait` until the first attempt.
     pub(super) fn new(since: At, floor: Duration) -> Outage {
-        Outage { since, failed: 0, next: since, floor, last: None }
+        Outage { since, has_place: false, failed: 0, next: since, floor, last: None }
     }
 
     /// Draws when the next attempt is due: full jitter, on top of what the server asked for.

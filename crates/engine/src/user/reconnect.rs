@@ -101,10 +101,10 @@ impl User {
 
     /// The connection is gone and shall come back. `floor` is what the server asked for.
     pub(super) fn begin_outage(&mut self, floor: Option<Duration>) {
-        let now = self.now();
+        let (now, has_place) = (self.now(), self.values.cursor.is_some());
         let (Some(plan), Some(recipe)) = (self.shard.plan().reconnect, self.recipe.as_mut()) else { return };
         let outage = recipe.outage.get_or_insert_with(|| {
-            let mut outage = Box::new(Outage::new(now, floor.unwrap_or_default()));
+            let mut outage = Box::new(Outage { has_place, ..Outage::new(now, floor.unwrap_or_default()) });
             outage.wait(&plan, now, &mut self.values.rng);
             outage
         });
@@ -126,9 +126,7 @@ impl User {
     /// A request is over, and so is what it has outlived: it is the user's now.
     pub(super) fn heed_loss(&mut self) -> Result<(), Halt> {
         match self.lost.take() {
-            Some((failure, detail)) if !self.is_out() || self.is_reconnecting() => {
-                Err(self.lose(failure, detail))
-            }
+            Some(loss) if !self.is_out() || self.is_reconnecting() => Err(self.lose(loss)),
             _ => Ok(()),
         }
     }
@@ -199,9 +197,10 @@ impl User {
             let detail = "the step opens a connection again, and none was opened before".to_owned();
             return Err(self.note_failure(None, Failure::NotConnected, detail));
         }
-        let now = self.now();
+        let (now, has_place) = (self.now(), self.values.cursor.is_some());
         if let Some(recipe) = self.recipe() {
-            let outage = recipe.outage.get_or_insert_with(|| Box::new(Outage::new(now, Duration::ZERO)));
+            let outage = || Box::new(Outage { has_place, ..Outage::new(now, Duration::ZERO) });
+            let outage = recipe.outage.get_or_insert_with(outage);
             outage.next = now;
         }
         self.disconnected();

@@ -4,6 +4,7 @@
 //! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so that
 //! the usual step stays small while it waits.
 
+use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
 use std::fmt::Write as _;
@@ -146,6 +147,8 @@ impl User {
             let shard = &self.shard;
             Box::new(Client::new(Rc::clone(&shard.net), shard.pool.clone(), Rc::clone(&shard.clock_reader)))
         });
+        // Only messages ask: the answer costs a look at the clock.
+        let leaving = step.is_message.then(|| client.leaving());
         self.shard.count(Counter::HttpRequests, 1);
         let until = after(begun.started, step.timeout);
         let waited = {
@@ -156,7 +159,8 @@ impl User {
         let sent = self.count_exchange(&mut client, &waited);
         let turn_wait_ns = client.turn_wait_ns();
         self.client = Some(client);
-        Attempt { waited, sent, turn_wait_ns }
+        let left = leaving.and_then(|left| left.get());
+        Attempt { waited, sent, left, turn_wait_ns }
     }
 
     /// The response an attempt got, or its failure.
@@ -264,13 +268,16 @@ pub(super) struct Attempt {
     pub(super) waited: Result<Waited<Result<Response, Failed>>, Halt>,
     /// Bytes that left for it, as far as is known.
     sent: u64,
+    /// When the last byte of a message had left.
+    left: Option<At>,
     turn_wait_ns: i64,
 }
 
 impl Attempt {
-    /// Whether the target may have got it. One that was given up may have left without being counted (HTTP/2).
-    pub(super) fn may_have_left(&self) -> bool {
-        self.sent > 0 || !matches!(self.waited, Ok(Waited::Done(Err(_))))
+    /// When a message went to the target; None if nothing of it did. One that was cut off half way, before `now`, has no
+    /// instant of its own.
+    pub(super) fn left(&self, now: At) -> Option<At> {
+        self.left.or((self.sent > 0).then_some(now))
     }
 }
 

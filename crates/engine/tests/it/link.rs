@@ -301,7 +301,7 @@ fn closing_by_us_is_no_failure_however_the_peer_takes_it() {
             link(&mut driven).send_text("never sent");
             assert_eq!(
                 driven.ended().await,
-                Ended { failure: None, detail: String::new(), is_goodbye: true }
+                Ended { failure: None, detail: String::new(), is_goodbye: true, is_told: false }
             );
             assert_eq!(driven.seen, ["text last"]);
         }

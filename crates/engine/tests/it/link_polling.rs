@@ -256,7 +256,10 @@ fn a_polling_session_is_closed_in_order_by_either_side() {
         link(&mut driven).emit("/", None, r#"["last"]"#, &[]);
         driven.connection.begin_close();
         link(&mut driven).emit("/", None, r#"["never"]"#, &[]);
-        assert_eq!(driven.ended().await, Ended { failure: None, detail: String::new(), is_goodbye: true });
+        assert_eq!(
+            driven.ended().await,
+            Ended { failure: None, detail: String::new(), is_goodbye: true, is_told: false }
+        );
         assert_eq!(server.received(), [r#"42["last"]"#, "1"]);
 
         let (server, origin) = Server::start(None).await;

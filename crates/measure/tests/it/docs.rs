@@ -61,6 +61,7 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         GeneratorExhausted,
         TlsFailed,
         HandshakeRefused(503),
+        PollRefused(500),
         HandshakeTimeout,
         NamespaceRefused,
         BrokerError,

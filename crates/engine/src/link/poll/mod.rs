@@ -12,12 +12,12 @@
 //! Connections are the link's own, never those of `http.pool`: a held request would keep one from everybody else. Redirects
 //! are not followed.
 //!
-//! The decision to question: without a cursor a held poll subscribes when its request has left, not when it is answered.
-//! Such a target answers with the next message, which may be one that its users send only when all of them are subscribed.
+//! The decision to question: without a cursor, or with one to go on behind, a held poll subscribes when its request has left,
+//! not when it is answered. Such a target answers with the next message, which may be one that its users send only when all
+//! of them are subscribed.
 
 mod answer;
 
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::hash::{DefaultHasher, Hasher};
 use std::pin::Pin;
@@ -107,6 +107,8 @@ enum Lane {
 
 /// Polls.
 pub struct PollLink {
+    net: Rc<Net>,
+    now: Rc<dyn Fn() -> At>,
     origin: Rc<Origin>,
     /// What all requests have in common; the path is written anew for each.
     request: Request,
@@ -144,7 +146,7 @@ pub struct PollLink {
 
 impl PollLink {
     /// Sends the first request and waits until it has subscribed: until its answer, whose messages the first drive hands over;
-    /// without a cursor to hold a place, until a request that may be held has left. Cancel safe; without a time limit of its own.
+    /// until it has left when it may be held: without a cursor block, and with a cursor to go on behind. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
     /// As [`Client::request`]; `HandshakeRefused` for an answer that is neither news nor empty.
@@ -153,15 +155,16 @@ impl PollLink {
         now: Rc<dyn Fn() -> At>,
         request: PollRequest,
     ) -> Result<PollLink, Failed> {
-        let mut client = Box::new(Client::new(Rc::clone(net), None, Rc::clone(&now)));
-        let has_left = Rc::new(Cell::new(false));
-        client.tell_of_leaving(Rc::clone(&has_left));
-        let mut link = PollLink::new(request, client);
-        link.start(now())?;
-        let subscribes_by_leaving = link.place.is_none() && matches!(link.rhythm, Rhythm::Held(_));
+        let mut link = PollLink::new(net, now, request);
+        let mut client = link.client();
+        let left = client.leaving();
+        link.lane = Lane::Idle(client);
+        link.start((link.now)())?;
+        let subscribes_by_leaving =
+            matches!(link.rhythm, Rhythm::Held(_)) && (link.place.is_none() || link.cursor.is_some());
         let answered = poll_fn(|cx| match link.poll_flight(cx) {
             Poll::Ready((outcome, _)) => Poll::Ready(Some(outcome)),
-            Poll::Pending if subscribes_by_leaving && has_left.get() => Poll::Ready(None),
+            Poll::Pending if subscribes_by_leaving && left.get().is_some() => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         });
         if let Some(outcome) = answered.await {
@@ -172,10 +175,12 @@ impl PollLink {
         Ok(link)
     }
 
-    fn new(request: PollRequest, client: Box<Client>) -> PollLink {
+    fn new(net: &Rc<Net>, now: Rc<dyn Fn() -> At>, request: PollRequest) -> PollLink {
         let limit_ns = nanos(request.limit());
         let head = Request { method: "GET".to_owned(), headers: request.headers, ..Request::default() };
         PollLink {
+            net: Rc::clone(net),
+            now,
             origin: Rc::new(request.origin),
             request: head,
             path: request.path,
@@ -189,7 +194,7 @@ impl PollLink {
             limit_ns,
             max_answer: request.max_answer,
             rng: fastrand::Rng::with_seed(request.seed),
-            lane: Lane::Idle(client),
+            lane: Lane::Gone,
             grid: request.planned,
             planned: request.planned,
             started: request.planned,
@@ -203,6 +208,10 @@ impl PollLink {
             sent: 0,
             received: 0,
         }
+    }
+
+    fn client(&self) -> Box<Client> {
+        Box::new(Client::new(Rc::clone(&self.net), None, Rc::clone(&self.now)))
     }
 
     /// What the last answer gave to go on behind.
@@ -276,7 +285,8 @@ impl PollLink {
                         Err(failed) => self.fail(failed, opened, env.present.now(), on)?,
                     }
                 }
-                Poll::Pending => return self.watch(env.present.now(), on),
+                Poll::Pending if self.watch(env.present.now(), on)? => {}
+                Poll::Pending => return Ok(()),
             }
         }
         cx.waker().wake_by_ref();
@@ -314,27 +324,21 @@ impl PollLink {
         Poll::Ready((outcome, traffic.opened - firsts))
     }
 
-    /// A request under way has its limit; until then nothing happens but that the next one becomes due, perhaps.
-    fn watch(&mut self, now: At, on: &mut dyn FnMut(Incoming<'_>)) -> Result<(), Ended> {
+    /// A request under way has its limit; until then nothing happens but that the next one becomes due, perhaps. Whether it
+    /// was given up.
+    fn watch(&mut self, now: At, on: &mut dyn FnMut(Incoming<'_>)) -> Result<bool, Ended> {
         let limit = self.started.plus(self.limit_ns);
         if now < limit {
             // Woken then instead of later: the answer is usually there, and the alarm need not be set again.
             let next = self.next_planned(now, 0);
             self.expires = if next > now { next.min(limit) } else { limit };
-            return Ok(());
+            return Ok(false);
         }
         let detail = format!("no answer to a poll within {} ms", self.limit_ns / 1_000_000);
-        let PollLink { planned, started, .. } = *self;
-        on(Incoming::PollFailed {
-            planned,
-            started,
-            ended: limit,
-            failure: Failure::Timeout,
-            detail: &detail,
-            // Its client goes down with it: whether it had got as far is not known.
-            opened: 0,
-        });
-        Err(Ended::failed(Failure::Timeout, detail))
+        // Its client goes down with it: whether that had opened a connection is not known.
+        self.lane = Lane::Idle(self.client());
+        self.fail(Failed::new(Failure::Timeout, detail), 0, limit, on)?;
+        Ok(true)
     }
 
     /// When the request after this one is due; `pause` is what a held one waits after `ended`.
@@ -354,20 +358,16 @@ impl PollLink {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
         let answer = self.read(response)?;
+        if matches!(answer, Answer::Refusal) {
+            return self.fail(refused("a poll", Failure::PollRefused, response), opened, response.ended, on);
+        }
         let PollLink { planned, started, .. } = *self;
         let (ended, status, is_empty) = (response.ended, response.status, answer.is_empty());
         on(Incoming::Polled { planned, started, ended, status, is_empty, is_first, opened });
         self.failures = 0;
-        let pause = match &answer {
-            Answer::Refusal => {
-                self.quick = None;
-                self.failure_pause()
-            }
-            _ => self.pause(response, is_empty),
-        };
+        let pause = self.pause(response, is_empty);
         let mut has_moved = self.place.is_none();
-        if !matches!(answer, Answer::Refusal)
-            && let Some((place, _)) = &self.place
+        if let Some((place, _)) = &self.place
             && let Some(cursor) = answer.cursor(place, response)
         {
             has_moved = self.cursor.as_ref() != Some(&cursor);
@@ -424,7 +424,7 @@ impl PollLink {
         self.rng.i64(FAILURE_PAUSE_NS / 2..=FAILURE_PAUSE_NS * 3 / 2)
     }
 
-    /// A request got no answer: the link goes on until that has happened too often in a row.
+    /// A request got no answer, or a refusal: the link goes on until that has happened too often in a row.
     fn fail(
         &mut self,
         failed: Failed,
@@ -438,7 +438,7 @@ impl PollLink {
         self.failures += 1;
         if self.failures >= MOST_FAILURES {
             let detail = format!("{MOST_FAILURES} polls in a row failed, the last: {detail}");
-            return Err(Ended::failed(failure, detail));
+            return Err(Ended { is_told: true, ..Ended::failed(failure, detail) });
         }
         self.quick = None;
         let pause = self.failure_pause();
@@ -452,11 +452,14 @@ impl PollLink {
         if !matches!(answer, Answer::Refusal) {
             return Ok(());
         }
-        let status = response.status;
-        let words = answer::excerpt(&response.body);
-        let detail = format!("the first poll was answered with status {status}{words}");
-        Err(Failed::new(Failure::HandshakeRefused(status), detail))
+        Err(refused("the first poll", Failure::HandshakeRefused, response))
     }
+}
+
+fn refused(what: &str, class: fn(u16) -> Failure, response: &Response) -> Failed {
+    let status = response.status;
+    let words = answer::excerpt(&response.body);
+    Failed::new(class(status), format!("{what} was answered with status {status}{words}"))
 }
 
 fn nanos(duration: Duration) -> i64 {

@@ -36,6 +36,41 @@ async fn subscriptions_are_taken_again_with_the_cursor_and_only_then() {
     }
 }
 
+/// What comes along with the confirmation, or before it, is no place that the request could have named.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_had_no_cursor_to_tell_does_not_resume() {
+    for before_the_cut in [None, Some(r#"{"seq":6}"#)] {
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let hears = Rc::clone(&heard);
+        let is_busy_on_return = server(SECOND, move |number, mut peer: Peer| {
+            let hears = Rc::clone(&hears);
+            async move {
+                let text = peer.heard().await;
+                hears.borrow_mut().extend(text);
+                if number == 0 {
+                    peer.text("joined").await;
+                    if let Some(text) = before_the_cut {
+                        peer.text(text).await;
+                    }
+                    return tokio::time::sleep(SECOND).await;
+                }
+                let mut frames = Vec::new();
+                for text in ["joined", r#"{"seq":7}"#] {
+                    websocket::encode(Opcode::Text, text.as_bytes(), None, &mut frames);
+                }
+                peer.stream.write_all(&frames).await.unwrap();
+                peer.stay().await;
+            }
+        });
+        let plan = reconnecting(automatic(), vec![open(), subscribe(true), think(5.0)]);
+        let run = simulate_closely(plan, Control::new(), is_busy_on_return).await;
+        assert_eq!((run.summary.users.completed, reconnects(&run.summary)), (1, [1, 1, 0]));
+        let told = if before_the_cut.is_some() { "join 6" } else { "join " };
+        assert_eq!(*heard.borrow(), ["join ", told]);
+        assert_eq!(run.resumed, usize::from(before_the_cut.is_some()));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_subscription_of_a_loop_is_taken_again_with_its_own_element() {
     let heard = Rc::new(RefCell::new(Vec::new()));
