@@ -131,7 +131,8 @@ fn each_request_goes_on_behind_the_answer_before_it() {
 fn polling_goes_on_from_the_cursor_it_is_given() {
     local(async {
         let (origin, heads) = scripted(vec![ok("[]")]).await;
-        let driven = open(PollRequest { after: Some("41".into()), ..request(&origin) }).await.unwrap();
+        let mut driven = open(PollRequest { after: Some("41".into()), ..request(&origin) }).await.unwrap();
+        assert_eq!(driven.messages(1).await, ["polled 200 empty"]);
         assert!(heads.borrow()[0].starts_with("GET /location/long/g?x=1&after=41 HTTP/1.1\r\n"));
         assert_eq!(driven.connection.cursor().as_deref(), Some("41"));
     });
@@ -143,7 +144,9 @@ fn on_the_grid_a_request_leaves_when_it_is_due() {
         let (origin, heads) = scripted(vec![ok("[]"), bare(500), bare(204)]).await;
         let every = Rhythm::Every(Duration::from_secs(3));
         let mut driven = open(PollRequest { rhythm: every, ..request(&origin) }).await.unwrap();
-        for (count, words) in [(1, "polled 200 empty first"), (2, "polled 500"), (3, "polled 204 empty")] {
+        for (count, words) in
+            [(1, "polled 200 empty first"), (2, "poll failed poll_refused_500"), (3, "polled 204 empty")]
+        {
             driven.messages(count).await;
             assert_eq!(driven.seen.last().unwrap(), words);
             let due = At(count as i64 * 3_000_000_000);
