@@ -59,7 +59,7 @@ impl User {
                     Step::Loop(of) => frames.extend(self.enter(of).await?),
                     Step::When { condition, probability, steps } => {
                         let holds = match condition {
-                            Some(condition) => Box::pin(self.holds(condition, Kind::If)).await?,
+                            Some(condition) => self.holds(condition, Kind::If).await?,
                             None => true,
                         };
                         if holds && self.values.rng.f64() < *probability {
@@ -246,7 +246,7 @@ impl User {
     /// After an iteration: begins the next one if there is to be one.
     async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
         let goes_on = match &turns.of.repeat {
-            Repeat::While(condition) => Box::pin(self.holds(condition, Kind::While)).await?,
+            Repeat::While(condition) => self.holds(condition, Kind::While).await?,
             Repeat::Forever => self.has_another_turn(turns).await?,
             _ => turns.begun < turns.limit,
         };

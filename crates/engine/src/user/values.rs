@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::net::Failed;
-use crate::plan::template::{JsonPiece, Key, Piece};
+use crate::plan::template::{JsonPiece, Key, Piece, is_truthy};
 use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
 use crate::rooms::Room;
 use crate::user::cursor::Cursor;
@@ -226,14 +226,9 @@ impl Values {
         number.ok_or_else(|| Unfilled(format!("a number is wanted, got {value}")))
     }
 
-    /// Whether a condition holds: JavaScript's idea of truth; a variable that has no value is false.
+    /// Whether a condition holds; a variable that has no value is false.
     pub(crate) fn is_truthy(&mut self, expression: &Expression) -> bool {
-        match self.value(expression) {
-            Err(_) | Ok(Value::Null | Value::Bool(false)) => false,
-            Ok(Value::Number(number)) => number.as_f64() != Some(0.0),
-            Ok(Value::String(text)) => !text.is_empty(),
-            Ok(_) => true,
-        }
+        self.value(expression).is_ok_and(|value| is_truthy(&value))
     }
 
     fn append_text(&mut self, hole: &Expression, out: &mut String) -> Result<(), Unfilled> {

@@ -83,9 +83,7 @@ fn snapshots_of(path: &Path, header: &Header) -> Vec<Snapshot> {
     let bytes = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
     let reader = Reader::new(header);
     let mut snapshots = committed(&bytes(SERIES), &reader);
-    let events = bytes(EVENTS);
-    enter_errors(&events, &reader, &mut snapshots);
-    enter_custom(&events, &mut snapshots);
+    enter_events(&bytes(EVENTS), &reader, &mut snapshots);
     hlog::enter(&bytes(LATENCY), &Tags::new(header), &mut snapshots);
     snapshots.into_values().collect()
 }
@@ -113,43 +111,43 @@ fn committed(series: &[u8], reader: &Reader<'_>) -> BTreeMap<u64, Snapshot> {
     done
 }
 
-/// What the script's functions reported; the values of histograms are in the log of latencies.
-fn enter_custom(events: &[u8], snapshots: &mut BTreeMap<u64, Snapshot>) {
+/// What the events say of their seconds. A torn line, and what is not ours, are left out.
+fn enter_events(events: &[u8], reader: &Reader<'_>, snapshots: &mut BTreeMap<u64, Snapshot>) {
     for line in events.split(|&byte| byte == b'\n') {
         let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
         let second = event.get("second").and_then(Value::as_u64);
-        let is_custom = event.get("kind").and_then(Value::as_str) == Some("custom");
-        let snapshot = second.filter(|_| is_custom).and_then(|second| snapshots.get_mut(&second));
-        let (Some(snapshot), Some(Value::Object(metrics))) = (snapshot, event.get("metrics")) else {
-            continue;
-        };
-        for (name, told) in metrics {
-            let kind = told.get("kind").and_then(|kind| serde_json::from_value(kind.clone()).ok());
-            let Some(metric) = kind.and_then(|kind| snapshot.custom.of(kind, name)) else { continue };
-            metric.count = told.get("count").and_then(Value::as_u64).unwrap_or(0);
-            metric.sum = told.get("sum").and_then(Value::as_f64).unwrap_or(0.0);
+        let Some(snapshot) = second.and_then(|second| snapshots.get_mut(&second)) else { continue };
+        match event.get("kind").and_then(Value::as_str) {
+            Some("error") => enter_error(&event, reader, snapshot),
+            Some("custom") => enter_custom(&event, snapshot),
+            _ => {}
         }
-        snapshot.custom.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
     }
 }
 
-/// First times and examples of failures, from the events.
-fn enter_errors(events: &[u8], reader: &Reader<'_>, snapshots: &mut BTreeMap<u64, Snapshot>) {
-    for line in events.split(|&byte| byte == b'\n') {
-        let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
-        let text = |name: &str| event.get(name).and_then(Value::as_str);
-        let (Some("error"), Some(code)) = (text("kind"), text("code")) else { continue };
-        let snapshot =
-            event.get("second").and_then(Value::as_u64).and_then(|second| snapshots.get_mut(&second));
-        let (Some(snapshot), Some(failure)) = (snapshot, Failure::from_code(code)) else { continue };
-        let instant = |name: &str| At(event.get(name).and_then(Value::as_i64).unwrap_or(i64::MAX));
-        let operation = text("operation").and_then(|name| reader.operation(name));
-        let told = FailureCount {
-            first_at: instant("at_ns"),
-            example: text("example").unwrap_or_default().to_owned(),
-            example_at: instant("example_at_ns"),
-            ..FailureCount::none(operation, failure)
-        };
-        merge_failure(&mut snapshot.failures, &told);
+/// First time and example of a failure.
+fn enter_error(event: &Value, reader: &Reader<'_>, snapshot: &mut Snapshot) {
+    let text = |name: &str| event.get(name).and_then(Value::as_str);
+    let Some(failure) = text("code").and_then(Failure::from_code) else { return };
+    let instant = |name: &str| At(event.get(name).and_then(Value::as_i64).unwrap_or(i64::MAX));
+    let operation = text("operation").and_then(|name| reader.operation(name));
+    let told = FailureCount {
+        first_at: instant("at_ns"),
+        example: text("example").unwrap_or_default().to_owned(),
+        example_at: instant("example_at_ns"),
+        ..FailureCount::none(operation, failure)
+    };
+    merge_failure(&mut snapshot.failures, &told);
+}
+
+/// What the script's functions reported; the values of histograms are in the log of latencies.
+fn enter_custom(event: &Value, snapshot: &mut Snapshot) {
+    let Some(Value::Object(metrics)) = event.get("metrics") else { return };
+    for (name, told) in metrics {
+        let kind = told.get("kind").and_then(|kind| serde_json::from_value(kind.clone()).ok());
+        let Some(metric) = kind.and_then(|kind| snapshot.custom.of(kind, name)) else { continue };
+        metric.count = told.get("count").and_then(Value::as_u64).unwrap_or(0);
+        metric.sum = told.get("sum").and_then(Value::as_f64).unwrap_or(0.0);
     }
+    snapshot.custom.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
 }

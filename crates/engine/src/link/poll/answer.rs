@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::http::Response;
 use crate::plan::Source;
+use crate::plan::template::is_truthy;
 
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
@@ -114,12 +115,7 @@ impl<'a> Answer<'a> {
 
     /// Whether what is there says yes.
     pub(super) fn says(&self, place: &Place, response: &Response) -> bool {
-        match self.value(place, response) {
-            None | Some(Value::Null | Value::Bool(false)) => false,
-            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-            Some(Value::String(text)) => !text.is_empty(),
-            Some(Value::Bool(true) | Value::Array(_) | Value::Object(_)) => true,
-        }
+        self.value(place, response).is_some_and(|value| is_truthy(&value))
     }
 
     fn value(&self, place: &Place, response: &Response) -> Option<Value> {
