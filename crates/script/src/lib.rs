@@ -38,7 +38,7 @@ mod yaml;
 
 pub use combinations::Combination;
 pub use problem::{Notice, Problem, Problems};
-pub use serve::{Serve, serve_options};
+pub use serve::{Refused, Refuses, Serve, serve_options};
 
 use serde_json::Value;
 use sonagi_engine::plan::{Plan, Template};
@@ -68,6 +68,8 @@ pub struct Overrides {
     pub matrix: Vec<(String, Vec<String>)>,
     /// Which run of a matrix; the first by default.
     pub combination: Option<Combination>,
+    /// What `sonagi serve` does not take of the options under `serve`; without it, that is told when it starts.
+    pub serve: Option<Refuses>,
 }
 
 /// A script that can run.
@@ -209,7 +211,7 @@ fn plan(
     functions::module(reader, &config, &folder(path));
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
-    let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
+    let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());
     let mut variables = config::variables(reader, &config, overrides);
     let target = config::target(reader, &config, overrides, serve.is_some());
     let payloads = payload::payloads(reader, &config, &folder(path));
@@ -221,6 +223,7 @@ fn plan(
     settings.is_closed = matches!(load, Some(Load::Closed { .. }));
     let lost = reconnect::reconnect(reader, &config, &script);
     settings.reconnects = lost.reconnect.is_some();
+    settings.resumes = lost.reconnect.is_some_and(|reconnect| reconnect.resume);
     let (rules, drain) = config::delivery(reader, &config);
     let config_uses = reader.names.take_uses();
     let before = scenario::fixed_flow(reader, &script, "before", &settings);

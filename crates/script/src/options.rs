@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) is_closed: bool,
     /// Connections are opened again: what opened them and subscribed is kept.
     pub(crate) reconnects: bool,
+    /// Subscriptions of a connection opened again are to take up where it broke off.
+    pub(crate) resumes: bool,
 }
 
 /// Addresses as the script writes them: steps compile them where they use them.
@@ -87,6 +89,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         blocks: Blocks::default(),
         is_closed: false,
         reconnects: false,
+        resumes: false,
     };
     if let Some(timeout) = time_limit(reader, config) {
         settings.http.timeout = timeout;
@@ -266,10 +269,19 @@ fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) 
 
 /// A list of plain texts.
 pub(crate) fn texts(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> {
+    placed_texts(reader, fields, key).into_iter().map(|(_, text)| text).collect()
+}
+
+/// The same, each with where it stands.
+pub(crate) fn placed_texts<'n>(
+    reader: &mut Reader,
+    fields: &Fields<'n>,
+    key: &str,
+) -> Vec<(&'n Node, String)> {
     let mut all = Vec::new();
     for item in reader.list(fields, key, true) {
         match crate::reader::plain_text(item) {
-            Some(_) => all.extend(reader.constant(item)),
+            Some(_) => all.extend(reader.constant(item).map(|text| (item, text))),
             None => reader.wrong(fields, key, item),
         }
     }

@@ -63,6 +63,7 @@ pub(crate) fn overrides(matches: &ArgMatches) -> Result<Overrides, Error> {
         name: None,
         matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
         combination: None,
+        serve: Some(crate::commands::refused_of_serve),
     })
 }
 

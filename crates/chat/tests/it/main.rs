@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 mod burst;
+mod busy;
 mod client;
 mod endings;
 mod engineio;

@@ -135,3 +135,14 @@ pub struct Received {
     /// Which message.
     pub number: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_received_copy_has_as_many_bytes_as_the_map_says() {
+        let map = include_str!("../../../../ARCHITECTURE.md");
+        assert!(map.contains(&format!("a {}-byte `Received`", size_of::<Received>())));
+    }
+}

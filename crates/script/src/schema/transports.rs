@@ -338,7 +338,7 @@ pub(crate) const RECONNECT_STEP: Area = Area {
         "reconnect",
         "true",
         "true",
-        "Cuts the connection without a goodbye and opens it again with all its subscriptions, which resume. (Sonagi's own.)",
+        "Cuts the connection without a goodbye and opens it again with all its subscriptions; those that say {{ $cursor }} or have a cursor of their own resume. (Sonagi's own.)",
     )],
 };
 

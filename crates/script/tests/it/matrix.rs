@@ -82,6 +82,11 @@ fn a_matrix_is_narrowed_by_the_values_left() {
         said(&text, &narrow("n", &["1", "9"])),
         ["0:0: the axis n has no value \"9\" | its values: 1, 2, 3"]
     );
+    let twice = Overrides {
+        matrix: [("n", "1"), ("n", "2")].map(|(axis, value)| (axis.into(), vec![value.into()])).into(),
+        ..Overrides::default()
+    };
+    assert_eq!(said(&text, &twice), ["0:0: the axis n is narrowed twice | write `--matrix n=1,2`"]);
     let plain = script("").replace("{{ n }}", "3").replace("{{ path }}", "x");
     assert_eq!(
         said(&plain, &narrow("n", &["1"])),

@@ -5,8 +5,10 @@ use crate::exit::Exit;
 use crate::service::LISTENING;
 use crate::terminal::Terminal;
 use crate::{limits, signals, values};
+use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_chat::{Config, Faults, Store};
+use sonagi_script::Refused;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -86,6 +88,41 @@ pub(super) fn define() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Drain and stop when standard input ends: a child never outlives who started it"),
         )
+}
+
+/// What of these arguments the command would refuse when it starts, each with its place among them.
+pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
+    let parse = |given: &[String]| define().no_binary_name(true).try_get_matches_from(given).err();
+    let refused = |argument, error: &clap::Error| {
+        let why = why(error);
+        match why.split_once("\nhint: ") {
+            Some((why, hint)) => Refused { argument, why: why.to_owned(), hint: Some(hint.to_owned()) },
+            None => Refused { argument, why, hint: None },
+        }
+    };
+    let alone: Vec<_> = (0..arguments.len())
+        .filter_map(|at| parse(&arguments[at..=at]).map(|error| refused(at, &error)))
+        .collect();
+    if !alone.is_empty() {
+        return alone;
+    }
+    // Each is fine by itself: two of them are not, together.
+    let Some(error) = parse(arguments) else { return Vec::new() };
+    let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let flag = named.split(' ').next();
+    let at = arguments.iter().position(|argument| argument.split('=').next() == flag);
+    vec![refused(at.unwrap_or_default(), &error)]
+}
+
+/// What clap has against an argument, without its name.
+fn why(error: &clap::Error) -> String {
+    if let Some(cause) = std::error::Error::source(error) {
+        return cause.to_string();
+    }
+    match error.get(ContextKind::PriorArg) {
+        Some(other) => format!("it cannot stand beside `{other}`"),
+        None => error.kind().to_string(),
+    }
 }
 
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
