@@ -94,6 +94,8 @@ const ROUTES = [
   [/^\/redirect\/(\d+)$/, ({ response, path, url }) => response.writeHead(Number(path[1]), { location: url.searchParams.get('to') ?? '/person', 'content-length': 0 }).end()],
   [/^\/cookies\/set$/, ({ response, url }) => answer(response, 200, {}, { 'set-cookie': [...url.searchParams].map(([name, value]) => `${name}=${value}; Path=/`) })],
   [/^\/cookies\/drop$/, ({ response, url }) => answer(response, 200, {}, { 'set-cookie': `${url.searchParams.get('name')}=; Path=/; Max-Age=0` })],
+  [/^\/cookies\/expire$/, ({ response, url }) => answer(response, 200, {}, { 'set-cookie': `${url.searchParams.get('name')}=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT` })],
+  [/^\/cookies\/here$/, ({ response }) => answer(response, 200, {}, { 'set-cookie': ['here=1', 'below=1; Path=/below'] })],
   [/^\/gzip$/, ({ response }) => packed(response, 'gzip', gzipSync(JSON.stringify(PERSON)))],
   [/^\/deflate$/, ({ response }) => packed(response, 'deflate', deflateRawSync(JSON.stringify(PERSON)))],
   [/^\/xml$/, ({ response }) => plain(response, 'application/xml', XML)],
