@@ -203,6 +203,7 @@ impl User {
             let outage = recipe.outage.get_or_insert_with(outage);
             outage.next = now;
         }
+        self.doubt_unanswered(now);
         self.disconnected();
         self.lost = None;
         self.regain_at_any_time().await?;

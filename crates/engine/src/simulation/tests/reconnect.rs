@@ -12,6 +12,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
+mod cutting;
 mod resuming;
 
 /// The far end of one connection.
