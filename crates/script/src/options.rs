@@ -107,6 +107,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     }
     if let Some(fields) = reader.section(config, "socketio", &schema::SOCKETIO) {
         socketio(reader, &fields, &mut settings.socketio);
+        at_the_target(reader, &fields, &mut settings.socketio);
         verify(reader, &fields, &mut settings);
         for engine in [Engine::Socketio, Engine::SocketioV3] {
             settings.blocks.lay(reader, engine, &fields);
@@ -117,6 +118,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         && let Some(fields) = reader.section(&engines, "socketio-v3", &schema::SOCKETIO)
     {
         socketio(reader, &fields, &mut settings.socketio_v3);
+        at_the_target(reader, &fields, &mut settings.socketio_v3);
         verify(reader, &fields, &mut settings);
         settings.blocks.lay(reader, Engine::SocketioV3, &fields);
     }
@@ -286,6 +288,15 @@ pub(crate) fn placed_texts<'n>(
         }
     }
     all
+}
+
+/// Takes back a `url` of the config or of a scenario. Artillery never looks at it: with it, a script would load another
+/// service here than there.
+pub(crate) fn at_the_target(reader: &mut Reader, fields: &Fields<'_>, options: &mut SocketioOptions) {
+    if options.url.take().is_some() {
+        let text = "url: no effect, as in Artillery; sessions are opened at the target, or where a `connect` step says";
+        reader.notice(fields.place_of("url"), text);
+    }
 }
 
 /// Lays Socket.IO options over others.

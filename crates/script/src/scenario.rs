@@ -203,6 +203,7 @@ fn socketio_options(
     };
     if let Some(own) = reader.section(fields, "socketio", &schema::SOCKETIO) {
         crate::options::socketio(reader, &own, &mut options);
+        crate::options::at_the_target(reader, &own, &mut options);
         if engine.is_socketio() {
             block.lay(reader, &own);
         }

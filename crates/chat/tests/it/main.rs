@@ -12,6 +12,7 @@ mod killed;
 mod location;
 mod log;
 mod null;
+mod people;
 mod pull_faults;
 mod push_faults;
 mod recovery;

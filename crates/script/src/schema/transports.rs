@@ -359,6 +359,18 @@ pub(crate) const SERVE: Area = Area {
             "100",
             "Accounts user1@example.test … with the password `password`.",
         ),
+        key(
+            "account",
+            "`EMAIL:PASSWORD` or a list of them",
+            "\"ann@example.test:secret\"",
+            "Accounts beside the seeded ones, their friends.",
+        ),
+        key(
+            "loginRate",
+            "a whole number",
+            "50",
+            "Logins a second of one account, four times as many at once; 5 by default.",
+        ),
         key("fault", "a text", "\"drop=3%,seed=7\"", "Misbehaves on purpose (docs/faults.md)."),
         key(
             "origin",

@@ -77,3 +77,16 @@ fn polls_that_all_ask_the_same_say_so() {
     );
     assert_eq!(of("ws", &lines(""), "{connect: /ws}"), [""; 0], "nobody polls");
 }
+
+/// A script that names a host there loads the target in Artillery: going elsewhere would load who was not meant.
+#[test]
+fn a_url_among_the_options_of_socketio_opens_nothing_there() {
+    let text = format!("{HEAD}  - {{engine: socketio, socketio: {{url: \"http://c\"}}, flow: [{{emit: [a]}}, {{connect: {{url: \"http://d\"}}}}]}}\n")
+        .replace("target: http://t", "target: http://t\n  socketio: {url: \"http://b\"}");
+    let loaded = load_text(&text).unwrap();
+    let plan = format!("{:?}", loaded.plan);
+    assert!(!plan.contains("http://b") && !plan.contains("http://c"), "{plan}");
+    assert!(plan.contains("http://d"), "a connect step says where: {plan}");
+    let told = notices(&loaded);
+    assert_eq!(told.iter().filter(|notice| notice.contains("url: no effect, as in Artillery")).count(), 2, "{told:?}");
+}
