@@ -14,6 +14,7 @@ use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 
 mod connections;
 mod load;
+mod parallel;
 mod pull;
 mod reconnect;
 mod requests;

@@ -236,7 +236,10 @@ impl User {
         }
         let headers = own_headers(plan, step);
         let mut headers = headers
-            .map(|(name, value)| Ok((name.to_owned(), self.values.text(value)?)))
+            .filter_map(|(name, value)| {
+                let given = self.values.given(value).transpose()?;
+                Some(given.map(|value| (name.to_owned(), value)))
+            })
             .collect::<Result<Vec<_>, Unfilled>>()?;
         if let Some((user, password)) = &step.basic_auth {
             let credentials = basic(&self.values.text(user)?, &self.values.text(password)?);

@@ -87,6 +87,11 @@ impl Values {
                 }
                 Part::Header(name, template) => {
                     let begin = out.len();
+                    if self.is_unset(template) {
+                        // Without its line: one begins behind the end of the one before.
+                        out.truncate(out[..begin].rfind("\r\n").map_or(0, |end| end + 2));
+                        continue;
+                    }
                     self.append(template, out)?;
                     end_value(out, begin, name)?;
                 }
