@@ -6,9 +6,9 @@
 
 use regex::Regex;
 use serde_json::Value;
+use sonagi_engine::plan::Expression;
 use sonagi_engine::plan::formula::{Formula, Operator, Routine};
 use sonagi_engine::plan::template::Piece;
-use sonagi_engine::plan::Expression;
 
 use crate::problem::nearest;
 use crate::template::{self, Constants, Fault};
@@ -107,7 +107,11 @@ impl Parser<'_> {
     fn formula(&mut self, least: u8) -> Result<Formula, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(fault(self.token().offset, format!("a condition is nested deeper than {DEEPEST}"), None));
+            return Err(fault(
+                self.token().offset,
+                format!("a condition is nested deeper than {DEEPEST}"),
+                None,
+            ));
         }
         let mut left = self.prefix()?;
         while let Word::Sign(sign) = *self.peek() {

@@ -16,6 +16,8 @@ use crate::yaml::{Kind, Node};
 
 /// What steps take from `config`.
 pub(crate) struct Settings {
+    /// Of scenarios that say none.
+    pub(crate) engine: Engine,
     pub(crate) http: HttpOptions,
     pub(crate) cookies: Vec<(String, Template)>,
     pub(crate) strict_capture: bool,
@@ -72,6 +74,7 @@ impl Blocks {
 /// Reads all of them from `config`.
 pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     let mut settings = Settings {
+        engine: Engine::Http,
         http: HttpOptions::default(),
         cookies: Vec::new(),
         strict_capture: true,
@@ -88,6 +91,9 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         is_closed: false,
         reconnects: false,
     };
+    if let Some(engine) = crate::scenario::named_engine(reader, config, "engine") {
+        settings.engine = engine;
+    }
     if let Some(timeout) = time_limit(reader, config) {
         settings.http.timeout = timeout;
         settings.websocket.timeout = timeout;

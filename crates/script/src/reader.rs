@@ -312,6 +312,11 @@ impl Reader {
                 Piece::Hole(Expression::Path { variable, .. }) if self.names.is_unknown(variable) => {
                     return None;
                 }
+                Piece::Hole(Expression::Call { function, arguments })
+                    if template::drawn(*function, arguments).is_some() =>
+                {
+                    filled.push_str(&template::drawn(*function, arguments).unwrap_or_default());
+                }
                 Piece::Hole(_) => {
                     let what =
                         format!("`{text}` must be known before the run starts, and users' values are not");
@@ -429,11 +434,10 @@ impl Reader {
                 fine
             }
             Kind::Map(entries) => entries.iter().fold(true, |fine, entry| {
-                if entry.key.contains("{{") {
-                    let what = format!("a template cannot be a key: `{}`", entry.key);
-                    self.problem(entry.place, what, Some("only values have templates".into()));
-                }
-                self.check_texts(&entry.value) && fine
+                let key = Kind::Text { text: entry.key.clone(), inset: None };
+                let key = Node { place: entry.place, kind: key };
+                let is_fine = !entry.key.contains("{{") || self.template(&key).is_some();
+                self.check_texts(&entry.value) && is_fine && fine
             }),
             _ => true,
         }

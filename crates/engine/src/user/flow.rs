@@ -264,7 +264,13 @@ impl User {
     /// After an iteration: begins the next one if there is to be one.
     async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
         let goes_on = match &turns.of.repeat {
-            Repeat::While(condition) => self.holds(condition, Kind::While).await?,
+            Repeat::While(condition) => {
+                // To the condition the turn is over: as many have been as are counted.
+                if let Some(innermost) = self.values.loops.last_mut() {
+                    innermost.count += 1;
+                }
+                self.holds(condition, Kind::While).await?
+            }
             Repeat::Forever => self.has_another_turn(turns).await?,
             _ => turns.begun < turns.limit,
         };

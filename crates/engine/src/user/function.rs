@@ -52,10 +52,12 @@ impl User {
             Condition::Formula(formula) => Ok(formula.holds(&mut self.values)),
             Condition::Named(name) if !self.has_function(name) => Ok(self.values.is_set_and_true(name)),
             // Boxed, so that a condition that is a mere value costs no more than it did.
-            Condition::Function(name) | Condition::Named(name) => match Box::pin(self.run_function(kind, name, Map::new())).await? {
-                Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
-                Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
-            },
+            Condition::Function(name) | Condition::Named(name) => {
+                match Box::pin(self.run_function(kind, name, Map::new())).await? {
+                    Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
+                    Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
+                }
+            }
         }
     }
 

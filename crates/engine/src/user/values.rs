@@ -56,7 +56,7 @@ pub(crate) struct Values {
 /// What the innermost loop offers to templates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoopValues {
-    /// From 1.
+    /// From 0, or the first number of a range.
     pub(crate) count: u64,
     pub(crate) element: Value,
 }
@@ -308,7 +308,8 @@ impl Values {
             return Some(Cow::Borrowed(value));
         }
         let variables = &self.common.plan.variables;
-        let constant = variables.iter().find(|(name, _)| name == variable).and_then(|(_, values)| values.first());
+        let constant =
+            variables.iter().find(|(name, _)| name == variable).and_then(|(_, values)| values.first());
         let before = || self.common.before.iter().find(named).map(|(_, value)| Cow::Borrowed(value));
         constant.map(Cow::Borrowed).or_else(|| self.in_payloads(variable)).or_else(before)
     }
@@ -402,11 +403,8 @@ impl Values {
         let rng = &mut self.rng;
         self.uuid
             .get_or_insert_with(|| {
-                // Version 4, variant 1 (RFC 9562 §5.4), from the run's seed.
-                let bits = (rng.u128(..) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-                let hex = format!("{bits:032x}");
-                let groups = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
-                groups.join("-")
+                // From the run's seed.
+                crate::fake::uuid_of(rng.u128(..))
             })
             .clone()
     }

@@ -11,6 +11,7 @@ fn constants() -> Constants {
         test_id: String::new(),
         dirname: String::new(),
         script: String::new(),
+        fakes: None,
         env: |_| None,
     }
 }
@@ -44,7 +45,9 @@ fn worth(text: &str) -> String {
         "list": ["a", "b"], "nums": [1, 2], "obj": { "name": "x", "n": 3, "inner": { "deep": "y" } }, "foo-bar": 7,
     }));
     match parse(text, &constants(), &mut |_, _| {}) {
-        Ok(parsed) => parsed.formula.worth(&mut known).map_or("nothing".to_owned(), |worth| worth.to_string()),
+        Ok(parsed) => {
+            parsed.formula.worth(&mut known).map_or("nothing".to_owned(), |worth| worth.to_string())
+        }
         Err(fault) => format!("{}: {}", fault.offset, fault.what),
     }
 }
@@ -300,7 +303,10 @@ fn a_condition_that_cannot_be_read_says_where_and_what_to_write() {
         "0: conditions have no function \"exists\" | conditions know abs, ceil, floor, log, max, min, random, round, sqrt",
     );
     check("s == \"a", "5: `\"` is not closed");
-    check("s == \"a\\n\"", "5: a backslash that stands for nothing | write `\\\\` for a backslash, `\\\"` for a quote");
+    check(
+        "s == \"a\\n\"",
+        "5: a backslash that stands for nothing | write `\\\\` for a backslash, `\\\"` for a quote",
+    );
     check(
         "n == 2nd",
         "5: `2n…` is neither a number nor a name | a name with a digit or another sign in front is written in single quotes: '2nd'",

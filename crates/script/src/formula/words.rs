@@ -74,7 +74,8 @@ pub(super) fn split(text: &str) -> Result<Vec<Token>, Fault> {
 type Wrong = (String, Option<String>);
 
 fn word(rest: &[char]) -> Result<(Word, usize), Wrong> {
-    let starts = |text: &&str| text.chars().zip(rest).filter(|(a, b)| a == *b).count() == text.chars().count();
+    let starts =
+        |text: &&str| text.chars().zip(rest).filter(|(a, b)| a == *b).count() == text.chars().count();
     match rest[0] {
         quote @ ('"' | '\'') => {
             let (text, length) = quoted(rest, quote)?;

@@ -7,6 +7,8 @@ fn constants() -> Constants {
         target: Some("http://t".into()),
         test_id: "t1".into(),
         dirname: "/scripts".into(),
+        script: "/scripts/s.yml".into(),
+        fakes: None,
         env: |name| (name == "PORT").then(|| "8080".to_owned()),
     }
 }

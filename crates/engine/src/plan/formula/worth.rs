@@ -206,7 +206,8 @@ impl Worth {
             Number(number) => (number + 0.0).to_string(),
             Text(text) => text.clone(),
             List(items) => {
-                let item = |item: &Worth| if matches!(item, Undefined | Null) { String::new() } else { item.text() };
+                let item =
+                    |item: &Worth| if matches!(item, Undefined | Null) { String::new() } else { item.text() };
                 items.iter().map(item).collect::<Vec<_>>().join(",")
             }
             Object(_) => "[object Object]".to_owned(),

@@ -130,7 +130,8 @@ impl User {
         let operations = &self.shard.plan().operations;
         let named = step.operation().and_then(|id| operations.get(usize::from(id.0)));
         let place = named.map_or_else(String::new, |operation| format!(" in \"{}\"", operation.name));
-        let text = format!("the variable `{name}` has no value{place}: it is written as `undefined`, or left out");
+        let text =
+            format!("the variable `{name}` has no value{place}: it is written as `undefined`, or left out");
         told.push(name);
         drop(told);
         self.shard.say(Some(self.values.member), text);

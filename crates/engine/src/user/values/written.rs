@@ -220,6 +220,19 @@ mod tests {
     }
 
     #[test]
+    fn a_header_that_is_one_unset_variable_is_left_out() {
+        let unset = Template {
+            pieces: vec![Piece::Hole(Expression::Path { variable: "none".into(), keys: vec![] })],
+        };
+        let headers = vec![("x-a".into(), unset), ("x-b".into(), template("{}"))];
+        let step = HttpStep { headers, ..step("GET", "/{}") };
+        let lenient = Plan { unset_fails: false, ..plan("http://a") };
+        let expected = format!("GET /1 HTTP/1.1\r\nx-b: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a\r\n\r\n");
+        assert_eq!(written(lenient, &step, "1").unwrap().unwrap(), expected);
+        assert!(written(plan("http://a"), &step, "1").unwrap().is_err());
+    }
+
+    #[test]
     fn a_value_of_two_lines_is_no_header() {
         let headers = vec![("x".to_owned(), template("{}"))];
         let failed = written(plan("http://a"), &HttpStep { headers, ..step("GET", "/") }, "1\r\nInjected: 2");
