@@ -10,9 +10,10 @@ use fake::faker::{
 };
 use fake::rand::TryRng;
 use std::convert::Infallible;
+use std::fmt;
 
 /// One kind of made-up data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fake {
     index: u8,
     least: i64,
@@ -49,6 +50,14 @@ impl Fake {
     /// Makes one up.
     pub(crate) fn text(self, rng: &mut fastrand::Rng) -> String {
         (ENTRIES[usize::from(self.index)].make)(&mut Dice(rng), self.least, self.most)
+    }
+}
+
+impl fmt::Debug for Fake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { name, range, .. } = &ENTRIES[usize::from(self.index)];
+        f.write_str(name)?;
+        if range.is_some() { write!(f, " {} to {}", self.least, self.most) } else { Ok(()) }
     }
 }
 

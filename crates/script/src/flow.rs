@@ -232,8 +232,11 @@ pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Opt
         reader.problem(item.place, what, is_disconnect.then(|| "write `disconnect: true`".to_owned()));
         return None;
     };
+    // Beside an emit it says how that one's session is opened.
+    let is_beside = |key: &str| key == "reconnect" && entries.iter().any(|entry| entry.key == "emit");
     let mut verbs = entries
         .iter()
+        .filter(|entry| !is_beside(&entry.key))
         .filter_map(|entry| VERBS.iter().find(|verb| verb.name == entry.key).map(|verb| (verb, entry)));
     let Some((verb, entry)) = verbs.next() else {
         unknown_step(reader, flow, item);

@@ -61,7 +61,12 @@ fn how_often(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>) -> Optio
     }
     match (over, decides, fields.get("count")) {
         (Some(node), _, _) => over_what(reader, fields, node),
-        (None, Some(_), _) => Some(Repeat::While(condition(reader, fields, "whileTrue")?)),
+        (None, Some(_), _) => {
+            reader.names.enter_loop(false);
+            let condition = condition(reader, fields, "whileTrue");
+            reader.names.leave_loop();
+            condition.map(Repeat::While)
+        }
         (None, None, Some(node)) => count(reader, fields, node),
         (None, None, None) => {
             // A closed model's user has a time, and leaves the loop with it.
@@ -219,7 +224,7 @@ pub(crate) fn parallel(
         Some(limit) => usize::try_from(limit).ok(),
         None => None,
     };
-    if items.is_empty() {
+    if items.is_empty() && fields.get(verb).is_some_and(|node| matches!(node.kind, Kind::List(_))) {
         let hint = Some("put a list of steps under `parallel:`".to_owned());
         reader.problem(fields.place_of(verb), "nothing is to be done in parallel", hint);
     }

@@ -194,7 +194,11 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
             reader.problem(place, what, Some("add the missing values, or set `delimiter`".into()));
             return None;
         }
-        if form.cast && record.iter().any(|cell| cell.parse::<f64>().is_ok() && value(cell, true).is_string())
+        if form.cast
+            && record
+                .iter()
+                .take(names.len())
+                .any(|cell| cell.parse::<f64>().is_ok() && value(cell, true).is_string())
         {
             let text = "numbers that would lose something, like 007 and 1.50, stay texts here; Artillery makes 7 and 1.5 of them";
             reader.notice(place, text);

@@ -345,7 +345,12 @@ impl Hole<'_> {
         text: &str,
         seen: &mut dyn FnMut(&str, usize),
     ) -> Result<Expression, Fault> {
-        let nested = &mut |text: &str| Hole { text, offset, constants: self.constants }.parse(seen);
+        let nested = &mut |inner: &str| {
+            // It is a part of this text.
+            let before = &text[..inner.as_ptr() as usize - text.as_ptr() as usize];
+            let offset = offset + before.chars().count();
+            Hole { text: inner, offset, constants: self.constants }.parse(seen)
+        };
         let (variable, keys) = split_path(text, &|what| fault(offset, what, None), nested)?;
         if !variable.starts_with('$') {
             if variable == "target"
