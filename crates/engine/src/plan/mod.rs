@@ -6,6 +6,7 @@
 pub mod formula;
 pub mod hooks;
 pub(crate) mod prepared;
+mod seconds;
 pub mod step;
 pub mod template;
 pub mod transports;
@@ -14,6 +15,7 @@ pub use formula::Formula;
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
+pub use seconds::seconds_of;
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};
 pub use transports::*;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::values::{LoopValues, Unfilled};
 use super::{Halt, LAST_ITERATION_NS, User};
-use crate::plan::{Jitter, Loop, Repeat, Step, Think};
+use crate::plan::{Jitter, Loop, Repeat, Step, Think, seconds_of};
 use crate::processor::Kind;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
@@ -180,7 +180,10 @@ impl User {
     }
 
     async fn think(&mut self, think: &Think) -> Result<(), Halt> {
-        let seconds = self.values.number(&think.seconds);
+        let seconds = self.values.value(&think.seconds).and_then(|value| {
+            let seconds = value.as_f64().or_else(|| seconds_of(value.as_str()?.trim()));
+            seconds.ok_or_else(|| Unfilled(format!("a time is wanted, got {value}")))
+        });
         let seconds = self.filled(seconds)?;
         let spread = match think.jitter {
             Jitter::None => 0.0,

@@ -99,7 +99,7 @@ fn number(kind: &str) -> Value {
 }
 
 fn time() -> Value {
-    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|millis|milliseconds|s|sec|secs|seconds?|m|min|mins|minutes?|h|hr|hrs|hours?|d|days?)?\\s*$|\\{\\{";
+    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|msecs?|millis|milliseconds?|s|sec|secs|seconds?|m|min|mins|minutes?|h|hr|hrs|hours?|d|days?|w|weeks?)?\\s*$|\\{\\{";
     json!({ "anyOf": [{ "type": "number", "minimum": 0 }, { "type": "string", "pattern": pattern }] })
 }
 

@@ -71,3 +71,19 @@ async fn a_condition_is_asked_after_each_turn_and_knows_how_many_there_were() {
     assert_eq!(said(less(2.0), vec![]).await, "0:null 1:null end");
     assert_eq!(said(less(0.0), vec![]).await, "0:null end");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_may_come_from_a_variable_as_seconds_or_with_a_unit() {
+    for (value, expected) in [(json!(2), 2_000.0), (json!("1.5"), 1_500.0), (json!("250ms"), 250.0)] {
+        let pause = Step::Think(Think { seconds: variable("pause"), jitter: Jitter::None });
+        let variables = vec![("pause".to_owned(), vec![value.clone()])];
+        let plan = Plan { variables, ..plan(arrivals(1, 1, None), vec![pause]) };
+        let summary = simulate(plan, Control::new(), http_server(|_| SECOND)).await;
+        assert_eq!(summary.users.session_ms.max.round(), expected, "{value}");
+    }
+    let pause = Step::Think(Think { seconds: variable("pause"), jitter: Jitter::None });
+    let soon = vec![("pause".to_owned(), vec![json!("soon")])];
+    let plan = Plan { variables: soon, ..plan(arrivals(1, 1, None), vec![pause]) };
+    let summary = simulate(plan, Control::new(), http_server(|_| SECOND)).await;
+    assert_eq!((summary.users.failed, &*summary.errors[0].example), (1, "a time is wanted, got \"soon\""));
+}
