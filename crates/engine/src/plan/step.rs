@@ -282,7 +282,7 @@ pub struct WebsocketConnect {
     pub operation: OperationId,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
-    /// Names and values; a step's own win over defaults.
+    /// Names and values; with any, the plan's are not sent.
     pub headers: Vec<(String, Template)>,
     /// Offered in this order.
     pub subprotocols: Vec<String>,
@@ -290,6 +290,13 @@ pub struct WebsocketConnect {
     pub timeout: Duration,
     /// A function that says where and how, over what stands here.
     pub function: Option<String>,
+}
+
+impl WebsocketConnect {
+    /// Its own headers, or the plan's when it has none.
+    pub(crate) fn headers_under<'p>(&'p self, defaults: &'p WebsocketOptions) -> &'p [(String, Template)] {
+        if self.headers.is_empty() { &defaults.headers } else { &self.headers }
+    }
 }
 
 /// Sending a WebSocket message.

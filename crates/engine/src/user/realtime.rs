@@ -60,9 +60,7 @@ impl User {
         let plan = shard.plan();
         let url = self.values.text(&step.url).map_err(Failed::from)?;
         let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
-        let mut headers = self.values.pairs(&step.headers).map_err(Failed::from)?;
-        let defaults = self.values.pairs(&plan.websocket.headers).map_err(Failed::from)?;
-        super::request::add_missing(&mut headers, defaults);
+        let headers = self.values.pairs(step.headers_under(&plan.websocket)).map_err(Failed::from)?;
         let subprotocols = match step.subprotocols.is_empty() {
             true => plan.websocket.subprotocols.clone(),
             false => step.subprotocols.clone(),
