@@ -38,6 +38,11 @@ fn all_forms_of_loops_load() {
 }
 
 #[test]
+fn conditions_steps_in_parallel_and_made_up_data_load() {
+    check("turns");
+}
+
+#[test]
 fn an_environment_is_laid_over_config_and_lists_merge_by_index() {
     check("environments");
     let chosen = |name: &str| Overrides { environment: Some(name.into()), ..Overrides::default() };
