@@ -216,12 +216,11 @@ fn value(cell: &str, cast: bool) -> Value {
     }
 }
 
+/// JSON's numbers, which begin with no nought, but without exponents.
 fn number(text: &str) -> Option<serde_json::Number> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_plain = are_digits(whole) && are_digits(fraction) && (whole == "0" || !whole.starts_with('0'));
-    is_plain.then(|| text.parse().ok()).flatten()
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'))
+        .then(|| text.parse().ok())?
 }
 
 fn json_rows(reader: &mut Reader, place: Place, text: &str, fields: Option<Vec<String>>) -> Option<Rows> {
