@@ -44,6 +44,8 @@ pub(crate) struct Parsed {
     pub(crate) formula: Formula,
     /// It says `true` or `false`, which are variables to Artillery.
     pub(crate) has_truths: bool,
+    /// It reaches into a variable, where Artillery looks for one of that whole name.
+    pub(crate) reaches_in: bool,
 }
 
 /// Reads a condition. `seen` hears of every variable with its offset, also when something is wrong.
@@ -53,10 +55,14 @@ pub(crate) fn parse(
     seen: &mut dyn FnMut(&str, usize),
 ) -> Result<Parsed, Fault> {
     let tokens = words::split(text)?;
-    let mut parser = Parser { tokens: &tokens, next: 0, constants, seen, depth: 0, has_truths: false };
+    let mut parser =
+        Parser { tokens: &tokens, next: 0, constants, seen, depth: 0, has_truths: false, reaches_in: false };
     let formula = parser.formula(0)?;
     match parser.peek() {
-        Word::End => Ok(Parsed { formula, has_truths: parser.has_truths }),
+        Word::End => {
+            let Parser { has_truths, reaches_in, .. } = parser;
+            Ok(Parsed { formula, has_truths, reaches_in })
+        }
         _ => Err(parser.unexpected("an operator (==, <, and, or, in, …) or the end")),
     }
 }
@@ -68,6 +74,7 @@ struct Parser<'t> {
     seen: &'t mut dyn FnMut(&str, usize),
     depth: usize,
     has_truths: bool,
+    reaches_in: bool,
 }
 
 fn fault(offset: usize, what: impl Into<String>, hint: Option<&str>) -> Fault {
@@ -222,7 +229,10 @@ impl Parser<'_> {
             )
         })?;
         Ok(match template.pieces.into_iter().next() {
-            Some(Piece::Hole(hole)) => Formula::Value(hole),
+            Some(Piece::Hole(hole)) => {
+                self.reaches_in |= matches!(&hole, Expression::Path { keys, .. } if !keys.is_empty());
+                Formula::Value(hole)
+            }
             Some(Piece::Text(text)) => Formula::Text(text),
             None => Formula::Text(String::new()),
         })

@@ -33,9 +33,12 @@ pub(crate) fn repeat(
         let value = Expression::Call { function: Function::LoopElement, arguments: Vec::new() };
         body.push(Step::Set { name: "$loopElement".into(), value });
     }
-    reader.names.enter_loop(over.is_some());
+    reader.names.enter_loop(over.is_some(), fields.get("loopValue").is_some());
     steps(reader, flow, items, &mut body, false);
-    reader.names.leave_loop();
+    if reader.names.leave_loop() {
+        let text = "$loopCount counts this loop's turns here; in Artillery it goes on from where the loop inside it has ended";
+        reader.notice(fields.place_of(verb), text);
+    }
     flow.depth -= 1;
     if items.is_empty() {
         reader.problem(
@@ -62,7 +65,7 @@ fn how_often(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>) -> Optio
     match (over, decides, fields.get("count")) {
         (Some(node), _, _) => over_what(reader, fields, node),
         (None, Some(_), _) => {
-            reader.names.enter_loop(false);
+            reader.names.enter_loop(false, true);
             let condition = condition(reader, fields, "whileTrue");
             reader.names.leave_loop();
             condition.map(Repeat::While)
@@ -172,9 +175,13 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
         reader.names.used(name, node.place_at(offset));
     }
     match parsed {
-        Ok(Parsed { formula, has_truths }) => {
+        Ok(Parsed { formula, has_truths, reaches_in }) => {
             if has_truths {
                 let text = "true and false in a condition are what they say; Artillery looks for variables of that name";
+                reader.notice(node.place, text);
+            }
+            if reaches_in {
+                let text = "a dot in a condition reaches into a variable here; Artillery looks for a variable of the whole name, and finds none";
                 reader.notice(node.place, text);
             }
             Some(match formula {

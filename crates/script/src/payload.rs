@@ -200,7 +200,7 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
                 .take(names.len())
                 .any(|cell| cell.parse::<f64>().is_ok() && value(cell, true).is_string())
         {
-            let text = "numbers that would lose something, like 007 and 1.50, stay texts here; Artillery makes 7 and 1.5 of them";
+            let text = "what would be another number, like 007, stays a text here; Artillery makes 7 of it";
             reader.notice(place, text);
         }
         rows.push(record.iter().take(names.len()).map(|cell| value(cell, form.cast)).collect());
@@ -208,15 +208,19 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
     Some((names, rows))
 }
 
-/// With `cast`, what looks like a number becomes one, unless writing it back would lose something (`007`, `1.50`).
+/// With `cast`, what looks like a number becomes one, unless that would make another of it (`007`, `+49`).
 fn value(cell: &str, cast: bool) -> Value {
-    if cast
-        && let Ok(number) = cell.trim().parse::<serde_json::Number>()
-        && number.to_string() == cell.trim()
-    {
-        return Value::Number(number);
+    match number(cell.trim()).filter(|_| cast) {
+        Some(number) => Value::Number(number),
+        None => Value::from(cell),
     }
-    Value::from(cell)
+}
+
+/// JSON's numbers, which begin with no nought, but without exponents.
+fn number(text: &str) -> Option<serde_json::Number> {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'))
+        .then(|| text.parse().ok())?
 }
 
 fn json_rows(reader: &mut Reader, place: Place, text: &str, fields: Option<Vec<String>>) -> Option<Rows> {
@@ -244,4 +248,22 @@ fn json_rows(reader: &mut Reader, place: Place, text: &str, fields: Option<Vec<S
         rows.push(names.iter().map(|name| members.remove(name).unwrap_or(Value::Null)).collect());
     }
     Some((names, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_number_in_a_file_becomes_one_unless_it_would_be_another() {
+        for (cell, number) in
+            [("5", 5.0), ("-5", -5.0), ("1.50", 1.5), ("0", 0.0), (" 12 ", 12.0), ("0.5", 0.5)]
+        {
+            assert_eq!(value(cell, true).as_f64(), Some(number), "{cell}");
+            assert_eq!(value(cell, false), Value::from(cell));
+        }
+        for cell in ["007", "+49", "1e5", "0x10", "", " ", "1.", ".5", "--1", "1.2.3", "00", "a"] {
+            assert_eq!(value(cell, true), Value::from(cell), "{cell}");
+        }
+    }
 }

@@ -122,6 +122,11 @@ pub(crate) fn emit(
         let text = "an answered emit counts once in socketio.response_time; Artillery counts it twice, and plain emits as about 0 ms";
         reader.notice(fields.place, text);
     }
+    let awaited = acknowledge.iter().chain(response.iter().map(|(_, awaited, _)| awaited));
+    if awaited.flat_map(|awaited| &awaited.captures).any(|capture| capture.strict) {
+        let text = "a capture that finds nothing in a Socket.IO answer fails its user; Artillery goes on without a value";
+        reader.notice(fields.place, text);
+    }
     let kind = if answered { OperationKind::SocketioRequest } else { OperationKind::SocketioEmit };
     let name = flow.operation_name(reader, fields).unwrap_or_else(|| format!("emit {written}"));
     let operation = reader.operation(fields.place, &name, kind)?;

@@ -1,13 +1,13 @@
 //! Mistakes in what says when, how often and whether steps are done: conditions, loops, parallel, phases; and in made-up data.
 
-use super::{Case, check, config, http, phases, socketio, ws};
+use super::{Case, check, config, http, phases, socketio, whole, ws};
 
 #[test]
 fn mistakes_in_conditions_loops_and_parallel_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 40] = [
+const CASES: [Case; 43] = [
     (http, "    - get: {url: /, ifTrue: \"$user = 5\"}\n", &["7:36: conditions have no `=` | write `==`"]),
     (
         http,
@@ -197,6 +197,30 @@ const CASES: [Case; 40] = [
         socketio,
         "    - emit: [a]\n      response: {on: b, concatt: true}\n",
         &[r#"8:25: unknown key "concatt" in a response | did you mean "concat"?"#],
+    ),
+    (
+        whole,
+        "config:\n  target: http://t\nbefore: {engine: kafka, flow: [{think: 1}]}\nscenarios: [{flow: [{think: 1}]}]\n",
+        &[
+            r#"3:18: unknown engine "kafka" | engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3, poll, longpoll, sse, stomp"#,
+        ],
+    ),
+    (
+        whole,
+        "config:\n  target: http://t\nbefore: {beforeScenario: a, afterScenario: b, flow: [{get: {url: /}}]}\nscenarios: [{flow: [{think: 1}]}]\n",
+        &[
+            r#"3:26: the function "a" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
+            r#"3:44: the function "b" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
+        ],
+    ),
+    (
+        whole,
+        "config:\n  target: http://t\nafter: {beforRequest: a, afterResponse: b, onEror: [b], flow: [{get: {url: /}}]}\nscenarios: [{flow: [{think: 1}]}]\n",
+        &[
+            r#"3:9: unknown key "beforRequest" in before/after | did you mean "beforeRequest"?"#,
+            r#"3:41: the function "b" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
+            r#"3:44: unknown key "onEror" in before/after | did you mean "onError"?"#,
+        ],
     ),
     (
         http,
