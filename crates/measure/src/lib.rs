@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod answers;
 pub mod at;
 pub mod custom;
 pub mod folder;
@@ -12,6 +13,7 @@ pub mod health;
 pub mod histogram;
 pub mod ledger;
 pub mod outcome;
+pub mod plugins;
 pub mod recorder;
 pub mod stamp;
 pub mod summary;

@@ -5,6 +5,7 @@
 //! large as last second's so that they rarely grow.
 
 use crate::At;
+use crate::answers::Answers;
 use crate::custom::{Kind, Metrics};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
@@ -152,6 +153,8 @@ pub struct Timings {
     pub failed: u64,
     /// How many of those have no time, see [`Failure::has_time`].
     pub unanswered: u64,
+    /// Statuses, and the times of answers that were no 2xx.
+    pub answers: Answers,
 }
 
 impl Timings {
@@ -164,6 +167,7 @@ impl Timings {
     pub fn merge(&mut self, other: &Timings) {
         self.failed += other.failed;
         self.unanswered += other.unanswered;
+        self.answers.merge(&other.answers);
         for (mine, theirs) in [
             (&mut self.response, &other.response),
             (&mut self.service, &other.service),
@@ -300,7 +304,9 @@ impl Recorder {
         if matches!(outcome, Outcome::Failed(failure) if !failure.has_time()) {
             timings.unanswered += 1;
         } else {
-            timings.response.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.planned));
+            let response_ns = timing.ended.since(timing.planned);
+            timings.response.get_or_insert_with(fresh).record_ns(response_ns);
+            timings.answers.record(outcome, response_ns);
             timings.service.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.started));
         }
         if let Some(first_byte) = timing.first_byte {

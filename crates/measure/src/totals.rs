@@ -13,6 +13,7 @@ use crate::custom::Metrics;
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::outcome::Operation;
+use crate::plugins::Plugins;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
 use crate::summary::Summary;
 use crate::thresholds::Threshold;
@@ -51,6 +52,9 @@ pub struct Header {
     /// The largest population a closed run asks for.
     #[serde(default)]
     pub population: Option<u64>,
+    /// What the script's plugins make of the figures.
+    #[serde(default)]
+    pub plugins: Plugins,
 }
 
 /// Levels of the whole generator process at a snapshot; the engine measures, `measure` judges.
@@ -204,6 +208,28 @@ impl Totals {
         self.last_process = snapshot.process;
         snapshot.progress = self.tally.progress(&snapshot);
         snapshot
+    }
+}
+
+/// A part of a run by itself, in whole seconds: what [`Summary`] says is of these seconds alone, levels and peaks as they
+/// were then. Thresholds are not judged.
+pub struct Period(Tally);
+
+impl Period {
+    /// None of the run yet.
+    pub fn new(header: &Header) -> Period {
+        let plan = serde_json::Value::Null;
+        Period(Tally::new(Header { thresholds: Vec::new(), plan, ..header.clone() }))
+    }
+
+    /// One more second; the first one begins the period.
+    pub fn absorb(&mut self, snapshot: &Snapshot) {
+        self.0.absorb_part(snapshot);
+    }
+
+    /// What these seconds came to.
+    pub fn summary(&self) -> Summary {
+        self.0.summary()
     }
 }
 

@@ -25,6 +25,7 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
         self::delivery(&mut page, delivery);
     }
     traffic(&mut page, run);
+    apdex(&mut page, run);
     latency(&mut page, run);
     custom(&mut page, run);
     thresholds(&mut page, run);
@@ -229,6 +230,23 @@ fn traffic(page: &mut Page, run: &Summary) {
             ),
         );
     }
+}
+
+fn apdex(page: &mut Page, run: &Summary) {
+    let Some(apdex) = &run.plugins.apdex else { return };
+    let Some((score, ranking)) = apdex.score.zip(apdex.ranking()) else { return };
+    let (satisfied, tolerated) = (count(apdex.satisfied), count(apdex.tolerated));
+    let limits = [apdex.threshold_ms, 4.0 * apdex.threshold_ms].map(milliseconds);
+    page.entry(
+        "apdex",
+        Tone::Faint,
+        &format!(
+            "{score:.2} ({ranking}) · {satisfied} within {}, {tolerated} within {}, {} slower",
+            limits[0],
+            limits[1],
+            count(apdex.frustrated)
+        ),
+    );
 }
 
 type Column = (&'static str, fn(&Quantiles) -> f64);

@@ -3,6 +3,7 @@
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Rules, Sent};
 use sonagi_measure::outcome::{Failure, Operation, OperationId, OperationKind, Outcome, Timing};
+use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::{Counter, EXAMPLE_BYTES, Gauges, Record, Recorder};
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
@@ -23,6 +24,11 @@ pub(crate) fn header() -> Header {
         ],
         deadline_ms: 1000.0,
         tracked: true,
+        plugins: Plugins {
+            apdex_ms: Some(20.0),
+            endpoints: vec![Some("/users".to_owned())],
+            ..Plugins::default()
+        },
         ..Header::default()
     }
 }
