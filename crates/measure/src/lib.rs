@@ -7,6 +7,7 @@
 
 pub mod at;
 pub mod custom;
+pub mod expectations;
 pub mod folder;
 pub mod health;
 pub mod histogram;

@@ -2,6 +2,7 @@
 //! (schema: `docs/summary.schema.json`). Latencies are milliseconds, ratios 0 to 1, times seconds.
 
 use crate::custom::MetricSummary;
+use crate::expectations::ExpectationSummary;
 use crate::ledger::Counts;
 use crate::outcome::OperationKind;
 use crate::thresholds::Judged;
@@ -56,6 +57,9 @@ pub struct Summary {
     /// What the script's functions reported, by the names they gave.
     #[serde(default)]
     pub custom: BTreeMap<String, MetricSummary>,
+    /// What the script expected of responses.
+    #[serde(default)]
+    pub expectations: ExpectationSummary,
     /// Where the run was recorded.
     pub run_folder: Option<String>,
     /// What the script's matrix set for this run, by axis, in the matrix's order; empty without one.

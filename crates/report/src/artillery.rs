@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// Column of the values.
 const VALUE_COLUMN: usize = 81;
 /// What Artillery names beside errors; everything else is ours and not printed.
-const FAMILIES: [&str; 4] = ["vusers.", "http.", "websocket.", "socketio."];
+const FAMILIES: [&str; 5] = ["vusers.", "http.", "websocket.", "socketio.", "plugins.expect."];
 /// Counts that are printed even when they are zero, as Artillery does.
 const ALWAYS: [&str; 3] = ["vusers.created", "vusers.completed", "vusers.failed"];
 const HISTOGRAMS: [&str; 3] = ["http.response_time", "socketio.response_time", "vusers.session_length"];

@@ -58,6 +58,14 @@ impl Summary {
         for (code, count) in &self.http_codes {
             set(&format!("http.codes.{code}"), *count as f64);
         }
+        if !self.expectations.kinds.is_empty() {
+            set("plugins.expect.ok", self.expectations.ok as f64);
+            set("plugins.expect.failed", self.expectations.failed as f64);
+        }
+        for (kind, expected) in &self.expectations.kinds {
+            set(&format!("plugins.expect.ok.{kind}"), expected.ok as f64);
+            set(&format!("plugins.expect.failed.{kind}"), expected.failed as f64);
+        }
         for (name, metric) in &self.custom {
             if let Some(values) = &metric.values {
                 quantiles(name, values, names);

@@ -6,6 +6,7 @@
 use super::{Header, Progress, Snapshot, add_each};
 use crate::At;
 use crate::custom::Metrics;
+use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
@@ -34,6 +35,7 @@ pub(crate) struct Tally {
     delivery: Histogram,
     replays: Histogram,
     custom: Metrics,
+    expectations: Expectations,
     ledger: Counts,
     users: u64,
     users_peak: u64,
@@ -61,6 +63,7 @@ impl Tally {
             delivery: Histogram::new(),
             replays: Histogram::new(),
             custom: Metrics::default(),
+            expectations: Expectations::default(),
             ledger: Counts::default(),
             users: 0,
             users_peak: 0,
@@ -85,6 +88,7 @@ impl Tally {
         self.delivery.merge(&snapshot.delivery);
         self.replays.merge(&snapshot.replays);
         self.custom.merge(&snapshot.custom);
+        self.expectations.merge(&snapshot.expectations);
         self.ledger = snapshot.ledger;
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
         self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
@@ -136,6 +140,7 @@ impl Tally {
             generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
             scenarios: self.scenarios(),
             custom: self.custom.summary(duration_s),
+            expectations: self.expectations.summary(),
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,
@@ -145,6 +150,7 @@ impl Tally {
             summary.thresholds = header.thresholds.iter().map(|threshold| threshold.judge(&names)).collect();
         }
         summary.verdict = verdict::judge(&summary);
+        summary.expectations.decisive = verdict::expect(&mut summary);
         summary
     }
 

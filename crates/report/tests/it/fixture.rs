@@ -59,6 +59,7 @@ pub(crate) fn minimal() -> Summary {
         },
         scenarios: BTreeMap::new(),
         custom: BTreeMap::new(),
+        expectations: Default::default(),
         run_folder: None,
         combination: Map::new(),
         service: None,
