@@ -77,6 +77,7 @@ async fn simulate_within(
         tracked: plan.delivery.is_some(),
         thresholds: Vec::new(),
         population: plan.load.population(),
+        plugins: plan.plugins.clone(),
     };
     let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
     let shared = Arc::new(Shared {

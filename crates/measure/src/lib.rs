@@ -8,6 +8,7 @@
 pub mod answers;
 pub mod at;
 pub mod custom;
+pub mod expectations;
 pub mod folder;
 pub mod health;
 pub mod histogram;

@@ -7,6 +7,7 @@
 use crate::At;
 use crate::answers::Answers;
 use crate::custom::{Kind, Metrics};
+use crate::expectations::Expectations;
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::outcome::{Failure, OperationId, Outcome, Timing};
@@ -270,6 +271,8 @@ pub struct Record {
     pub gauges: Gauges,
     /// What the script's functions reported.
     pub custom: Metrics,
+    /// What the script expected of responses.
+    pub expectations: Expectations,
     /// What the ledger will want to know.
     pub ledger: Batch,
 }
@@ -406,6 +409,11 @@ impl Recorder {
         self.now.custom.record(kind, name, value);
     }
 
+    /// What the script expected of responses.
+    pub fn expectations(&mut self) -> &mut Expectations {
+        &mut self.now.expectations
+    }
+
     /// What the ledger will want to know.
     pub fn ledger(&mut self) -> &mut Batch {
         &mut self.now.ledger
@@ -429,7 +437,7 @@ impl Recorder {
 /// Stands for "not told"; the collector replaces it by the end of the interval.
 pub(crate) const UNKNOWN: At = At(i64::MAX);
 
-fn shortened(mut example: String) -> String {
+pub(crate) fn shortened(mut example: String) -> String {
     if example.len() > EXAMPLE_BYTES {
         let mut end = EXAMPLE_BYTES - '…'.len_utf8();
         while !example.is_char_boundary(end) {

@@ -2,6 +2,7 @@
 //! (schema: `docs/summary.schema.json`). Latencies are milliseconds, ratios 0 to 1, times seconds.
 
 use crate::custom::MetricSummary;
+use crate::expectations::ExpectationSummary;
 use crate::ledger::Counts;
 use crate::outcome::OperationKind;
 use crate::plugins::Figures;
@@ -65,6 +66,9 @@ pub struct Summary {
     /// What the script's plugins make of the figures.
     #[serde(default)]
     pub plugins: Figures,
+    /// What the script expected of responses.
+    #[serde(default)]
+    pub expectations: ExpectationSummary,
     /// Where the run was recorded.
     pub run_folder: Option<String>,
     /// What the script's matrix set for this run, by axis, in the matrix's order; empty without one.

@@ -10,6 +10,7 @@ pub(crate) use tally::Tally;
 
 use crate::At;
 use crate::custom::Metrics;
+use crate::expectations::Expectations;
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::outcome::Operation;
@@ -105,6 +106,8 @@ pub struct Snapshot {
     pub shards: Vec<Gauges>,
     /// What the script's functions reported.
     pub custom: Metrics,
+    /// What the script expected of responses.
+    pub expectations: Expectations,
     /// The ledger's counts so far (cumulative).
     pub ledger: Counts,
     /// Levels of the process.
@@ -259,6 +262,7 @@ impl Snapshot {
         }
         add_each(&mut self.scenarios, &record.scenarios);
         self.custom.merge(&record.custom);
+        self.expectations.merge(&record.expectations);
         for (mine, theirs) in [
             (&mut self.sessions, &record.sessions),
             (&mut self.lag, &record.lag),

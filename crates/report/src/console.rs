@@ -28,6 +28,7 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     apdex(&mut page, run);
     latency(&mut page, run);
     custom(&mut page, run);
+    expectations(&mut page, run);
     thresholds(&mut page, run);
     errors(&mut page, &run.errors);
     page.blank();
@@ -142,6 +143,24 @@ fn custom(page: &mut Page, run: &Summary) {
     }
     if let Some(more) = run.custom.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         page.more(&format!("and {more} more in run.json"));
+    }
+}
+
+/// What the script expected of responses; what failed comes with what it looked like first.
+fn expectations(page: &mut Page, run: &Summary) {
+    let all = &run.expectations;
+    if all.kinds.is_empty() {
+        return;
+    }
+    page.blank();
+    let tone = if all.failed == 0 { Tone::Good } else { Tone::Bad };
+    page.entry(
+        "expect",
+        tone,
+        &format!("{} of {} met", count(all.ok), counted(all.ok + all.failed, "expectation")),
+    );
+    for (kind, expected) in all.kinds.iter().filter(|(_, expected)| expected.failed > 0).take(10) {
+        page.more(&format!("{kind}: {} not met; {}", count(expected.failed), expected.example));
     }
 }
 

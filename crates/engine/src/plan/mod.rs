@@ -19,6 +19,7 @@ pub use transports::*;
 use serde_json::Value;
 use sonagi_measure::ledger;
 use sonagi_measure::outcome::Operation;
+use sonagi_measure::plugins::Plugins;
 use sonagi_measure::thresholds::Threshold;
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ pub struct Plan {
     pub processor: Option<Processor>,
     /// What the author demands of the summary.
     pub thresholds: Vec<Threshold>,
+    /// What plugins make of the figures.
+    pub plugins: Plugins,
     /// Names and kinds of all operations, indexed by `OperationId`.
     pub operations: Vec<Operation>,
     /// The script as its author would recognise it, for `run.json` (secrets are removed when it is written).
@@ -91,6 +94,7 @@ impl Plan {
             drain: Duration::from_secs(5),
             processor: None,
             thresholds: Vec::new(),
+            plugins: Plugins::default(),
             operations: Vec::new(),
             source: Value::Null,
         }

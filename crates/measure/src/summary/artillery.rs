@@ -122,6 +122,15 @@ impl Metrics {
             self.count("apdex.tolerated", apdex.tolerated);
             self.count("apdex.frustrated", apdex.frustrated);
         }
+        let expected = &run.expectations;
+        if !expected.kinds.is_empty() {
+            self.count("plugins.expect.ok", expected.ok);
+            self.count("plugins.expect.failed", expected.failed);
+        }
+        for (kind, expected) in &expected.kinds {
+            self.count(format!("plugins.expect.ok.{kind}"), expected.ok);
+            self.count(format!("plugins.expect.failed.{kind}"), expected.failed);
+        }
         let prefix = &plugins.endpoint_prefix;
         for endpoint in &plugins.endpoints {
             let name = &endpoint.name;

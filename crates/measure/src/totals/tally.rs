@@ -7,6 +7,7 @@ use super::{Header, Progress, Snapshot, add_each};
 use crate::At;
 use crate::answers::Class;
 use crate::custom::Metrics;
+use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
@@ -38,6 +39,7 @@ pub(crate) struct Tally {
     delivery: Histogram,
     replays: Histogram,
     custom: Metrics,
+    expectations: Expectations,
     ledger: Counts,
     users: u64,
     users_peak: u64,
@@ -66,6 +68,7 @@ impl Tally {
             delivery: Histogram::new(),
             replays: Histogram::new(),
             custom: Metrics::default(),
+            expectations: Expectations::default(),
             ledger: Counts::default(),
             users: 0,
             users_peak: 0,
@@ -98,6 +101,7 @@ impl Tally {
         self.delivery.merge(&snapshot.delivery);
         self.replays.merge(&snapshot.replays);
         self.custom.merge(&snapshot.custom);
+        self.expectations.merge(&snapshot.expectations);
         self.ledger = snapshot.ledger;
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
         self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
@@ -151,6 +155,7 @@ impl Tally {
             scenarios: self.scenarios(),
             custom: self.custom.summary(duration_s),
             plugins: self.plugins(),
+            expectations: self.expectations.summary(),
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,
@@ -160,6 +165,7 @@ impl Tally {
             summary.thresholds = header.thresholds.iter().map(|threshold| threshold.judge(&names)).collect();
         }
         summary.verdict = verdict::judge(&summary);
+        summary.expectations.decisive = verdict::expect(&mut summary);
         summary
     }
 

@@ -75,6 +75,9 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
     recorder.user_ended(1, false, 1);
     recorder.send_lag(200_000 + now / 10_000);
     recorder.hiccup(90_000);
+    let expectations = recorder.expectations();
+    expectations.held("statusCode");
+    expectations.failed("equals", At(now + 7), || format!("shard {shard}, second {second}"));
     let mut record = recorder.take();
     record.gauges =
         Gauges { users: 5 + second as u64, connections: 4, cpu_ns: 100_000_000 * (1 + u64::from(shard)) };

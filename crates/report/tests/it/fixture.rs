@@ -62,6 +62,7 @@ pub(crate) fn minimal() -> Summary {
         scenarios: BTreeMap::new(),
         custom: BTreeMap::new(),
         plugins: Figures { endpoint_prefix: "plugins.metrics-by-endpoint".into(), ..Figures::default() },
+        expectations: Default::default(),
         run_folder: None,
         combination: Map::new(),
         service: None,
