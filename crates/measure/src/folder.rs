@@ -15,6 +15,8 @@ mod series;
 pub use read::{ReadError, header, read, snapshots};
 pub use redact::redact;
 
+pub(crate) use hlog::unix_ms;
+
 use crate::At;
 use crate::custom::Metric;
 use crate::expectations::Expected;

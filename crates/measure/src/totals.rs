@@ -58,6 +58,13 @@ pub struct Header {
     pub plugins: Plugins,
 }
 
+impl Header {
+    /// When the run began, in milliseconds since 1970.
+    pub fn started_ms(&self) -> u64 {
+        crate::folder::unix_ms(&self.started).unwrap_or(0)
+    }
+}
+
 /// Levels of the whole generator process at a snapshot; the engine measures, `measure` judges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProcessGauges {

@@ -14,6 +14,7 @@ mod environments;
 mod flow;
 mod functions;
 mod http;
+mod inputs;
 mod loops;
 mod merge;
 mod names;
@@ -22,6 +23,7 @@ mod operations;
 mod options;
 mod payload;
 mod phases;
+mod plugins;
 mod problem;
 mod pull;
 mod reader;
@@ -64,6 +66,18 @@ pub struct Overrides {
     pub insecure: bool,
     /// Name of the run; the script's file stem by default.
     pub name: Option<String>,
+    /// Files merged over the script, in this order: `-i`, then `-c`.
+    pub inputs: Vec<PathBuf>,
+    /// `-c`: the last of `inputs`, beside which a processor is looked for first.
+    pub config: Option<PathBuf>,
+    /// `-p`: the file of the script's payload.
+    pub payload: Option<PathBuf>,
+    /// `--solo`: one user, once.
+    pub solo: bool,
+    /// `--scenario-name`: only this scenario.
+    pub scenario: Option<String>,
+    /// `--dotenv`: environment variables for those that are not set.
+    pub dotenv: Vec<(String, String)>,
     /// `--matrix`: axes of the script's matrix and the values that are left of each; none: all.
     pub matrix: Vec<(String, Vec<String>)>,
     /// Which run of a matrix; the first by default.
@@ -139,11 +153,7 @@ pub fn json_schema() -> Value {
 
 fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
     let mut reader = Reader::new(path, constants(path, overrides));
-    let mut faults = Vec::new();
-    let root = yaml::parse(text, &mut faults);
-    for fault in faults {
-        reader.problem(fault.place, fault.what, fault.hint);
-    }
+    let root = inputs::tree(&mut reader, text, overrides);
     let plan = root.and_then(|mut root| {
         environments::try_others(&mut reader, path, &root, overrides);
         environments::overlay(&mut reader, &mut root, overrides);
@@ -172,6 +182,7 @@ fn constants(path: &Path, overrides: &Overrides) -> Constants {
         test_id: test_id(),
         dirname: absolute.display().to_string(),
         env: |name| std::env::var(name).ok(),
+        dotenv: overrides.dotenv.clone(),
     }
 }
 
@@ -206,7 +217,8 @@ fn plan(
         // One problem is enough: nothing more is said of what would be in it.
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
-    functions::module(reader, &config, &folder(path));
+    let beside = overrides.config.iter().map(|config| folder(config)).chain([folder(path)]);
+    functions::module(reader, &config, &beside.collect::<Vec<_>>());
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
     let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
@@ -215,8 +227,7 @@ fn plan(
     let payloads = payload::payloads(reader, &config, &folder(path));
     combination.join(reader, &script, &mut variables, &payloads);
     let load = phases::load(reader, &config);
-    let plugins = reader.section(&config, "plugins", &schema::PLUGINS);
-    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref());
+    let (plugins, asked) = plugins::plugins(reader, &config);
     let mut settings = options::settings(reader, &config);
     settings.is_closed = matches!(load, Some(Load::Closed { .. }));
     let lost = reconnect::reconnect(reader, &config, &script);
@@ -226,6 +237,7 @@ fn plan(
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
     let (scenarios, stamped) = scenario::scenarios(reader, &script, &settings);
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
+    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios);
     let unset = reader.names.unset_anywhere(config_uses);
     reader.unset(unset);
     without_those_to_fill(reader, &mut settings.http.headers);
@@ -248,6 +260,7 @@ fn plan(
         cursor: lost.cursor,
         drain,
         thresholds,
+        plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),
         processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),
         source: combination.source(root),

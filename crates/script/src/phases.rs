@@ -17,9 +17,14 @@ const MAX_RATE: f64 = 1_000_000.0;
 pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     let spacing = spacing(reader, config);
     let Some(node) = config.get("phases") else {
-        let what = "the script has no phases: nothing says when users arrive";
-        reader.missing(config, &["phases"], what, "add `phases: [{duration: 60, arrivalRate: 5}]` to config");
-        return None;
+        // A key that was probably meant to be it has been told of.
+        if !config.means("phases") {
+            let text = "the script has no phases: one user runs, once; more come with `phases: [{duration: 60, arrivalRate: 5}]` in config";
+            reader.notice(config.place, text);
+        }
+        let duration = Duration::from_secs(1);
+        let one = Phase { name: None, duration, shape: Shape::Count(1), max_users: None };
+        return Some(Load::Open { phases: vec![one], spacing });
     };
     let items = reader.list(config, "phases", true);
     if items.is_empty() {

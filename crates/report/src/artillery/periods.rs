@@ -15,6 +15,7 @@ use std::io;
 const PERIOD_MS: u64 = 10_000;
 
 /// Follows a run, and tells it as Artillery does.
+#[derive(Default)]
 pub struct Periods {
     /// When the run's clock was zero, in milliseconds since 1970.
     started_ms: u64,
@@ -32,17 +33,6 @@ struct Span {
 }
 
 impl Periods {
-    /// Of a run that began at this instant (milliseconds since 1970).
-    pub fn new(started_ms: u64) -> Periods {
-        Periods {
-            started_ms,
-            header: Header::default(),
-            now: None,
-            over: Vec::new(),
-            whole: Span::default(),
-        }
-    }
-
     /// The report once the run is over, or as far as it got. Beside Artillery's own it has the whole summary in our words,
     /// `sonagi`: that says whether the run was complete, interrupted or invalid.
     pub fn document(mut self, run: &Summary) -> Value {
@@ -78,6 +68,7 @@ impl Sink for Periods {
     }
 
     fn began(&mut self, header: &Header) -> io::Result<()> {
+        self.started_ms = header.started_ms();
         self.header = header.clone();
         Ok(())
     }

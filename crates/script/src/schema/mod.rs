@@ -108,6 +108,8 @@ pub(crate) const AREAS: &[&Area] = &[
     &PLUGINS,
     &ENSURE,
     &CONDITION,
+    &APDEX,
+    &METRICS_BY_ENDPOINT,
     &DELIVERY,
     &FIXED_FLOW,
     &SCENARIO,

@@ -8,6 +8,7 @@ fn constants() -> Constants {
         test_id: "t1".into(),
         dirname: "/scripts".into(),
         env: |name| (name == "PORT").then(|| "8080".to_owned()),
+        dotenv: Vec::new(),
     }
 }
 

@@ -72,13 +72,6 @@ const CASES: [Case; 64] = [
     ),
     (
         whole,
-        "config:\n  target: http://t\nscenarios: [{flow: [{think: 1}]}]\n",
-        &[
-            "2:3: the script has no phases: nothing says when users arrive | add `phases: [{duration: 60, arrivalRate: 5}]` to config",
-        ],
-    ),
-    (
-        whole,
         "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n",
         &[
             "1:1: the script has no scenarios: users have nothing to do | add `scenarios: [{flow: [{get: {url: /}}]}]`",
@@ -304,10 +297,27 @@ const CASES: [Case; 64] = [
     (phases, "{duration: -1, arrivalRate: 1}", &["3:23: duration must be 0 or more; got -1"]),
     (
         config,
-        "  plugins: {kafka: {}}\n",
+        "  plugins: [ensure]\n",
+        &["4:12: plugins wants a mapping, e.g. `plugins: {ensure: {}}`; got a list"],
+    ),
+    (
+        config,
+        "  plugins: {apdex: {treshold: 1}, metrics-by-endpoint: {stripQueryString: maybe, useOnlyRequestName: true}}\n",
         &[
-            r#"4:13: unknown key "kafka" in config.plugins | known keys: ensure, expect, metrics-by-endpoint, apdex, publish-metrics, slack, memory-inspector, http-metrics-by-endpoint, statsd"#,
+            r#"4:21: unknown key "treshold" in apdex | did you mean "threshold"?"#,
+            r#"4:75: stripQueryString wants true or false, e.g. `stripQueryString: true`; got the text "maybe""#,
+            r#"4:82: unknown key "useOnlyRequestName" in metrics-by-endpoint | did you mean "useOnlyRequestNames"?"#,
         ],
+    ),
+    (
+        config,
+        "  apdex: {threshold: 0}\n",
+        &["4:11: threshold must be longer than 0 ms: no answer would satisfy"],
+    ),
+    (
+        config,
+        "  apdex: 100\n",
+        &["4:10: apdex wants a mapping, e.g. `apdex: {threshold: 100}`; got the number 100"],
     ),
     (
         whole,
