@@ -20,8 +20,12 @@ pub(crate) enum Class {
 
 impl Class {
     /// All of them with what they are called in names.
-    pub(crate) const NAMED: [(Class, &'static str); 4] =
-        [(Class::Redirected, "3xx"), (Class::Refused, "4xx"), (Class::Broken, "5xx"), (Class::Other, "other")];
+    pub(crate) const NAMED: [(Class, &'static str); 4] = [
+        (Class::Redirected, "3xx"),
+        (Class::Refused, "4xx"),
+        (Class::Broken, "5xx"),
+        (Class::Other, "other"),
+    ];
 
     /// None: it is not kept apart.
     fn of(outcome: Outcome) -> Option<Class> {

@@ -143,7 +143,8 @@ fn quoted(expression: &str, stems: &[String]) -> String {
             _ => first.len_utf8(),
         };
         let (part, after) = rest.split_at(length);
-        let quote = if first != '\'' && part.contains(|c| !is_of_name(c)) && stem.is_some() { "'" } else { "" };
+        let quote =
+            if first != '\'' && part.contains(|c| !is_of_name(c)) && stem.is_some() { "'" } else { "" };
         out.extend([quote, part, quote]);
         rest = after;
     }

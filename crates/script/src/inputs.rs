@@ -81,7 +81,8 @@ pub(crate) fn payload(reader: &mut Reader, root: &mut Node, overrides: &Override
             return reader.problem(place, what, Some("leave --payload out, or use --overrides".into()));
         }
         None => {
-            let what = "the script has no payload: nothing says what the file's columns are called".to_owned();
+            let what =
+                "the script has no payload: nothing says what the file's columns are called".to_owned();
             return reader.problem(place, what, Some("add `payload: {fields: [email]}` to config".into()));
         }
     }
@@ -107,8 +108,7 @@ pub(crate) fn scenario(reader: &mut Reader, root: &mut Node, overrides: &Overrid
     let Kind::Map(entries) = &mut root.kind else { return };
     let Some(entry) = entries.iter_mut().find(|entry| entry.key == "scenarios") else { return };
     let Kind::List(items) = &mut entry.value.kind else { return };
-    let names: Vec<Option<String>> =
-        items.iter().map(|item| item.get("name").and_then(plain_text)).collect();
+    let names: Vec<Option<String>> = items.iter().map(|item| item.get("name").and_then(plain_text)).collect();
     let is_exact = |name: &&Option<String>| name.as_ref() == Some(wanted);
     let by_pattern = Regex::new(wanted);
     let chosen = |index: &usize| match &names[*index] {

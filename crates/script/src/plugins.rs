@@ -26,10 +26,7 @@ pub(crate) struct Endpoints {
 }
 
 /// Reads `config.plugins` and `config.apdex`; what a request's endpoint is called follows from it.
-pub(crate) fn plugins<'n>(
-    reader: &mut Reader,
-    config: &Fields<'n>,
-) -> (Option<Fields<'n>>, Plugins) {
+pub(crate) fn plugins<'n>(reader: &mut Reader, config: &Fields<'n>) -> (Option<Fields<'n>>, Plugins) {
     let fields = config.get("plugins").and_then(|node| section(reader, config, node));
     let asked = Plugins {
         apdex_ms: apdex(reader, config, fields.as_ref()),
@@ -62,7 +59,8 @@ fn others(reader: &mut Reader, node: &Node) {
                 reader.problem(entry.place, what, Some(format!("did you mean \"{meant}\"?")));
             }
             None => {
-                let text = format!("the plugin {name}: no effect; plugins other than Artillery's own are not run");
+                let text =
+                    format!("the plugin {name}: no effect; plugins other than Artillery's own are not run");
                 reader.notice(entry.place, text);
             }
         }
@@ -136,7 +134,9 @@ impl Endpoints {
     pub(crate) fn stems(&self) -> Vec<String> {
         let prefix = if self.prefix.is_empty() { "plugins.metrics-by-endpoint" } else { &self.prefix };
         let names = self.of.iter().flatten();
-        names.flat_map(|name| [format!("{prefix}.response_time.{name}"), format!("{prefix}.{name}")]).collect()
+        names
+            .flat_map(|name| [format!("{prefix}.response_time.{name}"), format!("{prefix}.{name}")])
+            .collect()
     }
 
     /// A request's endpoint; the first counts for requests that are one operation.

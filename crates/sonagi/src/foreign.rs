@@ -24,7 +24,12 @@ pub(crate) fn judge(matches: &ArgMatches, options: &Options, terminal: &Terminal
     let platform = matches.get_one::<String>("platform").filter(|platform| *platform != "local");
     if let Some(platform) = platform {
         let rule = "load is made by this machine only";
-        return Err(Error::flag("--platform", format_args!("{rule}; got `{platform}`\nhint: start one `sonagi run` on each machine that is to take part")));
+        return Err(Error::flag(
+            "--platform",
+            format_args!(
+                "{rule}; got `{platform}`\nhint: start one `sonagi run` on each machine that is to take part"
+            ),
+        ));
     }
     if options.quiet {
         return Ok(());

@@ -56,10 +56,9 @@ fn merged() -> [Arg; 9] {
 /// What leaves parts of a script out.
 fn narrowing() -> [Arg; 3] {
     [
-        Arg::new("scenario-name")
-            .long("scenario-name")
-            .value_name("NAME")
-            .help("Run only the scenario of this name, or the one whose name this regular expression matches"),
+        Arg::new("scenario-name").long("scenario-name").value_name("NAME").help(
+            "Run only the scenario of this name, or the one whose name this regular expression matches",
+        ),
         Arg::new("solo").short('s').long("solo").action(ArgAction::SetTrue).help("One user, once"),
         Arg::new("matrix")
             .long("matrix")

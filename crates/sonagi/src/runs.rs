@@ -14,13 +14,13 @@ use crate::output::Vocabulary;
 use crate::signals::{self, Asked};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use serde_json::Value;
 use sonagi_engine::plan::Plan;
 use sonagi_engine::{Control, Happening};
 use sonagi_measure::summary::Summary;
-use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::artillery::Periods;
+use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
-use serde_json::Value;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 

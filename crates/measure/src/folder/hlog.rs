@@ -52,7 +52,8 @@ impl Tags {
             tags.push((format!("response.{name}"), Series::Response(id)));
             tags.push((format!("service.{name}"), Series::Service(id)));
             tags.push((format!("first_byte.{name}"), Series::FirstByte(id)));
-            let apart = Class::NAMED.map(|(class, word)| (format!("{word}.{name}"), Series::Apart(id, class)));
+            let apart =
+                Class::NAMED.map(|(class, word)| (format!("{word}.{name}"), Series::Apart(id, class)));
             tags.extend(apart);
         }
         Tags(tags)

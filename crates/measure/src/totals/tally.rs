@@ -12,11 +12,11 @@ use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
 use crate::outcome::{Failure, Operation, OperationKind};
+use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
 use crate::summary::{
     Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Summary, Traffic, Users, Verdict,
 };
-use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::{thresholds, verdict};
 use serde_json::Map;
 use std::collections::BTreeMap;

@@ -138,7 +138,12 @@ fn metrics(metrics: &Metrics, span: Span) -> Map<String, Value> {
 }
 
 fn summary(values: &Quantiles) -> Value {
-    values.named().into_iter().map(|(name, value)| (name.to_owned(), number(value))).collect::<Map<_, _>>().into()
+    values
+        .named()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), number(value)))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// Whole numbers without a point: not every reader takes `10.0` for a count.

@@ -76,6 +76,7 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
 
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
     http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
+    apdex       0.87 (good) · 230 within 100 ms, 60 within 400 ms, 10 slower
 
     latency (ms)                     count    p50    p90    p95    p99  p99.9    max
     end to end (delivery)          196,961   1.20   2.40   3.00   4.80   9.60   14.4

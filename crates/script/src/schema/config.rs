@@ -1,8 +1,8 @@
 //! The keys of `config:` and of what stands in it.
 
 use super::{
-    APDEX, Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, METRICS_BY_ENDPOINT, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key,
-    refused,
+    APDEX, Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, METRICS_BY_ENDPOINT, POLL, RECONNECT, SCENARIO,
+    SERVE, SSE, STOMP, ignored, key, refused,
 };
 
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";

@@ -38,11 +38,14 @@ fn the_options_of_metrics_by_endpoint_are_those_of_artillerys() {
          suppressOutput: true, groupDynamicURLs: false}}\n",
     );
     assert_eq!(endpoints(&plugins), ["find"]);
-    assert_eq!((plugins.endpoint_prefix.as_str(), plugins.hidden), ("by", vec!["plugins.metrics-by-endpoint".into()]));
+    assert_eq!(
+        (plugins.endpoint_prefix.as_str(), plugins.hidden),
+        ("by", vec!["plugins.metrics-by-endpoint".into()])
+    );
     assert_eq!(
         said,
         [
-            "4:125: groupDynamicURLs: false has no effect; an endpoint is the path as the script has it, so that their number is limited"
+            "4:135: groupDynamicURLs: false has no effect; an endpoint is the path as the script has it, so that their number is limited"
         ]
     );
 }
@@ -63,15 +66,16 @@ fn an_apdex_threshold_stands_in_config_or_with_the_plugin() {
 #[test]
 fn what_does_not_run_here_is_told_once_and_stops_nothing() {
     let nothing_sent = "publish-metrics: no effect; nothing is sent while the run goes on; `-o report.json` writes what Artillery's report has, the run folder every second of it";
-    for form in ["[{reportFile: ./report.html}]", "[{type: datadog, apiKey: x}, {type: statsd}]", "{type: prometheus}"] {
+    for form in [
+        "[{reportFile: ./report.html}]",
+        "[{type: datadog, apiKey: x}, {type: statsd}]",
+        "{type: prometheus}",
+    ] {
         let (_, said) = asked(&format!("  plugins: {{publish-metrics: {form}}}\n"));
         assert_eq!(said, [format!("4:13: {nothing_sent}")], "{form}");
     }
     let (_, said) = asked("  plugins: {kafka: {a: 1}, ensure: {}}\n");
-    assert_eq!(
-        said,
-        ["4:13: the plugin kafka: no effect; plugins other than Artillery's own are not run"]
-    );
+    assert_eq!(said, ["4:13: the plugin kafka: no effect; plugins other than Artillery's own are not run"]);
 }
 
 #[test]

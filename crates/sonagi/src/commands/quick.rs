@@ -66,7 +66,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 fn script(url: &str, users: u64, times: u64) -> Result<Value, Error> {
     let wrong = |what: String| Error::Problems(format!("error: {what}"));
     let Some((scheme, rest)) = url.split_once("://") else {
-        return Err(wrong(format!("an address begins with http://, https://, ws:// or wss://; got `{url}`\nhint: did you mean `http://{url}`?")));
+        return Err(wrong(format!(
+            "an address begins with http://, https://, ws:// or wss://; got `{url}`\nhint: did you mean `http://{url}`?"
+        )));
     };
     // Braces would be holes of a template.
     let url = url.replace('{', "%7B").replace('}', "%7D");
@@ -75,7 +77,11 @@ fn script(url: &str, users: u64, times: u64) -> Result<Value, Error> {
         "http" | "https" => ("http", format!("{scheme}://{authority}"), json!({ "get": { "url": url } })),
         // The whole address: a WebSocket is opened at the target itself.
         "ws" | "wss" => ("ws", url, json!({ "send": GREETING })),
-        _ => return Err(wrong(format!("{scheme}:// is not loaded by this command; http://, https://, ws:// and wss:// are"))),
+        _ => {
+            return Err(wrong(format!(
+                "{scheme}:// is not loaded by this command; http://, https://, ws:// and wss:// are"
+            )));
+        }
     };
     let step = if times > 1 { json!({ "loop": [step], "count": times }) } else { step };
     Ok(json!({

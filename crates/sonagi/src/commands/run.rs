@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::foreign;
 use crate::load;
 use crate::runs::{self, Options};
 use crate::terminal::Terminal;
 use crate::values;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use crate::foreign;
 use sonagi_script::Overrides;
 use std::net::IpAddr;
 
