@@ -11,7 +11,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit counts interop smoke conformance bench soak churn fuzz setup
+.PHONY: help demo test check unit counts interop differential smoke conformance bench soak churn fuzz setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,18 +26,23 @@ check: ## rustfmt and clippy, warnings refused
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
-unit: ## the Rust tests, and those of the benchmarks' arithmetic
+unit: setup ## the Rust tests, and those of the arithmetic of benchmarks and comparisons
 	$(CARGO) test --locked --workspace --quiet
-	node --test --test-reporter=dot bench/test/*.test.mjs
+	node --test --test-reporter=dot bench/test/*.test.mjs differential/artillery/test/*.test.mjs
 
 counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it
 	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts
 	$(TARGET_DIR)/counts/counts $(if $(UPDATE),update,check)
 
-interop: setup ## foreign clients against our service, our engine against foreign servers
+interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery
 	$(CARGO) build --locked --quiet -p sonagi
 	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
+	node differential/artillery/run.mjs quick
+
+differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name chooses, DETAILS=1 prints all (differential/README.md)
+	$(CARGO) build --locked --quiet -p sonagi
+	node differential/artillery/run.mjs $(SCRIPTS)
 
 smoke: ## the demo and a few conformance cases, as a user would run them
 	$(CARGO) build --locked --quiet -p sonagi

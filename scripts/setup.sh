@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, Java with Maven, RabbitMQ, the npm
-# and pip packages of the interop tests at their locked versions, and the Spring server among them. Does nothing, and says
+# and pip packages of the interop tests and of published scripts at their locked versions, and the Spring server among them. Does nothing, and says
 # nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -70,6 +70,17 @@ npm_packages() {
     sha256sum <interop/package-lock.json >"$stamp"
 }
 
+# What the processor of a published script imports; the tests lay it beside the script, as `npm install` would.
+seed_packages() {
+    local from=crates/sonagi/tests/it/seeds stamp=.cache/seeds/.sonagi-lock
+    installed "$stamp" "$from/package-lock.json" && return
+    say "npm packages of $from/package-lock.json"
+    mkdir -p .cache/seeds
+    cp "$from/package.json" "$from/package-lock.json" .cache/seeds/
+    with_patience npm --prefix .cache/seeds ci --silent
+    sha256sum <"$from/package-lock.json" >"$stamp"
+}
+
 pip_packages() {
     local stamp=.cache/python/.sonagi-lock
     installed "$stamp" interop/requirements.txt && return
@@ -101,5 +112,6 @@ has javac && has mvn || apt_install default-jdk-headless maven
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || apt_install_idle rabbitmq-server
 mkdir -p .cache
 npm_packages
+seed_packages
 pip_packages
 spring_server

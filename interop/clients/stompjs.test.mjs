@@ -151,7 +151,7 @@ for (const version of VERSIONS) {
       ['a chat room, by nobody', ({ client }) => client.subscribe('/sub/room/lobby', () => {}), 'unauthorized', 1000],
       ['a transaction that is not open', ({ client }) => client.commit('never begun'), 'transaction', 1000],
       ['text that is too large as JSON', publish({ body: 'x'.repeat(65_535) }), 'too_large', 1000],
-      ['a body that is too large for any', publish({ body: 'x'.repeat(65_537) }), 'bad_frame', 1002],
+      ['a body that is too large for any', publish({ body: 'x'.repeat(65_537) }), 'too_large', 1000],
       ['a body that is not text', publish({ binaryBody: BINARY }), 'bad_frame', 1002],
       ['an id that is taken', twice, 'bad_frame', 1002],
       ['a mode that is none', ({ client }) => client.subscribe(from('a'), () => {}, { ack: 'never' }), 'bad_frame', 1002],

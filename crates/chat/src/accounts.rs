@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::net::IpAddr;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -15,8 +17,9 @@ use crate::bucket::Buckets;
 use crate::config::{Error, Limits, PasswordCost};
 use crate::lock;
 use crate::metrics::Metrics;
+use crate::people::Directory;
 use crate::problem::Problem;
-use crate::store::UserRow;
+use crate::store::{Relations, UserRow};
 use crate::tokens::{Bounds, Tokens};
 use crate::turns::Turns;
 use argon2::password_hash::phc::PasswordHash;
@@ -32,6 +35,11 @@ pub(crate) struct User {
     pub(crate) username: String,
     password: Arc<str>,
     pub(crate) friends: Vec<u64>,
+    /// Who sponsors this user, and whom it sponsors.
+    pub(crate) sponsors: Vec<u64>,
+    pub(crate) sponsored: Vec<u64>,
+    /// Messages of this user: those kept when the service started, and those said since.
+    pub(crate) posts: AtomicU64,
 }
 
 impl User {
@@ -39,11 +47,20 @@ impl User {
     pub(crate) fn public(&self) -> serde_json::Value {
         serde_json::json!({"id": self.id, "email": self.email, "username": self.username})
     }
+
+    /// What a list shows of a user.
+    pub(crate) fn listed(&self) -> serde_json::Value {
+        serde_json::json!({
+            "id": self.id, "email": self.email, "username": self.username,
+            "posts": self.posts.load(Relaxed), "sponsors": self.sponsors.len(),
+        })
+    }
 }
 
 pub(crate) struct Accounts {
     by_id: HashMap<u64, Arc<User>>,
     by_email: HashMap<String, u64>,
+    pub(crate) directory: Directory,
     tokens: Mutex<Tokens>,
     secrets: Secrets,
     verifying: Turns,
@@ -63,14 +80,14 @@ pub(crate) struct Granted {
 impl Accounts {
     pub(crate) fn new(
         users: Vec<UserRow>,
-        friends: &[(u64, u64)],
+        relations: Relations,
         decoy: Option<String>,
         limits: &Limits,
     ) -> Result<Accounts, Error> {
-        let mut friends_of: HashMap<u64, Vec<u64>> = HashMap::new();
-        for (user, friend) in friends {
-            friends_of.entry(*user).or_default().push(*friend);
-        }
+        let Relations { friends, sponsors, mut posts } = relations;
+        let mut friends_of = grouped(friends.iter().copied());
+        let mut sponsored_by = grouped(sponsors.iter().copied());
+        let mut sponsors_of = grouped(sponsors.iter().map(|(user, sponsored)| (*sponsored, *user)));
         // Seeded users share one hash: keep its text once.
         let mut passwords: HashMap<String, Arc<str>> = HashMap::new();
         let mut by_id = HashMap::with_capacity(users.len());
@@ -78,12 +95,22 @@ impl Accounts {
         for UserRow { id, email, username, password } in users {
             let password = passwords.entry(password).or_insert_with_key(|text| text.as_str().into()).clone();
             by_email.insert(email.clone(), id);
-            let friends = friends_of.remove(&id).unwrap_or_default();
-            by_id.insert(id, Arc::new(User { id, email, username, password, friends }));
+            let user = User {
+                id,
+                email,
+                username,
+                password,
+                friends: friends_of.remove(&id).unwrap_or_default(),
+                sponsors: sponsors_of.remove(&id).unwrap_or_default(),
+                sponsored: sponsored_by.remove(&id).unwrap_or_default(),
+                posts: posts.remove(&id).unwrap_or_default().into(),
+            };
+            by_id.insert(id, Arc::new(user));
         }
         let bounds =
             Bounds { lifetime: limits.token_lifetime, all: limits.tokens, per_user: limits.tokens_per_user };
         Ok(Accounts {
+            directory: Directory::new(by_id.values().map(|user| &**user)),
             by_id,
             by_email,
             tokens: Mutex::new(Tokens::new(bounds)),
@@ -97,6 +124,13 @@ impl Accounts {
 
     pub(crate) fn user(&self, id: u64) -> Option<&Arc<User>> {
         self.by_id.get(&id)
+    }
+
+    /// Counts a message of this user; 0 is nobody.
+    pub(crate) fn has_said(&self, id: u64) {
+        if let Some(user) = self.by_id.get(&id) {
+            user.posts.fetch_add(1, Relaxed);
+        }
     }
 
     pub(crate) fn by_email(&self, email: &str) -> Option<&Arc<User>> {
@@ -183,6 +217,15 @@ impl Accounts {
     pub(crate) fn session_id(&self) -> String {
         self.secrets.hex(15)
     }
+}
+
+/// By the first of each pair, the second ones in their order.
+fn grouped(pairs: impl Iterator<Item = (u64, u64)>) -> HashMap<u64, Vec<u64>> {
+    let mut groups: HashMap<u64, Vec<u64>> = HashMap::new();
+    for (user, other) in pairs {
+        groups.entry(user).or_default().push(other);
+    }
+    groups
 }
 
 /// The system's randomness, read in runs.

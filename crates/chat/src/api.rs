@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::accounts::User;
+use crate::accounts::{Granted, User};
 use crate::cursor::Excerpt;
 use crate::http::{self, Answer, BodyError};
 use crate::hub::Hub;
@@ -46,9 +46,23 @@ pub(crate) async fn login(
     from: IpAddr,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
+    let Granted { token, user } = grant(request, from, hub).await?;
+    Ok(ok(&json!({"access_token": token, "user": user.public()})))
+}
+
+/// The same login as services of the kind say it that put a version or `api` in front: 201, because a token is made.
+pub(crate) async fn api_login(
+    request: Request<Incoming>,
+    from: IpAddr,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Problem> {
+    let Granted { token, user } = grant(request, from, hub).await?;
+    Ok(http::json(StatusCode::CREATED, json!({"token": token, "user": user.public()}).to_string()))
+}
+
+async fn grant(request: Request<Incoming>, from: IpAddr, hub: &Arc<Hub>) -> Result<Granted, Problem> {
     let Login { email, password } = read(request, hub).await?;
-    let granted = hub.accounts.login(&email, &password, from, &hub.metrics).await?;
-    Ok(ok(&json!({"access_token": granted.token, "user": granted.user.public()})))
+    hub.accounts.login(&email, &password, from, &hub.metrics).await
 }
 
 /// Open to everybody, as in the service this one stands for: clients ask before they hold a token.
@@ -164,7 +178,7 @@ pub(crate) fn number(request: &Request<Incoming>, name: &str) -> Result<Option<u
 }
 
 /// The user whose token the request carries.
-fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<User>, Problem> {
+pub(crate) fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<User>, Problem> {
     http::bearer(headers)
         .and_then(|token| hub.accounts.who(token))
         .and_then(|id| hub.accounts.user(id))
@@ -186,6 +200,6 @@ async fn read<T: DeserializeOwned>(request: Request<Incoming>, hub: &Hub) -> Res
         .map_err(|error| Problem::bad_request(format!("the body is not the JSON wanted: {error}")))
 }
 
-fn ok(value: &Value) -> Answer {
+pub(crate) fn ok(value: &Value) -> Answer {
     http::json(StatusCode::OK, value.to_string())
 }

@@ -28,6 +28,9 @@ pub struct Config {
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
+    /// Accounts beside the seeded ones, in the same ring of friends behind them. One that is in the store already gets the
+    /// password given here.
+    pub accounts: Vec<Account>,
     /// Misbehaviour planted in the fan-out.
     pub faults: Faults,
     /// Every limit.
@@ -57,6 +60,7 @@ impl Default for Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
             store: Store::Memory,
             seed_users: 0,
+            accounts: Vec::new(),
             faults: Faults::default(),
             limits: Limits::default(),
             origins: Vec::new(),
@@ -69,6 +73,15 @@ impl Default for Config {
     }
 }
 
+/// An account to be there when the service starts. Its username is what stands before the `@`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The address it logs in with.
+    pub email: String,
+    /// Its password.
+    pub password: String,
+}
+
 /// A token bucket: `burst` at once, then `per_second`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
@@ -76,6 +89,13 @@ pub struct Rate {
     pub burst: f64,
     /// Tokens that flow back in a second.
     pub per_second: f64,
+}
+
+impl Rate {
+    /// So many logins a second of one account, and four times as many at once: people come in waves.
+    pub fn of_logins(per_second: u32) -> Rate {
+        Rate { burst: 4.0 * f64::from(per_second), per_second: f64::from(per_second) }
+    }
 }
 
 /// What hashing one password costs (Argon2id, one lane).
@@ -212,7 +232,7 @@ impl Default for Limits {
             stomp_transaction_bytes: 1024 * 1024,
             sockjs_heartbeat: Duration::from_secs(25),
             sockjs_disconnect: Duration::from_secs(5),
-            login_per_email: Rate { burst: 20.0, per_second: 5.0 },
+            login_per_email: Rate::of_logins(5),
             login_per_address: None,
             logins_at_once: 4,
             password_cost: PasswordCost { memory_kib: 4096, passes: 1 },

@@ -1,5 +1,6 @@
-//! The seeded users as a file that scripts load.
+//! The seeded users and given accounts as a file that scripts load.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -40,15 +41,28 @@ fn json_text(credentials: &[Credential]) -> String {
 fn csv_text(credentials: &[Credential]) -> String {
     let mut text = String::from("email,password,id,token\n");
     for Credential { email, password, id, token } in credentials {
-        // Seeded values are plain words: none needs quoting.
-        let _ = writeln!(text, "{email},{password},{id},{token}");
+        let _ = writeln!(text, "{},{},{id},{token}", field(email), field(password));
     }
     text
+}
+
+/// Quoted where CSV (RFC 4180) asks for it: a given account's password may be anything.
+fn field(text: &str) -> Cow<'_, str> {
+    match text.contains([',', '"', '\r', '\n']) || text.trim() != text {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_csv_would_misread_is_quoted() {
+        let fields = ["1234", "a,b", "say \"hi\"", " spaced"].map(|text| field(text).into_owned());
+        assert_eq!(fields, ["1234", "\"a,b\"", "\"say \"\"hi\"\"\"", "\" spaced\""]);
+    }
 
     #[test]
     fn credentials_are_written_as_the_file_s_name_says() {

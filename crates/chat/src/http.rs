@@ -26,7 +26,7 @@ use crate::hub::{Hub, Phase};
 use crate::lock;
 use crate::patient::Patient;
 use crate::problem::Problem;
-use crate::{api, doors, null, pull, sockjs, sse};
+use crate::{api, doors, null, people, pull, sockjs, sse};
 
 pub(crate) type Answer = Response<Content>;
 
@@ -240,6 +240,9 @@ pub(crate) async fn route(
         (Method::GET, ["healthz"]) => api::health(hub),
         (Method::GET, ["metrics"]) => Ok(api::metrics(hub)),
         (Method::POST, ["auth", "login"]) => api::login(request, from.ip(), hub).await,
+        (Method::POST, ["api", "auth", "login"]) => api::api_login(request, from.ip(), hub).await,
+        (Method::GET, ["api", "user", "list-all"]) => people::all(&request, hub),
+        (Method::GET, ["api", "user", "list"]) => people::list(&request, hub),
         (Method::GET, ["users", "getUserSecure", email]) => api::user(email, hub),
         (Method::GET, ["users", "friends"]) => api::friends(request.headers(), hub),
         (Method::POST, ["rooms", "find-or-create"]) => api::find_or_create(request, hub).await,
@@ -263,6 +266,7 @@ pub(crate) async fn route(
             ["healthz" | "metrics" | "ws"]
             | ["ws", "echo"]
             | ["users", ..]
+            | ["api", "user", "list" | "list-all"]
             | ["rooms", _, "messages"]
             | ["cur", _]
             | ["location", "long", _]
@@ -271,6 +275,7 @@ pub(crate) async fn route(
         (
             method,
             ["auth", "login"]
+            | ["api", "auth", "login"]
             | ["rooms", "find-or-create"]
             | ["location", "long", _, "notify"]
             | ["location", "sse", "share"],

@@ -163,11 +163,7 @@ impl Hub {
         let content = content.ok_or_else(|| Problem::bad_request("a message needs a content"))?.to_owned();
         let limit = self.config.limits.message_bytes;
         if content.len() > limit || client_id.as_ref().is_some_and(|id| id.len() > 128) {
-            return Err(Problem::new(
-                413,
-                "too_large",
-                format!("a content may have {limit} bytes and an id 128"),
-            ));
+            return Err(Problem::too_large(limit));
         }
         if !is_shallow(&content) {
             return Err(Problem::bad_request(format!("a content may be nested {DEPTH} deep")));

@@ -39,6 +39,7 @@ mod outbox;
 mod outflow;
 mod patient;
 mod peer;
+mod people;
 mod polling;
 mod problem;
 mod process;
@@ -66,7 +67,7 @@ mod waiters;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use config::{Config, Error, Limits, PasswordCost, Rate, Store};
+pub use config::{Account, Config, Error, Limits, PasswordCost, Rate, Store};
 pub use credentials::{Credential, write_credentials};
 pub use faults::{FaultProblems, Faults};
 pub use service::{Service, start};

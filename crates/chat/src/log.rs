@@ -289,6 +289,7 @@ pub(crate) fn publish(
             continue;
         };
         hub.metrics.messages.add(1);
+        hub.accounts.has_said(user);
         let mut message = Kept::new(seq, 0, user, &content, at);
         let number = sender.sent.fetch_add(1, Relaxed);
         if let Some(spoiler) = spoiler {

@@ -35,6 +35,11 @@ impl Problem {
         Problem::new(403, "forbidden", message)
     }
 
+    /// `limit` is that of a message's content.
+    pub(crate) fn too_large(limit: usize) -> Problem {
+        Problem::new(413, "too_large", format!("a content may have {limit} bytes and an id 128"))
+    }
+
     pub(crate) fn draining() -> Problem {
         Problem { retry_after: Some(1), ..Problem::new(503, "draining", "the service is about to stop") }
     }

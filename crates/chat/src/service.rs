@@ -1,5 +1,6 @@
 //! A running service: how it starts, what it tells about itself, how it stops.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -10,7 +11,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::accounts::{self, Accounts};
-use crate::config::{Config, Error};
+use crate::config::{Account, Config, Error};
 use crate::credentials::Credential;
 use crate::engineio::{self, Sessions};
 use crate::form::Life;
@@ -24,6 +25,7 @@ use crate::recovery::Recovery;
 use crate::room::{Access, Keeping};
 use crate::rooms::Rooms;
 use crate::senders::Senders;
+use crate::store::Seed;
 use crate::{http, log, null, process, sockjs, store, sweep};
 
 /// The password of every seeded user.
@@ -51,19 +53,18 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         true => None,
         false => Some(accounts::hash("a password nobody has", cost)?),
     };
-    if config.seed_users > 0 {
-        // Hashed once, not once a user: a thousand salts would cost seconds and prove nothing here.
-        let hash = if config.null { String::new() } else { accounts::hash(SEED_PASSWORD, cost)? };
-        store::seed(&mut db, config.seed_users, &hash)
+    let seeds = seeds(&config)?;
+    if !seeds.is_empty() {
+        store::seed(&mut db, &seeds)
             .and_then(|()| store::insert_room(&db, None, LOBBY, Access::Group))
             .map_err(Error::store("seed"))?;
     }
     let users = store::users(&db).map_err(Error::store("read"))?;
-    let friends = store::friends(&db).map_err(Error::store("read"))?;
+    let relations = store::relations(&db).map_err(Error::store("read"))?;
     let rooms = store::rooms(&db).map_err(Error::store("read"))?;
     let epoch = store::epoch(&db).map_err(Error::store("read"))?;
-    let accounts = Accounts::new(users, &friends, decoy, &config.limits)?;
-    let credentials = credentials(&accounts, config.seed_users)?;
+    let accounts = Accounts::new(users, relations, decoy, &config.limits)?;
+    let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let null = config.null.then(Null::new).transpose().map_err(Error::Timer)?;
     let hub = Arc::new(Hub {
@@ -119,14 +120,50 @@ fn keeping(config: &Config) -> Keeping {
     }
 }
 
-fn credentials(accounts: &Accounts, count: usize) -> Result<Vec<Credential>, Error> {
-    let mut credentials = Vec::with_capacity(count);
-    for n in 1..=count {
-        let email = format!("user{n}@example.test");
+/// The seeded users and the accounts behind them, with the hashes of their passwords.
+fn seeds(config: &Config) -> Result<Vec<Seed>, Error> {
+    let hash = |password: &str| match config.null {
+        true => Ok(String::new()),
+        false => accounts::hash(password, config.limits.password_cost),
+    };
+    let mut seeds = Vec::with_capacity(config.seed_users + config.accounts.len());
+    if config.seed_users > 0 {
+        // Hashed once, not once a user: a thousand salts would cost seconds and prove nothing here.
+        let password: Arc<str> = hash(SEED_PASSWORD)?.into();
+        seeds.extend((1..=config.seed_users).map(|n| Seed {
+            email: seed_email(n),
+            username: format!("user{n}"),
+            password: password.clone(),
+            anew: false,
+        }));
+    }
+    for Account { email, password } in &config.accounts {
+        let username = email.split('@').next().unwrap_or_default().to_owned();
+        seeds.push(Seed { email: email.clone(), username, password: hash(password)?.into(), anew: true });
+    }
+    Ok(seeds)
+}
+
+fn seed_email(n: usize) -> String {
+    format!("user{n}@example.test")
+}
+
+fn credentials(accounts: &Accounts, config: &Config) -> Result<Vec<Credential>, Error> {
+    let own: HashMap<&str, &str> = config
+        .accounts
+        .iter()
+        .map(|Account { email, password }| (email.as_str(), password.as_str()))
+        .collect();
+    let seeded = (1..=config.seed_users).map(seed_email).filter(|email| !own.contains_key(email.as_str()));
+    let others = seeded.map(|email| (email, SEED_PASSWORD));
+    let own = own.iter().map(|(email, password)| ((*email).to_owned(), *password));
+    let mut credentials = Vec::with_capacity(config.seed_users + config.accounts.len());
+    for (email, password) in others.chain(own) {
         let Some(user) = accounts.by_email(&email) else { continue };
         let token = accounts.token(user.id).map_err(|problem| Error::Secrets(problem.message))?;
-        credentials.push(Credential { email, password: SEED_PASSWORD.into(), id: user.id, token });
+        credentials.push(Credential { email, password: password.into(), id: user.id, token });
     }
+    credentials.sort_by_key(|credential| credential.id);
     Ok(credentials)
 }
 
@@ -146,7 +183,7 @@ impl Service {
         self.hub.metrics.render() + &process::metrics()
     }
 
-    /// The seeded users, in order.
+    /// The seeded users and the accounts given, in order.
     pub fn credentials(&self) -> &[Credential] {
         &self.credentials
     }

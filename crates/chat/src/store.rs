@@ -3,6 +3,9 @@
 //! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms`); only messages are read
 //! later. This file has the statements; which thread runs them is `log`'s business.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::config::{Error, Store};
@@ -16,6 +19,9 @@ const SCHEMA: &str = "
     );
     CREATE TABLE IF NOT EXISTS friends (
         user INTEGER NOT NULL, friend INTEGER NOT NULL, PRIMARY KEY (user, friend)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS sponsors (
+        user INTEGER NOT NULL, sponsored INTEGER NOT NULL, PRIMARY KEY (user, sponsored)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS rooms (
         key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, a INTEGER, b INTEGER
@@ -81,32 +87,63 @@ pub(crate) fn users(db: &Connection) -> Result<Vec<UserRow>, rusqlite::Error> {
     rows.collect()
 }
 
-pub(crate) fn friends(db: &Connection) -> Result<Vec<(u64, u64)>, rusqlite::Error> {
-    let mut statement = db.prepare("SELECT user, friend FROM friends ORDER BY user, friend")?;
-    let rows = statement.query_map([], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
-    rows.collect()
+/// What users have to do with each other, and how much they have said.
+pub(crate) struct Relations {
+    pub(crate) friends: Vec<(u64, u64)>,
+    /// Who sponsors whom.
+    pub(crate) sponsors: Vec<(u64, u64)>,
+    /// Messages kept of each user that has any.
+    pub(crate) posts: HashMap<u64, u64>,
 }
 
-/// Adds users that are not there yet, each with the same password hash, and makes neighbours friends.
-pub(crate) fn seed(db: &mut Connection, count: usize, password: &str) -> Result<(), rusqlite::Error> {
+pub(crate) fn relations(db: &Connection) -> Result<Relations, rusqlite::Error> {
+    let pairs = |sql| {
+        let mut statement = db.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
+        rows.collect::<Result<Vec<(u64, u64)>, rusqlite::Error>>()
+    };
+    Ok(Relations {
+        friends: pairs("SELECT user, friend FROM friends ORDER BY user, friend")?,
+        sponsors: pairs("SELECT user, sponsored FROM sponsors ORDER BY user, sponsored")?,
+        posts: pairs("SELECT sender, count(*) FROM messages GROUP BY sender")?.into_iter().collect(),
+    })
+}
+
+/// A user to be there, with the hash of its password.
+pub(crate) struct Seed {
+    pub(crate) email: String,
+    pub(crate) username: String,
+    pub(crate) password: Arc<str>,
+    /// Whether one that is there already gets this password.
+    pub(crate) anew: bool,
+}
+
+/// Adds users that are not there yet, and makes a ring of them: neighbours are friends, and each sponsors the next two.
+pub(crate) fn seed(db: &mut Connection, users: &[Seed]) -> Result<(), rusqlite::Error> {
     let tx = db.transaction()?;
     {
         let mut insert =
             tx.prepare("INSERT OR IGNORE INTO users (email, username, password) VALUES (?1, ?2, ?3)")?;
-        for n in 1..=count {
-            insert.execute(params![format!("user{n}@example.test"), format!("user{n}"), password])?;
+        let mut change = tx.prepare("UPDATE users SET password = ?2 WHERE email = ?1")?;
+        for Seed { email, username, password, anew } in users {
+            if insert.execute(params![email, username, &**password])? == 0 && *anew {
+                change.execute(params![email, &**password])?;
+            }
         }
         let mut find = tx.prepare("SELECT id FROM users WHERE email = ?1")?;
-        let ids: Vec<i64> = (1..=count)
-            .map(|n| find.query_row([format!("user{n}@example.test")], |row| row.get(0)))
+        let ids: Vec<i64> = users
+            .iter()
+            .map(|user| find.query_row([&user.email], |row| row.get(0)))
             .collect::<Result<_, _>>()?;
         let mut befriend = tx.prepare("INSERT OR IGNORE INTO friends (user, friend) VALUES (?1, ?2)")?;
+        let mut sponsor = tx.prepare("INSERT OR IGNORE INTO sponsors (user, sponsored) VALUES (?1, ?2)")?;
         for (at, id) in ids.iter().enumerate() {
             for step in [1, 2] {
                 let other = ids[(at + step) % ids.len()];
                 if other != *id {
                     befriend.execute([id, &other])?;
                     befriend.execute([&other, id])?;
+                    sponsor.execute([id, &other])?;
                 }
             }
         }

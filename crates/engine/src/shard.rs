@@ -69,7 +69,8 @@ pub(crate) struct Shard {
     pub(crate) recorder: RefCell<Recorder>,
     /// What its links read into, one at a time.
     pub(crate) scratch: RefCell<Vec<u8>>,
-    pub(crate) connections: Cell<u64>,
+    /// Users in their flows whose real-time connection is open; those that drain are not.
+    pub(crate) connected: Cell<u64>,
     /// Where messages say how far their receiver has come.
     pub(crate) sought: Option<Sought>,
     /// The clock for those who only read it.
@@ -105,7 +106,7 @@ impl Shard {
             shared,
             recorder: RefCell::new(recorder),
             scratch: RefCell::new(vec![0; SCRATCH]),
-            connections: Cell::new(0),
+            connected: Cell::new(0),
             sought,
             say,
             lines: Cell::new(0),
@@ -165,7 +166,7 @@ impl Shard {
         self.lines.set(0);
         Gauges {
             users: self.active.get(),
-            connections: self.connections.get(),
+            connections: self.connected.get(),
             cpu_ns: cpu.saturating_sub(before),
         }
     }
@@ -198,7 +199,7 @@ impl Shard {
     }
 
     /// Sleeps until `at` or until the run is asked to stop; whether others had a turn meanwhile.
-    async fn wait_for(&self, at: At) -> bool {
+    pub(crate) async fn wait_for(&self, at: At) -> bool {
         let mut sleep = std::pin::pin!(self.clock.sleep_until(at));
         let mut has_waited = false;
         std::future::poll_fn(|cx| {

@@ -7,7 +7,7 @@
 use sonagi_measure::ledger::Sent;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -32,10 +32,14 @@ struct Simulated {
     summary: Summary,
     /// Memberships begun, ended, and their connections gone.
     memberships: [usize; 3],
+    /// Users the ledger was told are gone for good.
+    departed: usize,
     /// Memberships that took up an interrupted one.
     resumed: usize,
     /// From the instant each message was planned for to the one it left, in ms.
     waits_ms: Vec<i64>,
+    /// Most users counted as connected at one time, looked at every 50 ms. Only tests look: it costs instructions.
+    most_connected: u64,
     /// What `log` steps said.
     said: Vec<String>,
 }
@@ -62,23 +66,7 @@ async fn simulate_within(
     most_living: u64,
     server: impl Fn(DuplexStream) + 'static,
 ) -> Simulated {
-    let header = Header {
-        name: "simulated".into(),
-        started: String::new(),
-        target: String::new(),
-        version: String::new(),
-        seed: 1,
-        shards: 1,
-        scenarios: vec!["only".into()],
-        operations: plan.operations.clone(),
-        plan: serde_json::Value::Null,
-        environment: serde_json::Value::Null,
-        deadline_ms: 1000.0,
-        tracked: plan.delivery.is_some(),
-        thresholds: Vec::new(),
-        population: plan.load.population(),
-        plugins: plan.plugins.clone(),
-    };
+    let header = header(&plan);
     let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
     let shared = Arc::new(Shared {
         control,
@@ -94,7 +82,7 @@ async fn simulate_within(
     let local = tokio::task::LocalSet::new();
     let said = Rc::new(RefCell::new(Vec::new()));
     let sayer = Rc::clone(&said);
-    let (memberships, resumed, waits_ms) = local
+    let (memberships, departed, resumed, waits_ms, most_connected) = local
         .run_until(async {
             tokio::task::spawn_local(Rc::clone(&clock).drive());
             let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
@@ -110,17 +98,51 @@ async fn simulate_within(
                 Box::new(move |_, _, text| sayer.borrow_mut().push(text)),
             );
             tokio::task::spawn_local(Rc::clone(&shard).heartbeat());
+            let most_connected = Rc::new(Cell::new(0));
+            if cfg!(test) {
+                tokio::task::spawn_local(watch_connected(Rc::clone(&shard), Rc::clone(&most_connected)));
+            }
             shard.serve_arrivals(|_| true).await;
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
             let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];
+            let departed = ledger.departed.len();
             let resumed = ledger.joined.iter().filter(|joined| joined.resumes).count();
             let wait_ms = |sent: &Sent| sent.started.since(sent.planned) / 1_000_000;
             let waits_ms = ledger.sent.iter().map(wait_ms).collect();
             totals.absorb(vec![record], clock.now(), ProcessGauges::default());
-            (memberships, resumed, waits_ms)
+            (memberships, departed, resumed, waits_ms, most_connected.get())
         })
         .await;
     totals.close(clock.now());
-    Simulated { summary: totals.summary(), memberships, resumed, waits_ms, said: said.take() }
+    let said = said.take();
+    let summary = totals.summary();
+    Simulated { summary, memberships, departed, resumed, waits_ms, most_connected, said }
+}
+
+fn header(plan: &Plan) -> Header {
+    Header {
+        name: "simulated".into(),
+        started: String::new(),
+        target: String::new(),
+        version: String::new(),
+        seed: 1,
+        shards: 1,
+        scenarios: vec!["only".into()],
+        operations: plan.operations.clone(),
+        plan: serde_json::Value::Null,
+        environment: serde_json::Value::Null,
+        deadline_ms: 1000.0,
+        tracked: plan.delivery.is_some(),
+        thresholds: Vec::new(),
+        population: plan.load.population(),
+        plugins: plan.plugins.clone(),
+    }
+}
+
+async fn watch_connected(shard: Rc<Shard>, most: Rc<Cell<u64>>) {
+    loop {
+        shard.clock.sleep_until(shard.clock.now().plus(50_000_000)).await;
+        most.set(most.get().max(shard.connected.get()));
+    }
 }

@@ -199,6 +199,7 @@ async fn carry_out(shard: &Rc<Shard>, work: Work, shards: usize, reports: &Sende
             let mut user = shard.user(0, shard.clock.now());
             let completed = user.walk(&flow).await.is_ok();
             user.hang_up().await;
+            user.depart();
             let _ = reports.send(Report::Left { variables: user.into_own_values(), completed });
         }
     }

@@ -47,6 +47,10 @@ use values::Values;
 
 /// How long a closed model's user may go on with an iteration when its time is over.
 const LAST_ITERATION_NS: i64 = 30 * SECOND_NS;
+/// How long a closed model's place stays empty after a user that failed, doubled by each further one that fails there: a
+/// dead service must not be met by as many users as its refusals allow.
+const EMPTY_NS: i64 = SECOND_NS / 10;
+const LONGEST_EMPTY_NS: i64 = SECOND_NS;
 
 /// One virtual user.
 pub(crate) struct User {
@@ -74,7 +78,11 @@ pub(crate) struct User {
     recipe: Option<Box<Recipe>>,
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
+    /// Stamped messages nothing answers, sent within the last settle window, for a cut of our own.
+    unanswered: Vec<(Stamp, At)>,
     is_leaving: bool,
+    /// Counted among the connected.
+    is_held: bool,
     /// The scenario it walks.
     scenario: usize,
     /// Code and detail of the failure noted last, for functions that want to be told.
@@ -121,17 +129,27 @@ fn after(started: At, limit: Duration) -> At {
     started.plus(i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX))
 }
 
+/// How long a place stays empty after so many users in a row have failed there.
+fn empty_ns(failed: u32) -> i64 {
+    match failed {
+        0 => 0,
+        failed => (EMPTY_NS << (failed - 1).min(8)).min(LONGEST_EMPTY_NS),
+    }
+}
+
 /// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user with
 /// its own values and memberships; the one before drains beside it.
 pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Presence) {
     let mut due = arrival.at;
     let mut row = arrival.number;
+    let mut failed = 0;
     loop {
         let mut user = shard.user(row, due);
         user.cut_at = arrival.until.map(|until| until.plus(LAST_ITERATION_NS));
         let scenario = user.pick_scenario();
-        user.walk_scenario(scenario).await;
-        let iterates = arrival.until.is_some_and(|until| shard.clock.now() < until) && !shard.is_stopping();
+        failed = if user.walk_scenario(scenario).await { 0 } else { failed + 1 };
+        let next = shard.clock.now().plus(empty_ns(failed));
+        let iterates = arrival.until.is_some_and(|until| next < until) && !shard.is_stopping();
         if !iterates {
             presence.end_flow();
             return user.leave().await;
@@ -144,6 +162,12 @@ pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Pres
                 user.leave().await;
                 drop(lingering);
             });
+        }
+        if failed > 0 {
+            shard.wait_for(next).await;
+            if shard.is_stopping() {
+                return;
+            }
         }
         shard.count(Counter::ArrivalsPlanned, 1);
         shard.count(Counter::ArrivalsStarted, 1);
@@ -173,7 +197,9 @@ impl User {
             lost: None,
             recipe: None,
             under_way: None,
+            unanswered: Vec::new(),
             is_leaving: false,
+            is_held: false,
             scenario: 0,
             last_failure: None,
             has_waited: false,
@@ -191,12 +217,14 @@ impl User {
         chosen.unwrap_or(scenarios.len() - 1)
     }
 
-    async fn walk_scenario(&mut self, scenario: usize) {
+    /// Its flow, to the end or as far as it gets; false when it failed.
+    async fn walk_scenario(&mut self, scenario: usize) -> bool {
         let shard = Rc::clone(&self.shard);
         self.scenario = scenario;
         shard.recorder.borrow_mut().user_created(scenario as u16);
         let started = self.now();
         let result = self.walk(&shard.plan().scenarios[scenario].flow).await;
+        self.stop_counting();
         let session_ns = self.now().since(started);
         let mut recorder = self.shard.recorder.borrow_mut();
         match result {
@@ -207,6 +235,7 @@ impl User {
                 recorder.add(Counter::OperationsCut, u64::from(self.under_way.is_some()));
             }
         }
+        !matches!(result, Err(Halt::Failed | Halt::Lost))
     }
 
     /// What its variables are worth at the end (a `before` flow's legacy).
@@ -358,6 +387,24 @@ impl User {
             acked,
         };
         self.shard.recorder.borrow_mut().ledger().sent.push(sent);
+    }
+
+    /// A stamped message has left to which nothing will be an answer. Only the last ones are kept.
+    fn note_unanswered(&mut self, stamp: Option<Stamp>) {
+        let (Some(stamp), Some(rules)) = (stamp, self.shard.plan().delivery) else { return };
+        let now = self.now();
+        self.unanswered.retain(|&(_, left)| left.plus(rules.settle_ns) >= now);
+        self.unanswered.push((stamp, now));
+    }
+
+    /// We cut our own connection, or did so since: of what left shortly before, nobody can say how much the target has read.
+    fn doubt_unanswered(&mut self, cut: At) {
+        let settle = self.shard.plan().delivery.map_or(0, |rules| rules.settle_ns);
+        for (stamp, left) in std::mem::take(&mut self.unanswered) {
+            if left.plus(settle) >= cut {
+                self.note_settled(Some(stamp), false);
+            }
+        }
     }
 
     /// Writes a stamped message's acknowledgement, or its absence, into the ledger's batch.

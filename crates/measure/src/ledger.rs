@@ -15,13 +15,18 @@
 mod batch;
 mod bitmap;
 mod room;
+mod seats;
 mod stay;
+#[cfg(test)]
+mod tests;
 
-pub use batch::{Asked, Batch, Joined, Left, Member, Received, RoomId, Sent, Settled};
+pub use batch::{Asked, Batch, Departed, Joined, Left, Member, Received, RoomId, Sent, Settled};
 
 use crate::At;
 use room::{Message, Room};
+use seats::Seats;
 use stay::Seat;
+use std::collections::HashSet;
 
 /// What the script says about delivery (`delivery:` in YAML).
 #[derive(Clone, Copy, Debug)]
@@ -97,10 +102,11 @@ pub struct Ledger {
     rules: Rules,
     remembered_ns: i64,
     rooms: Vec<Room>,
-    /// By member, then by room (sorted; nearly always one or two).
-    seats: Vec<Vec<Seat>>,
+    seats: Seats,
     /// Moves that happen later than told so far.
     moves: Vec<(Member, RoomId, At, Move)>,
+    /// Members that are gone for good, as soon as all is judged that they received.
+    departed: Vec<Departed>,
     /// Receipts not yet judged.
     held: Vec<Received>,
     /// Messages not yet judged.
@@ -127,8 +133,9 @@ impl Ledger {
             rules,
             remembered_ns,
             rooms: Vec::new(),
-            seats: Vec::new(),
+            seats: Seats::default(),
             moves: Vec::new(),
+            departed: Vec::new(),
             held: Vec::new(),
             unjudged: Vec::new(),
             unsettled: Vec::new(),
@@ -152,6 +159,7 @@ impl Ledger {
             self.moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, join(m.resumes))));
             self.moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, leave(m.interrupted))));
             self.moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
+            self.departed.append(&mut batch.departed);
             self.unsettled.append(&mut batch.settled);
             self.held.append(&mut batch.received);
             for sent in batch.sent.drain(..) {
@@ -173,6 +181,7 @@ impl Ledger {
                 waiting.push(received);
             }
         }
+        self.part(&waiting, ripe);
         if !waiting.is_empty() {
             waiting.append(&mut self.held);
             self.held = waiting;
@@ -180,7 +189,10 @@ impl Ledger {
         // Without echo a copy is judged by its message's sender, too.
         if self.rules.echo {
             let until = ripe.plus(self.remembered_ns.saturating_neg());
-            self.rooms.iter_mut().for_each(|room| room.forget(until));
+            for room in &mut self.rooms {
+                room.forget(until);
+                room.forget_stays(until);
+            }
         }
     }
 
@@ -197,7 +209,7 @@ impl Ledger {
     /// The run is over: judges what is held back; every owed copy that has not come is lost (or unknown). Idempotent.
     pub fn close(&mut self, _at: At, arrived: impl FnMut(Arrival)) -> Counts {
         // Who has not come back by now never will.
-        self.seats.iter_mut().flatten().for_each(Seat::give_up);
+        self.seats.each().for_each(Seat::give_up);
         self.apply(&mut [], At(i64::MAX), arrived);
         self.counts.foreign += std::mem::take(&mut self.held).len() as u64;
         self.unsettled.clear();
@@ -227,7 +239,7 @@ impl Ledger {
     /// leaving; a connection closes last, unless it makes way for a rejoin. Who asks to join asks for what comes after.
     fn move_at(&mut self, member: Member, room: RoomId, at: At, mut moves: Moves) {
         let (rules, settle) = (self.rules, self.rules.settle_ns);
-        let seat = seat_of(&mut self.seats, member, room);
+        let Some(seat) = self.seats.made(member, room) else { return };
         let was_awaited = seat.is_awaited;
         let mut ended = Vec::new();
         while moves.joins + moves.leaves + moves.goes > 0 {
@@ -265,8 +277,8 @@ impl Ledger {
 
     fn send(&mut self, sent: Sent) {
         let room = room_of(&mut self.rooms, sent.room);
-        let seat = seat_of(&mut self.seats, sent.sender, sent.room);
-        if room.send(&sent, &mut seat.last_sent) {
+        let seat = self.seats.made(sent.sender, sent.room);
+        if room.send(&sent, seat.map_or(&mut None, |seat| &mut seat.last_sent)) {
             self.counts.messages += 1;
             self.unjudged.push((sent.room, sent.number));
         }
@@ -291,6 +303,33 @@ impl Ledger {
         });
     }
 
+    /// Forgets members that are gone for good and of whose receipts none waits: nothing will ask for them again. Only where a
+    /// message is not owed to its sender its stays must be known as long as the message is.
+    fn part(&mut self, waiting: &[Received], ripe: At) {
+        if self.departed.is_empty() {
+            return;
+        }
+        let waiting: HashSet<Member> = waiting.iter().map(|received| received.member).collect();
+        let Ledger { departed, seats, rooms, rules, .. } = self;
+        departed.retain(|&Departed { member, at }| {
+            if at > ripe || waiting.contains(&member) {
+                return true;
+            }
+            let mut is_sender = false;
+            for seat in seats.of(member) {
+                is_sender |= seat.last_sent.is_some();
+                if std::mem::take(&mut seat.is_awaited) {
+                    let room = room_of(rooms, seat.room);
+                    room.awaited = room.awaited.saturating_sub(1);
+                }
+            }
+            if rules.echo || !is_sender {
+                seats.remove(member);
+            }
+            false
+        });
+    }
+
     fn judge(
         &mut self,
         copy: Received,
@@ -299,8 +338,7 @@ impl Ledger {
         arrived: &mut impl FnMut(Arrival),
     ) -> Result<(), NotYet> {
         let Ledger { rules, rooms, seats, counts, pass, .. } = self;
-        let seats = seats.get_mut(copy.member as usize);
-        let seat = seats.and_then(|seats| find_seat(seats, copy.room).ok().map(|i| &mut seats[i]));
+        let seat = seats.get_mut(copy.member, copy.room);
         if seat.as_ref().is_some_and(|seat| seat.blocked == *pass) {
             return Err(NotYet);
         }
@@ -403,32 +441,9 @@ impl Moves {
 }
 
 /// 1 when the sender would be owed its own message but for the rule, else 0.
-fn own(rules: Rules, seats: &[Vec<Seat>], room: RoomId, message: &Message) -> u64 {
-    let seat = || seats.get(message.sender as usize).and_then(|s| find_seat(s, room).ok().map(|i| &s[i]));
+fn own(rules: Rules, seats: &Seats, room: RoomId, message: &Message) -> u64 {
+    let seat = || seats.get(message.sender, room);
     u64::from(!rules.echo && seat().is_some_and(|seat| seat.owed(message.started, rules.settle_ns).is_some()))
-}
-
-fn find_seat(seats: &[Seat], room: RoomId) -> Result<usize, usize> {
-    match seats {
-        [only] if only.room == room => Ok(0),
-        _ => seats.binary_search_by_key(&room, |seat| seat.room),
-    }
-}
-
-fn seat_of(seats: &mut Vec<Vec<Seat>>, member: Member, room: RoomId) -> &mut Seat {
-    if seats.len() <= member as usize {
-        seats.resize_with(member as usize + 1, Vec::new);
-    }
-    let seats = &mut seats[member as usize];
-    let at = find_seat(seats, room).unwrap_or_else(|free| {
-        if seats.is_empty() {
-            // Seats are kept to the end of the run, and nearly every member has one: a list begins with room for four.
-            seats.reserve_exact(1);
-        }
-        seats.insert(free, Seat::new(room));
-        free
-    });
-    &mut seats[at]
 }
 
 fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {
@@ -436,23 +451,4 @@ fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {
         rooms.resize_with(room as usize + 1, Room::default);
     }
     &mut rooms[room as usize]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_member_that_came_once_is_remembered_as_one_seat_and_one_stay() {
-        let mut ledger = Ledger::new(Rules::default());
-        let member = Left { member: 0, room: 0, at: At(2), interrupted: false };
-        let mut batch = Batch::default();
-        batch.asked.push(Asked { member: 0, room: 0, at: At(0) });
-        batch.joined.push(Joined { member: 0, room: 0, at: At(1), resumes: false });
-        batch.left.push(member);
-        batch.gone.push(member);
-        ledger.apply(&mut [batch], At(3), |_| {});
-        let seats = &ledger.seats[0];
-        assert_eq!((seats.len(), seats.capacity(), seats[0].stays_kept()), (1, 1, 1));
-    }
 }

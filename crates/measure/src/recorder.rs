@@ -240,7 +240,7 @@ pub fn merge_failure(list: &mut Vec<FailureCount>, failure: &FailureCount) {
 pub struct Gauges {
     /// Virtual users alive.
     pub users: u64,
-    /// Connections open.
+    /// Users in their flows with an open real-time connection; those that drain are not.
     pub connections: u64,
     /// CPU time this shard's thread used in the interval (ns).
     pub cpu_ns: u64,

@@ -127,7 +127,8 @@ pub struct Users {
     pub active: u64,
     /// Most users alive at the end of any second.
     pub peak: u64,
-    /// Most users with an open real-time connection at the end of any second.
+    /// Most users in their flows with an open real-time connection at the end of any second; those that drain are not
+    /// counted.
     #[serde(default)]
     pub connected_peak: u64,
     /// The largest population the phases of a closed run ask for; an open run asks for arrivals, not for a population.

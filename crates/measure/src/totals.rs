@@ -130,7 +130,7 @@ pub struct Progress {
     pub counters: Counters,
     /// Users alive now.
     pub users: u64,
-    /// Connections open now.
+    /// Users in their flows with an open connection now.
     pub connections: u64,
     /// Failures so far.
     pub errors: u64,

@@ -69,12 +69,8 @@ pub(crate) fn matches(reader: &mut Reader, fields: &Fields<'_>, answer: Answer) 
         let strict = reader.boolean(&own, "strict").unwrap_or(true);
         let value = match own.entry("value") {
             None => {
-                reader.missing(
-                    &own,
-                    &["value"],
-                    "a match needs a value to compare with",
-                    "add `value: true`",
-                );
+                let hint = format!("add `value: {}`", likely_value(&own));
+                reader.missing(&own, &["value"], "a match needs a value to compare with", &hint);
                 None
             }
             Some(entry) if entry.value.is_null() => Some(Template::constant("null")),
@@ -85,6 +81,15 @@ pub(crate) fn matches(reader: &mut Reader, fields: &Fields<'_>, answer: Answer) 
         }
     }
     all
+}
+
+/// What a match without value may have meant: an expression that is a plain word demands that word.
+fn likely_value(own: &Fields<'_>) -> String {
+    match own.get("regexp").and_then(plain_text) {
+        Some(word) if !word.is_empty() && word.chars().all(char::is_alphanumeric) => word,
+        Some(_) => "\"what the expression must find\"".to_owned(),
+        None => "true".to_owned(),
+    }
 }
 
 fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Source> {

@@ -51,7 +51,7 @@ pub(crate) struct Filling<'n> {
     message: Option<&'n Node>,
     /// The step, for what is wrong in the template.
     verb: &'static str,
-    place: Place,
+    pub(crate) place: Place,
 }
 
 impl<'n> Filling<'n> {

@@ -214,7 +214,12 @@ fn narrowed(reader: &mut Reader, mut axes: Vec<Axis>, left: &[(String, Vec<Strin
     let mut problem = |what: String, hint: Option<String>| {
         reader.add(Problem { file: PathBuf::from("--matrix"), line: 0, column: 0, what, hint });
     };
-    for (name, wanted) in left {
+    for (index, (name, wanted)) in left.iter().enumerate() {
+        if let Some((_, before)) = left[..index].iter().find(|(known, _)| known == name) {
+            let hint = format!("write `--matrix {name}={},{}`", before.join(","), wanted.join(","));
+            problem(format!("the axis {name} is narrowed twice"), Some(hint));
+            continue;
+        }
         let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
         let Some(axis) = axes.iter_mut().find(|axis| axis.name == *name) else {
             let hint = match nearest(name, known.iter().map(String::as_str)) {

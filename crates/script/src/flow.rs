@@ -33,6 +33,10 @@ pub(crate) struct Flow<'s> {
     pub(crate) subscribed: Option<String>,
     /// Where the flow subscribes first.
     pub(crate) subscribes: Option<Place>,
+    /// The step whose stream or polls are open, read so far.
+    pub(crate) listens: Option<Place>,
+    /// Its first `reconnect` step, read so far.
+    pub(crate) reconnects: Option<Place>,
     /// Where the flow stands, for what no step of it says.
     pub(crate) place: Place,
     /// The step whose template is being read.
@@ -127,7 +131,7 @@ impl<'s> Flow<'s> {
         let subscribed =
             first.filter(|(step, _)| confirms(step)).and_then(|(_, named)| crate::reader::plain_text(named));
         let subscribes = first.map(|(step, _)| step.place);
-        let (session, behalf) = (None, None);
+        let (session, behalf, listens, reconnects) = (None, None, None, None);
         let place = items.first().map_or(crate::yaml::START, |item| item.place);
         let depth = 0;
         Flow {
@@ -140,6 +144,8 @@ impl<'s> Flow<'s> {
             block,
             subscribed,
             subscribes,
+            listens,
+            reconnects,
             place,
             behalf,
             depth,
@@ -353,13 +359,14 @@ fn log(reader: &mut Reader, _: &mut Flow<'_>, fields: &Fields<'_>, verb: &'stati
     Some(vec![Step::Log(reader.template_of(fields, verb)?)])
 }
 
-fn disconnect(_: &mut Reader, _: &mut Flow<'_>, _: &Fields<'_>, _: &'static str) -> Option<Vec<Step>> {
+fn disconnect(_: &mut Reader, flow: &mut Flow<'_>, _: &Fields<'_>, _: &'static str) -> Option<Vec<Step>> {
+    flow.listens = None;
     Some(vec![Step::Disconnect])
 }
 
 fn reconnect(
     reader: &mut Reader,
-    _: &mut Flow<'_>,
+    flow: &mut Flow<'_>,
     fields: &Fields<'_>,
     verb: &'static str,
 ) -> Option<Vec<Step>> {
@@ -367,6 +374,7 @@ fn reconnect(
     if !matches!(node.kind, Kind::Bool(true)) {
         reader.wrong(fields, verb, node);
     }
+    flow.reconnects.get_or_insert(fields.place);
     Some(vec![Step::Reconnect])
 }
 

@@ -40,7 +40,7 @@ mod yaml;
 
 pub use combinations::Combination;
 pub use problem::{Notice, Problem, Problems};
-pub use serve::{Serve, serve_options};
+pub use serve::{Refused, Refuses, Serve, serve_options};
 
 use serde_json::Value;
 use sonagi_engine::plan::{Plan, Template};
@@ -82,6 +82,8 @@ pub struct Overrides {
     pub matrix: Vec<(String, Vec<String>)>,
     /// Which run of a matrix; the first by default.
     pub combination: Option<Combination>,
+    /// What `sonagi serve` does not take of the options under `serve`; without it, that is told when it starts.
+    pub serve: Option<Refuses>,
 }
 
 /// A script that can run.
@@ -190,6 +192,11 @@ fn folder(path: &Path) -> PathBuf {
     path.parent().map(Path::to_owned).unwrap_or_default()
 }
 
+/// Where a processor is looked for: beside the file of `--config`, then beside the script.
+fn folders(path: &Path, overrides: &Overrides) -> Vec<PathBuf> {
+    overrides.config.as_deref().into_iter().chain([path]).map(folder).collect()
+}
+
 /// A name for this run, different each time: the hasher's keys are random.
 fn test_id() -> String {
     format!("t{:016x}", std::hash::RandomState::new().build_hasher().finish())
@@ -217,11 +224,10 @@ fn plan(
         // One problem is enough: nothing more is said of what would be in it.
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
-    let beside = overrides.config.iter().map(|config| folder(config)).chain([folder(path)]);
-    functions::module(reader, &config, &beside.collect::<Vec<_>>());
+    functions::module(reader, &config, &folders(path, overrides));
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
-    let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
+    let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());
     let mut variables = config::variables(reader, &config, overrides);
     let target = config::target(reader, &config, overrides, serve.is_some());
     let payloads = payload::payloads(reader, &config, &folder(path));
@@ -232,6 +238,7 @@ fn plan(
     settings.is_closed = matches!(load, Some(Load::Closed { .. }));
     let lost = reconnect::reconnect(reader, &config, &script);
     settings.reconnects = lost.reconnect.is_some();
+    settings.resumes = lost.reconnect.is_some_and(|reconnect| reconnect.resume);
     let (rules, drain) = config::delivery(reader, &config);
     let config_uses = reader.names.take_uses();
     let before = scenario::fixed_flow(reader, &script, "before", &settings);

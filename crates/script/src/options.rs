@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) is_closed: bool,
     /// Connections are opened again: what opened them and subscribed is kept.
     pub(crate) reconnects: bool,
+    /// Subscriptions of a connection opened again are to take up where it broke off.
+    pub(crate) resumes: bool,
 }
 
 /// Addresses as the script writes them: steps compile them where they use them.
@@ -87,6 +89,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         blocks: Blocks::default(),
         is_closed: false,
         reconnects: false,
+        resumes: false,
     };
     if let Some(timeout) = time_limit(reader, config) {
         settings.http.timeout = timeout;
@@ -104,6 +107,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     }
     if let Some(fields) = reader.section(config, "socketio", &schema::SOCKETIO) {
         socketio(reader, &fields, &mut settings.socketio);
+        at_the_target(reader, &fields, &mut settings.socketio);
         verify(reader, &fields, &mut settings);
         for engine in [Engine::Socketio, Engine::SocketioV3] {
             settings.blocks.lay(reader, engine, &fields);
@@ -114,6 +118,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         && let Some(fields) = reader.section(&engines, "socketio-v3", &schema::SOCKETIO)
     {
         socketio(reader, &fields, &mut settings.socketio_v3);
+        at_the_target(reader, &fields, &mut settings.socketio_v3);
         verify(reader, &fields, &mut settings);
         settings.blocks.lay(reader, Engine::SocketioV3, &fields);
     }
@@ -266,14 +271,32 @@ fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) 
 
 /// A list of plain texts.
 pub(crate) fn texts(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> {
+    placed_texts(reader, fields, key).into_iter().map(|(_, text)| text).collect()
+}
+
+/// The same, each with where it stands.
+pub(crate) fn placed_texts<'n>(
+    reader: &mut Reader,
+    fields: &Fields<'n>,
+    key: &str,
+) -> Vec<(&'n Node, String)> {
     let mut all = Vec::new();
     for item in reader.list(fields, key, true) {
         match crate::reader::plain_text(item) {
-            Some(_) => all.extend(reader.constant(item)),
+            Some(_) => all.extend(reader.constant(item).map(|text| (item, text))),
             None => reader.wrong(fields, key, item),
         }
     }
     all
+}
+
+/// Takes back a `url` of the config or of a scenario. Artillery never looks at it: with it, a script would load another
+/// service here than there.
+pub(crate) fn at_the_target(reader: &mut Reader, fields: &Fields<'_>, options: &mut SocketioOptions) {
+    if options.url.take().is_some() {
+        let text = "url: no effect, as in Artillery; sessions are opened at the target, or where a `connect` step says";
+        reader.notice(fields.place_of("url"), text);
+    }
 }
 
 /// Lays Socket.IO options over others.

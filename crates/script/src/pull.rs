@@ -151,10 +151,20 @@ fn empty(reader: &mut Reader, fields: &Fields<'_>) -> Vec<u16> {
 /// The stream or the polls of a room.
 pub(crate) fn subscribe(
     reader: &mut Reader,
-    flow: &Flow<'_>,
+    flow: &mut Flow<'_>,
     filling: &Filling<'_>,
     name: &str,
 ) -> Option<Step> {
+    // What a request brings is one room's: opening the second would close the first.
+    if let Some(first) = flow.listens.replace(filling.place) {
+        let engine = flow.engine.name();
+        let what = format!(
+            "over {engine} a user listens to one room at a time; this flow already does since line {}",
+            first.line
+        );
+        let hint = "write `disconnect: true` before it, or make a scenario for the other room".to_owned();
+        reader.problem(filling.place, what, Some(hint));
+    }
     let Some(pull) = flow.settings.pulls.of(flow.engine) else {
         filling.lacks(reader, flow.engine, "url");
         return None;
@@ -181,6 +191,10 @@ fn opened(reader: &mut Reader, flow: &Flow<'_>, request: Request, name: &str) ->
     let nowhere = crate::yaml::START;
     let Request { url, headers, timeout } = request;
     let pull = flow.settings.pulls.of(flow.engine);
+    if let Some(pull) = pull.filter(|pull| flow.engine == Engine::Poll && pull.cursor.is_none()) {
+        let text = "polls without `cursor` all ask the same: what the target does not forget once it is answered comes with each of them, and counts as duplicates";
+        reader.notice(pull.block.place, text);
+    }
     let (step, resumes) = if flow.engine == Engine::Sse {
         let operation = reader.operation(nowhere, name, OperationKind::SseConnect)?;
         (Step::SseOpen(Box::new(SseOpen { operation, url, headers, timeout })), true)

@@ -1,9 +1,10 @@
 //! `config.reconnect`, and what a `reconnect` step needs where the script does not say it.
 
-use sonagi_engine::plan::Reconnect;
+use sonagi_engine::plan::{Reconnect, Step};
 use sonagi_measure::outcome::{OperationId, OperationKind};
 use std::time::Duration;
 
+use crate::flow::Flow;
 use crate::opening::walk;
 use crate::reader::{Fields, Reader};
 use crate::schema;
@@ -84,6 +85,31 @@ fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
     let hint = "write `cursor: seq`: the largest number under that name is the cursor".to_owned();
     reader.problem(fields.get("cursor").map_or(fields.place, |node| node.place), what, Some(hint));
     None
+}
+
+/// Says of a flow that reconnects on purpose that its subscriptions begin anew, when they do.
+pub(crate) fn without_place(reader: &mut Reader, flow: &Flow<'_>, compiled: &[Step]) {
+    // Streams and polls have a place of their own, and what a block lacks for it is said there.
+    let Some(place) = flow.reconnects.filter(|_| flow.settings.resumes && !flow.engine.is_pull()) else {
+        return;
+    };
+    if begins_anew(compiled) {
+        let unless = if flow.engine.is_socketio() { ", unless the server recovers the session" } else { "" };
+        let text = format!(
+            "reconnect: the subscription does not resume{unless}: nothing in it says {{{{ $cursor }}}}, so what is sent meanwhile is not owed"
+        );
+        reader.notice(place, text);
+    }
+}
+
+/// Whether some subscription of these steps tells nothing of what was received.
+fn begins_anew(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Subscribe(subscribe) => !subscribe.resumes,
+        Step::Loop(of) => begins_anew(&of.body),
+        Step::When { steps, .. } => begins_anew(steps),
+        _ => false,
+    })
 }
 
 /// The first `reconnect` step of all flows.

@@ -4,13 +4,13 @@ use sonagi_engine::plan::{Scenario, SocketioOptions, Step, Template};
 
 use crate::blocks::Block;
 use crate::flow::{Flow, steps};
-use crate::functions;
 use crate::opening::Opening;
 use crate::options::Settings;
 use crate::problem::nearest;
 use crate::reader::{Fields, Reader};
 use crate::schema;
 use crate::yaml::{Kind, Node, Place};
+use crate::{functions, reconnect};
 
 /// What a scenario speaks beside HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,7 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     flow.around = functions::around(reader, &fields);
     let mut compiled = functions::calls(reader, &fields, "beforeScenario");
     steps(reader, &mut flow, items, &mut compiled, true);
+    reconnect::without_place(reader, &flow, &compiled);
     compiled.extend(functions::calls(reader, &fields, "afterScenario"));
     let stamps = reader.names.take_stamps();
     if let (Some(first), false) = (stamps.first(), is_tracked) {
@@ -202,6 +203,7 @@ fn socketio_options(
     };
     if let Some(own) = reader.section(fields, "socketio", &schema::SOCKETIO) {
         crate::options::socketio(reader, &own, &mut options);
+        crate::options::at_the_target(reader, &own, &mut options);
         if engine.is_socketio() {
             block.lay(reader, &own);
         }

@@ -1,11 +1,11 @@
 //! `serve:`: the reference service a run brings along.
 //!
-//! Only its options are read here. Starting it is the caller's business, and what an option may be worth is the command's:
-//! a value that `sonagi serve` refuses is told when it starts.
+//! Only its options are read here. Starting it is the caller's business, and what an option may be worth is the command's
+//! to say ([`crate::Overrides::serve`]): a script has the same rules as the command line, written down once.
 
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
-use crate::yaml::{Kind, Node};
+use crate::yaml::{Kind, Node, Place};
 
 /// A `sonagi serve` that is started before a run and is its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,20 @@ pub struct Serve {
     /// Of the command `sonagi serve`, beside the address it listens on: `--workers=1`.
     pub arguments: Vec<String>,
 }
+
+/// What the command `sonagi serve` says of one of its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Which of them, from 0.
+    pub argument: usize,
+    /// The rule and what breaks it, as what follows the option's name.
+    pub why: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// What a command does not take of its arguments.
+pub type Refuses = fn(&[String]) -> Vec<Refused>;
 
 /// The names of all options a script can set, as the command line has them: `seed-users`.
 pub fn serve_options() -> Vec<String> {
@@ -25,7 +39,7 @@ pub fn serve_options() -> Vec<String> {
 }
 
 /// Reads `serve:` of a script.
-pub(crate) fn serve(reader: &mut Reader, script: &Fields<'_>) -> Option<Serve> {
+pub(crate) fn serve(reader: &mut Reader, script: &Fields<'_>, refuses: Option<Refuses>) -> Option<Serve> {
     let entry = script.entry("serve")?;
     match &entry.value.kind {
         Kind::Map(_) | Kind::Bool(true) | Kind::Null => {}
@@ -39,14 +53,24 @@ pub(crate) fn serve(reader: &mut Reader, script: &Fields<'_>) -> Option<Serve> {
         return Some(Serve::default());
     }
     let fields = reader.fields(&entry.value, &schema::SERVE)?;
+    let problems = reader.problems.len();
     let mut arguments = Vec::new();
+    let mut said: Vec<(&str, Place)> = Vec::new();
     for key in schema::SERVE.keys.iter().filter(|key| key.support == schema::Support::Honoured) {
         if let Some(node) = fields.get(key.name) {
             let values = option(reader, &fields, key, node);
+            said.extend(values.iter().map(|_| (key.name, node.place)));
             arguments.extend(values.into_iter().map(|value| match value {
                 Some(value) => format!("--{}={value}", flag(key.name)),
                 None => format!("--{}", flag(key.name)),
             }));
+        }
+    }
+    // What is wrong as a script is would be told twice.
+    if let Some(refuses) = refuses.filter(|_| reader.problems.len() == problems) {
+        for Refused { argument, why, hint } in refuses(&arguments) {
+            let (name, place) = said.get(argument).copied().unwrap_or(("serve", entry.place));
+            reader.problem(place, format!("{name}: {why}"), hint);
         }
     }
     Some(Serve { arguments })

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::awaited::{Answer, awaited};
 use crate::flow::Flow;
-use crate::options::{lay_over, texts, time_limit};
+use crate::options::{lay_over, placed_texts, time_limit};
+use crate::problem::nearest;
 use crate::reader::{Fields, Reader};
 use crate::schema;
 use crate::websocket;
@@ -51,11 +52,17 @@ impl Stomp {
         if let Some(ack) = ack(reader, fields) {
             self.ack = ack;
         }
-        for item in texts(reader, fields, "receipts") {
-            match item.as_str() {
+        for (item, text) in placed_texts(reader, fields, "receipts") {
+            match text.as_str() {
                 "subscribe" => self.subscribe_receipt = true,
                 "send" => self.send_receipt = true,
-                _ => wrong(reader, fields, "receipts"),
+                other => match nearest(other, ["subscribe", "send"]) {
+                    Some(meant) => {
+                        let what = format!("receipts are asked for `subscribe` and `send`; got {other:?}");
+                        reader.problem(item.place, what, Some(format!("did you mean \"{meant}\"?")));
+                    }
+                    None => reader.wrong(fields, "receipts", item),
+                },
             }
         }
     }
@@ -82,12 +89,6 @@ impl Stomp {
     }
 }
 
-fn wrong(reader: &mut Reader, fields: &Fields<'_>, key: &str) {
-    if let Some(node) = fields.get(key) {
-        reader.wrong(fields, key, node);
-    }
-}
-
 /// Headers the protocol sets cannot be set by hand.
 fn refuse_own(reader: &mut Reader, fields: &Fields<'_>, key: &str, own: &[&str]) {
     for entry in fields.get(key).map(Node::entries).unwrap_or_default() {
@@ -107,35 +108,42 @@ fn refuse_own(reader: &mut Reader, fields: &Fields<'_>, key: &str, own: &[&str])
 }
 
 fn versions(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<StompVersion>> {
-    fields.get("versions")?;
+    let given = fields.get("versions")?;
     let mut versions = Vec::new();
-    for text in texts(reader, fields, "versions") {
+    for (item, text) in placed_texts(reader, fields, "versions") {
         // YAML takes an unquoted 1.0 for the number 1.
         match text.as_str() {
             "1.0" | "1" => versions.push(StompVersion::V1_0),
             "1.1" => versions.push(StompVersion::V1_1),
             "1.2" => versions.push(StompVersion::V1_2),
             _ => {
-                wrong(reader, fields, "versions");
+                reader.wrong(fields, "versions", item);
                 return None;
             }
         }
     }
-    if versions.is_empty() {
-        wrong(reader, fields, "versions");
-        return None;
+    if versions.is_empty() && matches!(&given.kind, Kind::List(items) if items.is_empty()) {
+        reader.wrong(fields, "versions", given);
     }
-    Some(versions)
+    (!versions.is_empty()).then_some(versions)
 }
 
 fn heart_beat(reader: &mut Reader, fields: &Fields<'_>) -> Option<(u32, u32)> {
-    fields.get("heartBeat")?;
-    let texts = texts(reader, fields, "heartBeat");
-    let numbers: Vec<u32> = texts.iter().filter_map(|text| text.trim().parse().ok()).collect();
-    match (texts.len(), numbers.as_slice()) {
-        (2, [ours, theirs]) => Some((*ours, *theirs)),
+    let given = fields.get("heartBeat")?;
+    let mut numbers = Vec::new();
+    for (item, text) in placed_texts(reader, fields, "heartBeat") {
+        match text.trim().parse::<u32>() {
+            Ok(number) => numbers.push(number),
+            Err(_) => {
+                reader.wrong(fields, "heartBeat", item);
+                return None;
+            }
+        }
+    }
+    match numbers.as_slice() {
+        [ours, theirs] => Some((*ours, *theirs)),
         _ => {
-            wrong(reader, fields, "heartBeat");
+            reader.wrong(fields, "heartBeat", given);
             None
         }
     }
@@ -148,7 +156,7 @@ fn ack(reader: &mut Reader, fields: &Fields<'_>) -> Option<StompAck> {
         "client" => Some(StompAck::Client),
         "client-individual" => Some(StompAck::Individual),
         _ => {
-            wrong(reader, fields, "ack");
+            reader.wrong(fields, "ack", fields.get("ack")?);
             None
         }
     }

@@ -42,3 +42,8 @@ pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         COMMANDS.iter().find(|entry| entry.name == name).expect("clap knows only the table's commands");
     (entry.run)(matches, terminal)
 }
+
+/// What the command `serve` does not take of these arguments: a script brings them along.
+pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_script::Refused> {
+    serve::refused(arguments)
+}

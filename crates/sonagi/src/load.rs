@@ -93,6 +93,7 @@ pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Ove
         scenario: text("scenario-name"),
         dotenv: file("dotenv").map(|path| stand_ins(&path, terminal)).unwrap_or_default(),
         matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
+        serve: Some(crate::commands::refused_of_serve),
         ..Overrides::default()
     })
 }

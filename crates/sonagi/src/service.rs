@@ -9,8 +9,10 @@ use crate::values;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// What precedes the address in the first line of `sonagi serve`.
@@ -43,23 +45,29 @@ impl Service {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
             .map_err(|error| cannot(&error))?;
         let out = child.stdout.take().expect("standard output is piped");
+        let complaints = child.stderr.take().map(Complaints::hear).transpose();
         let line = first_line(out);
         let address = line.as_deref().unwrap_or_default().trim_end().strip_prefix(LISTENING);
         let Some(address) = address.and_then(|address| address.parse().ok()) else {
-            let _ = child.kill();
-            let status = child.wait();
+            let status = ended(&mut child);
+            let said = complaints.ok().flatten().map(|complaints| complaints.all()).unwrap_or_default();
             return Err(match (line, status) {
-                (Err(error), _) => cannot(&error),
-                (Ok(_), Err(error)) => cannot(&error),
+                (Err(error), _) | (Ok(_), Err(error)) => cannot(&format_args!("{error}{said}")),
                 (Ok(line), Ok(status)) => {
-                    cannot(&format_args!("it ended with {status} and said `{}`", line.trim()))
+                    let line = line.trim();
+                    let line = if line.is_empty() { String::new() } else { format!(" and said `{line}`") };
+                    cannot(&format_args!("it ended with {status}{line}{said}"))
                 }
             });
         };
+        if let Ok(Some(complaints)) = complaints {
+            complaints.pass_on();
+        }
         let service = Service { child, address, patience: END_PATIENCE + grace(arguments) };
         service.check_health().map_err(|error| cannot(&error))?;
         Ok(service)
@@ -126,6 +134,69 @@ impl Service {
             }
         }
     }
+}
+
+/// How a child that did not start ended: by itself if it is about to, so that its status is its own.
+fn ended(child: &mut Child) -> std::io::Result<ExitStatus> {
+    let asked = Instant::now();
+    while asked.elapsed() < HEALTH_TIMEOUT {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(END_LOOK);
+    }
+    let _ = child.kill();
+    child.wait()
+}
+
+/// What a child says on its standard error: while it starts, part of the error if it does not; from then on, ours.
+struct Complaints {
+    /// None: they are passed on.
+    kept: Arc<Mutex<Option<String>>>,
+    hears: JoinHandle<()>,
+}
+
+impl Complaints {
+    /// More than that says no more.
+    const MOST: usize = 4096;
+
+    fn hear(from: ChildStderr) -> std::io::Result<Complaints> {
+        let kept = Arc::new(Mutex::new(Some(String::new())));
+        let keeps = Arc::clone(&kept);
+        let hear = move || {
+            let mut from = BufReader::new(from);
+            let mut line = String::new();
+            while matches!(from.read_line(&mut line), Ok(read) if read > 0) {
+                match &mut *keeps.lock().unwrap_or_else(PoisonError::into_inner) {
+                    Some(kept) if kept.len() + line.len() <= Complaints::MOST => kept.push_str(&line),
+                    Some(_) => {}
+                    None => say(&line),
+                }
+                line.clear();
+            }
+        };
+        let hears = std::thread::Builder::new().name("complaints".to_owned()).spawn(hear)?;
+        Ok(Complaints { kept, hears })
+    }
+
+    /// All that a child said that has ended, as the end of a sentence.
+    fn all(self) -> String {
+        let _ = self.hears.join();
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        let said = kept.trim().trim_start_matches("error: ");
+        if said.is_empty() { String::new() } else { format!(": {said}") }
+    }
+
+    /// The child has started: what it says is for who watches.
+    fn pass_on(self) {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+        say(&kept.unwrap_or_default());
+    }
+}
+
+/// Nothing is left to do when it fails.
+fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// What `--grace=TIME` says.

@@ -17,7 +17,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::{Method, Request, StatusCode, Uri};
+use hyper::{Method, Request, StatusCode};
 use sonagi_wire::websocket;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -402,10 +402,6 @@ impl Null {
     ) -> Result<Answer, Problem> {
         let read = Instant::now();
         let path = request.uri().path();
-        if path == "/api/auth/login" {
-            *request.uri_mut() = Uri::from_static("/auth/login");
-            return http::route(request, from, seat, hub).await;
-        }
         if is_full(path) || path == "/ws/echo" {
             return http::route(request, from, seat, hub).await;
         }

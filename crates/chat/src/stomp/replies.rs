@@ -75,7 +75,11 @@ const UNSUPPORTED_VERSION: &str = "unsupported_version";
 
 impl From<Violation> for Complaint {
     fn from(violation: Violation) -> Complaint {
-        Complaint::breach(violation.to_string())
+        match violation {
+            // A limit of ours, not a rule of the protocol's.
+            Violation::BodyTooLong { limit } => Problem::too_large(limit as usize).into(),
+            breach => Complaint::breach(breach.to_string()),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 mod burst;
+mod busy;
 mod client;
 mod endings;
 mod engineio;
@@ -11,6 +12,7 @@ mod killed;
 mod location;
 mod log;
 mod null;
+mod people;
 mod pull_faults;
 mod push_faults;
 mod recovery;

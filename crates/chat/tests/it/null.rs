@@ -187,7 +187,8 @@ async fn a_login_takes_any_password_and_the_chat_goes_on_without_a_store() {
     let at = service.address();
     let login = |email: &str| json!({"email": email, "password": "anything"}).to_string();
     let reply = post(at, "/api/auth/login", "", &login("user1@example.test")).await;
-    let token = reply.json()["access_token"].as_str().unwrap().to_owned();
+    assert_eq!(reply.status, 201);
+    let token = reply.json()["token"].as_str().unwrap().to_owned();
     assert_eq!(post(at, "/auth/login", "", &login("nobody@example.test")).await.status, 401);
     let mut sender = Ws::in_room(at, "lobby", &token).await;
     let mut receiver = Ws::in_room(at, "lobby", &service.credentials()[1].token).await;

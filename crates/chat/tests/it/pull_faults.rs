@@ -14,6 +14,9 @@ const POLLERS: usize = 10;
 const STRANGERS: usize = 3;
 const MESSAGES: usize = 25;
 
+/// Everything together.
+const ALL: &str = "drop=3%,duplicate=3%,delay=20ms@5%,reorder=3%,leak=3%,seed=1";
+
 /// How somebody polls.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -46,27 +49,50 @@ fn cursor(answer: &Value) -> String {
     answer["next"].as_str().map_or_else(|| answer["next"].to_string(), str::to_owned)
 }
 
-/// Polls until all has been said and then nothing comes for longer than any copy is held.
-async fn listen(
-    service: &Service,
-    user: usize,
-    group: &str,
-    joined: &AtomicUsize,
-    saying: &AtomicUsize,
-) -> Vec<Value> {
+/// What the tasks of a shower know of each other.
+#[derive(Default)]
+struct Talk {
+    joined: AtomicUsize,
+    /// Senders that have not said all.
+    saying: AtomicUsize,
+    /// Messages so far.
+    said: AtomicUsize,
+    /// Answers that were cut short.
+    cut: AtomicUsize,
+}
+
+impl Talk {
+    /// A poller's rhythm: one turn for so many messages.
+    async fn turn(&self, every: usize) {
+        let before = self.said.load(Relaxed);
+        while self.said.load(Relaxed) < before + every && self.saying.load(Relaxed) > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Polls until all has been said and then nothing comes for longer than any copy is held. `page` is how long an answer may
+/// be; what follows one that was cut is asked for at once, the rest by turns in which several pages come together.
+async fn listen(service: &Service, user: usize, group: &str, talk: &Talk, page: Option<usize>) -> Vec<Value> {
     let how = if user.is_multiple_of(2) { How::Long } else { How::Short };
     let first = poll(service, user, how, group, "").await.unwrap();
-    joined.fetch_add(1, Relaxed);
+    talk.joined.fetch_add(1, Relaxed);
     let (mut after, mut copies, mut quiet) = (cursor(&first), Vec::new(), None);
     loop {
-        let is_over = saying.load(Relaxed) == 0;
+        let is_over = talk.saying.load(Relaxed) == 0;
         let answer = poll(service, user, how, group, &after).await;
         let got = answer.as_ref().map_or(&[][..], |answer| answer["messages"].as_array().unwrap());
         copies.extend_from_slice(got);
         if let Some(answer) = &answer {
             assert_eq!(answer["gap"], false);
             after = cursor(answer);
+            assert!(page.is_none_or(|page| got.len() <= page), "{answer}");
+            if answer["more"] == true && !got.is_empty() {
+                talk.cut.fetch_add(1, Relaxed);
+                continue;
+            }
         }
+        talk.turn(page.map_or(0, |page| 3 * page)).await;
         if !got.is_empty() || !is_over {
             quiet = None;
             tokio::task::yield_now().await;
@@ -94,33 +120,35 @@ fn judge(copies: &[Value], owed: u64, seen: &mut Seen) {
     seen.lost += owed - first.len() as u64;
 }
 
-async fn shower(plan: &str) -> (Seen, Seen) {
+async fn shower(plan: &str, page: Option<usize>) -> (Seen, Seen) {
     let faults = format!("{plan},settle=0s,hold=100ms").parse().unwrap();
-    let limits = Limits { long_hold: Duration::from_millis(200), ..Limits::default() };
+    let mut limits = Limits { long_hold: Duration::from_millis(200), ..Limits::default() };
+    limits.history_page = page.unwrap_or(limits.history_page);
     let config = Config { seed_users: POLLERS + STRANGERS, faults, limits, ..Config::default() };
     let service = Arc::new(sonagi_chat::start(config).await.unwrap());
-    let (joined, saying) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(POLLERS)));
+    let talk = Arc::new(Talk { saying: AtomicUsize::new(POLLERS), ..Talk::default() });
     let listeners: Vec<_> = (0..POLLERS + STRANGERS)
         .map(|user| {
-            let (service, joined, saying) = (service.clone(), joined.clone(), saying.clone());
+            let (service, talk) = (service.clone(), talk.clone());
             let group = if user < POLLERS { "7" } else { "quiet" };
-            tokio::spawn(async move { listen(&service, user, group, &joined, &saying).await })
+            tokio::spawn(async move { listen(&service, user, group, &talk, page).await })
         })
         .collect();
-    while joined.load(Relaxed) < POLLERS + STRANGERS {
+    while talk.joined.load(Relaxed) < POLLERS + STRANGERS {
         tokio::task::yield_now().await;
     }
     let senders: Vec<_> = (0..POLLERS)
         .map(|user| {
-            let (service, saying) = (service.clone(), saying.clone());
+            let (service, talk) = (service.clone(), talk.clone());
             tokio::spawn(async move {
                 for n in 1..=MESSAGES {
                     let token = &service.credentials()[user].token;
                     let body = n.to_string();
                     let reply = post(service.address(), "/location/long/7/notify", token, &body).await;
                     assert_eq!(reply.status, 200, "{}", reply.body);
+                    talk.said.fetch_add(1, Relaxed);
                 }
-                saying.fetch_sub(1, Relaxed);
+                talk.saying.fetch_sub(1, Relaxed);
             })
         })
         .collect();
@@ -135,6 +163,9 @@ async fn shower(plan: &str) -> (Seen, Seen) {
             false => seen.leaked += copies.len() as u64,
         }
     }
+    // 250 messages in pages of 4, or as they come.
+    let cut = talk.cut.load(Relaxed);
+    assert!(page.is_none_or(|_| cut > POLLERS * 20), "{cut} answers were cut");
     let metrics = service.metrics();
     let planted = |kind: &str| metric(&metrics, &format!("chat_faults_planted_total{{kind=\"{kind}\"}}"));
     let counted = Seen {
@@ -149,7 +180,7 @@ async fn shower(plan: &str) -> (Seen, Seen) {
 #[tokio::test]
 async fn each_fault_is_counted_as_pollers_see_it() {
     for plan in ["drop=5%,seed=3", "duplicate=5%,seed=3", "reorder=5%,seed=3", "leak=5%,seed=3"] {
-        let (seen, counted) = shower(plan).await;
+        let (seen, counted) = shower(plan, None).await;
         assert_eq!(seen, counted, "{plan}");
         let sum = seen.lost + seen.duplicate + seen.reordered + seen.leaked;
         assert!((10..500).contains(&sum), "{plan}: {seen:?}");
@@ -158,9 +189,19 @@ async fn each_fault_is_counted_as_pollers_see_it() {
 
 #[tokio::test]
 async fn all_faults_together_are_counted_as_pollers_see_them() {
-    let (seen, counted) = shower("drop=3%,duplicate=3%,delay=20ms@5%,reorder=3%,leak=3%,seed=1").await;
-    assert_eq!(seen, counted);
-    assert!(seen.lost > 0 && seen.duplicate > 0 && seen.leaked > 0, "{seen:?}");
+    for page in [None, Some(4)] {
+        let (seen, counted) = shower(ALL, page).await;
+        assert_eq!(seen, counted, "{page:?}");
+        assert!(seen.lost > 0 && seen.duplicate > 0 && seen.leaked > 0, "{page:?}: {seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn each_fault_is_counted_as_pollers_see_it_in_answers_that_are_cut_short() {
+    for plan in ["drop=5%,seed=3", "duplicate=5%,seed=3", "delay=20ms@5%,seed=3", "reorder=5%,seed=3"] {
+        let (seen, counted) = shower(plan, Some(4)).await;
+        assert_eq!(seen, counted, "{plan}");
+    }
 }
 
 #[tokio::test]

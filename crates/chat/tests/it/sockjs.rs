@@ -19,12 +19,12 @@ const CONNECT: &str = "CONNECT\naccept-version:1.2\n\n\0";
 const SUBSCRIBE: &str = "SUBSCRIBE\nid:s\ndestination:/sub/location/7\n\n\0";
 
 /// What a session is sent: `xhr_send` of these messages.
-async fn send(at: SocketAddr, session: &str, messages: &[&str]) -> Reply {
+pub async fn send(at: SocketAddr, session: &str, messages: &[&str]) -> Reply {
     let body = serde_json::Value::from(messages.to_vec()).to_string();
     post(at, &format!("{session}/xhr_send"), "", &body).await
 }
 
-async fn poll(at: SocketAddr, session: &str) -> String {
+pub async fn poll(at: SocketAddr, session: &str) -> String {
     let reply = post(at, &format!("{session}/xhr"), "", "").await;
     assert_eq!(
         (reply.status, reply.header("content-type")),
@@ -34,20 +34,20 @@ async fn poll(at: SocketAddr, session: &str) -> String {
 }
 
 /// The STOMP frames of a body of array frames.
-fn frames(body: &str) -> Vec<Frame> {
+pub fn frames(body: &str) -> Vec<Frame> {
     let arrays =
         body.lines().map(|line| serde_json::from_str::<Vec<String>>(line.strip_prefix('a').unwrap()));
     arrays.flat_map(Result::unwrap).filter(|message| message != "\n").map(|text| Frame::read(&text)).collect()
 }
 
 /// An answer that goes on.
-struct Streamed {
+pub struct Streamed {
     stream: TcpStream,
     body: Vec<u8>,
 }
 
 impl Streamed {
-    async fn open(at: SocketAddr, session: &str) -> Streamed {
+    pub async fn open(at: SocketAddr, session: &str) -> Streamed {
         let mut stream = TcpStream::connect(at).await.unwrap();
         let head =
             format!("POST {session}/xhr_streaming HTTP/1.1\r\nHost: chat\r\nContent-Length: 0\r\n\r\n");
@@ -64,7 +64,7 @@ impl Streamed {
     }
 
     /// The next line; `None` at the end of the answer.
-    async fn line(&mut self) -> Option<String> {
+    pub async fn line(&mut self) -> Option<String> {
         within("a line", async {
             loop {
                 if let Some(end) = self.body.iter().position(|byte| *byte == b'\n') {

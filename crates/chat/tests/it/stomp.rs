@@ -227,6 +227,7 @@ async fn a_client_that_breaks_a_rule_is_told_and_closed() {
     let service = serve_with(limits).await;
     let subscribed = "SUBSCRIBE\nid:s\ndestination:/sub/location/7\nack:client\n\n";
     let long = format!("SEND\ndestination:/pub/share/7\n\n{}", "x".repeat(99));
+    let longer = format!("{long}xx");
     for (frames, code, closed) in [
         (vec!["CONNECT\naccept-version:1.2\n\n"], "bad_frame", 1002),
         (vec!["SUBSCRIBE\ndestination:/sub/location/7\n\n"], "bad_frame", 1002),
@@ -250,7 +251,8 @@ async fn a_client_that_breaks_a_rule_is_told_and_closed() {
         (vec!["SEND\n\n1"], "bad_frame", 1002),
         // As a JSON string it is longer than its text.
         (vec![&long], "too_large", 1000),
-        (vec!["SEND\ndestination:/pub/share/7\ncontent-length:101\n\n"], "bad_frame", 1002),
+        (vec![&longer], "too_large", 1000),
+        (vec!["SEND\ndestination:/pub/share/7\ncontent-length:101\n\n"], "too_large", 1000),
         (vec!["SEND\ndestination:/pub/share/7\ntransaction:t\n\n1"], "transaction", 1000),
         (vec!["BEGIN\ntransaction:t\n\n", "BEGIN\ntransaction:t\n\n"], "transaction", 1000),
         (
@@ -276,7 +278,12 @@ async fn a_client_that_breaks_a_rule_is_told_and_closed() {
         }
         let (error, close) = stomp.fails(code).await;
         assert_eq!(close, Some(closed), "{frames:?}: {error:?}");
-        assert!(error.header("message").is_some_and(|message| !message.is_empty()));
+        match code {
+            "too_large" => {
+                assert_eq!(error.header("message"), Some("a content may have 100 bytes and an id 128"));
+            }
+            _ => assert!(error.header("message").is_some_and(|message| !message.is_empty())),
+        }
     }
     assert_eq!(metric(&service.metrics(), "chat_messages_total"), 0);
 }

@@ -4,7 +4,7 @@
 //! finished user drains in between; a connection that is cut ends both at once.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Asked, Joined, Left};
+use sonagi_measure::ledger::{Asked, Departed, Joined, Left};
 use sonagi_measure::outcome::Failure;
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
@@ -42,6 +42,15 @@ impl User {
         if let Some(mut client) = self.client.take() {
             client.close();
         }
+        self.depart();
+    }
+
+    /// Nothing will be heard of this user any more.
+    pub(crate) fn depart(&mut self) {
+        if self.shard.plan().delivery.is_some() {
+            let departed = Departed { member: self.values.member, at: self.now() };
+            self.shard.recorder.borrow_mut().ledger().departed.push(departed);
+        }
     }
 
     /// Keeps the connection open for `whole` ns after `since`; for less once the run is asked to stop.
@@ -63,8 +72,13 @@ impl User {
         self.lost = None;
         if let Some(connection) = &mut self.connection {
             connection.begin_close();
-            let until = self.now().plus(CLOSING_NS);
+            let now = self.now();
+            let until = now.plus(CLOSING_NS);
             let _ = self.wait(until, |user, _| user.connection.is_none().then_some(())).await;
+            if self.connection.is_some() {
+                // The goodbye was not answered, so what was said before it may never have been read.
+                self.doubt_unanswered(now);
+            }
             self.disconnected();
         }
         self.is_leaving = was_leaving;
@@ -157,11 +171,18 @@ impl User {
         }
         self.watch = None;
         self.mail.forget_session();
-        self.shard.connections.set(self.shard.connections.get() - 1);
+        self.stop_counting();
         self.shard.count(Counter::ConnectionsClosed, 1);
         let now = self.now();
         self.end_memberships(now, comes_back);
         self.forget_memberships(now);
+    }
+
+    /// The user is not among the connected any more: its connection is gone, or only drains.
+    pub(super) fn stop_counting(&mut self) {
+        if std::mem::take(&mut self.is_held) {
+            self.shard.connected.set(self.shard.connected.get() - 1);
+        }
     }
 
     /// Keeps what the connection that takes this one's place will go on from.
@@ -182,7 +203,8 @@ impl User {
         self.mail.begin_session(connection.vocabulary());
         self.connection = Some(Box::new(connection));
         self.lost = None;
-        self.shard.connections.set(self.shard.connections.get() + 1);
+        self.is_held = true;
+        self.shard.connected.set(self.shard.connected.get() + 1);
         self.shard.count(Counter::ConnectionsOpened, 1);
     }
 

@@ -159,7 +159,7 @@ impl User {
                 Ok(())
             }
             Step::Disconnect => {
-                self.forget_connection();
+                self.close_for_good();
                 Box::pin(self.hang_up()).await;
                 self.due = self.now();
                 Ok(())

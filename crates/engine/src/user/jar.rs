@@ -1,7 +1,9 @@
 //! A user's cookies: name and value per host, as scripts need them to stay logged in.
 //!
-//! Deliberately no paths, domains or expiry beyond `Max-Age=0`: a load test talks to one service, and a browser's rules
-//! would cost memory per user.
+//! Deliberately no paths, domains or lifetimes: a load test talks to one service, and a browser's rules would cost memory per
+//! user. What a response takes back, by `Max-Age=0` or by an `Expires` of the past, is gone.
+
+use std::time::SystemTime;
 
 use crate::http::Headers;
 
@@ -23,10 +25,19 @@ impl Jar {
             let (pair, attributes) = text.split_once(';').unwrap_or((text, ""));
             let Some((name, value)) = pair.split_once('=') else { continue };
             let (name, value) = (name.trim(), value.trim());
-            self.0.retain(|cookie| cookie.host != host || cookie.name != name);
-            let is_removal = attributes.split(';').any(|a| a.trim().eq_ignore_ascii_case("max-age=0"));
-            if !is_removal {
-                self.0.push(Cookie { host: host.to_owned(), name: name.to_owned(), value: value.to_owned() });
+            let at = self.0.iter().position(|cookie| cookie.host == host && cookie.name == name);
+            match (at, is_over(attributes)) {
+                (Some(at), true) => drop(self.0.remove(at)),
+                // A changed cookie keeps its place: it is as old as it was (RFC 6265, 5.3).
+                (Some(at), false) => value.clone_into(&mut self.0[at].value),
+                (None, true) => {}
+                (None, false) => {
+                    self.0.push(Cookie {
+                        host: host.to_owned(),
+                        name: name.to_owned(),
+                        value: value.to_owned(),
+                    });
+                }
             }
         }
     }
@@ -47,6 +58,22 @@ impl Jar {
     }
 }
 
+/// Whether a cookie's attributes say that its time is over; `Max-Age` counts before `Expires`.
+fn is_over(attributes: &str) -> bool {
+    let find = |wanted: &str| {
+        attributes.split(';').rev().find_map(|attribute| {
+            let (name, value) = attribute.split_once('=')?;
+            name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim())
+        })
+    };
+    match find("max-age").and_then(|seconds| seconds.parse::<i64>().ok()) {
+        Some(seconds) => seconds <= 0,
+        None => find("expires")
+            .and_then(|date| httpdate::parse_http_date(date).ok())
+            .is_some_and(|date| date <= SystemTime::now()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +91,22 @@ mod tests {
         assert_eq!(jar.header("a", &[]), Some("sid=2".to_owned()));
         assert_eq!(jar.header("a", &[("sid".into(), "mine".into())]), Some("sid=mine".to_owned()));
         assert_eq!(jar.header("b", &[]), None);
+    }
+
+    #[test]
+    fn a_changed_cookie_keeps_its_place_and_one_of_the_past_is_gone() {
+        let mut jar = Jar::default();
+        let mut set = |text: &str| {
+            jar.keep("a", &[("Set-Cookie", text.as_bytes())].into_iter().collect());
+        };
+        for text in
+            ["sid=1", "lang=ko", "sid=2; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "theme=dark", "old=1"]
+        {
+            set(text);
+        }
+        set("lang=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
+        set("old=; max-age=-1; expires=Fri, 31 Dec 9999 23:59:59 GMT");
+        set("theme=light; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(jar.header("a", &[]), Some("sid=2; theme=light".to_owned()));
     }
 }

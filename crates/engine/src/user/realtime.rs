@@ -86,18 +86,19 @@ impl User {
         }
         self.queue_frame(begun, matches!(step.payload, Content::Binary(_)), &content)?;
         let sent = self.flush(begun).await;
-        self.note_sent(stamp, begun, Some(sent.is_ok()));
+        // What it waits for is the only acknowledgement there is.
+        let acked = if step.response.is_some() && sent.is_ok() { None } else { Some(sent.is_ok()) };
+        self.note_sent(stamp, begun, acked);
         sent?;
         self.count_sent(Counter::WebsocketSent);
         let Some(awaited) = &step.response else {
+            self.note_unanswered(stamp);
             self.succeed(begun, None, Outcome::Ok);
             return Ok(());
         };
         let answered = self.answer(begun, awaited, Failure::Timeout).await;
-        if matches!(answered, Err(Halt::Lost)) {
-            // The kernel took it, but nobody can say what the target got of it.
-            self.note_settled(stamp, false);
-        }
+        // The kernel took it; without its answer nobody can say what the target got of it.
+        self.note_settled(stamp, answered.is_ok());
         self.mail.stop_awaiting();
         answered
     }
@@ -254,8 +255,12 @@ impl User {
                 self.note_settled(stamp, self.mail.was_acknowledged());
                 answered
             }
-            (None, Some((_, awaited))) => self.answer(begun, awaited, Failure::Timeout).await,
+            (None, Some((_, awaited))) => {
+                self.note_unanswered(stamp);
+                self.answer(begun, awaited, Failure::Timeout).await
+            }
             (None, None) => {
+                self.note_unanswered(stamp);
                 self.succeed(begun, None, Outcome::Ok);
                 return Ok(());
             }

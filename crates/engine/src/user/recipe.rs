@@ -28,6 +28,8 @@ pub(crate) struct Recipe {
     /// Whether every namespace opened in the attempt under way was recovered; None before the first.
     pub(super) is_recovered: Option<bool>,
     pub(super) outage: Option<Box<Outage>>,
+    /// What it led to was closed by a step of the flow.
+    pub(super) was_closed: bool,
     /// An attempt is under way: the steps being taken are the recipe's own.
     pub(super) is_reconnecting: bool,
 }

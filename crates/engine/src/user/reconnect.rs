@@ -194,7 +194,11 @@ impl User {
     /// The step of that name: cuts the connection, if there is one, and opens it again at once.
     pub(super) async fn reconnect(&mut self) -> Result<(), Halt> {
         if self.recipe().is_none_or(|recipe| recipe.is_empty()) {
-            let detail = "the step opens a connection again, and none was opened before".to_owned();
+            let why = match self.recipe().is_some_and(|recipe| recipe.was_closed) {
+                true => "the flow has closed its own (disconnect)",
+                false => "none was opened before",
+            };
+            let detail = format!("the step opens a connection again, and {why}");
             return Err(self.note_failure(None, Failure::NotConnected, detail));
         }
         let (now, has_place) = (self.now(), self.values.cursor.is_some());
@@ -203,6 +207,7 @@ impl User {
             let outage = recipe.outage.get_or_insert_with(outage);
             outage.next = now;
         }
+        self.doubt_unanswered(now);
         self.disconnected();
         self.lost = None;
         self.regain_at_any_time().await?;
@@ -367,6 +372,14 @@ impl User {
         if let Some(recipe) = &mut self.recipe {
             recipe.start_anew();
         }
+    }
+
+    /// A step of the flow closes the connection.
+    pub(super) fn close_for_good(&mut self) {
+        if let Some(recipe) = self.recipe().filter(|recipe| !recipe.is_empty()) {
+            recipe.was_closed = true;
+        }
+        self.forget_connection();
     }
 
     /// A connection was opened by the flow itself while one was lost: it takes its place.

@@ -107,6 +107,7 @@ impl User {
         sent?;
         self.count_sent(Counter::StompSent);
         if receipt.is_none() {
+            self.note_unanswered(stamp);
             return Ok(self.now());
         }
         let receipt = self.receipt(begun, step.timeout).await;

@@ -134,17 +134,10 @@ fn everything_a_client_says_is_in_the_protocols_form() {
         session.connect("/chat", None);
         session.emit("/", None, r#"["hi"]"#, &[]);
         session.emit("/chat", Some(3), r#"["file",{"_placeholder":true,"num":0}]"#, &[vec![1, 2]]);
-        session.acknowledge("/", 9, "[]", &[]);
-        session.disconnect("/chat");
         driven.sent().await;
-        for expected in [
-            "40/chat,",
-            r#"42["hi"]"#,
-            r#"451-/chat,3["file",{"_placeholder":true,"num":0}]"#,
-            "\u{1}\u{2}",
-            "439[]",
-            "41/chat,",
-        ] {
+        for expected in
+            ["40/chat,", r#"42["hi"]"#, r#"451-/chat,3["file",{"_placeholder":true,"num":0}]"#, "\u{1}\u{2}"]
+        {
             assert_eq!(heard.recv().await.unwrap().1, expected.as_bytes());
         }
     });

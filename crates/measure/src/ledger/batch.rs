@@ -18,9 +18,11 @@ pub struct Batch {
     pub left: Vec<Left>,
     /// Connections behind ended memberships that are closed now (a finished user drains between `left` and `gone`).
     pub gone: Vec<Left>,
+    /// Members that are gone for good.
+    pub departed: Vec<Departed>,
     /// Messages handed to the kernel.
     pub sent: Vec<Sent>,
-    /// Outcomes of sends that were open.
+    /// Outcomes of sends that were open, and doubts about others.
     pub settled: Vec<Settled>,
     /// Copies that arrived.
     pub received: Vec<Received>,
@@ -82,6 +84,16 @@ pub struct Left {
     pub interrupted: bool,
 }
 
+/// A user is gone for good: it has left everywhere and given up, its connections are closed, and all it sent or received has
+/// been written down. The ledger need not know it any longer.
+#[derive(Clone, Copy, Debug)]
+pub struct Departed {
+    /// Who.
+    pub member: Member,
+    /// When.
+    pub at: At,
+}
+
 /// A stamped message was handed to the kernel. `acked`: None when its outcome follows as [`Settled`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -99,7 +111,8 @@ pub struct Sent {
     pub acked: Option<bool>,
 }
 
-/// The acknowledgement of a message came (`acked`) or will never come.
+/// The acknowledgement of a message came (`acked`) or will never come; or the sender cut its own connection so soon after an
+/// unacknowledged send that the target may not have read it (not `acked`).
 #[derive(Clone, Copy, Debug)]
 pub struct Settled {
     /// Where.
@@ -121,4 +134,15 @@ pub struct Received {
     pub room: RoomId,
     /// Which message.
     pub number: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_received_copy_has_as_many_bytes_as_the_map_says() {
+        let map = include_str!("../../../../ARCHITECTURE.md");
+        assert!(map.contains(&format!("a {}-byte `Received`", size_of::<Received>())));
+    }
 }

@@ -11,6 +11,9 @@ use crate::At;
 /// No message.
 const NONE: u32 = u32::MAX;
 
+/// Ended stays that are not worth a look.
+const FEW_STAYS: usize = 8;
+
 /// One stamped message. 32 bytes, kept until it is forgotten ([`Room::forget`]) or the run ends: its acknowledgement may
 /// come late.
 #[derive(Clone, Copy)]
@@ -58,6 +61,8 @@ pub(super) struct Room {
     begins: Vec<At>,
     /// The last owed instant of every ended stay.
     ends: Vec<At>,
+    /// How many ended stays there are when it is worth looking which of them have become of no account.
+    sift_at: usize,
     /// The judged messages in the order of their sending. None until a member resumes here: most rooms never need it.
     by_sending: Option<Vec<u32>>,
 }
@@ -208,6 +213,27 @@ impl Room {
             self.messages.pop_front();
             self.first += 1;
         }
+    }
+
+    /// Forgets stays that ended before the oldest message was sent that is remembered or may yet be told of: each counts on
+    /// both sides of every rank. Looks only when ended stays have doubled in number, since it goes over all messages.
+    pub(super) fn forget_stays(&mut self, until: At) {
+        if self.ends.len() < self.sift_at.max(FEW_STAYS) {
+            return;
+        }
+        let sent = self.messages.iter().filter(|m| m.state != State::Vacant).map(|m| m.started);
+        let until = sent.min().map_or(until, |oldest| oldest.min(until));
+        let over = self.ends.partition_point(|&end| end < until);
+        self.ends.drain(..over);
+        // At least as many began by then; which of them are taken away makes no difference to any later rank.
+        self.begins.drain(..over);
+        self.sift_at = 2 * self.ends.len();
+    }
+
+    /// How many begins and ends are known.
+    #[cfg(test)]
+    pub(super) fn stays_kept(&self) -> usize {
+        self.begins.len() + self.ends.len()
     }
 
     /// Where the message of this number is, or will be; None when it is forgotten.

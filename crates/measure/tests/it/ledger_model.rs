@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sonagi_measure::At;
 use sonagi_measure::ledger::{
-    Arrival, Asked, Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled,
+    Arrival, Asked, Batch, Counts, Departed, Joined, Ledger, Left, Received, Rules, Sent, Settled,
 };
 
 const MS: i64 = 1_000_000;
@@ -172,8 +172,8 @@ fn ledger(h: &History, shards: u32, cuts: &[i64], rng: &mut fastrand::Rng) -> (C
         }
         from = until;
     }
-    // What is forgotten, and when, must not show: at once, within the history, or never.
-    let remembered = [0, 300 * MS, 60_000 * MS][rng.usize(..3)];
+    // What is forgotten, and when, must not show: as soon as no message of then can be told of, a little later, or never.
+    let remembered = [200 * MS, 300 * MS, 60_000 * MS][rng.usize(..3)];
     let mut ledger = Ledger::remembering(h.rules, remembered);
     let mut arrivals = Vec::new();
     for (mut batches, until) in given.into_iter().zip(ends) {
@@ -211,6 +211,9 @@ fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Bat
     for &(member, room, gone) in h.gone.iter().filter(|g| here(g.0) && now(g.2)) {
         batch.gone.push(Left { member, room, at: at(gone), interrupted: false });
     }
+    for (member, last) in departures(h).filter(|&(member, last)| here(member) && now(last)) {
+        batch.departed.push(Departed { member, at: at(last) });
+    }
     for m in h.messages.iter().filter(|m| here(m.sender)) {
         if now(m.told) {
             let Message { room, number, sender, acked, .. } = *m;
@@ -225,6 +228,23 @@ fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Bat
         batch.received.push(Received { at: at(c.at), member: c.member, room: c.room, number: c.number });
     }
     batch
+}
+
+/// Members that leave for good, at the last instant anything is heard of them: nobody that is in or may come back.
+fn departures(h: &History) -> impl Iterator<Item = (u32, i64)> {
+    (0..h.members).filter_map(|member| {
+        let stays = || h.stays.iter().filter(|s| s.member == member);
+        if stays().any(|s| s.gone.is_none()) {
+            return None;
+        }
+        let moves = h.gone.iter().filter(|g| g.0 == member).map(|g| g.2);
+        let gave_up = stays().filter_map(|s| s.gave_up);
+        let copies = h.copies.iter().filter(|c| c.member == member).map(|c| c.at);
+        let sent = h.messages.iter().filter(|m| m.sender == member).map(|m| m.told);
+        let last = moves.chain(gave_up).chain(copies).chain(sent).max()?;
+        // Some never say so.
+        (last % 4 != 0).then_some((member, last))
+    })
 }
 
 /// A random history from one seed: small numbers of everything, so that instants coincide and borders are hit.
@@ -331,7 +351,7 @@ fn messages(h: &mut History, rng: &mut fastrand::Rng, room: u32) {
         }
         let told = started + [0, rng.i64(0..200)][rng.usize(0..2)];
         let acked = [None, Some(true), Some(true), Some(false)][rng.usize(0..4)];
-        let settled = (acked.is_none() && rng.bool()).then(|| (told + rng.i64(0..100), rng.bool()));
+        let settled = (acked != Some(false) && rng.bool()).then(|| (told + rng.i64(0..100), rng.bool()));
         let (sender, planned) = (rng.u32(0..h.members), started - rng.i64(0..60));
         h.messages.push(Message { room, number, sender, planned, started, told, acked, settled });
     }

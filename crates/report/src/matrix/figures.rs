@@ -1,12 +1,12 @@
 //! What the table shows of a run, computed from its summary.
 
 use serde::Serialize;
-use sonagi_measure::summary::{OperationSummary, Quantiles, Summary};
+use sonagi_measure::summary::{Delivery, OperationSummary, Quantiles, Summary};
 
 /// A run in one row. Names are a public contract (`docs/matrix.md`); None: nothing of the kind was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// Most users connected at one time.
+    /// Most users connected at one time; those that drain are not.
     pub users_held: u64,
     /// The population asked for.
     pub users_wanted: Option<u64>,
@@ -16,8 +16,8 @@ pub struct Figures {
     pub connect_p95_ms: Option<f64>,
     /// Operations of all kinds ended, over the run's duration.
     pub operations_per_s: f64,
-    /// Messages received, over the run's duration.
-    pub messages_per_s: f64,
+    /// Copies that arrived, over the run's duration.
+    pub messages_per_s: Option<f64>,
     /// Share of owed copies that arrived; nothing is said of a run that owed none.
     pub delivery_ratio: Option<f64>,
     /// Planned send to receipt.
@@ -28,7 +28,7 @@ pub struct Figures {
     pub end_to_end_p99_ms: Option<f64>,
     /// Copies that came after a reconnect.
     pub replayed: u64,
-    /// All bytes of the run, both ways, over the copies that arrived.
+    /// All bytes received over the copies that arrived.
     pub bytes_per_copy: Option<f64>,
     /// CPU time of the service beside the run.
     pub service_cpu_s: Option<f64>,
@@ -51,7 +51,7 @@ impl Figures {
             connect_mean_ms: of(connect, |ms| ms.mean),
             connect_p95_ms: of(connect, |ms| ms.p95),
             operations_per_s: per_second(run.kinds.iter().map(|kind| kind.count).sum(), run.duration_s),
-            messages_per_s: per_second(run.traffic.messages_received, run.duration_s),
+            messages_per_s: delivery.map(|delivery| per_second(arrived(delivery), run.duration_s)),
             delivery_ratio: delivery
                 .filter(|delivery| delivery.counts.owed > 0)
                 .map(|delivery| delivery.ratio),
@@ -78,10 +78,15 @@ fn connects(run: &Summary) -> Option<&OperationSummary> {
 }
 
 fn bytes_per_copy(run: &Summary) -> Option<f64> {
-    let counts = &run.delivery.as_ref()?.counts;
-    let arrived = counts.delivered + counts.late + counts.replayed;
-    let bytes = run.traffic.bytes_sent + run.traffic.bytes_received;
+    let arrived = arrived(run.delivery.as_ref()?);
+    let bytes = run.traffic.bytes_received;
     (arrived > 0).then(|| (bytes as f64 / arrived as f64 * 10.0).round() / 10.0)
+}
+
+/// Copies owed that came, however late. What the protocols count as messages differs: some acknowledge by one.
+fn arrived(delivery: &Delivery) -> u64 {
+    let counts = &delivery.counts;
+    counts.delivered + counts.late + counts.replayed
 }
 
 /// A rate of less than a second would be a guess.

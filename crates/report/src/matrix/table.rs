@@ -24,7 +24,7 @@ pub(super) const COLUMNS: [Column; 14] = [
     column("conn avg", 9, |f| ms(f.connect_mean_ms)),
     column("conn p95", 9, |f| ms(f.connect_p95_ms)),
     column("ops/s", 7, |f| rate(f.operations_per_s)),
-    column("msgs/s", 7, |f| rate(f.messages_per_s)),
+    column("msgs/s", 7, |f| f.messages_per_s.map_or_else(none, rate)),
     column("delivered", 11, |f| f.delivery_ratio.map_or_else(none, percent)),
     column("fails", 7, |f| short(f.failures)),
     column("e2e p50", 8, |f| ms(f.end_to_end_p50_ms)),
@@ -38,7 +38,7 @@ pub(super) const COLUMNS: [Column; 14] = [
 
 /// Beneath the table, so that no figure is without its unit.
 pub(super) const LEGEND: &str = "Times in ms: until a user is connected (conn), and planned send to receipt (e2e). \
-    held: most users connected at one time. msgs/s: received. B/copy: all bytes of the run, both ways, over the copies \
+    held: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the copies \
     that arrived. CPU s and MB: the service's. fails: failures of all kinds.";
 
 /// Draws it.

@@ -76,7 +76,6 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
 
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
     http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
-    apdex       0.87 (good) · 230 within 100 ms, 60 within 400 ms, 10 slower
 
     latency (ms)                     count    p50    p90    p95    p99  p99.9    max
     end to end (delivery)          196,961   1.20   2.40   3.00   4.80   9.60   14.4
@@ -230,4 +229,12 @@ fn what_was_expected_of_responses_stands_in_both_summaries() {
     assert!(page.contains(&dots("plugins.expect.ok", "2")), "{page}");
     assert!(page.contains(&dots("plugins.expect.failed.equals", "1")), "{page}");
     assert!(!page.contains("plugins.expect.ok.equals"), "Artillery shows no counts of nothing: {page}");
+}
+
+#[test]
+fn the_apdex_score_stands_below_http_when_the_script_asks_for_it() {
+    let page = console::summary(&fixture::with_plugins(), 100, false);
+    let line = page.lines().find(|line| line.starts_with("apdex")).unwrap();
+    assert_eq!(line, "apdex       0.87 (good) · 230 within 100 ms, 60 within 400 ms, 10 slower");
+    assert!(!console::summary(&fixture::fan_out(), 100, false).contains("apdex"));
 }

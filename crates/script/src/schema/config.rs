@@ -363,7 +363,7 @@ pub(crate) const SOCKETIO: Area = Area {
             "url",
             "an address",
             "\"http://127.0.0.1:8080\"",
-            "Where sessions are opened; the target by default.",
+            "Where a `connect` step opens its session; without effect in the config, as in Artillery.",
         ),
         key("path", "a path", "/socket.io/", "Path of the handshake; `/socket.io/` by default."),
         key(

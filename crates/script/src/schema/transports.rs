@@ -338,7 +338,7 @@ pub(crate) const RECONNECT_STEP: Area = Area {
         "reconnect",
         "true",
         "true",
-        "Cuts the connection without a goodbye and opens it again with all its subscriptions, which resume. (Sonagi's own.)",
+        "Cuts the connection without a goodbye and opens it again with all its subscriptions; those that say {{ $cursor }} or have a cursor of their own resume. (Sonagi's own.)",
     )],
 };
 
@@ -358,6 +358,18 @@ pub(crate) const SERVE: Area = Area {
             "a whole number of users",
             "100",
             "Accounts user1@example.test … with the password `password`.",
+        ),
+        key(
+            "account",
+            "`EMAIL:PASSWORD` or a list of them",
+            "\"ann@example.test:secret\"",
+            "Accounts beside the seeded ones, their friends.",
+        ),
+        key(
+            "loginRate",
+            "a whole number",
+            "50",
+            "Logins a second of one account, four times as many at once; 5 by default.",
         ),
         key("fault", "a text", "\"drop=3%,seed=7\"", "Misbehaves on purpose (docs/faults.md)."),
         key(

@@ -82,6 +82,11 @@ fn a_matrix_is_narrowed_by_the_values_left() {
         said(&text, &narrow("n", &["1", "9"])),
         ["0:0: the axis n has no value \"9\" | its values: 1, 2, 3"]
     );
+    let twice = Overrides {
+        matrix: [("n", "1"), ("n", "2")].map(|(axis, value)| (axis.into(), vec![value.into()])).into(),
+        ..Overrides::default()
+    };
+    assert_eq!(said(&text, &twice), ["0:0: the axis n is narrowed twice | write `--matrix n=1,2`"]);
     let plain = script("").replace("{{ n }}", "3").replace("{{ path }}", "x");
     assert_eq!(
         said(&plain, &narrow("n", &["1"])),
@@ -165,13 +170,21 @@ fn a_notice_of_all_runs_is_said_once() {
 
 #[test]
 fn a_service_is_brought_along_unless_a_target_is_given() {
-    let text = script("serve: {workers: 2, origin: [a, b], null: true, grace: 500ms}\n")
+    let text = script("serve: {workers: 2, origin: [a, b], account: \"a@b.test:1\", loginRate: 50, null: true, grace: 500ms}\n")
         .replace("{{ n }}", "1")
         .replace("{{ path }}", "x");
     let loaded = load_text(&text).unwrap();
     assert_eq!(
         loaded.serve.as_ref().unwrap().arguments,
-        ["--workers=2", "--origin=a", "--origin=b", "--grace=500ms", "--null"]
+        [
+            "--workers=2",
+            "--account=a@b.test:1",
+            "--login-rate=50",
+            "--origin=a",
+            "--origin=b",
+            "--grace=500ms",
+            "--null"
+        ]
     );
     assert_eq!(
         notices(&loaded),
@@ -180,7 +193,10 @@ fn a_service_is_brought_along_unless_a_target_is_given() {
     let given = Overrides { target: Some("http://u".into()), ..Overrides::default() };
     let runs = each_with(&text, &given).unwrap();
     assert_eq!((runs[0].serve.clone(), runs[0].plan.target.as_str()), (None, "http://u"));
-    let plain = text.replace("{workers: 2, origin: [a, b], null: true, grace: 500ms}", "true");
+    let plain = text.replace(
+        "{workers: 2, origin: [a, b], account: \"a@b.test:1\", loginRate: 50, null: true, grace: 500ms}",
+        "true",
+    );
     let without = plain.replace("  target: http://t\n", "");
     assert_eq!(load_text(&without).unwrap().serve.unwrap().arguments, Vec::<String>::new());
 }
@@ -191,7 +207,7 @@ fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
         |serve: &str| script(&format!("serve: {serve}\n")).replace("{{ n }}", "1").replace("{{ path }}", "x");
     assert_eq!(
         problems(&text(
-            "{worker: 1, listen: \"127.0.0.1:1\", seedUsers: many, grace: soon, null: 3, store: [a]}"
+            "{worker: 1, listen: \"127.0.0.1:1\", seedUsers: many, grace: soon, null: 3, store: [a], account: {a: 1}, loginRate: often}"
         )),
         [
             r#"1:9: unknown key "worker" in serve | did you mean "workers"?"#,
@@ -200,6 +216,8 @@ fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
             r#"1:67: grace wants a time: seconds, or a text like "500ms", "30s", "5m", e.g. `grace: 2`; got the text "soon""#,
             "1:79: null wants true or false, e.g. `null: true`; got 3",
             "1:89: store wants `memory`, or a file's name, e.g. `store: memory`; got a list of 1",
+            r#"1:103: account wants `EMAIL:PASSWORD` or a list of them, e.g. `account: "ann@example.test:secret"`; got a mapping"#,
+            r#"1:122: loginRate wants a whole number, e.g. `loginRate: 50`; got the text "often""#,
         ]
     );
     assert_eq!(

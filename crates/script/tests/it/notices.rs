@@ -28,3 +28,69 @@ fn a_stamp_in_a_scenario_that_no_user_runs_tracks_nothing() {
         ]
     );
 }
+
+/// A scenario over this engine with these lines of `config` (from line 4) and steps, and what is said of it.
+fn of(engine: &str, config: &str, flow: &str) -> Vec<String> {
+    let head = HEAD.trim_end_matches("scenarios:\n");
+    let scenario = format!("scenarios:\n  - engine: {engine}\n    flow: [{flow}]\n");
+    notices(&load_text(&format!("{head}{config}{scenario}")).unwrap())
+}
+
+#[test]
+fn a_reconnect_that_takes_up_nothing_says_so() {
+    const STEPS: &str = "{subscribe: a}, {think: 1}, {reconnect: true}, {reconnect: true}";
+    let mute = "so what is sent meanwhile is not owed";
+    for (engine, subscribe, unless) in [
+        ("ws", "send: {join: \"{{ $room }}\" AFTER}", ""),
+        ("stomp", "destination: \"/{{ $room }}\", headers: {x: y AFTER}", ""),
+        (
+            "socketio",
+            "emit: [join, {room: \"{{ $room }}\" AFTER}]",
+            ", unless the server recovers the session",
+        ),
+    ] {
+        let lines = |after: &str, reconnect: &str| {
+            let subscribe = subscribe.replace("AFTER", after);
+            format!("  reconnect: {{cursor: seq{reconnect}}}\n  {engine}: {{subscribe: {{{subscribe}}}}}\n")
+        };
+        let said = format!(
+            "8:40: reconnect: the subscription does not resume{unless}: nothing in it says {{{{ $cursor }}}}, {mute}"
+        );
+        assert_eq!(of(engine, &lines("", ""), STEPS), [said], "{engine}");
+        assert_eq!(of(engine, &lines(", after: \"{{ $cursor }}\"", ""), STEPS), [""; 0], "{engine}");
+        assert_eq!(of(engine, &lines("", ", resume: false"), STEPS), [""; 0], "it is not meant to: {engine}");
+        let without = STEPS.replace(", {reconnect: true}", "");
+        assert_eq!(of(engine, &lines("", ""), &without), [""; 0], "{engine}");
+    }
+    assert_eq!(of("sse", "  sse: {url: \"/{{ $room }}\"}\n", STEPS), [""; 0], "a stream has its own cursor");
+}
+
+#[test]
+fn polls_that_all_ask_the_same_say_so() {
+    let lines = |cursor: &str| format!("  poll: {{url: \"/{{{{ $room }}}}\", every: 1{cursor}}}\n");
+    assert_eq!(of("poll", &lines(", cursor: {json: $.next, as: after}"), "{subscribe: a}"), [""; 0]);
+    assert_eq!(
+        of("poll", &lines(""), "{subscribe: a}"),
+        [
+            "4:9: polls without `cursor` all ask the same: what the target does not forget once it is answered comes with each of them, and counts as duplicates"
+        ]
+    );
+    assert_eq!(of("ws", &lines(""), "{connect: /ws}"), [""; 0], "nobody polls");
+}
+
+/// A script that names a host there loads the target in Artillery: going elsewhere would load who was not meant.
+#[test]
+fn a_url_among_the_options_of_socketio_opens_nothing_there() {
+    let text = format!("{HEAD}  - {{engine: socketio, socketio: {{url: \"http://c\"}}, flow: [{{emit: [a]}}, {{connect: {{url: \"http://d\"}}}}]}}\n")
+        .replace("target: http://t", "target: http://t\n  socketio: {url: \"http://b\"}");
+    let loaded = load_text(&text).unwrap();
+    let plan = format!("{:?}", loaded.plan);
+    assert!(!plan.contains("http://b") && !plan.contains("http://c"), "{plan}");
+    assert!(plan.contains("http://d"), "a connect step says where: {plan}");
+    let told = notices(&loaded);
+    assert_eq!(
+        told.iter().filter(|notice| notice.contains("url: no effect, as in Artillery")).count(),
+        2,
+        "{told:?}"
+    );
+}

@@ -31,6 +31,20 @@ pub(crate) fn problems(text: &str) -> Vec<String> {
     }
 }
 
+/// What is wrong in any run of a matrix: `2:3: what`.
+pub(crate) fn every_problem(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.yml");
+    std::fs::write(&path, text).unwrap();
+    match sonagi_script::load_each(&path, &Overrides::default()) {
+        Ok(_) => Vec::new(),
+        Err(Problems(all)) => all
+            .into_iter()
+            .map(|problem| format!("{}:{}: {}", problem.line, problem.column, problem.what))
+            .collect(),
+    }
+}
+
 pub(crate) fn notices(loaded: &Loaded) -> Vec<String> {
     loaded
         .notices

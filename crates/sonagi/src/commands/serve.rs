@@ -5,8 +5,10 @@ use crate::exit::Exit;
 use crate::service::LISTENING;
 use crate::terminal::Terminal;
 use crate::{limits, signals, values};
+use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use sonagi_chat::{Config, Faults, Store};
+use sonagi_chat::{Account, Config, Faults, Rate, Store};
+use sonagi_script::Refused;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -49,7 +51,12 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(u32).range(0..=1_000_000)),
         )
         .arg(
-            flag("credentials", "FILE", "Write the seeded users' emails and passwords here (.csv or .json)")
+            flag("account", "EMAIL:PASSWORD", "Create this account, too, a friend of the last seeded ones; repeatable")
+                .action(ArgAction::Append)
+                .value_parser(account),
+        )
+        .arg(
+            flag("credentials", "FILE", "Write the users' emails and passwords here (.csv or .json)")
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(
@@ -88,13 +95,49 @@ pub(super) fn define() -> Command {
         )
 }
 
+/// What of these arguments the command would refuse when it starts, each with its place among them.
+pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
+    let parse = |given: &[String]| define().no_binary_name(true).try_get_matches_from(given).err();
+    let refused = |argument, error: &clap::Error| {
+        let why = why(error);
+        match why.split_once("\nhint: ") {
+            Some((why, hint)) => Refused { argument, why: why.to_owned(), hint: Some(hint.to_owned()) },
+            None => Refused { argument, why, hint: None },
+        }
+    };
+    let alone: Vec<_> = (0..arguments.len())
+        .filter_map(|at| parse(&arguments[at..=at]).map(|error| refused(at, &error)))
+        .collect();
+    if !alone.is_empty() {
+        return alone;
+    }
+    // Each is fine by itself: two of them are not, together.
+    let Some(error) = parse(arguments) else { return Vec::new() };
+    let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let flag = named.split(' ').next();
+    let at = arguments.iter().position(|argument| argument.split('=').next() == flag);
+    vec![refused(at.unwrap_or_default(), &error)]
+}
+
+/// What clap has against an argument, without its name.
+fn why(error: &clap::Error) -> String {
+    if let Some(cause) = std::error::Error::source(error) {
+        return cause.to_string();
+    }
+    match error.get(ContextKind::PriorArg) {
+        Some(other) => format!("it cannot stand beside `{other}`"),
+        None => error.kind().to_string(),
+    }
+}
+
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
-fn limit_flags() -> [Arg; 9] {
+fn limit_flags() -> [Arg; 10] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
         count("connections", "N", "Most connections open at once"),
         count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
         count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
+        count("login-rate", "N", "Logins a second of one account, four times as many at once; default: 5"),
         limit("ping-interval", "How often each connection is pinged"),
         limit("ping-timeout", "How long the answer to a ping may take"),
         limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
@@ -115,6 +158,15 @@ fn time(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::duration)
 }
 
+fn account(text: &str) -> Result<Account, String> {
+    match text.split_once(':') {
+        Some((email, password)) if email.contains('@') && !password.is_empty() => {
+            Ok(Account { email: email.to_owned(), password: password.to_owned() })
+        }
+        _ => Err("an account is an email address and a password, as in ann@example.test:secret".to_owned()),
+    }
+}
+
 /// A limit nothing could keep if it were zero.
 fn limit(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::positive_duration)
@@ -122,7 +174,7 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let config = config(matches);
-    let credentials = credentials(matches, config.seed_users)?;
+    let credentials = credentials(matches, config.seed_users + config.accounts.len())?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
     let runtime = runtime(config.workers)
@@ -161,8 +213,8 @@ fn runtime(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     builder.worker_threads(workers).enable_all().build()
 }
 
-/// Where the seeded users' passwords go: a format we write, and users to write down.
-fn credentials(matches: &ArgMatches, seed_users: usize) -> Result<Option<&PathBuf>, Error> {
+/// Where the users' passwords go: a format we write, and users to write down.
+fn credentials(matches: &ArgMatches, users: usize) -> Result<Option<&PathBuf>, Error> {
     let Some(path) = matches.get_one::<PathBuf>("credentials") else { return Ok(None) };
     let problem = |what: &dyn std::fmt::Display| Err(Error::flag("--credentials", what));
     let written = |extension: &std::ffi::OsStr| {
@@ -171,8 +223,10 @@ fn credentials(matches: &ArgMatches, seed_users: usize) -> Result<Option<&PathBu
     if !path.extension().is_some_and(written) {
         return problem(&format_args!("the file ends in .csv or .json; got `{}`", path.display()));
     }
-    if seed_users == 0 {
-        return problem(&"there are no users to write down\nhint: --seed-users N creates some");
+    if users == 0 {
+        return problem(
+            &"there are no users to write down\nhint: --seed-users N creates some, --account one",
+        );
     }
     Ok(Some(path))
 }
@@ -194,6 +248,7 @@ fn config(matches: &ArgMatches) -> Config {
             file => Store::File(PathBuf::from(file)),
         },
         seed_users: *matches.get_one::<u32>("seed-users").expect("it has a default") as usize,
+        accounts: matches.get_many::<Account>("account").into_iter().flatten().cloned().collect(),
         faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
         origins: matches.get_many::<String>("origin").into_iter().flatten().cloned().collect(),
         protocol_suite: matches.get_flag("protocol-suite"),
@@ -214,6 +269,9 @@ fn config(matches: &ArgMatches) -> Config {
     count("connections", &mut limits.connections);
     count("queue-bytes", &mut limits.queue_bytes);
     count("max-payload", &mut limits.max_payload);
+    if let Some(rate) = matches.get_one::<u32>("login-rate") {
+        limits.login_per_email = Rate::of_logins(*rate);
+    }
     let time = |name: &str, limit: &mut Duration| {
         if let Some(time) = matches.get_one::<Duration>(name) {
             *limit = *time;

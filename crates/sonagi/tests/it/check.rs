@@ -67,3 +67,30 @@ fn a_troubled_script_is_not_run() {
     assert!(answer.err.contains("troubled.yml:6:7:"), "{}", answer.err);
     assert_eq!(place.folders().len(), 0);
 }
+
+#[test]
+fn options_that_serve_refuses_are_problems_at_their_keys_and_nothing_is_run() {
+    let place = Place::new();
+    let example = "for example drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7";
+    let unknown = format!(
+        "8:17: fault: faults are drop, duplicate, delay, reorder, leak, seed, hold, settle; got `drp`\n  hint: {example}"
+    );
+    for (serve, problems) in [
+        ("{ workers: 0 }", &["8:19: workers: 0 is not in 1..=1024"][..]),
+        (
+            "{ fault: \"drp=1\", seedUsers: 2, longHold: 0 }",
+            &[&unknown, "8:50: longHold: it must be longer than 0; got `0ms`"],
+        ),
+        ("{ null: true, fault: \"drop=1%\" }", &["8:29: fault: it cannot stand beside `--null`"]),
+    ] {
+        place.write("served.yml", &format!("{CLEAN}serve: {serve}\n"));
+        let all: String = problems.iter().map(|problem| format!("served.yml:{problem}\n")).collect();
+        let answer = place.sonagi(&["check", "served.yml"]);
+        assert_eq!((answer.code, answer.out), (Some(2), all), "{serve}");
+        let answer = place.sonagi(&["run", "served.yml"]);
+        assert_eq!(answer.code, Some(2), "{serve}: {}", answer.err);
+        assert!(answer.err.contains("nothing was run"), "{}", answer.err);
+    }
+    place.write("served.yml", &format!("{CLEAN}serve: {{ workers: 1, null: true }}\n"));
+    assert_eq!(place.sonagi(&["check", "served.yml"]).code, Some(0));
+}

@@ -10,6 +10,7 @@ mod matrix;
 mod outcomes;
 mod reconnect;
 mod run;
+mod seeds;
 mod serve;
 mod signals;
 mod support;

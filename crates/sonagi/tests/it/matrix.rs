@@ -242,13 +242,14 @@ fn a_script_without_a_matrix_has_its_service_and_its_figures_too() {
 #[test]
 fn a_run_that_cannot_be_run_keeps_no_other_from_its_turn() {
     let place = Place::new();
-    let script = HEALTH.replace("users: [2, 3]", "workers: [1, 5000, 2]").replace("\"{{ users }}\"", "2");
-    place.write("health.yml", &script.replace("workers: 1", "workers: \"{{ workers }}\""));
+    let stores = HEALTH.replace("users: [2, 3]", "store: [memory, nowhere/chat.db, chat.db]");
+    let script = stores.replace("\"{{ users }}\"", "2").replace("workers: 1", "store: \"{{ store }}\"");
+    place.write("health.yml", &script);
     let answer = place.sonagi(&["run", "health.yml"]);
     assert_eq!(answer.code, Some(4), "{answer:?}");
     assert!(answer.out.starts_with("matrix      2 of 3 runs held their users"), "{}", answer.out);
     assert!(
-        answer.out.contains("5,000: could not run: the reference service did not start"),
+        answer.out.contains("nowhere/chat.db: could not run: the reference service did not start"),
         "{}",
         answer.out
     );
@@ -321,4 +322,14 @@ fn a_script_that_changes_between_its_runs_is_not_run_on() {
         "{}",
         answer.out
     );
+}
+
+#[test]
+fn a_service_that_cannot_start_says_why_and_the_run_with_it() {
+    let place = Place::new();
+    place.write("health.yml", &HEALTH.replace("workers: 1", "store: nowhere/chat.db"));
+    let answer = place.sonagi(&["run", "health.yml", "--matrix", "users=2"]);
+    let why = "the reference service did not start: it ended with exit status: 4: cannot open the message store: unable to open database file: nowhere/chat.db";
+    assert!(answer.err.contains(why), "{}", answer.err);
+    assert_eq!(answer.code, Some(4), "{}", answer.err);
 }

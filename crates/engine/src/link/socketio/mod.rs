@@ -149,37 +149,17 @@ impl SocketioLink {
         &self.session.recoveries
     }
 
-    /// Leaves a namespace; there is no answer.
-    pub fn disconnect(&mut self, namespace: &str) {
-        self.send(&Packet::disconnect(namespace), &[]);
-    }
-
     /// Sends an event. `array_json` is the JSON array of name and arguments, with `{"_placeholder":true,"num":i}` where
     /// attachment i belongs. With an id the server is asked to acknowledge.
     pub fn emit(&mut self, namespace: &str, ack: Option<u64>, array_json: &str, attachments: &[Vec<u8>]) {
-        self.send_array(Kind::Event, namespace, ack, array_json, attachments);
-    }
-
-    /// Acknowledges an event that carried an id. `array_json` is the JSON array of arguments.
-    pub fn acknowledge(&mut self, namespace: &str, id: u64, array_json: &str, attachments: &[Vec<u8>]) {
-        self.send_array(Kind::Ack, namespace, Some(id), array_json, attachments);
+        let (namespace, data) = (namespace.into(), array_json.into());
+        let packet = Packet { kind: Kind::Event, namespace, ack, attachments: 0, data };
+        self.send(&packet.with_attachments(attachments.len()), attachments);
     }
 
     /// Whether frames travel by WebSocket now.
     pub fn is_websocket(&self) -> bool {
         matches!(self.transport, Transport::Websocket(_))
-    }
-
-    fn send_array(
-        &mut self,
-        kind: Kind,
-        namespace: &str,
-        ack: Option<u64>,
-        json: &str,
-        attachments: &[Vec<u8>],
-    ) {
-        let packet = Packet { kind, namespace: namespace.into(), ack, attachments: 0, data: json.into() };
-        self.send(&packet.with_attachments(attachments.len()), attachments);
     }
 
     fn send(&mut self, packet: &Packet<'_>, attachments: &[Vec<u8>]) {

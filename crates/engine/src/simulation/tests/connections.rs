@@ -1,6 +1,7 @@
 //! WebSocket and Socket.IO users whose server ends things at the wrong moment.
 
 use super::*;
+use crate::plan::template::Piece;
 use crate::plan::{
     Awaited, Content, SocketioConnect, SocketioOptions, SocketioTransport, WebsocketConnect, WebsocketSend,
 };
@@ -74,6 +75,13 @@ fn send(response: Option<Awaited>) -> Step {
     Step::WebsocketSend(Box::new(WebsocketSend { operation: OperationId(1), payload, response }))
 }
 
+fn send_stamped(response: Option<Awaited>) -> Step {
+    let function = crate::plan::Function::Stamp;
+    let stamp = Piece::Hole(Expression::Call { function, arguments: Vec::new() });
+    let payload = Content::Text(Template { pieces: vec![stamp] });
+    Step::WebsocketSend(Box::new(WebsocketSend { operation: OperationId(1), payload, response }))
+}
+
 fn any_within(timeout: Duration) -> Option<Awaited> {
     Some(Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new() })
 }
@@ -142,18 +150,37 @@ async fn hanging_up_in_mid_flow_ends_the_membership_and_a_rejoin_begins_another(
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_no_connection_took_was_not_sent() {
-    let mut plan = talk(vec![join(), send(None)]);
-    let stamped = crate::plan::template::Piece::Hole(Expression::Call {
-        function: crate::plan::Function::Stamp,
-        arguments: Vec::new(),
-    });
-    if let Step::WebsocketSend(send) = &mut plan.scenarios[0].flow[1] {
-        send.payload = Content::Text(Template { pieces: vec![stamped] });
-    }
+    let plan = talk(vec![join(), send_stamped(None)]);
     let run = simulate_closely(plan, Control::new(), server(Frames::default(), Frames::default())).await;
     assert_eq!(codes(&run.summary), [("not_connected", 1)]);
     assert_eq!(run.summary.delivery.unwrap().counts.messages, 0);
     assert_eq!(run.memberships, [1, 1, 1]);
+}
+
+/// The sender is owed its own copy; it never comes. What is answered was taken, and has to come.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_answer_does_not_come_in_time_is_not_known_to_have_been_taken() {
+    for (answer, lost, unknown) in
+        [(Frames::default(), 0, 1), (Frames::default().text(r#"{"type":"ack"}"#), 1, 0)]
+    {
+        let flow = vec![connect(), join(), think(1.0), send_stamped(any_within(SECOND))];
+        let summary = simulate(talk(flow), Control::new(), server(Frames::default(), answer)).await;
+        let counts = summary.delivery.unwrap().counts;
+        assert_eq!((counts.messages, counts.lost, counts.unknown), (1, lost, unknown));
+    }
+}
+
+/// Whose iteration is over drains for two seconds beside its successors, who come twice a second.
+#[tokio::test(start_paused = true)]
+async fn who_only_drains_is_not_held() {
+    let stage = Stage { name: None, duration: 5 * SECOND, from: Some(3), users: 3 };
+    let flow = vec![connect(), join(), think(0.5)];
+    let drain = 2 * SECOND;
+    let plan = Plan { load: Load::Closed { stages: vec![stage] }, drain, ..talk(flow) };
+    let run = simulate_closely(plan, Control::new(), server(Frames::default(), Frames::default())).await;
+    assert!(run.summary.users.completed >= 27, "{}", run.summary.users.completed);
+    assert_eq!(run.most_connected, 3);
+    assert_eq!(run.departed as u64, run.summary.users.completed, "the ledger need not know them for ever");
 }
 
 fn connect_socketio() -> Step {

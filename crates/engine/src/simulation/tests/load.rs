@@ -92,6 +92,44 @@ async fn a_population_iterates_until_its_time_is_over() {
     assert_eq!((summary.users.completed, summary.users.failed), (30, 0));
 }
 
+/// A place whose users fail at once stays empty for 0.1, 0.2, 0.4, 0.8 s and then a second each time; one that completes
+/// ends that.
+#[tokio::test(start_paused = true)]
+async fn a_dead_service_is_not_met_by_user_after_user() {
+    let closed = |seconds: u32| {
+        let stage = Stage { name: None, duration: seconds * SECOND, from: Some(2), users: 2 };
+        Load::Closed { stages: vec![stage] }
+    };
+    let dead = |stream| drop(stream);
+    let summary = simulate(plan(closed(10), vec![get(SECOND)]), Control::new(), dead).await;
+    // At 0, 0.1, 0.3, 0.7, 1.5, 2.5 … 9.5 s.
+    assert_eq!((summary.users.failed, summary.users.completed), (2 * 13, 0));
+
+    let start = Instant::now();
+    let recovers = http_server(move |now| if now < 2 * SECOND { 2 * SECOND } else { SECOND / 2 });
+    let summary = simulate(plan(closed(6), vec![get(SECOND)]), Control::new(), recovers).await;
+    // Without an answer from 0, 1.1 s on; then every half second from 2.3 s on, with nothing between.
+    assert_eq!((summary.users.failed, summary.users.completed), (2 * 2, 2 * 8));
+    assert!(start.elapsed() < 8 * SECOND, "{:?}", start.elapsed());
+}
+
+/// The pause after a failure ends with the run.
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_an_empty_place() {
+    let stage = Stage { name: None, duration: 60 * SECOND, from: Some(1), users: 1 };
+    let control = Control::new();
+    let stop = control.clone();
+    let start = Instant::now();
+    let run = simulate(plan(Load::Closed { stages: vec![stage] }, vec![get(SECOND)]), control, drop);
+    let stopper = async {
+        tokio::time::sleep(Duration::from_millis(1_600)).await;
+        stop.stop();
+    };
+    let (summary, ()) = tokio::join!(run, stopper);
+    assert_eq!(summary.users.failed, 5);
+    assert!(start.elapsed() < 1_700 * MILLISECOND, "{:?}", start.elapsed());
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_unanswered_request_counts_as_long_as_its_limit() {
     let silent = |stream: DuplexStream| {

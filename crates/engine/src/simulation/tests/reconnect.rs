@@ -12,6 +12,7 @@ use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
+mod cutting;
 mod resuming;
 
 /// The far end of one connection.
@@ -403,13 +404,18 @@ async fn the_step_cuts_the_connection_and_opens_it_again_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_connection_there_is_nothing_to_open_again() {
-    let summary = simulate(
-        reconnecting(automatic(), vec![Step::Reconnect]),
-        Control::new(),
-        server(SECOND, |_, _| async {}),
-    );
-    let summary = summary.await;
-    assert_eq!((summary.users.failed, codes(&summary)), (1, vec![("not_connected", 1)]));
+    for (before, why) in [
+        (vec![], "none was opened before"),
+        (vec![Step::Disconnect], "none was opened before"),
+        (vec![open(), Step::Disconnect], "the flow has closed its own (disconnect)"),
+    ] {
+        let flow = [before, vec![Step::Reconnect]].concat();
+        let keeps = server(SECOND, |_, mut peer: Peer| async move { peer.stay().await });
+        let summary = simulate(reconnecting(automatic(), flow), Control::new(), keeps).await;
+        assert_eq!((summary.users.failed, codes(&summary)), (1, vec![("not_connected", 1)]), "{why}");
+        let detail = format!("the step opens a connection again, and {why}");
+        assert_eq!(summary.errors[0].example, detail);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ fn mistakes_in_http_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 44] = [
+const CASES: [Case; 46] = [
     (http, "    - gett: {url: /}\n", &[r#"7:7: unknown step "gett" | did you mean "get"?"#]),
     (
         http,
@@ -163,6 +163,16 @@ const CASES: [Case; 44] = [
         http,
         "    - get: {url: /, match: {json: $.a}}\n",
         &["7:28: a match needs a value to compare with | add `value: true`"],
+    ),
+    (
+        http,
+        "    - get: {url: /, match: {regexp: lat}}\n",
+        &["7:28: a match needs a value to compare with | add `value: lat`"],
+    ),
+    (
+        http,
+        "    - get: {url: /, match: {regexp: 'id=(\\d+)'}}\n",
+        &[r#"7:28: a match needs a value to compare with | add `value: "what the expression must find"`"#],
     ),
     (
         http,

@@ -1,6 +1,6 @@
 //! Mistakes in what rooms are over each transport, and in how a lost connection comes back.
 
-use crate::support::problems;
+use crate::support::{every_problem, problems};
 
 const HEAD: &str = "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n";
 
@@ -158,18 +158,49 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
     );
 }
 
+/// What each way of polling or streaming needs to subscribe.
+const PULLS: &str = "  sse: {url: \"/s/{{ $room }}\"}\n  poll: {url: \"/p/{{ $room }}\", every: 1, cursor: {json: $.next, as: after}}\n  longpoll: {url: \"/l/{{ $room }}\"}\n";
+
+#[test]
+fn over_streams_and_polls_a_user_listens_to_one_room_at_a_time() {
+    let twice = "      - subscribe: a\n      - loop:\n          - join: b\n        count: 2\n";
+    for engine in ["sse", "poll", "longpoll"] {
+        let said = format!(
+            "12:13: over {engine} a user listens to one room at a time; this flow already does since line 10 | write `disconnect: true` before it, or make a scenario for the other room"
+        );
+        check(PULLS, engine, twice, &[&said]);
+        check(PULLS, engine, "      - subscribe: a\n      - disconnect: true\n      - subscribe: b\n", &[]);
+    }
+    check(WS, "ws", "      - subscribe: a\n      - subscribe: b\n", &[]);
+}
+
+#[test]
+fn a_second_room_is_refused_only_in_the_runs_in_which_it_cannot_be_heard() {
+    let config = format!("{PULLS}{WS}");
+    let script = script(&config, "\"{{ transport }}\"", "      - subscribe: a\n      - subscribe: b\n");
+    assert_eq!(problems(&format!("{script}matrix: {{transport: [ws]}}\n")), [""; 0]);
+    let text = format!("{script}matrix: {{transport: [poll, ws, sse]}}\n");
+    let told = |engine: &str| {
+        format!(
+            "12:9: over {engine} a user listens to one room at a time; this flow already does since line 11 (with transport: {engine})"
+        )
+    };
+    assert_eq!(every_problem(&text), [told("poll"), told("sse")]);
+}
+
 #[test]
 fn stomp_is_spoken_as_its_protocol_has_it() {
     check(
-        "  stomp: {versions: [\"1.3\"], heartBeat: [1], ack: always, receipts: [send, all], connectHeaders: {heart-beat: \"1,1\"}}\n",
+        "  stomp: {versions: [1.2, \"1.3\"], heartBeat: [1, x], ack: always, receipts: [snd, all], connectHeaders: {heart-beat: \"1,1\"}}\n",
         "stomp",
         "      - subscribe: {destination: /a, headers: {id: 1}, ack: none}\n      - subscribe: {headers: {}}\n      - send: hello\n      - send: {destination: /a, body: {a: 1}}\n      - send: {destination: /a, body: a, json: b}\n      - connect: {url: /x}\n        namespace: /y\n",
         &[
-            r#"4:21: versions wants a list of `1.0`, `1.1` and `1.2`, e.g. `versions: ["1.2"]`; got a list of 1"#,
-            "4:41: heartBeat wants a list of two numbers of milliseconds, e.g. `heartBeat: [10000, 10000]`; got a list of 1",
-            r#"4:51: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "always""#,
-            "4:69: receipts wants a list of `subscribe` and `send`, e.g. `receipts: [subscribe, send]`; got a list of 2",
-            "4:99: connectHeaders: the header heart-beat is set by the protocol | use `heartBeat`",
+            r#"4:27: versions wants a list of `1.0`, `1.1` and `1.2`, e.g. `versions: ["1.2"]`; got the text "1.3""#,
+            r#"4:50: heartBeat wants a list of two numbers of milliseconds, e.g. `heartBeat: [10000, 10000]`; got the text "x""#,
+            r#"4:59: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "always""#,
+            r#"4:78: receipts are asked for `subscribe` and `send`; got "snd" | did you mean "send"?"#,
+            r#"4:83: receipts wants a list of `subscribe` and `send`, e.g. `receipts: [subscribe, send]`; got the text "all""#,
+            "4:106: connectHeaders: the header heart-beat is set by the protocol | use `heartBeat`",
             "8:48: headers: the header id is set by the protocol",
             r#"8:61: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "none""#,
             "9:20: a STOMP subscription needs a destination | add `destination: /topic/news`",

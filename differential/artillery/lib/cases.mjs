@@ -1,0 +1,42 @@
+// The scripts of scripts/, and what their first comments say of them.
+//
+//     # What it shows, in a line that the table of the guide can print.
+//     # flags: -e load --variables '{"a":1}'
+//     # env: NAME=value
+//     # mask: a regular expression; what it finds differs from run to run and only its shape is compared
+//     # order: any        the steps of one user may come in any order
+//     # quick             also run by `make test`
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+
+export const SCRIPTS = new URL('../scripts/', import.meta.url).pathname;
+
+/** All cases, by name. */
+export const cases = () =>
+  readdirSync(SCRIPTS).filter((name) => name.endsWith('.yml') && !name.startsWith('_')).sort().map((name) => read(basename(name, '.yml')));
+
+/** One case: `{name, shows, flags, env, masks, anyOrder, quick}`. */
+export function read(name) {
+  const text = readFileSync(`${SCRIPTS}${name}.yml`, 'utf8');
+  return { name, ...said(text.split('\n')) };
+}
+
+/** What the comments at the top say. */
+export function said(lines) {
+  const until = lines.findIndex((line) => !line.startsWith('#'));
+  const [shows, ...rest] = lines.slice(0, until < 0 ? lines.length : until).map((line) => line.slice(1).trim());
+  const found = { shows, flags: [], env: {}, masks: [], anyOrder: false, quick: false };
+  for (const line of rest) {
+    const [, word, value] = line.match(/^(\w+)(?:: *(.*))?$/) ?? [undefined, line, undefined];
+    if (word === 'flags') found.flags = words(value);
+    else if (word === 'env') found.env = { ...found.env, ...Object.fromEntries(words(value).map((pair) => pair.split('='))) };
+    else if (word === 'mask') found.masks.push(new RegExp(value, 'g'));
+    else if (word === 'order' && value === 'any') found.anyOrder = true;
+    else if (word === 'quick') found.quick = true;
+    else throw new Error(`a case's comment says \`${line}\`, which means nothing (lib/cases.mjs has what does)`);
+  }
+  return found;
+}
+
+/** Words as a shell takes them apart, with single quotes only. */
+const words = (text) => [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare);

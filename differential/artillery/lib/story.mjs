@@ -1,0 +1,63 @@
+// What a run did, put so that two runs of one script can be compared: without what differs from run to run (ports, ids,
+// the order among users) and without what a tool is free to choose (which is compared on its own).
+
+/** Said by every client in its own way and meaningless to a script. */
+const NOISE = new Set(['host', 'connection', 'content-length', 'date', 'sec-websocket-key', 'sec-websocket-version', 'upgrade']);
+/** A tool's own choice: compared as a set over the whole run, not with each request. */
+const CHOICES = new Set(['user-agent', 'accept-encoding', 'transfer-encoding', 'sec-websocket-extensions', 'accept']);
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const BOUNDARY = /(multipart\/form-data; *boundary=).*/;
+
+/** `{users, choices}` of a target's log: what each user did, sorted, and the headers that tools choose. */
+export function story(log, { url, masks = [], anyOrder = false }) {
+  const choices = {};
+  const users = new Map();
+  for (const { user, headers = {}, ...entry } of log) {
+    const { kept, chosen } = sifted(headers);
+    for (const [name, value] of Object.entries(chosen)) (choices[name] ??= new Set()).add(value);
+    if (!users.has(user)) users.set(user, []);
+    users.get(user).push(Object.keys(kept).length > 0 ? { ...entry, headers: kept } : entry);
+  }
+  const told = [...users].map(([user, entries]) => steps(entries, user, url, masks, anyOrder));
+  return { users: told.sort((a, b) => compare(a.join('\n'), b.join('\n'))), choices: Object.fromEntries(Object.entries(choices).map(([name, values]) => [name, [...values].sort()])) };
+}
+
+function sifted(headers) {
+  const kept = {};
+  const chosen = {};
+  for (const [name, value] of Object.entries(headers).sort(([a], [b]) => compare(a, b))) {
+    if (CHOICES.has(name)) chosen[name] = String(value);
+    else if (!NOISE.has(name)) kept[name] = name === 'content-type' ? String(value).replace(BOUNDARY, '$1…') : value;
+  }
+  return { kept, chosen };
+}
+
+/** The lines of one user; ids are numbered by their first appearance. */
+function steps(entries, user, url, masks, anyOrder) {
+  const ids = new Map([[user, '<user>']]);
+  const host = new URL(url).host;
+  const lines = entries.map((entry) => {
+    let line = JSON.stringify(entry).replaceAll(host, 'TARGET');
+    line = line.replace(UUID, (id) => ids.get(id) ?? (ids.set(id, `<id ${ids.size}>`), ids.get(id)));
+    for (const mask of masks) line = line.replace(mask, '<masked>');
+    return line;
+  });
+  return anyOrder ? lines.sort(compare) : lines;
+}
+
+const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Of a report's aggregate: counters with their values, the names of rates, summaries with their counts. */
+export function figures({ counters = {}, rates = {}, summaries = {} }) {
+  return {
+    counter: sorted(counters, (value) => value),
+    rate: sorted(rates, () => 'there'),
+    summary: sorted(summaries, ({ count }) => count),
+  };
+}
+
+const sorted = (record, of) => Object.fromEntries(Object.entries(record).sort(([a], [b]) => compare(a, b)).map(([name, value]) => [name, of(value)]));
+
+/** Lines that scripts and functions say on purpose, in whatever order users came. */
+export const spoken = (text) => text.split('\n').filter((line) => line.includes('SAID ')).map((line) => line.slice(line.indexOf('SAID ')).trimEnd()).sort(compare);
