@@ -96,10 +96,28 @@ fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_
         text.lines().filter(of_plugins).map(|line| line.replace("...", "") + "\n").collect::<String>()
     };
     let run = fixture::with_plugins();
-    assert_snapshot!(told(&run), @"");
+    assert_snapshot!(told(&run), @"
+    apdex.frustrated: . 10
+    apdex.satisfied: .. 230
+    apdex.tolerated: .. 60
+    http.response_time.2xx:
+    http.response_time.4xx:
+    plugins.metrics-by-endpoint./auth/login.codes.200: . 296
+    plugins.metrics-by-endpoint./auth/login.codes.429: . 4
+    plugins.metrics-by-endpoint./auth/login.errors.ETIMEDOUT:  2
+    plugins.metrics-by-endpoint.response_time./auth/login:
+    Apdex score: 0.8666666666666667 (good)
+    ");
     let mut hidden = run;
     hidden.plugins.hidden = vec!["plugins.metrics-by-endpoint".into()];
-    assert_snapshot!(told(&hidden), @"");
+    assert_snapshot!(told(&hidden), @"
+    apdex.frustrated: . 10
+    apdex.satisfied: .. 230
+    apdex.tolerated: .. 60
+    http.response_time.2xx:
+    http.response_time.4xx:
+    Apdex score: 0.8666666666666667 (good)
+    ");
 }
 
 const SECOND: i64 = 1_000_000_000;
