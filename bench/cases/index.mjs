@@ -8,6 +8,7 @@ export const CASES = [
   'ws-flood',
   'idle',
   'socketio-cycle',
+  'processor',
   'poll-receive',
   'longpoll-receive',
   'sse-receive',

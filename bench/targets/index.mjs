@@ -2,7 +2,8 @@
 import { SERVERS } from '../servers/servers.mjs';
 import * as nothing from './null.mjs';
 import * as eager from './serve-eager.mjs';
+import * as logins from './serve-logins.mjs';
 import * as sqlite from './serve-sqlite.mjs';
 import * as serve from './serve.mjs';
 
-export const TARGETS = Object.fromEntries([nothing, serve, eager, sqlite, ...SERVERS].map((target) => [target.name, target]));
+export const TARGETS = Object.fromEntries([nothing, serve, eager, logins, sqlite, ...SERVERS].map((target) => [target.name, target]));

@@ -371,6 +371,12 @@ pub(crate) const SERVE: Area = Area {
             "50",
             "Logins a second of one account, four times as many at once; 5 by default.",
         ),
+        key(
+            "passwordCost",
+            "a whole number of KiB",
+            "64",
+            "Memory that hashing a new account's password takes; 4096 by default.",
+        ),
         key("fault", "a text", "\"drop=3%,seed=7\"", "Misbehaves on purpose (docs/faults.md)."),
         key(
             "origin",

@@ -170,21 +170,13 @@ fn a_notice_of_all_runs_is_said_once() {
 
 #[test]
 fn a_service_is_brought_along_unless_a_target_is_given() {
-    let text = script("serve: {workers: 2, origin: [a, b], account: \"a@b.test:1\", loginRate: 50, null: true, grace: 500ms}\n")
+    let text = script("serve: {workers: 2, origin: [a, b], account: \"a@b.test:1\", loginRate: 50, passwordCost: 64, null: true, grace: 500ms}\n")
         .replace("{{ n }}", "1")
         .replace("{{ path }}", "x");
     let loaded = load_text(&text).unwrap();
     assert_eq!(
         loaded.serve.as_ref().unwrap().arguments,
-        [
-            "--workers=2",
-            "--account=a@b.test:1",
-            "--login-rate=50",
-            "--origin=a",
-            "--origin=b",
-            "--grace=500ms",
-            "--null"
-        ]
+        ["--workers=2", "--account=a@b.test:1", "--login-rate=50", "--password-cost=64", "--origin=a", "--origin=b", "--grace=500ms", "--null"]
     );
     assert_eq!(
         notices(&loaded),
@@ -193,10 +185,7 @@ fn a_service_is_brought_along_unless_a_target_is_given() {
     let given = Overrides { target: Some("http://u".into()), ..Overrides::default() };
     let runs = each_with(&text, &given).unwrap();
     assert_eq!((runs[0].serve.clone(), runs[0].plan.target.as_str()), (None, "http://u"));
-    let plain = text.replace(
-        "{workers: 2, origin: [a, b], account: \"a@b.test:1\", loginRate: 50, null: true, grace: 500ms}",
-        "true",
-    );
+    let plain = text.replace("{workers: 2, origin: [a, b], account: \"a@b.test:1\", loginRate: 50, passwordCost: 64, null: true, grace: 500ms}", "true");
     let without = plain.replace("  target: http://t\n", "");
     assert_eq!(load_text(&without).unwrap().serve.unwrap().arguments, Vec::<String>::new());
 }
@@ -207,7 +196,7 @@ fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
         |serve: &str| script(&format!("serve: {serve}\n")).replace("{{ n }}", "1").replace("{{ path }}", "x");
     assert_eq!(
         problems(&text(
-            "{worker: 1, listen: \"127.0.0.1:1\", seedUsers: many, grace: soon, null: 3, store: [a], account: {a: 1}, loginRate: often}"
+            "{worker: 1, listen: \"127.0.0.1:1\", seedUsers: many, grace: soon, null: 3, store: [a], account: {a: 1}, loginRate: often, passwordCost: high}"
         )),
         [
             r#"1:9: unknown key "worker" in serve | did you mean "workers"?"#,
@@ -218,6 +207,7 @@ fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
             "1:89: store wants `memory`, or a file's name, e.g. `store: memory`; got a list of 1",
             r#"1:103: account wants `EMAIL:PASSWORD` or a list of them, e.g. `account: "ann@example.test:secret"`; got a mapping"#,
             r#"1:122: loginRate wants a whole number, e.g. `loginRate: 50`; got the text "often""#,
+            r#"1:143: passwordCost wants a whole number of KiB, e.g. `passwordCost: 64`; got the text "high""#,
         ]
     );
     assert_eq!(

@@ -131,13 +131,15 @@ fn why(error: &clap::Error) -> String {
 }
 
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
-fn limit_flags() -> [Arg; 10] {
+fn limit_flags() -> [Arg; 11] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
         count("connections", "N", "Most connections open at once"),
         count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
         count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
         count("login-rate", "N", "Logins a second of one account, four times as many at once; default: 5"),
+        flag("password-cost", "KIB", "Memory that hashing a new account's password takes; default: 4096")
+            .value_parser(value_parser!(u32).range(8..=1_048_576)),
         limit("ping-interval", "How often each connection is pinged"),
         limit("ping-timeout", "How long the answer to a ping may take"),
         limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
@@ -271,6 +273,9 @@ fn config(matches: &ArgMatches) -> Config {
     count("max-payload", &mut limits.max_payload);
     if let Some(rate) = matches.get_one::<u32>("login-rate") {
         limits.login_per_email = Rate::of_logins(*rate);
+    }
+    if let Some(kib) = matches.get_one::<u32>("password-cost") {
+        limits.password_cost.memory_kib = *kib;
     }
     let time = |name: &str, limit: &mut Duration| {
         if let Some(time) = matches.get_one::<Duration>(name) {
