@@ -244,7 +244,6 @@ fn plan(
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
     let (scenarios, stamped) = scenario::scenarios(reader, &script, &settings);
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
-    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios);
     let unset = reader.names.unset_anywhere(config_uses);
     reader.unset(unset);
     without_those_to_fill(reader, &mut settings.http.headers);
@@ -253,6 +252,7 @@ fn plan(
         name: name(path, overrides, &combination),
         target,
         load: load.unwrap_or(Load::Open { phases: Vec::new(), spacing: Spacing::Even }),
+        thresholds: ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios),
         scenarios,
         before,
         after,
@@ -266,7 +266,6 @@ fn plan(
         reconnect: lost.reconnect,
         cursor: lost.cursor,
         drain,
-        thresholds,
         plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),
         processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),
