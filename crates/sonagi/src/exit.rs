@@ -119,4 +119,18 @@ mod tests {
         assert_eq!(Exit::Pass.worst(Exit::Unexpected), Exit::Unexpected);
         assert!(CODES.iter().all(|row| GRAVITY.contains(&row.exit)));
     }
+
+    #[test]
+    fn a_run_that_only_expectations_made_fail_ends_with_21() {
+        use sonagi_measure::totals::{Header, Period};
+        let mut run = Period::new(&Header::default()).summary();
+        run.verdict.result = Conclusion::Fail;
+        assert_eq!(Exit::of(&run).code(), 1);
+        run.expectations.decisive = true;
+        assert_eq!(Exit::of(&run).code(), 21);
+        run.verdict.result = Conclusion::Invalid;
+        assert_eq!(Exit::of(&run).code(), 3);
+        run.verdict.result = Conclusion::Pass;
+        assert_eq!(Exit::of(&run).code(), 0);
+    }
 }
