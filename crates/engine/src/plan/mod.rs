@@ -3,15 +3,21 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub mod expect;
 pub mod hooks;
+pub mod multipart;
 pub(crate) mod prepared;
+pub mod search;
 pub mod step;
 pub mod template;
 pub mod transports;
 
+pub use expect::{Demand, Expectation, Expectations};
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
+pub use multipart::{FormPart, PartContent};
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
+pub use search::{OpenSource, Search};
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};
 pub use transports::*;
