@@ -7,6 +7,7 @@ use sonagi_engine::plan::{
 use std::time::Duration;
 
 use crate::blocks::Block;
+use crate::expectations;
 use crate::pull::Pulls;
 use crate::reader::{Fields, Reader};
 use crate::scenario::Engine;
@@ -36,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) is_closed: bool,
     /// Connections are opened again: what opened them and subscribed is kept.
     pub(crate) reconnects: bool,
+    /// What is expected of responses.
+    pub(crate) expect: expectations::Settings,
 }
 
 /// Addresses as the script writes them: steps compile them where they use them.
@@ -87,6 +90,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         blocks: Blocks::default(),
         is_closed: false,
         reconnects: false,
+        expect: expectations::Settings::default(),
     };
     if let Some(timeout) = time_limit(reader, config) {
         settings.http.timeout = timeout;

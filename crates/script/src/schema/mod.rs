@@ -7,6 +7,7 @@ mod config;
 mod editor;
 mod flow;
 mod functions;
+mod response;
 mod transports;
 mod verdict;
 
@@ -14,6 +15,7 @@ pub(crate) use config::*;
 pub(crate) use editor::editor;
 pub(crate) use flow::*;
 pub(crate) use functions::FUNCTION_STEP;
+pub(crate) use response::*;
 pub(crate) use transports::*;
 pub(crate) use verdict::*;
 
@@ -106,6 +108,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &TLS,
     &ENGINES,
     &PLUGINS,
+    &EXPECT_PLUGIN,
     &ENSURE,
     &CONDITION,
     &DELIVERY,
@@ -115,6 +118,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &REQUEST_STEP,
     &REQUEST,
     &AUTH,
+    &FORM_PART,
     &EXPECTED,
     &CAPTURE,
     &MATCH,

@@ -9,5 +9,6 @@ mod environments;
 mod matrix;
 mod mistakes;
 mod notices;
+mod responses;
 mod sketch;
 mod support;
