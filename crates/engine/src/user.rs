@@ -6,6 +6,7 @@
 mod connection;
 mod cursor;
 mod evidence;
+mod expect;
 mod flow;
 mod function;
 mod hooked;

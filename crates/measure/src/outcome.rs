@@ -143,6 +143,8 @@ pub enum Failure {
     CaptureOrMatch,
     /// An expected message did not come in time.
     ExpectationMissed,
+    /// A response is not as expected, and that is to fail its user.
+    ExpectationFailed,
     /// A step needs a connection that is not there (any more).
     NotConnected,
     /// A template could not be rendered with this user's values.
@@ -314,6 +316,13 @@ pub const FAILURES: &[FailureEntry] = &[
         Some("the example shows the beginning of the answer"),
     ),
     entry(
+        Failure::ExpectationFailed,
+        "expectation_failed",
+        "Failed expectations for request",
+        "A response is not as the script expects it, and the script has that fail the user (`reportFailuresAsErrors`).",
+        None,
+    ),
+    entry(
         Failure::ExpectationMissed,
         "expectation_missed",
         "expected message missing",
@@ -384,6 +393,7 @@ impl Failure {
             | Failure::PoolExhausted
             | Failure::AckTimeout
             | Failure::ExpectationMissed
+            | Failure::ExpectationFailed
             | Failure::HandshakeRefused(_)
             | Failure::PollRefused(_)
             | Failure::NamespaceRefused

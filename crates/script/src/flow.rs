@@ -45,6 +45,8 @@ pub(crate) struct Flow<'s> {
     pub(crate) depth: usize,
     /// Functions around each of its requests.
     pub(crate) around: Around,
+    /// Whether its requests expect a 200 where the script wants that of those that say nothing.
+    pub(crate) expects_ok: bool,
 }
 
 /// How a step of one verb is read.
@@ -144,6 +146,7 @@ impl<'s> Flow<'s> {
             behalf,
             depth,
             around: Around::default(),
+            expects_ok: false,
         }
     }
 

@@ -242,6 +242,9 @@ fn rewrite(constants: &Constants, step: &HttpStep, params: &Map<String, Value>) 
     if params.get("qs") != was("qs") {
         step.query = params.get("qs").map_or(Ok(Vec::new()), pairs)?;
     }
+    if let Some(gzip) = changed("gzip").and_then(Value::as_bool) {
+        step.compressed = gzip;
+    }
     if let Some(cookies) = changed("cookie") {
         step.cookies = pairs(cookies)?;
     }
@@ -280,6 +283,9 @@ fn body<'p>(
             return Ok(Body::Bytes(bytes.into()));
         }
         return Ok(Body::Text(compile(constants, &plain(body))?));
+    }
+    if given("formData").is_some() {
+        return Ok(before);
     }
     match given("form") {
         Some(form) => Ok(Body::Form(pairs(constants, form)?)),

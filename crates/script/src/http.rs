@@ -1,18 +1,19 @@
 //! HTTP steps.
 
 use sonagi_engine::plan::template::{Key, Piece};
-use sonagi_engine::plan::{Body, Expression, HttpStep, Step, Template};
+use sonagi_engine::plan::{Expression, HttpStep, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 
 use crate::awaited::{Answer, captures, matches};
+use crate::expectations::expectations;
 use crate::flow::Flow;
+use crate::forms::{Lists, body, pairs};
 use crate::functions;
 use crate::loops::guarded;
 use crate::options::{lay_over, time_limit};
 use crate::plugins;
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
-use crate::yaml::{Kind, Node};
 
 /// A request of any method.
 pub(crate) fn request(
@@ -39,7 +40,8 @@ pub(crate) fn request(
     let mut headers = set_by_now(reader, &flow.settings.http.headers, &own, false);
     let own_headers = reader.headers(&own, "headers");
     lay_over(&mut headers, own_headers, true);
-    let query = reader.templates(&own, "qs");
+    let query = pairs(reader, &own, "qs", Lists::Repeat);
+    note_both_queries(reader, &own);
     reader.names.in_message = is_message;
     let body = body(reader, &own);
     reader.names.in_message = false;
@@ -48,7 +50,8 @@ pub(crate) fn request(
     let timeout = time_limit(reader, &own).unwrap_or(flow.settings.http.timeout);
     let captures = captures(reader, &own, Answer::Response, flow.settings.strict_capture);
     let matches = matches(reader, &own, Answer::Response);
-    let expect_status = expected(reader, &own);
+    let expect = expectations(reader, flow, &own);
+    let compressed = reader.boolean(&own, "gzip").unwrap_or(false);
     let hooks = functions::hooks(reader, flow, &own, &method);
     let operation = reader.operation(own.place, &name, OperationKind::Http)?;
     plugins::endpoint(reader, operation, &own);
@@ -65,7 +68,8 @@ pub(crate) fn request(
         timeout,
         captures,
         matches,
-        expect_status,
+        expect,
+        compressed,
         is_message,
         hooks,
         prepared: Default::default(),
@@ -162,45 +166,21 @@ fn path_as_written(own: &Fields<'_>) -> String {
     text.to_owned()
 }
 
+/// Artillery's client sends the parameters in place of the address's own.
+fn note_both_queries(reader: &mut Reader, own: &Fields<'_>) {
+    let url = own.get("url").or_else(|| own.get("uri")).and_then(plain_text).unwrap_or_default();
+    if own.get("qs").is_some() && url.contains('?') {
+        let text = "qs is added to the parameters in the address; Artillery sends qs alone";
+        reader.notice(own.place_of("qs"), text);
+    }
+}
+
 /// `{{ target }}/login` is the same request as `/login`.
 fn without_target(text: &str) -> &str {
     let inner = text.strip_prefix("{{").and_then(|rest| rest.split_once("}}"));
     match inner {
         Some((name, path)) if name.trim() == "target" && path.starts_with('/') => path,
         _ => text,
-    }
-}
-
-fn body(reader: &mut Reader, own: &Fields<'_>) -> Body {
-    let given: Vec<&str> =
-        ["json", "body", "form"].into_iter().filter(|key| own.entry(key).is_some()).collect();
-    if let [first, second, ..] = given.as_slice() {
-        let what = format!("a request has one body; this one has {first} and {second}");
-        reader.problem(own.place_of(second), what, None);
-    }
-    // All are read, so that the mistakes inside come with this one.
-    let bodies: Vec<Body> = given.iter().map(|key| body_of(reader, own, key)).collect();
-    bodies.into_iter().next().unwrap_or(Body::Empty)
-}
-
-fn body_of(reader: &mut Reader, own: &Fields<'_>, key: &str) -> Body {
-    match (key, own.entry(key)) {
-        ("json", Some(entry)) => reader.json(&entry.value).map_or(Body::Empty, Body::Json),
-        ("form", Some(_)) => Body::Form(reader.templates(own, "form")),
-        _ => body_text(reader, own),
-    }
-}
-
-fn body_text(reader: &mut Reader, own: &Fields<'_>) -> Body {
-    match own.get("body") {
-        None => Body::Empty,
-        Some(Node { kind: Kind::Map(_) | Kind::List(_), place }) => {
-            let hint = "an object or a list is sent with `json:`".to_owned();
-            let got = own.get("body").map(Node::describe).unwrap_or_default();
-            reader.problem(*place, format!("body wants a text; got {got}"), Some(hint));
-            Body::Empty
-        }
-        Some(_) => reader.template_of(own, "body").map_or(Body::Empty, Body::Text),
     }
 }
 
@@ -214,25 +194,4 @@ fn auth(reader: &mut Reader, own: &Fields<'_>) -> Option<(Template, Template)> {
         }
     }
     Some((user?, pass?))
-}
-
-fn expected(reader: &mut Reader, own: &Fields<'_>) -> Vec<u16> {
-    let mut statuses = Vec::new();
-    for item in reader.list(own, "expect", true) {
-        let Some(fields) = reader.fields(item, &schema::EXPECTED) else { continue };
-        for status in reader.list(&fields, "statusCode", true) {
-            let number = plain_text(status).and_then(|text| text.trim().parse::<u16>().ok());
-            match number.filter(|number| (100..600).contains(number)) {
-                Some(number) => statuses.push(number),
-                None => {
-                    let what = format!(
-                        "statusCode wants a status from 100 to 599, e.g. 200; got {}",
-                        status.describe()
-                    );
-                    reader.problem(status.place, what, None);
-                }
-            }
-        }
-    }
-    statuses
 }

@@ -7,6 +7,7 @@ use sonagi_engine::plan::{
 use std::time::Duration;
 
 use crate::blocks::Block;
+use crate::expectations;
 use crate::pull::Pulls;
 use crate::reader::{Fields, Reader};
 use crate::scenario::Engine;
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) reconnects: bool,
     /// Subscriptions of a connection opened again are to take up where it broke off.
     pub(crate) resumes: bool,
+    /// What is expected of responses.
+    pub(crate) expect: expectations::Settings,
 }
 
 /// Addresses as the script writes them: steps compile them where they use them.
@@ -93,6 +96,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         is_closed: false,
         reconnects: false,
         resumes: false,
+        expect: expectations::Settings::default(),
     };
     if let Some(engine) = crate::scenario::named_engine(reader, config, "engine") {
         settings.engine = engine;

@@ -8,13 +8,13 @@ use sonagi_measure::outcome::OperationKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::awaited::json_path;
 use crate::blocks::{Filling, example, has_hole};
 use crate::flow::Flow;
 use crate::options::{lay_over, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
 use crate::scenario::Engine;
 use crate::schema::{self, Area};
+use crate::sources::json_path;
 use crate::yaml::{Kind, Node};
 
 /// Where the keys of an engine's block are.

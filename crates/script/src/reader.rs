@@ -109,6 +109,11 @@ impl Reader {
         }
     }
 
+    /// The script's folder: what names of files are relative to.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.file.parent().map(Path::to_owned).unwrap_or_default()
+    }
+
     /// Looks at a mapping by the keys of its place: reports a value that is none and every key that is unknown or refused.
     pub(crate) fn fields<'n>(&mut self, node: &'n Node, area: &'static Area) -> Option<Fields<'n>> {
         match &node.kind {

@@ -156,6 +156,7 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     let is_tracked = room.is_some() || fields.get("room").is_some();
     let mut flow = Flow::new(engine, settings, options, block, opening, room, items);
     flow.around = functions::around(reader, &fields);
+    flow.expects_ok = true;
     let mut compiled = functions::calls(reader, &fields, "beforeScenario");
     steps(reader, &mut flow, items, &mut compiled, true);
     reconnect::without_place(reader, &flow, &compiled);

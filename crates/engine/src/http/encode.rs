@@ -99,6 +99,11 @@ impl Encoded {
         (method, path, headers, Bytes::copy_from_slice(&self.bytes[self.body..]))
     }
 
+    /// The path and query.
+    pub(crate) fn path(&self) -> &str {
+        self.request_line().1
+    }
+
     fn request_line(&self) -> (&str, &str) {
         let line = std::str::from_utf8(&self.bytes[..self.own.start]).unwrap_or_default();
         let mut words = line.split(' ');

@@ -1,17 +1,21 @@
 //! HTTP for one virtual user: keep-alive connections per origin, HTTP/1.1 and HTTP/2.
 //!
 //! Redirects, cookies, time limits and retries by policy belong to the caller. Nothing is added to a request but `host`,
-//! `user-agent` and `content-length`: `accept-encoding` is left out so that what is measured is what the server sends.
+//! `user-agent` and `content-length`: `accept-encoding` is the script's to ask for (`gzip: true`), so that what is measured is
+//! what the server sends.
 //!
 //! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once on a fresh
 //! one. The server had closed the idle connection and the request crossed with that; every browser does the same.
 
+mod decode;
 mod encode;
 mod exchange;
 mod http2;
 mod pool;
 mod tap;
 
+pub use decode::ACCEPTED;
+pub(crate) use decode::decoded;
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
 pub use pool::Pool;
 pub use sonagi_wire::http1::{Headers, Keep};

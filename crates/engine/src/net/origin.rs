@@ -157,6 +157,17 @@ pub(crate) fn push_component(text: &str, out: &mut String) {
     }
 }
 
+/// Appends a text as forms are encoded (URL standard, application/x-www-form-urlencoded serializing).
+pub(crate) fn push_form(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            _ if byte.is_ascii_alphanumeric() || b"*-._".contains(&byte) => out.push(char::from(byte)),
+            _ => push_encoded(byte, out),
+        }
+    }
+}
+
 fn push_encoded(byte: u8, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.push('%');

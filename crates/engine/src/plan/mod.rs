@@ -3,18 +3,24 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub mod expect;
 pub mod formula;
 pub mod hooks;
+pub mod multipart;
 pub(crate) mod prepared;
+pub mod search;
 mod seconds;
 pub mod step;
 pub mod template;
 pub mod transports;
 
+pub use expect::{Demand, Expectation, Expectations};
 pub use formula::Formula;
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
+pub use multipart::{FormPart, PartContent};
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
+pub use search::{OpenSource, Search};
 pub use seconds::seconds_of;
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};

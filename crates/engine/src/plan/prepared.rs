@@ -9,8 +9,10 @@ use sonagi_wire::http1::Keep;
 use std::sync::OnceLock;
 
 use super::template::Piece;
-use super::{Body, HttpStep, Plan, Source, Template};
-use crate::http::{MAX_BODY, end_value, is_framing, push_length, push_method, push_name, push_ours};
+use super::{Body, Expectations, HttpStep, Plan, Source, Template};
+use crate::http::{
+    ACCEPTED, MAX_BODY, end_value, is_framing, push_length, push_method, push_name, push_ours,
+};
 use crate::net::{Failed, Origin, absolute, push_component};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
@@ -71,8 +73,8 @@ pub(crate) enum Part {
 impl Layout {
     fn new(plan: &Plan, step: &HttpStep) -> Result<Option<Layout>, Failed> {
         let Some((origin, path)) = address(plan, &step.url)? else { return Ok(None) };
-        if matches!(step.body, Body::Bytes(_)) {
-            // What is prepared is text.
+        if matches!(step.body, Body::Bytes(_) | Body::Multipart(_)) {
+            // What is prepared is text, the same for all.
             return Ok(None);
         }
         let credentials =
@@ -104,6 +106,9 @@ impl Layout {
         }
         if let Some(content_type) = content_type(&step.body).filter(|_| !has("content-type")) {
             own.header("content-type", &Template::constant(content_type))?;
+        }
+        if step.compressed && !has("accept-encoding") {
+            own.header("accept-encoding", &Template::constant(ACCEPTED))?;
         }
         let mut ours = String::new();
         push_ours(&mut ours, &origin, has);
@@ -221,7 +226,7 @@ fn fixed_body(body: &Body) -> Option<&str> {
             [super::template::JsonPiece::Raw(text)] => Some(text),
             _ => None,
         },
-        Body::Form(_) | Body::Bytes(_) => None,
+        Body::Form(_) | Body::Bytes(_) | Body::Multipart(_) => None,
     }
 }
 
@@ -245,7 +250,8 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
 /// What a body is, when the script does not say.
 pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
     match body {
-        Body::Empty | Body::Text(_) | Body::Bytes(_) => None,
+        // The type of a body of several parts names its boundary: it is made with the body.
+        Body::Empty | Body::Text(_) | Body::Bytes(_) | Body::Multipart(_) => None,
         Body::Json(_) => Some("application/json"),
         Body::Form(_) => Some("application/x-www-form-urlencoded"),
     }
@@ -256,9 +262,15 @@ pub(crate) fn keep(step: &HttpStep) -> Keep {
     let sources = step.captures.iter().map(|capture| &capture.from);
     let mut sources = sources.chain(step.matches.iter().map(|wanted| &wanted.from));
     let is_shown = step.hooks.as_ref().is_some_and(|hooks| !hooks.after.is_empty());
-    let is_examined = is_shown || !(step.captures.is_empty() && step.matches.is_empty());
+    let expected = step.expect.as_deref();
+    let is_examined = is_shown
+        || !(step.captures.is_empty() && step.matches.is_empty())
+        || expected.is_some_and(Expectations::look_at_body);
     Keep {
-        headers: is_shown || sources.any(|source| matches!(source, Source::Header(_))),
+        headers: is_shown
+            || is_examined && step.compressed
+            || sources.any(|source| matches!(source, Source::Header(_)))
+            || expected.is_some_and(Expectations::look_at_headers),
         body: if is_examined { MAX_BODY } else { 0 },
     }
 }

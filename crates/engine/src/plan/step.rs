@@ -7,8 +7,11 @@ use sonagi_measure::outcome::OperationId;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::expect::Expectations;
 use super::hooks::{Call, Condition, Hooks};
+use super::multipart::FormPart;
 use super::prepared::Prepared;
+use super::search::{OpenSource, Search};
 use super::template::{Expression, JsonTemplate, Template};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
 
@@ -195,7 +198,7 @@ pub struct HttpStep {
     pub headers: Vec<(String, Template)>,
     /// Added to the URL's own, percent-encoded.
     pub query: Vec<(String, Template)>,
-    /// Sent beside those the target set; these win.
+    /// Put among the user's cookies first, as if this URL had set them.
     pub cookies: Vec<(String, Template)>,
     /// What is sent.
     pub body: Body,
@@ -209,8 +212,10 @@ pub struct HttpStep {
     pub captures: Vec<Capture>,
     /// Values demanded.
     pub matches: Vec<Match>,
-    /// Statuses that pass (`expect: statusCode`); empty: any.
-    pub expect_status: Vec<u16>,
+    /// What is expected of the response, and counted.
+    pub expect: Option<Box<Expectations>>,
+    /// Asks for a compressed response, which captures and the like see as it was before.
+    pub compressed: bool,
     /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
     /// status below 300 is its acknowledgement; any other fails the operation.
     pub is_message: bool,
@@ -218,6 +223,31 @@ pub struct HttpStep {
     pub hooks: Option<Box<Hooks>>,
     /// The bytes all users have in common; front ends leave it at its default.
     pub prepared: Prepared,
+}
+
+impl HttpStep {
+    /// A plain request, without anything that may be left out; redirects are followed.
+    pub fn new(operation: OperationId, method: &str, url: Template) -> HttpStep {
+        HttpStep {
+            operation,
+            method: method.to_owned(),
+            url,
+            headers: Vec::new(),
+            query: Vec::new(),
+            cookies: Vec::new(),
+            body: Body::Empty,
+            basic_auth: None,
+            follow_redirects: true,
+            timeout: DEFAULT_TIMEOUT,
+            captures: Vec::new(),
+            matches: Vec::new(),
+            expect: None,
+            compressed: false,
+            is_message: false,
+            hooks: None,
+            prepared: Prepared::default(),
+        }
+    }
 }
 
 /// A request's body.
@@ -233,6 +263,8 @@ pub enum Body {
     Bytes(Bytes),
     /** application/x-www-form-urlencoded */
     Form(Vec<(String, Template)>),
+    /** multipart/form-data */
+    Multipart(Arc<[FormPart]>),
 }
 
 /// Keeps a value of a response or message.
@@ -260,6 +292,14 @@ pub enum Source {
     },
     /// A response header, lower case.
     Header(String),
+    /// All nodes a JSONPath selects, as a list.
+    JsonAll(JsonPath),
+    /// The length of the list or text, or the member `length` of the object, that a JSONPath selects.
+    JsonLength(JsonPath),
+    /// What a search of the front end finds in the text.
+    Search(Arc<dyn Search>),
+    /// One whose expression has holes.
+    Open(OpenSource),
     /// The status code.
     Status,
 }

@@ -19,6 +19,7 @@ mod parallel;
 mod pull;
 mod reconnect;
 mod requests;
+mod responses;
 mod stomp;
 
 /// An HTTP server that answers after `delay(now since the start)`.
@@ -40,24 +41,8 @@ fn http_server(delay: impl Fn(Duration) -> Duration + Clone + 'static) -> impl F
 }
 
 fn get(timeout: Duration) -> Step {
-    Step::Http(Box::new(HttpStep {
-        operation: OperationId(0),
-        method: "GET".into(),
-        url: Template::constant("/"),
-        headers: Vec::new(),
-        query: Vec::new(),
-        cookies: Vec::new(),
-        body: Body::Empty,
-        basic_auth: None,
-        follow_redirects: true,
-        timeout,
-        captures: Vec::new(),
-        matches: Vec::new(),
-        expect_status: Vec::new(),
-        is_message: false,
-        hooks: None,
-        prepared: Default::default(),
-    }))
+    let step = HttpStep::new(OperationId(0), "GET", Template::constant("/"));
+    Step::Http(Box::new(HttpStep { timeout, ..step }))
 }
 
 fn think(seconds: f64) -> Step {

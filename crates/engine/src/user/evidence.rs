@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::values::{Unfilled, Values};
@@ -45,14 +46,40 @@ impl<'a> Evidence<'a> {
         self.json.get_or_init(|| serde_json::from_str(self.body).ok()).as_ref()
     }
 
+    /// Of an HTTP response.
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// The text it consists of.
+    pub(crate) fn body(&self) -> &str {
+        self.body
+    }
+
+    /// The value of a header; of several of its name all, as one (RFC 9110 §5.2).
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let values = self.headers?.get_all(name).map(String::from_utf8_lossy);
+        values.map(Cow::into_owned).reduce(|all, value| format!("{all}, {value}"))
+    }
+
     /// The value a source points at. Of several JSON matches one is picked at random, as Artillery does.
     fn find(&self, source: &Source, rng: &mut fastrand::Rng) -> Option<Value> {
         match source {
             Source::Status => self.status.map(Value::from),
-            Source::Header(name) => {
-                let value = self.headers?.get(name.as_str())?;
-                Some(Value::from(String::from_utf8_lossy(value)))
+            // The one header that cannot be joined (RFC 9110 §5.3) is a list, also when it came once.
+            Source::Header(name) if name == "set-cookie" => {
+                let all: Vec<Value> = self.headers?.get_all(name).map(text).collect();
+                (!all.is_empty()).then_some(Value::Array(all))
             }
+            Source::Header(name) => self.header(name).map(Value::from),
+            Source::JsonAll(path) => {
+                let all = path.query(self.json()?).all();
+                (!all.is_empty()).then(|| all.into_iter().cloned().collect())
+            }
+            Source::JsonLength(path) => length(path.query(self.json()?).first()?),
+            Source::Search(search) => search.find(self.body, &mut |count| rng.usize(..count)),
+            // Filled and read before it is looked for: `found_in`.
+            Source::Open(_) => None,
             Source::Regexp { regex, group } => {
                 let found = regex.captures(self.body)?;
                 Some(Value::from(found.get(*group)?.as_str()))
@@ -65,6 +92,32 @@ impl<'a> Evidence<'a> {
             }
         }
     }
+}
+
+fn text(bytes: &[u8]) -> Value {
+    String::from_utf8_lossy(bytes).into()
+}
+
+/// What JavaScript calls the `length` of a value.
+fn length(value: &Value) -> Option<Value> {
+    match value {
+        Value::Array(items) => Some(items.len().into()),
+        Value::String(text) => Some(text.encode_utf16().count().into()),
+        Value::Object(members) => members.get("length").cloned(),
+        _ => None,
+    }
+}
+
+/// What a source points at, its holes filled with the user's values; the error says why they cannot be.
+pub(crate) fn found_in(
+    evidence: &Evidence<'_>,
+    source: &Source,
+    values: &mut Values,
+) -> Result<Option<Value>, String> {
+    let Source::Open(open) = source else { return Ok(evidence.find(source, &mut values.rng)) };
+    let filled = values.text(&open.text).map_err(|Unfilled(why)| why)?;
+    let source = open.read(&filled)?;
+    Ok(evidence.find(&source, &mut values.rng))
 }
 
 fn pick(path: &JsonPath, json: &Value, rng: &mut fastrand::Rng) -> Option<Value> {
@@ -85,7 +138,7 @@ pub(crate) fn examine(
 ) -> Result<(), String> {
     for wanted in matches {
         let expected = values.text(&wanted.value).map_err(|Unfilled(why)| why)?;
-        let found = evidence.find(&wanted.from, &mut values.rng);
+        let found = found_in(evidence, &wanted.from, values)?;
         let is_equal = found.as_ref().is_some_and(|found| is_written_as(found, &expected));
         if !is_equal && wanted.strict {
             let got = found.map_or_else(|| "nothing".to_owned(), |found| excerpt(&found.to_string()));
@@ -93,7 +146,9 @@ pub(crate) fn examine(
         }
     }
     for capture in captures {
-        match evidence.find(&capture.from, &mut values.rng) {
+        // An empty text is nothing, as Artillery has it.
+        let found = found_in(evidence, &capture.from, values)?.filter(|value| *value != "");
+        match found {
             Some(value) => values.set(&capture.name, value),
             None if capture.strict => {
                 return Err(format!(
@@ -102,7 +157,8 @@ pub(crate) fn examine(
                     excerpt(evidence.body)
                 ));
             }
-            None => {}
+            // What was captured before is no longer true.
+            None => values.set(&capture.name, Value::from("")),
         }
     }
     Ok(())

@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 use sonagi_measure::outcome::Failure;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::{Begun, Halt, User};
-use crate::http::Response;
-use crate::net::Failed;
+use crate::http::{Response, decoded};
 use crate::plan::{Hooks, HttpStep, Template, WebsocketConnect};
 use crate::processor::Kind;
 
@@ -22,10 +22,7 @@ impl User {
         };
         let step = rewritten.as_ref().unwrap_or(step);
         let begun = self.begin(step.operation);
-        let sent = match self.own_cookies(begun, step) {
-            Ok(cookies) => Box::pin(self.request_in_parts(begun, step, cookies)).await,
-            Err(halt) => Err(halt),
-        };
+        let sent = Box::pin(self.request_in_parts(begun, step)).await;
         let taken = match &sent {
             Ok(response) => self.take_hooked(begun, step, hooks, &params, response).await,
             Err(halt) => Err(*halt),
@@ -34,11 +31,6 @@ impl User {
             self.run_on_error(hooks, &params).await?;
         }
         taken
-    }
-
-    fn own_cookies(&mut self, begun: Begun, step: &HttpStep) -> Result<Vec<(String, String)>, Halt> {
-        let cookies = self.values.pairs(&step.cookies).map_err(Failed::from);
-        self.prepared(begun, cookies)
     }
 
     /// Whether a function changed the request. One that fails is the end of the user: nothing is sent.
@@ -182,9 +174,11 @@ fn described(response: &Response) -> Value {
             headers.insert(name, value.into());
         }
     }
+    // What cannot be unpacked is shown as it came.
+    let body = decoded(&response.headers, &response.body).unwrap_or(Cow::Borrowed(&response.body));
     json!({
         "statusCode": response.status,
         "headers": headers,
-        "body": String::from_utf8_lossy(&response.body),
+        "body": String::from_utf8_lossy(&body),
     })
 }

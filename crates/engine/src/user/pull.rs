@@ -74,7 +74,7 @@ impl User {
         let mut headers = self.values.given_pairs(headers).map_err(Failed::from)?;
         let defaults = self.values.pairs(&plan.http.headers).map_err(Failed::from)?;
         add_missing(&mut headers, defaults);
-        let cookie = self.jar.header(&origin.host, &[]);
+        let cookie = self.jar.header(&origin, &path);
         Ok((origin, path, headers, cookie))
     }
 
@@ -95,7 +95,7 @@ impl User {
             self.shard.count(Counter::MessagesSent, 1);
         }
         let response = self.response(begun, step, &origin, attempt)?;
-        self.jar.keep(&origin.host, &response.headers);
+        self.jar.keep(&origin, encoded.path(), &response.headers);
         if is_taken {
             return self.take_response(begun, step, &response);
         }
@@ -103,17 +103,12 @@ impl User {
     }
 
     fn written(&mut self, step: &HttpStep) -> Result<(Origin, Encoded), Failed> {
-        let own = self.values.pairs(&step.cookies).map_err(Failed::from)?;
         let shard = Rc::clone(&self.shard);
         if let Some(layout) = step.prepared.layout(shard.plan(), step) {
-            let cookie = if layout.has_cookie { None } else { self.jar.header(&layout.origin.host, &own) };
-            let encoded = self.values.request(layout, step, cookie.as_deref())?;
-            return Ok((layout.origin.clone(), encoded));
+            return Ok((layout.origin.clone(), self.fill(layout, step)?));
         }
-        let (url, mut request) = self.render(step).map_err(Failed::from)?;
-        let (origin, path) = Origin::parse(&url)?;
-        request.path = path;
-        let cookie = self.jar.header(&origin.host, &own);
+        let (origin, request) = self.render(step)?;
+        let cookie = self.jar.header(&origin, &request.path);
         let encoded = Encoded::new(&request, &origin, cookie.as_deref())?;
         Ok((origin, encoded))
     }

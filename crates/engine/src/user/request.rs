@@ -4,9 +4,11 @@
 //! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so that
 //! the usual step stays small while it waits.
 
+use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::Counter;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
 use std::rc::Rc;
@@ -16,17 +18,15 @@ use super::evidence::{Evidence, examine, excerpt};
 use super::redirect;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
-use crate::http::{Client, Encoded, Request, Response};
+use crate::http::{ACCEPTED, Client, Encoded, Request, Response, decoded};
 use crate::net::{Failed, Origin, push_query};
-use crate::plan::{HttpStep, basic, content_type, keep, own_headers};
+use crate::plan::prepared::Layout;
+use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
 
 pub(super) use crate::net::absolute;
 
 /// Redirects followed in a row, as browsers limit them.
 const MAX_REDIRECTS: usize = 20;
-
-/// The step's own cookies, rendered.
-type Cookies = Vec<(String, String)>;
 
 impl User {
     pub(super) async fn request(&mut self, step: &HttpStep) -> Result<(), Halt> {
@@ -37,41 +37,40 @@ impl User {
             return Box::pin(self.request_with_hooks(step, hooks)).await;
         }
         let begun = self.begin(step.operation);
-        let own_cookies = self.values.pairs(&step.cookies).map_err(Failed::from);
-        let own_cookies = self.prepared(begun, own_cookies)?;
-        let Some(layout) = step.prepared.layout(self.shard.plan(), step) else {
-            let response = Box::pin(self.request_in_parts(begun, step, own_cookies)).await?;
+        let shard = Rc::clone(&self.shard);
+        let Some(layout) = step.prepared.layout(shard.plan(), step) else {
+            let response = Box::pin(self.request_in_parts(begun, step)).await?;
             return self.take_response(begun, step, &response);
         };
-        let cookie =
-            if layout.has_cookie { None } else { self.jar.header(&layout.origin.host, &own_cookies) };
-        let encoded = self.values.request(layout, step, cookie.as_deref());
+        let encoded = self.fill(layout, step);
         let encoded = self.prepared(begun, encoded)?;
         let response = self.exchange(begun, step, &layout.origin, &encoded).await?;
         if step.follow_redirects && redirect::location(&response).is_some() {
             let request = encoded.to_request();
-            let redirected = Redirected { request, own_cookies, response };
+            let redirected = Redirected { request, response };
             let response = Box::pin(self.follow(begun, step, layout.origin.clone(), redirected)).await?;
             return self.take_response(begun, step, &response);
         }
-        self.jar.keep(&layout.origin.host, &response.headers);
+        self.jar.keep(&layout.origin, encoded.path(), &response.headers);
         self.take_response(begun, step, &response)
     }
 
+    /// A prepared request with this user's values and cookies.
+    pub(super) fn fill(&mut self, layout: &Layout, step: &HttpStep) -> Result<Encoded, Failed> {
+        let own = self.values.pairs(&step.cookies)?;
+        let jar = &mut self.jar;
+        self.values.request(layout, step, |path| {
+            jar.set(&layout.origin, path, own);
+            if layout.has_cookie { None } else { jar.header(&layout.origin, path) }
+        })
+    }
+
     /// The long way to a response.
-    pub(super) async fn request_in_parts(
-        &mut self,
-        begun: Begun,
-        step: &HttpStep,
-        own_cookies: Cookies,
-    ) -> Result<Response, Halt> {
-        let rendered = self.render(step).map_err(Failed::from);
-        let (url, mut request) = self.prepared(begun, rendered)?;
-        let target = Origin::parse(&url);
-        let (origin, path) = self.prepared(begun, target)?;
-        request.path = path;
-        let response = self.send(begun, step, &origin, &request, &own_cookies).await?;
-        self.follow(begun, step, origin, Redirected { request, own_cookies, response }).await
+    pub(super) async fn request_in_parts(&mut self, begun: Begun, step: &HttpStep) -> Result<Response, Halt> {
+        let rendered = self.render(step);
+        let (origin, request) = self.prepared(begun, rendered)?;
+        let response = self.send(begun, step, &origin, &request).await?;
+        self.follow(begun, step, origin, Redirected { request, response }).await
     }
 
     /// Goes where responses lead, to the one that leads nowhere else.
@@ -82,9 +81,9 @@ impl User {
         mut origin: Origin,
         redirected: Redirected,
     ) -> Result<Response, Halt> {
-        let Redirected { mut request, mut own_cookies, mut response } = redirected;
+        let Redirected { mut request, mut response } = redirected;
         for followed in 0.. {
-            self.jar.keep(&origin.host, &response.headers);
+            self.jar.keep(&origin, &request.path, &response.headers);
             let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
                 return Ok(response);
             };
@@ -98,11 +97,8 @@ impl User {
                 return Err(self.fail(begun, None, Failure::Protocol, detail));
             };
             redirect::follow(&mut request, response.status, next != origin);
-            if next != origin {
-                own_cookies.clear();
-            }
             (origin, request.path) = (next, path);
-            response = self.send(begun, step, &origin, &request, &own_cookies).await?;
+            response = self.send(begun, step, &origin, &request).await?;
         }
         let detail = format!("more than {MAX_REDIRECTS} redirects in a row");
         Err(self.fail(begun, None, Failure::Protocol, detail))
@@ -115,9 +111,8 @@ impl User {
         step: &HttpStep,
         origin: &Origin,
         request: &Request,
-        own_cookies: &[(String, String)],
     ) -> Result<Response, Halt> {
-        let cookie = self.jar.header(&origin.host, own_cookies);
+        let cookie = self.jar.header(origin, &request.path);
         let encoded = Encoded::new(request, origin, cookie.as_deref());
         let encoded = self.prepared(begun, encoded)?;
         self.exchange(begun, step, origin, &encoded).await
@@ -209,21 +204,29 @@ impl User {
     ) -> Result<(), Halt> {
         let outcome = Outcome::Status(response.status);
         self.succeed_at(begun, Some(response.first_byte), outcome, response.ended);
-        if !step.expect_status.is_empty() && !step.expect_status.contains(&response.status) {
-            let detail = format!("expected status {:?}, got {}", step.expect_status, response.status);
-            return Err(self.object(begun.operation, detail));
-        }
-        if step.captures.is_empty() && step.matches.is_empty() {
+        if step.captures.is_empty() && step.matches.is_empty() && step.expect.is_none() {
             return Ok(());
         }
-        let body = String::from_utf8_lossy(&response.body);
+        let (body, unreadable) = match decoded(&response.headers, &response.body) {
+            Ok(body) => (body, None),
+            Err(why) => (Cow::Borrowed(&[][..]), Some(why)),
+        };
+        let body = String::from_utf8_lossy(&body);
         let evidence = Evidence::response(response.status, &response.headers, &body);
-        examine(&evidence, &step.captures, &step.matches, &mut self.values)
-            .map_err(|why| self.object(begun.operation, format!("status {}: {why}", response.status)))
+        let taken = examine(&evidence, &step.captures, &step.matches, &mut self.values);
+        let expected = step.expect.as_deref();
+        let missed = expected.and_then(|expected| self.compare(begun, expected, &evidence));
+        if let Some(why) = missed.filter(|_| expected.is_some_and(|expected| expected.fails_user)) {
+            return Err(self.note_failure(Some(begun.operation), Failure::ExpectationFailed, why));
+        }
+        taken.map_err(|why| {
+            let why = unreadable.unwrap_or(why);
+            self.object(begun.operation, format!("status {}: {why}", response.status))
+        })
     }
 
-    /// The absolute URL and everything of the request but its path and cookies.
-    pub(super) fn render(&mut self, step: &HttpStep) -> Result<(String, Request), Unfilled> {
+    /// Where a request goes and everything of it but its Cookie header; the step's cookies are in the jar then.
+    pub(super) fn render(&mut self, step: &HttpStep) -> Result<(Origin, Request), Failed> {
         // Not the plan's own count: that one is atomic and shared by all shards.
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
@@ -237,7 +240,7 @@ impl User {
         let headers = own_headers(plan, step);
         let mut headers = headers
             .filter_map(|(name, value)| {
-                let given = self.values.given(value).transpose()?;
+                let given = self.values.given_header(name, value).transpose()?;
                 Some(given.map(|value| (name.to_owned(), value)))
             })
             .collect::<Result<Vec<_>, Unfilled>>()?;
@@ -248,8 +251,27 @@ impl User {
         if let Some(content_type) = content_type(&step.body) {
             add_missing(&mut headers, vec![("content-type".to_owned(), content_type.to_owned())]);
         }
-        let body = self.values.body_bytes(&step.body)?;
-        Ok((url, Request { method: step.method.clone(), path: String::new(), headers, body }))
+        if step.compressed {
+            add_missing(&mut headers, vec![("accept-encoding".to_owned(), ACCEPTED.to_owned())]);
+        }
+        let body = self.body(step, &mut headers)?;
+        let (origin, path) = Origin::parse(&url)?;
+        let own = self.values.pairs(&step.cookies)?;
+        self.jar.set(&origin, &path, own);
+        Ok((origin, Request { method: step.method.clone(), path, headers, body }))
+    }
+
+    fn body(&mut self, step: &HttpStep, headers: &mut Vec<(String, String)>) -> Result<Bytes, Unfilled> {
+        let Body::Multipart(parts) = &step.body else { return self.values.body_bytes(&step.body) };
+        let (boundary, body) = self.values.multipart(parts)?;
+        // A type that the script writes itself cannot know the boundary.
+        headers.retain(|(name, value)| {
+            !name.eq_ignore_ascii_case("content-type")
+                || !value.trim_start().starts_with("multipart/form-data")
+        });
+        let content_type = format!("multipart/form-data; boundary={boundary}");
+        add_missing(headers, vec![("content-type".to_owned(), content_type)]);
+        Ok(body)
     }
 }
 
@@ -287,7 +309,6 @@ impl Attempt {
 /// A request that was answered, perhaps with a redirect.
 struct Redirected {
     request: Request,
-    own_cookies: Cookies,
     response: Response,
 }
 

@@ -329,7 +329,7 @@ impl Tally {
             .iter()
             .map(|f| ErrorSummary {
                 code: f.failure.code().into_owned(),
-                artillery: f.failure.artillery().into_owned(),
+                artillery: artillery(f, name(f)),
                 operation: name(f),
                 count: f.count,
                 first_at_s: rounded(f.first_at.0 as f64 / 1e9, 1e3),
@@ -340,6 +340,15 @@ impl Tally {
             b.count.cmp(&a.count).then_with(|| (&a.code, &a.operation).cmp(&(&b.code, &b.operation)))
         });
         errors
+    }
+}
+
+/// Artillery's name of a failure; the one of a response that is not as expected has the request's name in it.
+fn artillery(failure: &FailureCount, operation: Option<String>) -> String {
+    let name = failure.failure.artillery().into_owned();
+    match (failure.failure, operation) {
+        (Failure::ExpectationFailed, Some(operation)) => format!("{name} {operation}"),
+        _ => name,
     }
 }
 

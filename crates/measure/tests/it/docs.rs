@@ -74,6 +74,7 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         Protocol,
         CaptureOrMatch,
         ExpectationMissed,
+        ExpectationFailed,
         NotConnected,
         Template,
         Function,

@@ -1,8 +1,8 @@
 //! The keys of `config:` and of what stands in it.
 
 use super::{
-    APDEX, Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, METRICS_BY_ENDPOINT, POLL, RECONNECT, SCENARIO,
-    SERVE, SSE, STOMP, ignored, key, refused,
+    APDEX, Area, DELIVERY, ENSURE, EXPECT_PLUGIN, FIXED_FLOW, LONGPOLL, METRICS_BY_ENDPOINT, POLL, RECONNECT,
+    SCENARIO, SERVE, SSE, STOMP, ignored, key, refused,
 };
 
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
@@ -464,7 +464,8 @@ pub(crate) const PLUGINS: Area = Area {
     path: "config.plugins",
     keys: &[
         key("ensure", "a mapping", "{}", "Built in; the same keys as `config.ensure`.").of(&[&ENSURE]),
-        key("expect", "a mapping", "{}", "Built in."),
+        key("expect", "a mapping", "{}", "Built in: what `expect` of requests comes to.")
+            .of(&[&EXPECT_PLUGIN]),
         key(
             "metrics-by-endpoint",
             "a mapping",

@@ -173,6 +173,10 @@ fn shape(key: &Key) -> Option<Value> {
         | "a mapping with user and pass"
         | "a mapping with capture or match" => mapping(key),
         "a mapping of names to texts" => names_to(text_or_null()),
+        "a mapping of names to texts or lists of them" => {
+            names_to(either(&[text_or_null(), list(text_or_null())]))
+        }
+        "a mapping of names to texts or parts" => names_to(either(&[text_or_null(), mapping(key)])),
         "a mapping of names to texts, or a text" => {
             either(&[json!({ "type": "string" }), names_to(text_or_null())])
         }
@@ -194,6 +198,9 @@ fn shape(key: &Key) -> Option<Value> {
         "a list of steps" => json!({ "type": "array", "items": one_or_more(step()), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
         "a list of texts" | "a list of variable names" => one_or_more(scalar()),
+        "a list of a header's name and its value" => {
+            json!({ "type": "array", "items": scalar(), "minItems": 2, "maxItems": 2 })
+        }
         "a list of two numbers of milliseconds" => {
             json!({ "type": "array", "items": number("integer"), "minItems": 2, "maxItems": 2 })
         }
@@ -206,6 +213,9 @@ fn shape(key: &Key) -> Option<Value> {
             number("number")
         }
         "milliseconds, or a percentage" => json!({ "type": ["number", "string"] }),
+        "`first`, `last`, `random` or a whole number from 0" => {
+            either(&[words(key.wants), number("integer")])
+        }
         "a whole number, or a range" | "the number or name of a group" => {
             json!({ "type": ["integer", "string"] })
         }
@@ -222,8 +232,12 @@ fn shape(key: &Key) -> Option<Value> {
 fn is_text(wants: &str) -> bool {
     const TEXTS: &[&str] = &[
         "`memory`, or a file's name",
+        "a CSS selector",
+        "a JMESPath",
         "a JSONPath",
         "a file name",
+        "a media type",
+        "a media type, or `json`",
         "a member's name",
         "a path",
         "a path, relative to the script",
@@ -231,6 +245,7 @@ fn is_text(wants: &str) -> bool {
         "a room",
         "a text",
         "a variable name",
+        "an XPath",
         "an address",
         "an address, absolute or relative to the target",
         "an expression over metrics",
@@ -238,11 +253,13 @@ fn is_text(wants: &str) -> bool {
         "one character",
         "the address of the service",
         "the name of a function of the processor",
+        "the name of an attribute",
         "the name of a header",
         "the name of a query parameter",
         "the name of a step, or the channel of an emit",
         "the name of a step, the channel of an emit, or `connect`",
         "an expression over variables, or the name of a function",
+        "the path of a file, relative to the script",
     ];
     TEXTS.contains(&wants)
 }

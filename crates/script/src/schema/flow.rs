@@ -2,9 +2,11 @@
 
 use super::functions::FUNCTIONS;
 use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
-use super::{Area, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused};
+use super::{
+    Area, CAPTURE, EXPECTED, FORM_PART, MATCH, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused,
+};
 
-const NO_TRANSFORM: &str = "expressions of JavaScript are not evaluated";
+const VALUES: &str = "a mapping of names to texts or lists of them";
 const TEXTS: &str = "a mapping of names to texts";
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 const CAPTURES: &str = "a capture or a list of them";
@@ -115,12 +117,30 @@ pub(crate) const REQUEST: Area = Area {
             "cookie",
             TEXTS,
             "{session: \"{{ session }}\"}",
-            "Sent with this request; cookies the service sets are kept per user.",
+            "Put among the user's cookies first; they and those the service sets go with every request they are for.",
         ),
-        key("qs", TEXTS, "{page: 2}", "Added to the address, encoded."),
+        key(
+            "qs",
+            VALUES,
+            "{page: 2}",
+            "Added to the address, encoded; a list is its name again for each value.",
+        ),
         key("json", "any value", "{email: \"{{ email }}\"}", "The body, as JSON."),
         key("body", "a text", "\"a,b\"", "The body, as it is."),
-        key("form", TEXTS, "{user: ada}", "The body, as an HTML form."),
+        key(
+            "form",
+            VALUES,
+            "{user: ada}",
+            "The body, as an HTML form; the values of a list are joined by commas.",
+        ),
+        key(
+            "formData",
+            "a mapping of names to texts or parts",
+            "{title: rain, photo: {fromFile: ./photo.png}}",
+            "The body, as a form of several parts (multipart/form-data).",
+        )
+        .of(&[&FORM_PART]),
+        ignored("setContentLengthHeader", ""),
         key("auth", "a mapping with user and pass", "{user: ada, pass: secret}", "Basic authentication.")
             .of(&[&AUTH]),
         key("followRedirect", "true or false", "false", "Whether redirects are followed; true by default."),
@@ -128,12 +148,21 @@ pub(crate) const REQUEST: Area = Area {
         key("capture", CAPTURES, "{json: $.token, as: token}", "Keeps values of the response.")
             .of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of the response.").of(&[&MATCH]),
-        key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response.")
-            .of(&[&EXPECTED]),
+        key(
+            "expect",
+            "a mapping or a list of them",
+            "{statusCode: 200}",
+            "What is expected of the response: counted, and one that does not hold fails the run.",
+        )
+        .of(&[&EXPECTED]),
         key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, ABOUT_IF_TRUE),
         key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
-        ignored("gzip", "responses are not asked for compressed"),
-        refused("formData", "multipart forms are not supported in this version", "use `form` or `body`"),
+        key(
+            "gzip",
+            "true or false",
+            "true",
+            "Whether the response may come compressed; captures see it as it was before. false by default.",
+        ),
         key("beforeRequest", FUNCTIONS, "sign", "Called before the request; may change it."),
         key("afterResponse", FUNCTIONS, "check", "Called with the response."),
     ],
@@ -143,81 +172,6 @@ pub(crate) const AUTH: Area = Area {
     name: "auth",
     path: "flow[].get.auth",
     keys: &[key("user", "a text", "ada", "User name."), key("pass", "a text", "secret", "Password.")],
-};
-
-pub(crate) const EXPECTED: Area = Area {
-    name: "an HTTP step's expect",
-    path: "flow[].get.expect",
-    keys: &[
-        key("statusCode", "a status or a list of them", "200", "Any other status fails the user."),
-        ignored("contentType", "only `statusCode` is checked; demand a header with `match`"),
-        ignored("hasProperty", "only `statusCode` is checked; demand a value with `match`"),
-        ignored("notHasProperty", "only `statusCode` is checked"),
-        ignored("equals", "only `statusCode` is checked; demand a value with `match`"),
-        ignored("notEquals", "only `statusCode` is checked"),
-        ignored("hasHeader", "only `statusCode` is checked; demand a header with `match`"),
-        ignored("headerEquals", "only `statusCode` is checked; demand a header with `match`"),
-        ignored("notStatusCode", "only `statusCode` is checked"),
-        ignored("matchesRegexp", "only `statusCode` is checked; demand a text with `match`"),
-        ignored("cdnHit", "only `statusCode` is checked"),
-    ],
-};
-
-const NO_HTML: &str = "HTML and XML are not parsed in this version";
-
-pub(crate) const CAPTURE: Area = Area {
-    name: "a capture",
-    path: "capture",
-    keys: &[
-        key("json", "a JSONPath", "$.token", "Where the value is in a JSON answer."),
-        key(
-            "regexp",
-            "a regular expression",
-            "\"id=([0-9]+)\"",
-            "Where the value is in the text of an answer.",
-        ),
-        key(
-            "group",
-            "the number or name of a group",
-            "1",
-            "Which group of the expression; 1 by default if there is one, else the whole match.",
-        ),
-        key("flags", "any of the letters i, m, s, g, u", "i", "Of the regular expression."),
-        key("header", "the name of a header", "x-request-id", "A header of the response."),
-        key("as", "a variable name", "token", "The variable that gets the value."),
-        key(
-            "strict",
-            "true or false",
-            "false",
-            "false: finding nothing does not fail the user. true by default.",
-        ),
-        refused("xpath", NO_HTML, "use `regexp` or `json`"),
-        refused("selector", NO_HTML, "use `regexp` or `json`"),
-        refused("attr", NO_HTML, "use `regexp` or `json`"),
-        refused("index", NO_HTML, "use `regexp` or `json`"),
-        refused("transform", NO_TRANSFORM, "capture the part you need with `regexp`"),
-    ],
-};
-
-pub(crate) const MATCH: Area = Area {
-    name: "a match",
-    path: "match",
-    keys: &[
-        key("json", "a JSONPath", "$.ok", "Where the value is in a JSON answer."),
-        key(
-            "regexp",
-            "a regular expression",
-            "\"id=([0-9]+)\"",
-            "Where the value is in the text of an answer.",
-        ),
-        key("group", "the number or name of a group", "1", "Which group of the expression."),
-        key("flags", "any of the letters i, m, s, g, u", "i", "Of the regular expression."),
-        key("header", "the name of a header", "content-type", "A header of the response."),
-        key("value", "a plain value", "true", "What the value must be, compared as text."),
-        key("strict", "true or false", "false", "false: a mismatch does not fail the user. true by default."),
-        refused("xpath", NO_HTML, "use `regexp` or `json`"),
-        refused("selector", NO_HTML, "use `regexp` or `json`"),
-    ],
 };
 
 pub(crate) const CONNECT_STEP: Area = Area {

@@ -7,6 +7,7 @@ mod config;
 mod editor;
 mod flow;
 mod functions;
+mod response;
 mod transports;
 mod turns;
 mod verdict;
@@ -15,6 +16,7 @@ pub(crate) use config::*;
 pub(crate) use editor::editor;
 pub(crate) use flow::*;
 pub(crate) use functions::FUNCTION_STEP;
+pub(crate) use response::*;
 pub(crate) use transports::*;
 pub(crate) use turns::{LOG, LOOP, PARALLEL, THINK};
 pub(crate) use verdict::*;
@@ -108,6 +110,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &TLS,
     &ENGINES,
     &PLUGINS,
+    &EXPECT_PLUGIN,
     &ENSURE,
     &CONDITION,
     &APDEX,
@@ -119,6 +122,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &REQUEST_STEP,
     &REQUEST,
     &AUTH,
+    &FORM_PART,
     &EXPECTED,
     &CAPTURE,
     &MATCH,

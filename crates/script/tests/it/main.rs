@@ -11,5 +11,6 @@ mod matrix;
 mod mistakes;
 mod notices;
 mod plugins;
+mod responses;
 mod sketch;
 mod support;

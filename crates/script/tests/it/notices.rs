@@ -162,7 +162,7 @@ fn a_script_without_phases_has_one_user() {
     assert_eq!(
         notices(&loaded),
         [
-            "1:9: the script has no phases: one user arrives",
+            "1:9: the script has no phases: one user runs, once; more come with `phases: [{duration: 60, arrivalRate: 5}]` in config",
             "2:14: weight: a fraction counts as it is here; Artillery takes its whole part, 0 of 0.5",
         ]
     );

@@ -232,6 +232,7 @@ impl Sketch<'_> {
             Body::Json(body) => text.push_str(&format!(" json {}", json(body))),
             Body::Bytes(bytes) => text.push_str(&format!(" {} bytes", bytes.len())),
             Body::Form(fields) => text.push_str(&format!(" form {}", pairs(fields))),
+            Body::Multipart(parts) => text.push_str(&format!(" parts [{}]", multipart(parts))),
         }
         if let Some((user, pass)) = &step.basic_auth {
             text.push_str(&format!(" auth {}:{}", template(user), template(pass)));
@@ -241,14 +242,50 @@ impl Sketch<'_> {
         }
         text.push_str(&format!(" {:?}", step.timeout));
         text.push_str(&found(&step.captures, &step.matches));
-        if !step.expect_status.is_empty() {
-            text.push_str(&format!(" expect {:?}", step.expect_status));
+        if step.compressed {
+            text.push_str(" compressed");
+        }
+        if let Some(expect) = &step.expect {
+            text.push_str(&expectations(expect));
         }
         if step.is_message {
             text.push_str(" as a message");
         }
         text
     }
+}
+
+fn multipart(parts: &[FormPart]) -> String {
+    let part = |part: &FormPart| {
+        let content = match &part.content {
+            PartContent::Text(text) => template(text),
+            PartContent::File { name, bytes } => format!("file {name} of {} bytes", bytes.len()),
+        };
+        let content_type = part.content_type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
+        format!("{}: {content}{content_type}", part.name)
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn expectations(expect: &Expectations) -> String {
+    let demand = |demand: &Demand| match demand {
+        Demand::Status { fixed, open, negated } => {
+            let open: Vec<String> = open.iter().map(template).collect();
+            format!("{}status {fixed:?}{}", if *negated { "not " } else { "" }, open.join(", "))
+        }
+        Demand::ContentType(wanted) => format!("type {}", template(wanted)),
+        Demand::Property { path, negated } => {
+            format!("{}property {}", if *negated { "no " } else { "" }, template(path))
+        }
+        Demand::Equal(texts) => texts.iter().map(template).collect::<Vec<_>>().join(" = "),
+        Demand::Header(name) => format!("header {}", template(name)),
+        Demand::HeaderValue { name, value } => format!("header {}: {}", template(name), template(value)),
+        Demand::Found { shown, from } => format!("{shown} at {}", source(from)),
+        Demand::CacheHit(hit) => format!("cache hit {hit}"),
+    };
+    let all: Vec<String> =
+        expect.all.iter().map(|one| format!("{} {}", one.kind, demand(&one.demand))).collect();
+    format!(" expect{} [{}]", if expect.fails_user { " or fail" } else { "" }, all.join("; "))
 }
 
 fn content(content: &Content) -> String {
@@ -283,6 +320,10 @@ fn source(source: &Source) -> String {
         Source::Regexp { regex, group } => format!("/{regex}/{group}"),
         Source::Header(name) => format!("header {name}"),
         Source::Status => "status".into(),
+        Source::JsonAll(path) => format!("all {path}"),
+        Source::JsonLength(path) => format!("length of {path}"),
+        Source::Search(search) => format!("{search:?}"),
+        Source::Open(open) => format!("open {}", template(&open.text)),
     }
 }
 

@@ -149,6 +149,8 @@ fn find(source: &Source, response: &Response) -> Option<Value> {
             Some(regex.captures(&body)?.get(*group)?.as_str().into())
         }
         Source::Status => Some(response.status.to_string().into()),
+        // Front ends give cursors none of these.
+        Source::JsonAll(_) | Source::JsonLength(_) | Source::Search(_) | Source::Open(_) => None,
     }
 }
 

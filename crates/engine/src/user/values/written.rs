@@ -1,23 +1,26 @@
 //! A request's bytes from its layout and this user's values.
 
 use bytes::Bytes;
+use serde_json::Value;
 
-use super::{Unfilled, Values};
+use super::{Unfilled, Values, append_value};
 use crate::http::{Encoded, end_value, push_length};
-use crate::net::{Failed, push_component, push_query, wire_path};
+use crate::net::{Failed, push_component, push_form, wire_path};
 use crate::plan::prepared::{Layout, Part};
-use crate::plan::{Body, HttpStep};
+use crate::plan::template::Piece;
+use crate::plan::{Body, Expression, FormPart, HttpStep, PartContent, Template};
 
 impl Values {
-    /// The request a layout describes, holes filled; `cookie` is the value of its Cookie header.
+    /// The request a layout describes, holes filled; `cookie` is the value of its Cookie header for its path.
     pub(crate) fn request(
         &mut self,
         layout: &Layout,
         step: &HttpStep,
-        cookie: Option<&str>,
+        cookie: impl FnOnce(&str) -> Option<String>,
     ) -> Result<Encoded, Failed> {
         let mut out = String::with_capacity(256);
         self.write_parts(&layout.line, &mut out)?;
+        let cookie = cookie(out.split(' ').nth(1).unwrap_or_default());
         let own = out.len();
         self.write_parts(&layout.own, &mut out)?;
         let own = own..out.len();
@@ -25,7 +28,7 @@ impl Values {
         if let Some(cookie) = cookie {
             out.push_str("cookie: ");
             let begin = out.len();
-            out.push_str(cookie);
+            out.push_str(&cookie);
             end_value(&mut out, begin, "cookie")?;
         }
         let body = match &layout.tail {
@@ -56,19 +59,70 @@ impl Values {
     /// A body's text.
     fn body(&mut self, body: &Body) -> Result<String, Unfilled> {
         match body {
-            // Never prepared: see `body_bytes`.
-            Body::Empty | Body::Bytes(_) => Ok(String::new()),
+            // Never prepared: see `body_bytes` and `multipart`.
+            Body::Empty | Body::Bytes(_) | Body::Multipart(_) => Ok(String::new()),
             Body::Text(text) => self.text(text),
             Body::Json(json) => self.json(json),
             Body::Form(fields) => {
                 let mut form = String::new();
                 for (name, value) in self.pairs(fields)? {
-                    push_query(&mut form, &name, &value);
+                    if !form.is_empty() {
+                        form.push('&');
+                    }
+                    push_form(&name, &mut form);
+                    form.push('=');
+                    push_form(&value, &mut form);
                 }
-                // The helper begins with the query's question mark; a form has none.
-                Ok(form.split_off(1.min(form.len())))
+                Ok(form)
             }
         }
+    }
+
+    /// A header's value; None when it is nothing at all.
+    pub(crate) fn given_header(
+        &mut self,
+        name: &str,
+        template: &Template,
+    ) -> Result<Option<String>, Unfilled> {
+        if self.is_unset(template) {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        self.append_header(name, template, &mut text).map(|()| Some(text))
+    }
+
+    /// A header's value. A list, what a captured `set-cookie` is, is several values of one header.
+    fn append_header(&mut self, name: &str, template: &Template, out: &mut String) -> Result<(), Unfilled> {
+        let [Piece::Hole(Expression::Path { variable, keys })] = template.pieces.as_slice() else {
+            return self.append(template, out);
+        };
+        match &*self.at(variable, keys)? {
+            Value::Array(values) => {
+                let between = if name.eq_ignore_ascii_case("cookie") { "; " } else { ", " };
+                for (index, value) in values.iter().enumerate() {
+                    out.push_str(if index > 0 { between } else { "" });
+                    append_value(value, out);
+                }
+            }
+            other => append_value(other, out),
+        }
+        Ok(())
+    }
+
+    /// A body of several parts, and its boundary: drawn anew for each request, as browsers do.
+    pub(crate) fn multipart(&mut self, parts: &[FormPart]) -> Result<(String, Bytes), Unfilled> {
+        let boundary = format!("{:->26}{:024x}", "", self.rng.u128(..) >> 32);
+        let mut out = Vec::new();
+        for part in parts {
+            part.push_head(&boundary, &mut out);
+            match &part.content {
+                PartContent::Text(template) => out.extend_from_slice(self.text(template)?.as_bytes()),
+                PartContent::File { bytes, .. } => out.extend_from_slice(bytes),
+            }
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        Ok((boundary, out.into()))
     }
 
     fn write_parts(&mut self, parts: &[Part], out: &mut String) -> Result<(), Failed> {
@@ -92,7 +146,7 @@ impl Values {
                         out.truncate(out[..begin].rfind("\r\n").map_or(0, |end| end + 2));
                         continue;
                     }
-                    self.append(template, out)?;
+                    self.append_header(name, template, out)?;
                     end_value(out, begin, name)?;
                 }
             }
@@ -115,8 +169,8 @@ mod tests {
 
     use super::*;
     use crate::http::USER_AGENT;
-    use crate::plan::template::{JsonPiece, Piece};
-    use crate::plan::{Expression, JsonTemplate, Plan, Template};
+    use crate::plan::template::JsonPiece;
+    use crate::plan::{JsonTemplate, Plan};
     use crate::user::values::Common;
 
     /// Text whose `{}` are the variable `v`.
@@ -131,24 +185,7 @@ mod tests {
     }
 
     fn step(method: &str, url: &str) -> HttpStep {
-        HttpStep {
-            operation: OperationId(0),
-            method: method.into(),
-            url: template(url),
-            headers: Vec::new(),
-            query: Vec::new(),
-            cookies: Vec::new(),
-            body: Body::Empty,
-            basic_auth: None,
-            follow_redirects: true,
-            timeout: std::time::Duration::from_secs(1),
-            captures: Vec::new(),
-            matches: Vec::new(),
-            expect_status: Vec::new(),
-            is_message: false,
-            hooks: None,
-            prepared: Default::default(),
-        }
+        HttpStep::new(OperationId(0), method, template(url))
     }
 
     fn plan(target: &str) -> Plan {
@@ -162,7 +199,7 @@ mod tests {
         values.set("v", value.into());
         let common = Rc::clone(&values.common);
         let layout = step.prepared.layout(&common.plan, step)?;
-        let encoded = values.request(layout, step, None);
+        let encoded = values.request(layout, step, |_| None);
         Some(encoded.map(|encoded| String::from_utf8(encoded.bytes().to_vec()).unwrap()))
     }
 
@@ -250,7 +287,7 @@ mod tests {
         for (body, expected) in [
             (fixed, "application/json|7|{\"a\":1}"),
             (Body::Json(JsonTemplate { pieces: filled }), "application/json|7|[\"a b\"]"),
-            (Body::Form(vec![("x".into(), template("{}"))]), "application/x-www-form-urlencoded|7|x=a%20b"),
+            (Body::Form(vec![("x".into(), template("{}"))]), "application/x-www-form-urlencoded|5|x=a+b"),
             (Body::Text(template("")), "none|0|"),
         ] {
             let text =

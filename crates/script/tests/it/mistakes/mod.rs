@@ -4,6 +4,7 @@ mod config;
 mod flow;
 mod many;
 mod realtime;
+mod responses;
 mod templates;
 mod transports;
 mod turns;
