@@ -167,6 +167,7 @@ function rooms(server, log) {
 function heard(socket, log, { user, namespace, event, all }) {
   const acknowledge = typeof all.at(-1) === 'function' ? all.pop() : undefined;
   log.push({ user, kind: 'socketio event', namespace, event, all, acknowledged: acknowledge !== undefined });
+  if (event === 'silent') return;
   acknowledge?.({ ok: event !== 'refuse', event, first: all[0] ?? null }, 'second');
   if (event === 'greet') socket.emit('welcome', `hello ${all[0]}`, { to: all[0] });
   if (event === 'echo') socket.emit('echo', ...all);
