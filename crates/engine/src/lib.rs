@@ -9,6 +9,7 @@
 mod clock;
 mod collect;
 mod control;
+mod fake;
 mod health;
 pub mod http;
 pub mod link;

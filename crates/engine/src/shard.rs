@@ -76,6 +76,8 @@ pub(crate) struct Shard {
     /// The clock for those who only read it.
     pub(crate) clock_reader: Rc<dyn Fn() -> At>,
     say: Box<dyn Fn(At, Option<u32>, String)>,
+    /// Variables that had no value and have been told of.
+    pub(crate) told_unset: RefCell<Vec<Box<str>>>,
     /// Lines said and left unsaid in this second.
     lines: Cell<u32>,
     active: Cell<u64>,
@@ -109,6 +111,7 @@ impl Shard {
             connected: Cell::new(0),
             sought,
             say,
+            told_unset: RefCell::default(),
             lines: Cell::new(0),
             active: Cell::new(0),
             cpu_ns: Cell::new(health::thread_cpu_ns()),

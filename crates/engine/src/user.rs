@@ -11,6 +11,7 @@ mod function;
 mod hooked;
 mod jar;
 mod mail;
+mod parallel;
 mod pull;
 mod realtime;
 mod recipe;
@@ -41,6 +42,7 @@ use crate::schedule::Arrival;
 use crate::shard::{Presence, SECOND_NS, Shard};
 pub(crate) use cursor::Sought;
 use mail::Mail;
+use parallel::Fork;
 use recipe::Recipe;
 pub(crate) use values::Common;
 use values::Values;
@@ -57,6 +59,8 @@ pub(crate) struct User {
     pub(crate) shard: Rc<Shard>,
     pub(crate) values: Values,
     client: Option<Box<Client>>,
+    /// Of branches that have ended.
+    spare_clients: Option<Box<Vec<Box<Client>>>>,
     jar: jar::Jar,
     connection: Option<Box<Connection>>,
     /// Rings when the peer has been silent for too long.
@@ -89,6 +93,10 @@ pub(crate) struct User {
     last_failure: Option<Box<(String, String)>>,
     /// Others have had their turn since a loop last asked.
     has_waited: bool,
+    /// The fork it is a branch of.
+    fork: Option<Rc<Fork>>,
+    /// Its branches are on their way.
+    is_split: bool,
 }
 
 /// Why a flow does not go on.
@@ -181,10 +189,15 @@ pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Pres
 impl User {
     pub(crate) fn new(shard: Rc<Shard>, member: u32, arrival: u64, due: At, rng: fastrand::Rng) -> User {
         let values = Values::new(Rc::clone(&shard.common), member, arrival, rng);
+        User::with_values(shard, values, due)
+    }
+
+    fn with_values(shard: Rc<Shard>, values: Values, due: At) -> User {
         User {
             shard,
             values,
             client: None,
+            spare_clients: None,
             jar: jar::Jar::default(),
             connection: None,
             watch: None,
@@ -203,6 +216,8 @@ impl User {
             scenario: 0,
             last_failure: None,
             has_waited: false,
+            fork: None,
+            is_split: false,
         }
     }
 
@@ -256,9 +271,13 @@ impl User {
         let cut_at = if self.is_leaving { None } else { self.cut_at };
         let mut sleep = pin!(self.shard.clock.sleep_until(cut_at.map_or(until, |cut| cut.min(until))));
         poll_fn(|cx| {
+            self.take_up();
             self.poll_connection(cx);
             if let Some(result) = done(self, cx) {
                 return Poll::Ready(Ok(Waited::Done(result)));
+            }
+            if self.under_way.is_none() && !self.is_split && self.is_called_off() {
+                return Poll::Ready(Err(Halt::Failed));
             }
             if !self.is_leaving
                 && self.lost.is_some()
@@ -272,6 +291,7 @@ impl User {
             }
             if sleep.as_mut().poll(cx).is_pending() {
                 self.has_waited = true;
+                self.put_down();
                 return Poll::Pending;
             }
             match cut_at {

@@ -91,6 +91,7 @@ const VERBS: &[Verb] = &[
     verb("think", &schema::THINK, any, think),
     verb("log", &schema::LOG, any, log),
     verb("loop", &schema::LOOP, any, loops::repeat),
+    verb("parallel", &schema::PARALLEL, any, loops::parallel),
     verb("connect", &schema::CONNECT_STEP, realtime, connect),
     verb("subscribe", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
     verb("join", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
@@ -107,13 +108,6 @@ const VERBS: &[Verb] = &[
 pub(crate) fn verbs() -> impl Iterator<Item = (&'static str, &'static Area)> {
     VERBS.iter().map(|verb| (verb.name, verb.area))
 }
-
-/// Verbs of Artillery that this version refuses: why, and what to do instead.
-const REFUSED: &[(&str, &str, &str)] = &[(
-    "parallel",
-    "requests of one user run one after the other in this version",
-    "write the requests as steps of their own",
-)];
 
 impl<'s> Flow<'s> {
     pub(crate) fn new(
@@ -231,16 +225,24 @@ pub(crate) fn steps(
     }
 }
 
-/// Compiles one step.
+/// Compiles one step. A list of steps in its place is one of an anchor, and its steps stand there.
 pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Option<Vec<Step>> {
+    if let Kind::List(items) = &item.kind {
+        let mut all = Vec::new();
+        steps(reader, flow, items, &mut all, false);
+        return Some(all);
+    }
     let Kind::Map(entries) = &item.kind else {
         let what = format!("a step is a mapping, e.g. `think: 1`; got {}", item.describe());
         let is_disconnect = item.as_text().is_some_and(|text| text == "disconnect");
         reader.problem(item.place, what, is_disconnect.then(|| "write `disconnect: true`".to_owned()));
         return None;
     };
+    // Beside an emit it says how that one's session is opened.
+    let is_beside = |key: &str| key == "reconnect" && entries.iter().any(|entry| entry.key == "emit");
     let mut verbs = entries
         .iter()
+        .filter(|entry| !is_beside(&entry.key))
         .filter_map(|entry| VERBS.iter().find(|verb| verb.name == entry.key).map(|verb| (verb, entry)));
     let Some((verb, entry)) = verbs.next() else {
         unknown_step(reader, flow, item);
@@ -290,16 +292,6 @@ fn unknown_step(reader: &mut Reader, flow: &Flow<'_>, item: &Node) {
         reader.problem(item.place, "an empty step", None);
         return;
     };
-    for entry in item.entries() {
-        if let Some((name, why, instead)) = REFUSED.iter().find(|(name, _, _)| *name == entry.key) {
-            reader.problem(
-                entry.place,
-                format!("the step \"{name}\" is refused: {why}"),
-                Some((*instead).to_owned()),
-            );
-            return;
-        }
-    }
     let known = || VERBS.iter().filter(|verb| (verb.engines)(flow.engine)).map(|verb| verb.name);
     let meant =
         item.entries().iter().find_map(|entry| nearest(&entry.key, known()).map(|meant| (entry, meant)));
@@ -343,7 +335,7 @@ fn think(
         Some(node) => crate::options::jitter(reader, fields, node),
         None => flow.settings.jitter,
     };
-    Some(vec![Step::Think(Think { seconds: seconds?, jitter })])
+    Some(loops::guarded(reader, fields, vec![Step::Think(Think { seconds: seconds?, jitter })]))
 }
 
 /// A think time as a constant; None when it is no time.
@@ -356,7 +348,8 @@ fn constant_seconds(seconds: f64) -> Option<Expression> {
 }
 
 fn log(reader: &mut Reader, _: &mut Flow<'_>, fields: &Fields<'_>, verb: &'static str) -> Option<Vec<Step>> {
-    Some(vec![Step::Log(reader.template_of(fields, verb)?)])
+    let line = Step::Log(reader.template_of(fields, verb)?);
+    Some(loops::guarded(reader, fields, vec![line]))
 }
 
 fn disconnect(_: &mut Reader, flow: &mut Flow<'_>, _: &Fields<'_>, _: &'static str) -> Option<Vec<Step>> {

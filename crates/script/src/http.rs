@@ -1,6 +1,6 @@
 //! HTTP steps.
 
-use sonagi_engine::plan::template::Piece;
+use sonagi_engine::plan::template::{Key, Piece};
 use sonagi_engine::plan::{Body, Expression, HttpStep, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 
@@ -103,7 +103,14 @@ fn set_by_now(
 pub(crate) fn variables(template: &Template) -> Vec<&str> {
     fn of<'t>(hole: &'t Expression, all: &mut Vec<&'t str>) {
         match hole {
-            Expression::Path { variable, .. } => all.push(variable),
+            Expression::Path { variable, keys } => {
+                all.push(variable);
+                keys.iter().for_each(|key| {
+                    if let Key::Of(inner) = key {
+                        of(inner, all);
+                    }
+                });
+            }
             Expression::Call { arguments, .. } => arguments.iter().for_each(|argument| of(argument, all)),
             Expression::Text(template) => all.extend(variables(template)),
             Expression::Constant(_) => {}

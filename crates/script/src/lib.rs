@@ -11,7 +11,9 @@ mod combinations;
 mod config;
 mod ensure;
 mod environments;
+mod fakes;
 mod flow;
+mod formula;
 mod functions;
 mod http;
 mod loops;
@@ -173,6 +175,8 @@ fn constants(path: &Path, overrides: &Overrides) -> Constants {
         target: None,
         test_id: test_id(),
         dirname: absolute.display().to_string(),
+        script: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
+        fakes: None,
         env: |name| std::env::var(name).ok(),
     }
 }
@@ -209,6 +213,7 @@ fn plan(
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
     functions::module(reader, &config, &folder(path));
+    reader.constants.fakes = fakes::fakes(reader, &config);
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
     let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());
@@ -251,6 +256,7 @@ fn plan(
         cursor: lost.cursor,
         drain,
         thresholds,
+        unset_fails: !reader.functions.has_module(),
         processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),
         source: combination.source(root),

@@ -24,8 +24,8 @@ pub(crate) struct Names {
     /// A file that names variables cannot be read: nobody can say which are set.
     open: bool,
     uses: Vec<Use>,
-    /// Open loops around the step being read; true: over a list.
-    loops: Vec<bool>,
+    /// Open loops around the step being read.
+    loops: Vec<Turns>,
     /// The texts being read become a message that is sent, which may be stamped.
     pub(crate) in_message: bool,
     /// Stamps in messages of the flow being read.
@@ -34,6 +34,17 @@ pub(crate) struct Names {
     in_subscription: bool,
     /// Uses of `$cursor` in all flows.
     cursors: Vec<Place>,
+}
+
+/// An open loop.
+struct Turns {
+    over_list: bool,
+    /// It counts under a name of its own.
+    is_named: bool,
+    /// `$loopCount` stands in its own steps.
+    is_counted: bool,
+    /// Another loop in it counts under the usual name.
+    holds_another: bool,
 }
 
 /// A variable used somewhere.
@@ -80,7 +91,10 @@ impl Names {
     }
 
     pub(crate) fn used(&mut self, name: String, place: Place) {
-        let over_list = self.loops.contains(&true);
+        let over_list = self.loops.iter().any(|turns| turns.over_list);
+        if let Some(innermost) = self.loops.last_mut().filter(|_| name == "$loopCount") {
+            innermost.is_counted = true;
+        }
         let by = String::new();
         self.uses.push(Use { name, place, in_loop: !self.loops.is_empty(), over_list, by });
     }
@@ -147,12 +161,16 @@ impl Names {
         std::mem::take(&mut self.stamps)
     }
 
-    pub(crate) fn enter_loop(&mut self, over_list: bool) {
-        self.loops.push(over_list);
+    pub(crate) fn enter_loop(&mut self, over_list: bool, is_named: bool) {
+        if let Some(outer) = self.loops.last_mut().filter(|_| !is_named) {
+            outer.holds_another = true;
+        }
+        self.loops.push(Turns { over_list, is_named, is_counted: false, holds_another: false });
     }
 
-    pub(crate) fn leave_loop(&mut self) {
-        self.loops.pop();
+    /// Whether the loop counts under the name that another one in it counts under.
+    pub(crate) fn leave_loop(&mut self) -> bool {
+        self.loops.pop().is_some_and(|turns| !turns.is_named && turns.is_counted && turns.holds_another)
     }
 
     /// Whether a user has a value for this at the step being read.

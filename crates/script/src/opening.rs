@@ -77,16 +77,27 @@ pub(crate) fn subscription(items: &[Node]) -> Option<(&Node, &Node)> {
     })
 }
 
-/// All steps of a flow, those in loops included, in the order they are written.
+/// All steps of a flow, those in loops, in parallel and in lists of their own included, in the order they are written.
 pub(crate) fn walk(items: &[Node]) -> Vec<&Node> {
     let mut all = Vec::new();
     for item in items {
+        if let Kind::List(inner) = &item.kind {
+            all.extend(walk(inner));
+            continue;
+        }
         all.push(item);
-        if let Some(Node { kind: Kind::List(body), .. }) = item.get("loop") {
-            all.extend(walk(body));
+        for verb in ["loop", "parallel"] {
+            if let Some(Node { kind: Kind::List(body), .. }) = item.get(verb) {
+                all.extend(walk(body));
+            }
         }
     }
     all
+}
+
+/// Whether a step uses or opens the real-time connection.
+pub(crate) fn needs_connection(step: &Node) -> bool {
+    is_realtime(step) || step.get("connect").is_some()
 }
 
 /// Whether a step itself needs the real-time connection.

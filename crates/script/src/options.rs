@@ -16,6 +16,8 @@ use crate::yaml::{Kind, Node};
 
 /// What steps take from `config`.
 pub(crate) struct Settings {
+    /// Of scenarios that say none.
+    pub(crate) engine: Engine,
     pub(crate) http: HttpOptions,
     pub(crate) cookies: Vec<(String, Template)>,
     pub(crate) strict_capture: bool,
@@ -74,6 +76,7 @@ impl Blocks {
 /// Reads all of them from `config`.
 pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     let mut settings = Settings {
+        engine: Engine::Http,
         http: HttpOptions::default(),
         cookies: Vec::new(),
         strict_capture: true,
@@ -91,6 +94,9 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         reconnects: false,
         resumes: false,
     };
+    if let Some(engine) = crate::scenario::named_engine(reader, config, "engine") {
+        settings.engine = engine;
+    }
     if let Some(timeout) = time_limit(reader, config) {
         settings.http.timeout = timeout;
         settings.websocket.timeout = timeout;

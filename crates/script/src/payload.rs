@@ -25,18 +25,21 @@ struct Form {
     skip_header: bool,
     delimiter: u8,
     cast: bool,
+    /// All rows go by one name.
+    is_whole: bool,
 }
 
 fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
     let fields = reader.fields(node, &schema::PAYLOAD)?;
     let order = order(reader, &fields);
+    let all_as = all_as(reader, &fields);
     let form = Form {
+        is_whole: all_as.is_some(),
         fields: names(reader, &fields),
         skip_header: reader.boolean(&fields, "skipHeader").unwrap_or(false),
         delimiter: delimiter(reader, &fields),
         cast: reader.boolean(&fields, "cast").unwrap_or(true),
     };
-    let all_as = all_as(reader, &fields);
     // Declared even when the file cannot be read: one problem, not one per use.
     for name in form.fields.iter().flatten() {
         reader.names.declare_global(name);
@@ -68,6 +71,7 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
             return None;
         }
     };
+    let is_named = form.fields.is_some();
     let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let (names, rows) = if is_json {
         json_rows(reader, path.place, &text, form.fields)?
@@ -85,7 +89,9 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         let text = "order: sequence hands each row out once before any repeats, over all cores; Artillery starts over in every worker";
         reader.notice(fields.place_of("order"), text);
     }
-    Some(Payload { fields: names, rows, order, all_as })
+    // A list of all rows that name no columns is one of lists.
+    let nameless = all_as.is_some() && !is_json && !is_named;
+    Some(Payload { fields: if nameless { Vec::new() } else { names }, rows, order, all_as })
 }
 
 fn order(reader: &mut Reader, fields: &Fields<'_>) -> RowOrder {
@@ -149,7 +155,6 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
         .has_headers(false)
         .flexible(true)
         .delimiter(form.delimiter)
-        .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
     let mut records = Vec::new();
     for record in csv.records() {
@@ -162,15 +167,18 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
         }
     }
     let named = form.fields.is_some();
-    let header_line = !named || form.skip_header;
+    let header_line = (!named && !form.is_whole) || form.skip_header;
     let names = match form.fields {
         Some(names) => names,
-        None => records.first().map(|record| record.iter().map(str::to_owned).collect()).unwrap_or_default(),
+        None => records
+            .first()
+            .map(|record| record.iter().map(|name| name.trim().to_owned()).collect())
+            .unwrap_or_default(),
     };
     if named
         && !form.skip_header
         && let Some(first) = records.first()
-        && first.iter().eq(names.iter().map(String::as_str))
+        && first.iter().map(str::trim).eq(names.iter().map(String::as_str))
     {
         reader.notice(place, "the payload's first row is the names of its fields and will be used as values; add `skipHeader: true`");
     }
@@ -186,20 +194,33 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
             reader.problem(place, what, Some("add the missing values, or set `delimiter`".into()));
             return None;
         }
+        if form.cast
+            && record
+                .iter()
+                .take(names.len())
+                .any(|cell| cell.parse::<f64>().is_ok() && value(cell, true).is_string())
+        {
+            let text = "what would be another number, like 007, stays a text here; Artillery makes 7 of it";
+            reader.notice(place, text);
+        }
         rows.push(record.iter().take(names.len()).map(|cell| value(cell, form.cast)).collect());
     }
     Some((names, rows))
 }
 
-/// With `cast`, what looks like a number becomes one, unless writing it back would lose something (`007`, `1.50`).
+/// With `cast`, what looks like a number becomes one, unless that would make another of it (`007`, `+49`).
 fn value(cell: &str, cast: bool) -> Value {
-    if cast
-        && let Ok(number) = cell.parse::<serde_json::Number>()
-        && number.to_string() == cell
-    {
-        return Value::Number(number);
+    match number(cell.trim()).filter(|_| cast) {
+        Some(number) => Value::Number(number),
+        None => Value::from(cell),
     }
-    Value::from(cell)
+}
+
+/// JSON's numbers, which begin with no nought, but without exponents.
+fn number(text: &str) -> Option<serde_json::Number> {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'))
+        .then(|| text.parse().ok())?
 }
 
 fn json_rows(reader: &mut Reader, place: Place, text: &str, fields: Option<Vec<String>>) -> Option<Rows> {
@@ -227,4 +248,22 @@ fn json_rows(reader: &mut Reader, place: Place, text: &str, fields: Option<Vec<S
         rows.push(names.iter().map(|name| members.remove(name).unwrap_or(Value::Null)).collect());
     }
     Some((names, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_number_in_a_file_becomes_one_unless_it_would_be_another() {
+        for (cell, number) in
+            [("5", 5.0), ("-5", -5.0), ("1.50", 1.5), ("0", 0.0), (" 12 ", 12.0), ("0.5", 0.5)]
+        {
+            assert_eq!(value(cell, true).as_f64(), Some(number), "{cell}");
+            assert_eq!(value(cell, false), Value::from(cell));
+        }
+        for cell in ["007", "+49", "1e5", "0x10", "", " ", "1.", ".5", "--1", "1.2.3", "00", "a"] {
+            assert_eq!(value(cell, true), Value::from(cell), "{cell}");
+        }
+    }
 }

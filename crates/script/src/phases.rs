@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Node, Place};
+use crate::yaml::Node;
 
 /// Highest rate accepted: a typing mistake above it would plan more arrivals than a machine has ports for in a second.
 const MAX_RATE: f64 = 1_000_000.0;
@@ -17,11 +17,14 @@ const MAX_RATE: f64 = 1_000_000.0;
 pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     let spacing = spacing(reader, config);
     let Some(node) = config.get("phases") else {
-        let what = "the script has no phases: nothing says when users arrive";
-        reader.missing(config, &["phases"], what, "add `phases: [{duration: 60, arrivalRate: 5}]` to config");
-        return None;
+        let text = "the script has no phases: one user arrives";
+        reader.notice(config.place, text);
+        let phase =
+            Phase { name: None, duration: Duration::from_secs(1), shape: Shape::Count(1), max_users: None };
+        return Some(Load::Open { phases: vec![phase], spacing });
     };
     let items = reader.list(config, "phases", true);
+    let spacing = items.iter().fold(spacing, |spacing, item| mode_of(reader, item).unwrap_or(spacing));
     if items.is_empty() {
         if matches!(node.kind, crate::yaml::Kind::List(_)) {
             reader.problem(node.place, "`phases` is empty: nothing says when users arrive", None);
@@ -44,7 +47,28 @@ pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     Some(Load::Open { phases, spacing })
 }
 
+/// Artillery's word for spacing, in `config` or a phase.
+fn mode(reader: &mut Reader, fields: &Fields<'_>) -> Option<Spacing> {
+    let node = fields.get("mode")?;
+    match crate::reader::plain_text(node).as_deref() {
+        Some("poisson") => Some(Spacing::Poisson),
+        Some("uniform") => Some(Spacing::Even),
+        _ => {
+            reader.wrong(fields, "mode", node);
+            None
+        }
+    }
+}
+
+fn mode_of(reader: &mut Reader, item: &Node) -> Option<Spacing> {
+    item.get("mode")?;
+    mode(reader, &Fields::checked(item, &schema::PHASE))
+}
+
 fn spacing(reader: &mut Reader, config: &Fields<'_>) -> Spacing {
+    if let Some(mode) = mode(reader, config) {
+        return mode;
+    }
     match (reader.text(config, "spacing").as_deref(), config.get("spacing")) {
         (Some("poisson"), _) => Spacing::Poisson,
         (Some("even") | None, _) | (_, None) => Spacing::Even,
@@ -88,6 +112,10 @@ fn phase(reader: &mut Reader, node: &Node) -> Option<Phase> {
         return Some(Phase { name, duration, shape: Shape::Pause, max_users });
     }
     let shape = shape(reader, &fields);
+    if let Some(Shape::Pause) = shape {
+        let text = "a phase with a rate or count of 0 is a pause here; Artillery leaves it out";
+        reader.notice(node.place, text);
+    }
     let duration = match fields.get("duration") {
         Some(_) => length(reader, &fields, "duration"),
         None => {
@@ -106,7 +134,7 @@ fn phase(reader: &mut Reader, node: &Node) -> Option<Phase> {
 fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
     let rate = fields.get("arrivalRate");
     let ramp = fields.get("rampTo");
-    if let Some(count) = fields.get("arrivalCount") {
+    if fields.get("arrivalCount").is_some() {
         for other in ["arrivalRate", "rampTo"] {
             if fields.get(other).is_some() {
                 let what = format!("a phase has arrivalCount or {other}, not both");
@@ -114,11 +142,7 @@ fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
             }
         }
         let number = reader.whole(fields, "arrivalCount")?;
-        if number == 0 {
-            no_arrivals(reader, count.place, fields, "arrivalCount: 0");
-            return None;
-        }
-        return Some(Shape::Count(number));
+        return Some(if number == 0 { Shape::Pause } else { Shape::Count(number) });
     }
     match (rate, ramp) {
         (None, None) => {
@@ -130,8 +154,7 @@ fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
         (Some(node), None) => {
             let from = arrival_rate(reader, fields, "arrivalRate")?;
             if from == 0.0 {
-                no_arrivals(reader, node.place, fields, "arrivalRate: 0");
-                return None;
+                return Some(Shape::Pause);
             }
             if from.fract() != 0.0 {
                 let text = "arrivalRate: a constant fraction is fine here (0.5 is a user every 2 s); Artillery stops on it";
@@ -139,15 +162,11 @@ fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
             }
             Some(Shape::Rate { from, to: from })
         }
-        (from, Some(node)) => {
+        (from, Some(_)) => {
             let from = if from.is_some() { arrival_rate(reader, fields, "arrivalRate") } else { Some(0.0) };
             let to = arrival_rate(reader, fields, "rampTo");
             let (from, to) = (from?, to?);
-            if from == 0.0 && to == 0.0 {
-                no_arrivals(reader, node.place, fields, "a ramp from 0 to 0");
-                return None;
-            }
-            Some(Shape::Rate { from, to })
+            Some(if from == 0.0 && to == 0.0 { Shape::Pause } else { Shape::Rate { from, to } })
         }
     }
 }
@@ -164,15 +183,6 @@ fn arrival_rate(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<f
         return None;
     }
     Some(rate)
-}
-
-fn no_arrivals(reader: &mut Reader, place: Place, fields: &Fields<'_>, what: &str) {
-    let pause = fields.get("duration").and_then(crate::reader::plain_text).unwrap_or_else(|| "30".into());
-    reader.problem(
-        place,
-        format!("{what}: no user arrives in this phase"),
-        Some(format!("to wait while earlier users go on, write `pause: {pause}`")),
-    );
 }
 
 fn closed(reader: &mut Reader, items: &[Node]) -> Option<Load> {

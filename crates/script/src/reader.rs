@@ -4,6 +4,7 @@
 //! twice. Wording comes from the key tables ([`crate::schema`]).
 
 use serde_json::Value;
+pub(crate) use sonagi_engine::plan::seconds_of;
 use sonagi_engine::plan::template::Piece;
 use sonagi_engine::plan::{Expression, JsonTemplate, Template};
 use sonagi_measure::outcome::{OperationId, OperationKind};
@@ -312,6 +313,11 @@ impl Reader {
                 Piece::Hole(Expression::Path { variable, .. }) if self.names.is_unknown(variable) => {
                     return None;
                 }
+                Piece::Hole(Expression::Call { function, arguments })
+                    if template::drawn(*function, arguments).is_some() =>
+                {
+                    filled.push_str(&template::drawn(*function, arguments).unwrap_or_default());
+                }
                 Piece::Hole(_) => {
                     let what =
                         format!("`{text}` must be known before the run starts, and users' values are not");
@@ -429,11 +435,10 @@ impl Reader {
                 fine
             }
             Kind::Map(entries) => entries.iter().fold(true, |fine, entry| {
-                if entry.key.contains("{{") {
-                    let what = format!("a template cannot be a key: `{}`", entry.key);
-                    self.problem(entry.place, what, Some("only values have templates".into()));
-                }
-                self.check_texts(&entry.value) && fine
+                let key = Kind::Text { text: entry.key.clone(), inset: None };
+                let key = Node { place: entry.place, kind: key };
+                let is_fine = !entry.key.contains("{{") || self.template(&key).is_some();
+                self.check_texts(&entry.value) && is_fine && fine
             }),
             _ => true,
         }
@@ -461,20 +466,4 @@ fn shown(value: &Value) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     }
-}
-
-/// "500ms", "30s", "5m", "1h", "1d", or plain seconds.
-pub(crate) fn seconds_of(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.parse().ok()?;
-    let factor = match unit.trim() {
-        "ms" | "millis" | "milliseconds" => 0.001,
-        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
-        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
-        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
-        _ => return None,
-    };
-    Some(number * factor)
 }

@@ -117,8 +117,13 @@ fn first_step(scenarios: &Node) -> Option<Place> {
     let Kind::List(scenarios) = &scenarios.kind else { return None };
     scenarios.iter().find_map(|scenario| match scenario.get("flow") {
         Some(Node { kind: Kind::List(items), .. }) => {
-            walk(items).into_iter().find(|step| step.get("reconnect").is_some()).map(|step| step.place)
+            walk(items).into_iter().find(|step| is_reconnect(step)).map(|step| step.place)
         }
         _ => None,
     })
+}
+
+/// A step of its own: beside an emit the word opens that one's session anew.
+fn is_reconnect(step: &Node) -> bool {
+    step.get("reconnect").is_some() && step.get("emit").is_none()
 }

@@ -129,13 +129,17 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     let fields = reader.fields(node, &schema::SCENARIO)?;
     let name = reader.text(&fields, "name").unwrap_or_else(|| format!("scenario {}", index + 1));
     let weight = reader.number(&fields, "weight").unwrap_or(1.0);
+    if weight.fract() != 0.0 {
+        let text = "weight: a fraction counts as it is here; Artillery takes its whole part, 0 of 0.5";
+        reader.notice(fields.place_of("weight"), text);
+    }
     if weight == 0.0 {
         reader.notice(
             fields.place_of("weight"),
             format!("the scenario \"{name}\" has weight 0 and is left out"),
         );
     }
-    let engine = engine(reader, &fields)?;
+    let engine = engine(reader, &fields, settings)?;
     let mut block = settings.blocks.of(engine).clone();
     let options = socketio_options(reader, &fields, engine, settings, &mut block);
     let Some(flow_node) = fields.get("flow") else {
@@ -170,13 +174,21 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     Some(Read { scenario: Scenario { name, weight, flow: compiled }, stamped, room })
 }
 
-fn engine(reader: &mut Reader, fields: &Fields<'_>) -> Option<Engine> {
+fn engine(reader: &mut Reader, fields: &Fields<'_>, settings: &Settings) -> Option<Engine> {
     if fields.get("engine").is_some() && fields.get("transport").is_some() {
         let what = "engine and transport are the same key; a scenario has one of them";
         reader.problem(fields.place_of("transport"), what, None);
     }
     let key = if fields.get("engine").is_some() { "engine" } else { "transport" };
-    let Some(node) = fields.get(key) else { return Some(Engine::Http) };
+    match fields.get(key) {
+        Some(_) => named_engine(reader, fields, key),
+        None => Some(settings.engine),
+    }
+}
+
+/// The engine a key names.
+pub(crate) fn named_engine(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Engine> {
+    let node = fields.get(key)?;
     let name = reader.text(fields, key)?;
     if let Some((_, engine)) = ENGINES.iter().find(|(known, _)| *known == name) {
         return Some(*engine);
@@ -352,10 +364,18 @@ pub(crate) fn fixed_flow(
 ) -> Vec<Step> {
     let Some(fields) = reader.section(script, key, &schema::FIXED_FLOW) else { return Vec::new() };
     let items = reader.list(&fields, "flow", false);
-    let options = settings.socketio.clone();
-    let mut flow = Flow::new(Engine::Http, settings, options, Block::default(), Opening::None, None, items);
-    let mut compiled = Vec::new();
+    let engine = match fields.get("engine") {
+        Some(_) => named_engine(reader, &fields, "engine").unwrap_or(Engine::Http),
+        None => Engine::Http,
+    };
+    let options =
+        if engine == Engine::SocketioV3 { settings.socketio_v3.clone() } else { settings.socketio.clone() };
+    let block = settings.blocks.of(engine).clone();
+    let mut flow = Flow::new(engine, settings, options, block, Opening::of(engine, items), None, items);
+    flow.around = functions::around(reader, &fields);
+    let mut compiled = functions::calls(reader, &fields, "beforeScenario");
     steps(reader, &mut flow, items, &mut compiled, true);
+    compiled.extend(functions::calls(reader, &fields, "afterScenario"));
     for place in reader.names.take_stamps() {
         reader.problem(
             place,

@@ -122,6 +122,11 @@ pub(crate) fn emit(
         let text = "an answered emit counts once in socketio.response_time; Artillery counts it twice, and plain emits as about 0 ms";
         reader.notice(fields.place, text);
     }
+    let awaited = acknowledge.iter().chain(response.iter().map(|(_, awaited, _)| awaited));
+    if awaited.flat_map(|awaited| &awaited.captures).any(|capture| capture.strict) {
+        let text = "a capture that finds nothing in a Socket.IO answer fails its user; Artillery goes on without a value";
+        reader.notice(fields.place, text);
+    }
     let kind = if answered { OperationKind::SocketioRequest } else { OperationKind::SocketioEmit };
     let name = flow.operation_name(reader, fields).unwrap_or_else(|| format!("emit {written}"));
     let operation = reader.operation(fields.place, &name, kind)?;
@@ -137,7 +142,11 @@ pub(crate) fn emit(
     };
     let step =
         SocketioEmit { operation, namespace: namespace?, connect, event, arguments, acknowledge, response };
-    let mut steps = vec![Step::SocketioEmit(Box::new(step))];
+    let mut steps = match reader.boolean(fields, "reconnect") {
+        Some(true) => vec![Step::Disconnect],
+        _ => Vec::new(),
+    };
+    steps.push(Step::SocketioEmit(Box::new(step)));
     steps.extend(after);
     Some(steps)
 }
@@ -189,7 +198,11 @@ fn listed(reader: &mut Reader, node: &Node, items: &[Node]) -> Option<Message> {
 }
 
 fn channelled(reader: &mut Reader, own: &Fields<'_>) -> Option<Message> {
-    let data = own.entry("data").and_then(|entry| argument(reader, &entry.value));
+    let data = match own.entry("data") {
+        Some(entry) => argument(reader, &entry.value),
+        // A channel always comes with one argument: as Artillery has it, with none as with null.
+        None => reader.json(&Node { place: own.place, kind: Kind::Null }).map(Argument::Json),
+    };
     let Some(channel) = own.get("channel") else {
         reader.missing(own, &["channel"], "an emit needs a channel", "add `channel: message`");
         return None;

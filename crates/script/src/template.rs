@@ -7,8 +7,14 @@
 use serde_json::Value;
 use sonagi_engine::plan::template::{Key, Piece};
 use sonagi_engine::plan::{Expression, Function, Template};
+use std::hash::{BuildHasher, Hasher, RandomState};
 
+use crate::fakes::{self, Fakes};
 use crate::problem::nearest;
+
+mod path;
+
+use path::{operator, split_path};
 
 /// What templates know before the run.
 #[derive(Clone)]
@@ -19,6 +25,10 @@ pub(crate) struct Constants {
     pub(crate) test_id: String,
     /// The folder of the script.
     pub(crate) dirname: String,
+    /// The script, absolute.
+    pub(crate) script: String,
+    /// Made-up data, when the script has it.
+    pub(crate) fakes: Option<Fakes>,
     /// Reads an environment variable.
     pub(crate) env: fn(&str) -> Option<String>,
 }
@@ -66,7 +76,8 @@ const BUILTINS: &[Builtin] = &[
 ];
 
 /// Names beginning with `$` that are no functions.
-const CONSTANTS: &[&str] = &["$env", "$processEnvironment", "$environment", "$testId", "$dirname"];
+const CONSTANTS: &[&str] =
+    &["$env", "$processEnvironment", "$environment", "$testId", "$dirname", "$scenarioFile"];
 
 /// Names authors expect from elsewhere, and what to write instead.
 const FOREIGN: &[(&str, &str)] = &[
@@ -94,32 +105,46 @@ pub(crate) fn parse(
     while let Some(open) = rest.find("{{") {
         push_text(&mut template, &rest[..open]);
         let start = offset + rest[..open].chars().count();
-        let inner = &rest[open + 2..];
-        let Some(close) = closing(inner) else {
+        let mut inner = &rest[open + 2..];
+        let Some(mut close) = closing(inner) else {
             faults.push(fault(start, "`{{` without `}}`", None));
             return Err(faults);
         };
-        let hole = Hole { text: &inner[..close], offset: start + 2, constants };
+        // Three braces are as good as two.
+        let is_triple = inner.starts_with('{') && inner[close..].starts_with("}}}");
+        if is_triple {
+            inner = &inner[1..];
+            close -= 1;
+        }
+        let braces = 2 + usize::from(is_triple);
+        let hole = Hole { text: &inner[..close], offset: start + braces, constants };
         match hole.parse(seen) {
             Ok(Expression::Constant(Value::String(text))) => push_text(&mut template, &text),
             Ok(expression) => template.pieces.push(Piece::Hole(expression)),
             Err(fault) => faults.push(fault),
         }
-        rest = &inner[close + 2..];
-        offset = start + 2 + inner[..close].chars().count() + 2;
+        rest = &inner[close + braces..];
+        offset = start + 2 * braces + inner[..close].chars().count();
     }
     push_text(&mut template, rest);
     if faults.is_empty() { Ok(template) } else { Err(faults) }
 }
 
-/// Where the hole ends: the first `}}` outside quotes.
+/// Where the hole ends: the first `}}` outside quotes that closes no hole inside it.
 fn closing(inner: &str) -> Option<usize> {
     let mut quote = None;
+    let (mut depth, mut skip) = (0_usize, 0_usize);
     for (at, c) in inner.char_indices() {
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
         match quote {
             Some(open) if c == open => quote = None,
             Some(_) => {}
             None if c == '\'' || c == '"' => quote = Some(c),
+            None if inner[at..].starts_with("[{{") => (depth, skip) = (depth + 1, 2),
+            None if inner[at..].starts_with("}}") && depth > 0 => (depth, skip) = (depth - 1, 1),
             None if inner[at..].starts_with("}}") => return Some(at),
             None => {}
         }
@@ -135,6 +160,30 @@ fn push_text(template: &mut Template, text: &str) {
     match template.pieces.last_mut() {
         Some(Piece::Text(last)) => last.push_str(text),
         _ => template.pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+/// What a random function draws once, for the whole run. None for others, and for users' values among its arguments.
+pub(crate) fn drawn(function: Function, arguments: &[Expression]) -> Option<String> {
+    let numbers: Option<Vec<i64>> = arguments
+        .iter()
+        .map(|argument| match argument {
+            Expression::Constant(value) => value.as_i64(),
+            _ => None,
+        })
+        .collect();
+    let random = || RandomState::new().build_hasher().finish();
+    match (function, numbers?.as_slice()) {
+        (Function::RandomNumber, [least, most]) => {
+            let span = most.abs_diff(*least).saturating_add(1);
+            Some(least.saturating_add_unsigned(random() % span).to_string())
+        }
+        (Function::RandomString, length) => {
+            const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+            let letter = |_| char::from(LETTERS[(random() % LETTERS.len() as u64) as usize]);
+            Some((0..length.first().copied().unwrap_or(10).clamp(0, 10_000)).map(letter).collect())
+        }
+        _ => None,
     }
 }
 
@@ -206,7 +255,7 @@ impl Hole<'_> {
         seen: &mut dyn FnMut(&str, usize),
     ) -> Result<Expression, Fault> {
         let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == name) else {
-            return Err(unknown_function(offset, name));
+            return self.made_up(offset, name, arguments);
         };
         let mut values = Vec::new();
         for argument in arguments.split(',').map(str::trim).filter(|argument| !argument.is_empty()) {
@@ -245,6 +294,33 @@ impl Hole<'_> {
         Ok(Expression::Call { function: builtin.function, arguments: values })
     }
 
+    /// Data that `fake-data` makes up.
+    fn made_up(&self, offset: usize, name: &str, arguments: &str) -> Result<Expression, Fault> {
+        let plain = name.trim_start_matches('$');
+        let Some(fakes) = &self.constants.fakes else {
+            if fakes::is_known(plain) {
+                let hint = "add `plugins: {fake-data: {}}` to `config`".to_owned();
+                return Err(fault(
+                    offset,
+                    format!("{name} is a function of the plugin fake-data"),
+                    Some(hint),
+                ));
+            }
+            return Err(unknown_function(offset, name));
+        };
+        let Some(fake) = fakes.named(plain) else {
+            let unknown = unknown_function(offset, name);
+            let hint = unknown.hint.or_else(|| Some(fakes::instead_of(plain)));
+            return Err(Fault { hint, ..unknown });
+        };
+        if !arguments.trim().is_empty() {
+            let hint =
+                format!("set them under `fake-data` in `config.plugins`: `{plain}: {{min: 1, max: 6}}`");
+            return Err(fault(offset, format!("{name} takes no arguments here"), Some(hint)));
+        }
+        Ok(Expression::Call { function: Function::Fake(fake), arguments: Vec::new() })
+    }
+
     fn argument(
         &self,
         offset: usize,
@@ -269,7 +345,13 @@ impl Hole<'_> {
         text: &str,
         seen: &mut dyn FnMut(&str, usize),
     ) -> Result<Expression, Fault> {
-        let (variable, keys) = split_path(text).map_err(|what| fault(offset, what, None))?;
+        let nested = &mut |inner: &str| {
+            // It is a part of this text.
+            let before = &text[..inner.as_ptr() as usize - text.as_ptr() as usize];
+            let offset = offset + before.chars().count();
+            Hole { text: inner, offset, constants: self.constants }.parse(seen)
+        };
+        let (variable, keys) = split_path(text, &|what| fault(offset, what, None), nested)?;
         if !variable.starts_with('$') {
             if variable == "target"
                 && keys.is_empty()
@@ -324,6 +406,7 @@ impl Hole<'_> {
             ("$environment", []) => self.constants.environment.as_deref().map_or(Value::Null, Value::from),
             ("$testId", []) => Value::from(self.constants.test_id.as_str()),
             ("$dirname", []) => Value::from(self.constants.dirname.as_str()),
+            ("$scenarioFile", []) => Value::from(self.constants.script.as_str()),
             (name, []) | (name, _) => return Err(unknown_function(offset, name)),
         };
         Ok(Expression::Constant(value))
@@ -349,79 +432,6 @@ fn unknown_function(offset: usize, name: &str) -> Fault {
         None => meant().map(|meant| format!("did you mean {meant}?")),
     };
     fault(offset, format!("there is no template function {name}"), hint)
-}
-
-/// The first operator of an expression, outside quotes, parentheses and brackets.
-fn operator(text: &str) -> Option<&'static str> {
-    const OPERATORS: [&str; 17] =
-        ["||", "??", "&&", "===", "!==", "==", "!=", "<=", ">=", "?", "<", ">", "+", "*", "|", "/", "%"];
-    let mut quote = None;
-    let mut depth = 0;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[') => depth += 1,
-            (None, ')' | ']') => depth -= 1,
-            (None, _) if depth > 0 => {}
-            (None, '-') if text[..at].ends_with(' ') => return Some("-"),
-            (None, _) => {
-                if let Some(found) = OPERATORS.iter().find(|operator| text[at..].starts_with(**operator)) {
-                    return Some(found);
-                }
-            }
-        }
-    }
-    None
-}
-
-/// `friends[0].user["first name"]` into its variable and keys.
-fn split_path(text: &str) -> Result<(String, Vec<Key>), String> {
-    let plain = |c: char| {
-        !c.is_whitespace() && !matches!(c, '.' | '[' | ']' | '(' | ')' | '{' | '}' | '"' | '\'' | ',' | ';')
-    };
-    let bad = || format!("`{text}` is no variable: a path looks like `friends[0].id`");
-    let end = text.find(|c| !plain(c)).unwrap_or(text.len());
-    let (variable, mut rest) = text.split_at(end);
-    if variable.is_empty() || variable.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(bad());
-    }
-    let mut keys = Vec::new();
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix('.') {
-            let end = after.find(|c| !plain(c)).unwrap_or(after.len());
-            if end == 0 {
-                return Err(bad());
-            }
-            keys.push(key(&after[..end]));
-            rest = &after[end..];
-        } else if let Some(after) = rest.strip_prefix('[') {
-            let close = after.find(']').ok_or_else(bad)?;
-            let inside = after[..close].trim();
-            let quoted = ['"', '\''].iter().find_map(|q| inside.strip_prefix(*q)?.strip_suffix(*q));
-            keys.push(match quoted {
-                Some(name) => Key::Name(name.to_owned()),
-                None if !inside.is_empty() && inside.bytes().all(|b| b.is_ascii_digit()) => key(inside),
-                None => {
-                    return Err(format!(
-                        "`[{inside}]` in `{text}`: an index is a number, or a name in quotes"
-                    ));
-                }
-            });
-            rest = &after[close + 1..];
-        } else {
-            return Err(bad());
-        }
-    }
-    Ok((variable.to_owned(), keys))
-}
-
-fn key(text: &str) -> Key {
-    match text.parse::<usize>() {
-        Ok(index) => Key::Index(index),
-        Err(_) => Key::Name(text.to_owned()),
-    }
 }
 
 #[cfg(test)]

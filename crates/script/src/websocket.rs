@@ -10,7 +10,7 @@ use crate::functions;
 use crate::options::{texts, time_limit};
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
-use crate::yaml::{Kind, Node, START};
+use crate::yaml::{Kind, Node, Place, START};
 
 /// The connection to the target that the script does not write down.
 pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
@@ -79,6 +79,7 @@ pub(crate) fn send(
     let mut payload = node;
     if node.get("capture").is_some() || node.get("match").is_some() {
         let own = reader.fields(node, &schema::SEND)?;
+        passes_over(reader, flow, own.place);
         response = Some(awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout));
         match own.get("payload") {
             Some(inner) => payload = inner,
@@ -98,6 +99,15 @@ pub(crate) fn send(
     let name = flow.operation_name(reader, fields).unwrap_or_else(|| "send".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketSend)?;
     Some(vec![Step::WebsocketSend(Box::new(WebsocketSend { operation, payload: content?, response }))])
+}
+
+/// Not of a block of ours, which Artillery knows nothing of.
+fn passes_over(reader: &mut Reader, flow: &Flow<'_>, place: Place) {
+    if flow.behalf.is_some() {
+        return;
+    }
+    let text = "messages that do not fit are passed over; Artillery looks at the first one only, and ends at one too many";
+    reader.notice(place, text);
 }
 
 pub(crate) fn content(reader: &mut Reader, node: &Node) -> Option<Content> {
@@ -142,6 +152,7 @@ pub(crate) fn wait(
         return None;
     }
     let own = reader.section(fields, verb, &schema::AWAITED)?;
+    passes_over(reader, flow, fields.place);
     let awaited = awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout);
     let name = flow.operation_name(reader, fields).unwrap_or_else(|| "wait".into());
     let operation = reader.operation(fields.place, &name, OperationKind::Expect)?;

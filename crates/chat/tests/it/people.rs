@@ -56,7 +56,8 @@ async fn lists_know_who_sponsors_whom_and_what_was_said() {
     ws.json_of("ack").await;
     let sponsored = page(&service, "/api/user/list?search=sponsored").await;
     assert_eq!(ids(&sponsored), [2, 3], "a user sponsors the next two of the ring");
-    let second = json!({"id": 2, "email": "user2@example.test", "username": "user2", "posts": 1, "sponsors": 2});
+    let second =
+        json!({"id": 2, "email": "user2@example.test", "username": "user2", "posts": 1, "sponsors": 2});
     assert_eq!(sponsored["users"][0], second);
     assert_eq!(ids(&page(&service, "/api/user/list?search=sponsor").await), [4, 5]);
     assert_eq!(ids(&page(&service, "/api/user/list?search=allSponsored&limit=3").await), [5, 4, 3]);

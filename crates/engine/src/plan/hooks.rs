@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Expression, HttpStep, Template};
+use super::{Expression, Formula, HttpStep, Template};
 
 /// A script's processor: a module of JavaScript whose functions users call. Each shard runs it in a Node of its own, so
 /// its module state is shared by the users of a shard.
@@ -90,6 +90,16 @@ pub struct Hooks {
 pub enum Condition {
     /// A value that holds or not, as JavaScript sees it.
     Holds(Expression),
+    /// Worked out of several values.
+    Formula(Box<Formula>),
     /// A function's word.
     Function(String),
+    /// A function's word, if the processor has one of this name; else whether the variable holds.
+    Named(String),
+}
+
+impl Condition {
+    pub(crate) fn may_call(&self) -> bool {
+        matches!(self, Condition::Function(_) | Condition::Named(_))
+    }
 }

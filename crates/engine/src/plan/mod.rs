@@ -3,15 +3,19 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub mod formula;
 pub mod hooks;
 pub(crate) mod prepared;
+mod seconds;
 pub mod step;
 pub mod template;
 pub mod transports;
 
+pub use formula::Formula;
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
 pub use prepared::Prepared;
 pub(crate) use prepared::{basic, content_type, keep, own_headers};
+pub use seconds::seconds_of;
 pub use step::*;
 pub use template::{Expression, Function, JsonTemplate, Template};
 pub use transports::*;
@@ -59,6 +63,9 @@ pub struct Plan {
     pub cursor: Option<String>,
     /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
     pub drain: Duration,
+    /// Whether a template whose variable has no value fails its user. Else it is written as JavaScript writes it: `undefined`
+    /// in a text, and a header or member of an object that would be nothing else is left out.
+    pub unset_fails: bool,
     /// The functions users call; None: there are none.
     pub processor: Option<Processor>,
     /// What the author demands of the summary.
@@ -89,6 +96,7 @@ impl Plan {
             reconnect: None,
             cursor: None,
             drain: Duration::from_secs(5),
+            unset_fails: true,
             processor: None,
             thresholds: Vec::new(),
             operations: Vec::new(),
@@ -111,7 +119,7 @@ pub struct Scenario {
 /// Rows of a CSV file (or one JSON array of objects).
 #[derive(Clone, Debug)]
 pub struct Payload {
-    /// Variable names, one per column.
+    /// Variable names, one per column; none where all rows go by one name.
     pub fields: Vec<String>,
     /// Each as long as `fields`.
     pub rows: Vec<Vec<Value>>,
@@ -122,10 +130,12 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// All rows as one array of objects.
+    /// All rows as one array of objects; of arrays, where columns have no names.
     pub fn all(&self) -> Value {
-        let object =
-            |row: &Vec<Value>| self.fields.iter().cloned().zip(row.iter().cloned()).collect::<Value>();
+        let object = |row: &Vec<Value>| match self.fields.is_empty() {
+            true => Value::Array(row.clone()),
+            false => self.fields.iter().cloned().zip(row.iter().cloned()).collect::<Value>(),
+        };
         self.rows.iter().map(object).collect()
     }
 }

@@ -28,6 +28,8 @@ pub enum Step {
     },
     /// Walks its body several times.
     Loop(Loop),
+    /// Takes several steps at the same time.
+    Parallel(Parallel),
     /// Calls a function of the processor.
     Call(Call),
     /// Sends a request and reads the response.
@@ -76,6 +78,25 @@ pub enum Step {
 }
 
 impl Step {
+    /// What it is counted and timed as, where it is.
+    pub fn operation(&self) -> Option<OperationId> {
+        match self {
+            Step::Http(step) => Some(step.operation),
+            Step::Call(step) => Some(step.operation),
+            Step::WebsocketConnect(step) => Some(step.operation),
+            Step::WebsocketSend(step) => Some(step.operation),
+            Step::SocketioConnect(step) => Some(step.operation),
+            Step::SocketioEmit(step) => Some(step.operation),
+            Step::Expect(step) => Some(step.operation),
+            Step::StompConnect(step) => Some(step.operation),
+            Step::StompSubscribe(step) => Some(step.operation),
+            Step::StompSend(step) => Some(step.operation),
+            Step::SseOpen(step) => Some(step.operation),
+            Step::PollOpen(step) => Some(step.operation),
+            _ => None,
+        }
+    }
+
     /// Whether it, or a step in it, calls a function of the processor.
     pub fn calls_functions(&self) -> bool {
         let any = |steps: &[Step]| steps.iter().any(Step::calls_functions);
@@ -85,9 +106,12 @@ impl Step {
             Step::WebsocketConnect(step) => step.function.is_some(),
             Step::Open(step) => step.calls_functions(),
             Step::Subscribe(subscribe) => any(&subscribe.steps),
-            Step::Loop(of) => matches!(of.repeat, Repeat::While(Condition::Function(_))) || any(&of.body),
+            Step::Parallel(parallel) => parallel.branches.iter().any(|branch| any(branch)),
+            Step::Loop(of) => {
+                matches!(&of.repeat, Repeat::While(condition) if condition.may_call()) || any(&of.body)
+            }
             Step::When { condition, steps, .. } => {
-                matches!(condition, Some(Condition::Function(_))) || any(steps)
+                condition.as_ref().is_some_and(Condition::may_call) || any(steps)
             }
             _ => false,
         }
@@ -125,22 +149,35 @@ pub struct Loop {
     pub pace: Option<Duration>,
 }
 
+/// Steps that a user takes at the same time: requests, pauses, calls, and loops of them. The user's one real-time connection
+/// is nothing a branch can use.
+#[derive(Clone, Debug)]
+pub struct Parallel {
+    /// Each is walked in its order, beside the others.
+    pub branches: Vec<Vec<Step>>,
+    /// So many of them at a time; the next begins when one has ended.
+    pub limit: usize,
+}
+
 /// How often a loop's body is walked.
 #[derive(Clone, Debug)]
 pub enum Repeat {
     /// Until the run is over, or, of a closed model, the user's time: then its turn is the last, and the flow goes on behind it.
     Forever,
-    /// The inclusive range is drawn from once per entry of the loop (`"9-12"`); equal ends: a fixed count.
+    /// Once per number of the range; `$loopCount` is the number.
     Count {
-        /// Fewest iterations.
-        least: u64,
-        /// Most iterations.
-        most: u64,
+        /// The first one.
+        from: u64,
+        /// The one after the last.
+        to: u64,
     },
-    /// A count from a variable.
+    /// A count, or a text with a range (`"9-12"`), worked out for each entry of the loop; not at all when it is neither, -1: for
+    /// ever.
     CountOf(Expression),
-    /// Once per element of the list; `$loopElement` is the element.
+    /// Once per element of the list; `$loopElement` is the element. Not at all when it is no list.
     Over(Expression),
+    /// The same of a list whose elements have holes.
+    OverList(JsonTemplate),
     /// After each iteration, again while it holds (do-while).
     While(Condition),
 }
@@ -245,7 +282,7 @@ pub struct WebsocketConnect {
     pub operation: OperationId,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
-    /// Names and values; a step's own win over defaults.
+    /// Names and values; with any, the plan's are not sent.
     pub headers: Vec<(String, Template)>,
     /// Offered in this order.
     pub subprotocols: Vec<String>,
@@ -253,6 +290,13 @@ pub struct WebsocketConnect {
     pub timeout: Duration,
     /// A function that says where and how, over what stands here.
     pub function: Option<String>,
+}
+
+impl WebsocketConnect {
+    /// Its own headers, or the plan's when it has none.
+    pub(crate) fn headers_under<'p>(&'p self, defaults: &'p WebsocketOptions) -> &'p [(String, Template)] {
+        if self.headers.is_empty() { &defaults.headers } else { &self.headers }
+    }
 }
 
 /// Sending a WebSocket message.

@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+pub use crate::fake::Fake;
+
 /// What stands in a hole.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
@@ -34,6 +36,19 @@ pub enum Key {
     Name(String),
     /// An element of a list, from 0.
     Index(usize),
+    /// What the user's value of it names or counts.
+    Of(Box<Expression>),
+}
+
+impl Key {
+    /// The key a value is: a number counts, anything else names.
+    pub(crate) fn of(value: &Value) -> Key {
+        let index = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+        match index.and_then(|index| usize::try_from(index).ok()) {
+            Some(index) => Key::Index(index),
+            None => Key::Name(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+        }
+    }
 }
 
 /// Built-in functions and per-user values.
@@ -49,10 +64,12 @@ pub enum Function {
     Uuid,
     /// `$now`: milliseconds since the Unix epoch.
     Now,
-    /// `$loopCount`: number of the innermost loop's iteration, from 1.
+    /// `$loopCount`: number of the innermost loop's iteration: from 0, or the range's first number.
     LoopCount,
     /// `$loopElement`: element of the innermost loop over a list.
     LoopElement,
+    /// Made-up data: a name, an address, …
+    Fake(Fake),
     /// `$user`: number of the user in the run, from 0.
     User,
     /// `$quotient(a, b)`: how often b goes into a, a whole number rounded down.
@@ -121,7 +138,8 @@ impl Template {
 
 impl JsonTemplate {
     /// Compiles a value whose strings may hold holes: `parse` turns one string into its pieces, and every other value is
-    /// copied. A string that is one hole keeps the hole's type. Object keys stay as they are.
+    /// copied. A string that is one hole keeps the hole's type, unless that is a function's, which is a string. The keys of
+    /// objects are strings like others.
     pub fn compile<E>(
         value: &Value,
         parse: &mut dyn FnMut(&str) -> Result<Template, E>,
@@ -170,7 +188,8 @@ impl JsonTemplate {
                     if index > 0 {
                         self.raw(",");
                     }
-                    self.raw(&Value::from(key.as_str()).to_string());
+                    let key = parse(key)?;
+                    self.append_text(key);
                     self.raw(":");
                     self.append(member, parse)?;
                 }
@@ -182,10 +201,13 @@ impl JsonTemplate {
     }
 
     fn append_string(&mut self, template: Template) {
-        if let [Piece::Hole(hole)] = template.pieces.as_slice() {
-            self.pieces.push(JsonPiece::Value(hole.clone()));
-            return;
+        match template.pieces.as_slice() {
+            [Piece::Hole(hole)] if !hole.is_written() => self.pieces.push(JsonPiece::Value(hole.clone())),
+            _ => self.append_text(template),
         }
+    }
+
+    fn append_text(&mut self, template: Template) {
         self.raw("\"");
         for piece in template.pieces {
             match piece {
@@ -201,6 +223,13 @@ impl JsonTemplate {
 }
 
 impl Expression {
+    /// Whether it is a text wherever it stands: what Artillery's functions give is put into the text they stand in.
+    fn is_written(&self) -> bool {
+        use Function::{Fake, RandomNumber, RandomString};
+        let function = if let Expression::Call { function, .. } = self { Some(function) } else { None };
+        matches!(function, Some(RandomNumber | RandomString | Fake(_)))
+    }
+
     fn is_stamped(&self) -> bool {
         match self {
             Expression::Constant(_) | Expression::Path { .. } => false,

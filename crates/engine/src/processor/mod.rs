@@ -112,6 +112,8 @@ pub(crate) struct Sidecar {
     /// Which process it is, from 0: users introduce themselves to each.
     generation: Cell<u32>,
     is_lost: Cell<bool>,
+    /// The functions its module has.
+    exported: RefCell<Vec<String>>,
     /// Rings when it is.
     over: Notify,
     child: RefCell<Option<Child>>,
@@ -129,12 +131,14 @@ impl Sidecar {
             next: Cell::new(0),
             generation: Cell::new(0),
             is_lost: Cell::new(false),
+            exported: RefCell::default(),
             over: Notify::new(),
             child: RefCell::new(None),
             said: RefCell::default(),
         });
         let line = sidecar.launch().await?;
         sidecar.check(&line.exported)?;
+        sidecar.exported.borrow_mut().clone_from(&line.exported);
         tokio::task::spawn_local(Rc::clone(&sidecar).attend(line));
         Ok(sidecar)
     }
@@ -142,6 +146,11 @@ impl Sidecar {
     /// Which process users speak with now.
     pub(crate) fn generation(&self) -> u32 {
         self.generation.get()
+    }
+
+    /// Whether the module has a function of that name.
+    pub(crate) fn exports(&self, name: &str) -> bool {
+        self.exported.borrow().iter().any(|exported| exported == name)
     }
 
     /// How long a function may take.

@@ -14,6 +14,8 @@ use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 
 mod connections;
 mod load;
+mod loops;
+mod parallel;
 mod pull;
 mod reconnect;
 mod requests;
@@ -63,7 +65,7 @@ fn think(seconds: f64) -> Step {
 }
 
 fn again(body: Vec<Step>, times: u64, pace: Option<Duration>) -> Step {
-    Step::Loop(Loop { body, repeat: Repeat::Count { least: times, most: times }, pace })
+    Step::Loop(Loop { body, repeat: Repeat::Count { from: 0, to: times }, pace })
 }
 
 fn plan(load: Load, flow: Vec<Step>) -> Plan {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::values::{LoopValues, Unfilled};
 use super::{Halt, LAST_ITERATION_NS, User};
-use crate::plan::{Jitter, Loop, Repeat, Step, Think};
+use crate::plan::{Jitter, Loop, Repeat, Step, Think, seconds_of};
 use crate::processor::Kind;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
@@ -37,6 +37,8 @@ struct Turns<'p> {
     of: &'p Loop,
     /// Iterations begun so far.
     begun: u64,
+    /// What the first one counts as.
+    first: u64,
     limit: u64,
     elements: Vec<Value>,
     /// When the loop was due: its pace counts from here.
@@ -76,9 +78,12 @@ impl User {
                         self.note_subscription(subscribe);
                         frames.push(Frame::entry(&subscribe.steps));
                     }
+                    _ if self.is_called_off() => return Err(Halt::Failed),
                     step => {
                         self.note_outage();
-                        match self.take(step).await {
+                        let taken = self.take(step).await;
+                        self.tell_unset(step);
+                        match taken {
                             Err(Halt::Lost) => self.abandon(&mut frames),
                             taken => taken?,
                         }
@@ -165,13 +170,20 @@ impl User {
                 Ok(())
             }
             Step::Reconnect => Box::pin(self.reconnect()).await,
+            Step::Parallel(parallel) => {
+                Box::pin(self.parallel(parallel)).await?;
+                self.heed_loss()
+            }
             // `walk` gives these frames of their own.
             Step::Loop(_) | Step::When { .. } | Step::Open(_) | Step::Subscribe(_) => Ok(()),
         }
     }
 
     async fn think(&mut self, think: &Think) -> Result<(), Halt> {
-        let seconds = self.values.number(&think.seconds);
+        let seconds = self.values.value(&think.seconds).and_then(|value| {
+            let seconds = value.as_f64().or_else(|| seconds_of(value.as_str()?.trim()));
+            seconds.ok_or_else(|| Unfilled(format!("a time is wanted, got {value}")))
+        });
         let seconds = self.filled(seconds)?;
         let spread = match think.jitter {
             Jitter::None => 0.0,
@@ -209,34 +221,43 @@ impl User {
     async fn check_stop(&mut self) -> Result<(), Halt> {
         self.mend().await?;
         if !std::mem::take(&mut self.has_waited) {
+            self.put_down();
             tokio::task::yield_now().await;
+            self.take_up();
         }
         let over = self.cut_at.is_some_and(|cut| self.now() >= cut);
         if self.shard.is_stopping() || over { Err(Halt::Stopped) } else { Ok(()) }
     }
 
     async fn enter<'p>(&mut self, of: &'p Loop) -> Result<Option<Frame<'p>>, Halt> {
-        let mut elements = Vec::new();
+        let (mut elements, mut first) = (Vec::new(), 0);
         let limit = match &of.repeat {
             Repeat::Forever | Repeat::While(_) => u64::MAX,
-            Repeat::Count { least, most } => self.values.rng.u64(*least..=(*most).max(*least)),
+            Repeat::Count { from, to } => {
+                first = *from;
+                to.saturating_sub(*from)
+            }
             Repeat::CountOf(count) => {
-                let count = self.values.number(count);
-                self.filled(count)?.max(0.0) as u64
+                let range = self.values.known(count).and_then(|count| range_of(&count)).unwrap_or(0..0);
+                first = range.start;
+                range.end.saturating_sub(range.start)
             }
             Repeat::Over(list) => {
-                let list = self.values.value(list);
-                match self.filled(list)? {
-                    Value::Array(items) => elements = items,
-                    other => elements.push(other),
+                if let Some(Value::Array(items)) = self.values.known(list) {
+                    elements = items;
                 }
+                elements.len() as u64
+            }
+            Repeat::OverList(list) => {
+                let list = self.values.json(list);
+                elements = serde_json::from_str(&self.filled(list)?).unwrap_or_default();
                 elements.len() as u64
             }
         };
         if limit == 0 {
             return Ok(None);
         }
-        let mut turns = Turns { of, begun: 0, limit, elements, origin: self.due };
+        let mut turns = Turns { of, begun: 0, first, limit, elements, origin: self.due };
         self.values.loops.reserve_exact(1);
         self.values.loops.push(LoopValues { count: 0, element: Value::Null });
         self.begin_turn(&mut turns).await?;
@@ -246,7 +267,13 @@ impl User {
     /// After an iteration: begins the next one if there is to be one.
     async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
         let goes_on = match &turns.of.repeat {
-            Repeat::While(condition) => self.holds(condition, Kind::While).await?,
+            Repeat::While(condition) => {
+                // To the condition the turn is over: as many have been as are counted.
+                if let Some(innermost) = self.values.loops.last_mut() {
+                    innermost.count += 1;
+                }
+                self.holds(condition, Kind::While).await?
+            }
             Repeat::Forever => self.has_another_turn(turns).await?,
             _ => turns.begun < turns.limit,
         };
@@ -274,7 +301,7 @@ impl User {
         let index = turns.begun;
         turns.begun += 1;
         if let Some(innermost) = self.values.loops.last_mut() {
-            innermost.count = turns.begun;
+            innermost.count = turns.first + index;
             innermost.element = turns.elements.get(index as usize).cloned().unwrap_or(Value::Null);
         }
         match turns.of.pace {
@@ -287,6 +314,20 @@ impl User {
     pub(super) fn filled<T>(&mut self, value: Result<T, Unfilled>) -> Result<T, Halt> {
         value.map_err(|Unfilled(why)| self.note_failure(None, Failure::Template, why))
     }
+}
+
+/// The numbers a loop's count says: so many from 0, or a range's. None when it says none.
+fn range_of(count: &Value) -> Option<std::ops::Range<u64>> {
+    let text = match count {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    if let Ok(number) = text.parse::<f64>() {
+        return Some(0..if number == -1.0 { u64::MAX } else { number.ceil() as u64 });
+    }
+    let (from, to) = text.split_once('-')?;
+    Some(from.trim().parse().ok()?..to.trim().parse().ok()?)
 }
 
 fn multiple(pace: Duration, index: u64) -> i64 {

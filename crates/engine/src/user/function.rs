@@ -49,12 +49,20 @@ impl User {
     pub(super) async fn holds(&mut self, condition: &Condition, kind: Kind) -> Result<bool, Halt> {
         match condition {
             Condition::Holds(expression) => Ok(self.values.is_truthy(expression)),
+            Condition::Formula(formula) => Ok(formula.holds(&mut self.values)),
+            Condition::Named(name) if !self.has_function(name) => Ok(self.values.is_set_and_true(name)),
             // Boxed, so that a condition that is a mere value costs no more than it did.
-            Condition::Function(name) => match Box::pin(self.run_function(kind, name, Map::new())).await? {
-                Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
-                Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
-            },
+            Condition::Function(name) | Condition::Named(name) => {
+                match Box::pin(self.run_function(kind, name, Map::new())).await? {
+                    Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
+                    Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
+                }
+            }
         }
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.shard.processor().is_some_and(|sidecar| sidecar.exports(name))
     }
 
     /// Runs a function and takes over the variables it leaves behind, also when it failed.
@@ -139,6 +147,10 @@ impl User {
 
     /// The variables a function left behind. They are known over there.
     fn take_over(&mut self, answer: &Answer) {
+        // Another branch of the user may have set variables meanwhile that are not known over there.
+        let known = self.values.acquaintance.as_mut();
+        let mut changed = known.map(|known| std::mem::take(&mut known.changed)).unwrap_or_default();
+        changed.retain(|name| !answer.set.contains_key(name) && !answer.unset.contains(name));
         for (name, value) in &answer.set {
             self.values.set(name, value.clone());
         }
@@ -146,7 +158,7 @@ impl User {
             self.values.unset(name);
         }
         if let Some(known) = &mut self.values.acquaintance {
-            known.changed.clear();
+            known.changed = changed;
         }
     }
 

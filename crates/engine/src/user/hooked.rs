@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use sonagi_measure::outcome::Failure;
+use std::rc::Rc;
 
 use super::{Begun, Halt, User};
 use crate::http::Response;
@@ -128,7 +129,8 @@ impl User {
         let target = self.values.text(&step.url);
         let target = self.filled(target)?;
         let target = super::request::absolute(&self.shard.plan().target, &target);
-        let headers = self.values.pairs(&step.headers);
+        let shard = Rc::clone(&self.shard);
+        let headers = self.values.pairs(step.headers_under(&shard.plan().websocket));
         let headers: Map<String, Value> =
             self.filled(headers)?.into_iter().map(|(name, value)| (name, value.into())).collect();
         let params = json!({

@@ -32,7 +32,11 @@ impl Jar {
                 (Some(at), false) => value.clone_into(&mut self.0[at].value),
                 (None, true) => {}
                 (None, false) => {
-                    self.0.push(Cookie { host: host.to_owned(), name: name.to_owned(), value: value.to_owned() });
+                    self.0.push(Cookie {
+                        host: host.to_owned(),
+                        name: name.to_owned(),
+                        value: value.to_owned(),
+                    });
                 }
             }
         }
@@ -95,7 +99,9 @@ mod tests {
         let mut set = |text: &str| {
             jar.keep("a", &[("Set-Cookie", text.as_bytes())].into_iter().collect());
         };
-        for text in ["sid=1", "lang=ko", "sid=2; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "theme=dark", "old=1"] {
+        for text in
+            ["sid=1", "lang=ko", "sid=2; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "theme=dark", "old=1"]
+        {
             set(text);
         }
         set("lang=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT");

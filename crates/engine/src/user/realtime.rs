@@ -60,9 +60,7 @@ impl User {
         let plan = shard.plan();
         let url = self.values.text(&step.url).map_err(Failed::from)?;
         let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
-        let mut headers = self.values.pairs(&step.headers).map_err(Failed::from)?;
-        let defaults = self.values.pairs(&plan.websocket.headers).map_err(Failed::from)?;
-        super::request::add_missing(&mut headers, defaults);
+        let headers = self.values.pairs(step.headers_under(&plan.websocket)).map_err(Failed::from)?;
         let subprotocols = match step.subprotocols.is_empty() {
             true => plan.websocket.subprotocols.clone(),
             false => step.subprotocols.clone(),
@@ -344,10 +342,7 @@ impl User {
             return Ok(());
         }
         let (subject, arguments) = answer.subject();
-        let fits = |wanted| {
-            is_equal(wanted, &subject) || arguments.as_deref().is_some_and(|all| is_equal(wanted, all))
-        };
-        if let Some(wanted) = wanted.filter(|wanted| !fits(wanted)) {
+        if let Some(wanted) = wanted.filter(|wanted| !fits(wanted, &subject, arguments.as_deref())) {
             return Err(format!("expected {wanted}, got {}", excerpt(&subject)));
         }
         let evidence = match arguments.as_deref() {
@@ -376,9 +371,40 @@ impl User {
     }
 }
 
-fn is_equal(wanted: &Value, subject: &str) -> bool {
-    match serde_json::from_str::<Value>(subject) {
-        Ok(value) => value == *wanted,
-        Err(_) => wanted.as_str() == Some(subject),
+/// Whether an answer is what is wanted: as a whole, or, of several arguments, all of them or the last one. A text among
+/// arguments need only hold the wanted one.
+fn fits(wanted: &Value, subject: &str, arguments: Option<&str>) -> bool {
+    let whole = serde_json::from_str(subject).unwrap_or_else(|_| Value::from(subject));
+    let all = arguments.and_then(|all| serde_json::from_str::<Value>(all).ok());
+    let last = all.as_ref().and_then(|all| all.as_array()?.last());
+    let holds = |text: &str| wanted.as_str().is_some_and(|wanted| text.contains(wanted));
+    let is_it = |value: &Value| value == wanted || arguments.is_some() && value.as_str().is_some_and(holds);
+    [Some(&whole), all.as_ref(), last].into_iter().flatten().any(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_wanted_may_be_all_arguments_the_last_one_or_a_part_of_its_text() {
+        let of_arguments = |wanted: Value, all: Value| {
+            let only =
+                if let [only] = all.as_array().unwrap().as_slice() { only.clone() } else { all.clone() };
+            fits(&wanted, &only.to_string(), Some(&all.to_string()))
+        };
+        assert!(of_arguments(json!({"a": 1}), json!([{"a": 1}])));
+        assert!(of_arguments(json!({"a": 1}), json!(["x", {"a": 1}])));
+        assert!(!of_arguments(json!({"a": 1}), json!([{"a": 1}, "x"])));
+        assert!(!of_arguments(json!({"a": 1}), json!([{"a": 1, "b": 2}])));
+        assert!(of_arguments(json!(["x", 2]), json!(["x", 2])));
+        assert!(of_arguments(json!([1]), json!([[1]])));
+        assert!(of_arguments(json!("ell"), json!(["hello"])));
+        assert!(of_arguments(json!("hello"), json!([1, "hello"])));
+        assert!(!of_arguments(json!("hello"), json!(["ell"])));
+        assert!(!of_arguments(json!("1"), json!([1])));
+        assert!(fits(&json!("hello"), "hello", None));
+        assert!(!fits(&json!("ell"), "hello", None), "a message is compared as a whole");
     }
 }

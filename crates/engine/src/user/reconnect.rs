@@ -120,7 +120,7 @@ impl User {
 
     /// Whether what is under way does not mind that the connection is gone: a request has one of its own, a function none.
     pub(super) fn outlives_loss(&self) -> bool {
-        self.is_under_way(OperationKind::Http) || self.is_under_way(OperationKind::Function)
+        self.is_split || self.is_under_way(OperationKind::Http) || self.is_under_way(OperationKind::Function)
     }
 
     /// A request is over, and so is what it has outlived: it is the user's now.

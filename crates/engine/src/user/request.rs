@@ -231,12 +231,15 @@ impl User {
         // What follows the path: a fragment is not sent, and blanks around a URL are not part of it.
         url.truncate(url.find('#').unwrap_or(url.len()));
         url.truncate(url.trim_end().len());
-        for (name, value) in self.values.pairs(&step.query)? {
-            push_query(&mut url, &name, &value);
+        for (name, value) in &step.query {
+            push_query(&mut url, name, &self.values.given(value)?.unwrap_or_default());
         }
         let headers = own_headers(plan, step);
         let mut headers = headers
-            .map(|(name, value)| Ok((name.to_owned(), self.values.text(value)?)))
+            .filter_map(|(name, value)| {
+                let given = self.values.given(value).transpose()?;
+                Some(given.map(|value| (name.to_owned(), value)))
+            })
             .collect::<Result<Vec<_>, Unfilled>>()?;
         if let Some((user, password)) = &step.basic_auth {
             let credentials = basic(&self.values.text(user)?, &self.values.text(password)?);

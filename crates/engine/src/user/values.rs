@@ -49,12 +49,14 @@ pub(crate) struct Values {
     /// A subscription is being taken that does not resume: `$cursor` is nothing to it.
     pub(crate) hides_cursor: bool,
     stamp: Option<Stamp>,
+    /// A variable that had no value since this was asked last.
+    unset: Option<Box<str>>,
 }
 
 /// What the innermost loop offers to templates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoopValues {
-    /// From 1.
+    /// From 0, or the first number of a range.
     pub(crate) count: u64,
     pub(crate) element: Value,
 }
@@ -98,6 +100,26 @@ impl Values {
             cursor: None,
             hides_cursor: false,
             stamp: None,
+            unset: None,
+        }
+    }
+
+    /// What stands in their place while they are lent to a branch of the user.
+    pub(crate) fn hollow(&self) -> Values {
+        Values {
+            common: Rc::clone(&self.common),
+            member: self.member,
+            rng: fastrand::Rng::with_seed(0),
+            own: Vec::new(),
+            rows: Vec::new(),
+            uuid: None,
+            loops: Vec::new(),
+            room: None,
+            acquaintance: None,
+            cursor: None,
+            hides_cursor: false,
+            stamp: None,
+            unset: None,
         }
     }
 
@@ -129,8 +151,7 @@ impl Values {
         let mut all = Map::new();
         all.insert("target".to_owned(), plan.target.clone().into());
         all.insert("$uuid".to_owned(), uuid.into());
-        let first = |(name, choices): &(String, Vec<Value>)| Some((name.clone(), choices.first()?.clone()));
-        all.extend(plan.variables.iter().filter_map(first));
+        all.extend(self.common.before.iter().cloned());
         for (payload, row) in plan.payloads.iter().zip(&self.rows) {
             match (&payload.all_as, payload.rows.get(*row as usize)) {
                 (Some(name), _) => drop(all.insert(name.clone(), payload.all())),
@@ -138,7 +159,9 @@ impl Values {
                 (None, None) => {}
             }
         }
-        all.extend(self.common.before.iter().chain(&self.own).cloned());
+        let first = |(name, choices): &(String, Vec<Value>)| Some((name.clone(), choices.first()?.clone()));
+        all.extend(plan.variables.iter().filter_map(first));
+        all.extend(self.own.iter().cloned());
         all
     }
 
@@ -179,10 +202,11 @@ impl Values {
 
     /// Appends JSON text with its holes filled.
     pub(crate) fn append_json(&mut self, template: &JsonTemplate, out: &mut String) -> Result<(), Unfilled> {
+        let (begin, mut has_gaps) = (out.len(), false);
         for piece in &template.pieces {
             match piece {
                 JsonPiece::Raw(text) => out.push_str(text),
-                JsonPiece::Value(hole) => out.push_str(&self.value(hole)?.to_string()),
+                JsonPiece::Value(hole) => has_gaps |= self.append_whole(hole, out)?,
                 JsonPiece::InString(hole) => {
                     let mut text = String::new();
                     self.append_text(hole, &mut text)?;
@@ -190,6 +214,11 @@ impl Values {
                     out.push_str(&quoted[1..quoted.len() - 1]);
                 }
             }
+        }
+        if has_gaps {
+            let whole = unset::without_nothing(&out[begin..]);
+            out.truncate(begin);
+            out.push_str(&whole);
         }
         Ok(())
     }
@@ -213,7 +242,10 @@ impl Values {
     pub(crate) fn value(&mut self, expression: &Expression) -> Result<Value, Unfilled> {
         match expression {
             Expression::Constant(value) => Ok(value.clone()),
-            Expression::Path { variable, keys } => self.at(variable, keys).map(Cow::into_owned),
+            Expression::Path { variable, keys } => {
+                let keys = self.resolved(keys)?;
+                self.at(variable, &keys).map(Cow::into_owned)
+            }
             Expression::Call { function, arguments } => self.call(*function, arguments),
             Expression::Text(template) => self.text(template).map(Value::from),
         }
@@ -235,7 +267,7 @@ impl Values {
         match hole {
             Expression::Call { function: Function::Stamp, .. } => self.stamp()?.write(out),
             // Most holes name a variable or an element in it: written from where it is, without a copy of it.
-            Expression::Path { variable, keys } => append_value(&*self.at(variable, keys)?, out),
+            Expression::Path { .. } => self.append_path(hole, out)?,
             Expression::Constant(value) => append_value(value, out),
             Expression::Text(template) => self.append(template, out)?,
             // In a text what is not there yet is nothing.
@@ -251,23 +283,35 @@ impl Values {
             .ok_or_else(|| Unfilled(format!("the variable `{variable}` has no value for this user")))?;
         let none = || Unfilled(format!("the variable `{variable}` has no value at `{}`", spell(keys)));
         match value {
-            Cow::Borrowed(value) => inner(value, keys).map(Cow::Borrowed).ok_or_else(none),
-            Cow::Owned(value) => inner(&value, keys).cloned().map(Cow::Owned).ok_or_else(none),
+            Cow::Borrowed(value) => inner(value, keys).ok_or_else(none),
+            Cow::Owned(value) => {
+                inner(&value, keys).map(|value| Cow::Owned(value.into_owned())).ok_or_else(none)
+            }
         }
+    }
+
+    /// Keys with those worked out that hang on other values.
+    fn resolved<'k>(&mut self, keys: &'k [Key]) -> Result<Cow<'k, [Key]>, Unfilled> {
+        if !keys.iter().any(|key| matches!(key, Key::Of(_))) {
+            return Ok(Cow::Borrowed(keys));
+        }
+        let resolved = keys.iter().map(|key| match key {
+            Key::Of(inner) => self.value(inner).map(|value| Key::of(&value)),
+            plain => Ok(plain.clone()),
+        });
+        resolved.collect::<Result<_, _>>().map(Cow::Owned)
     }
 
     fn find(&self, variable: &str) -> Option<Cow<'_, Value>> {
         let named = |(name, _): &&(String, Value)| name == variable;
-        if let Some((_, value)) =
-            self.own.iter().find(named).or_else(|| self.common.before.iter().find(named))
-        {
+        if let Some((_, value)) = self.own.iter().find(named) {
             return Some(Cow::Borrowed(value));
         }
-        let plan = &self.common.plan;
-        self.in_payloads(variable).or_else(|| {
-            let (_, choices) = plan.variables.iter().find(|(name, _)| name == variable)?;
-            choices.first().map(Cow::Borrowed)
-        })
+        let variables = &self.common.plan.variables;
+        let constant =
+            variables.iter().find(|(name, _)| name == variable).and_then(|(_, values)| values.first());
+        let before = || self.common.before.iter().find(named).map(|(_, value)| Cow::Borrowed(value));
+        constant.map(Cow::Borrowed).or_else(|| self.in_payloads(variable)).or_else(before)
     }
 
     fn in_payloads(&self, variable: &str) -> Option<Cow<'_, Value>> {
@@ -303,6 +347,7 @@ impl Values {
                     (0..length.clamp(0.0, 1e6) as usize).map(|_| char::from(letter(&mut self.rng))).collect();
                 Value::from(text)
             }
+            Function::Fake(fake) => Value::from(fake.text(&mut self.rng)),
             Function::Uuid => Value::from(self.uuid()),
             Function::Now => {
                 let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -358,22 +403,32 @@ impl Values {
         let rng = &mut self.rng;
         self.uuid
             .get_or_insert_with(|| {
-                // Version 4, variant 1 (RFC 9562 §5.4), from the run's seed.
-                let bits = (rng.u128(..) & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-                let hex = format!("{bits:032x}");
-                let groups = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
-                groups.join("-")
+                // From the run's seed.
+                crate::fake::uuid_of(rng.u128(..))
             })
             .clone()
     }
 }
 
 /// What keys and indexes lead to.
-fn inner<'v>(value: &'v Value, keys: &[Key]) -> Option<&'v Value> {
-    keys.iter().try_fold(value, |value, key| match key {
+fn inner<'v>(value: &'v Value, keys: &[Key]) -> Option<Cow<'v, Value>> {
+    let (last, before) = match keys.split_last() {
+        Some((Key::Name(name), before)) if name == "length" => (Some(name), before),
+        _ => (None, keys),
+    };
+    let found = before.iter().try_fold(value, |value, key| match key {
         Key::Name(name) => value.get(name.as_str()),
+        Key::Index(index) if value.is_object() => value.get(index.to_string()),
         Key::Index(index) => value.get(index),
-    })
+        // Worked out before.
+        Key::Of(_) => None,
+    })?;
+    match (last, found) {
+        (None, found) => Some(Cow::Borrowed(found)),
+        (Some(_), Value::Array(items)) => Some(Cow::Owned(items.len().into())),
+        (Some(_), Value::String(text)) => Some(Cow::Owned(text.encode_utf16().count().into())),
+        (Some(name), found) => found.get(name.as_str()).map(Cow::Borrowed),
+    }
 }
 
 fn append_value(value: &Value, out: &mut String) {
@@ -389,10 +444,12 @@ fn spell(keys: &[Key]) -> String {
     let spelt = keys.iter().map(|key| match key {
         Key::Name(name) => format!(".{name}"),
         Key::Index(index) => format!("[{index}]"),
+        Key::Of(_) => "[…]".to_owned(),
     });
     spelt.collect::<String>().trim_start_matches('.').to_owned()
 }
 
+mod unset;
 mod written;
 
 #[cfg(test)]

@@ -68,6 +68,13 @@ pub(crate) const CONFIG: Area = Area {
         )
         .of(&[&PHASE]),
         key(
+            "engine",
+            super::flow::ENGINE_NAMES,
+            "socketio",
+            "What scenarios speak that do not say it; http by default.",
+        ),
+        key("mode", "`uniform` or `poisson`", "poisson", "The same as `spacing`, in Artillery's words."),
+        key(
             "spacing",
             "`even` or `poisson`",
             "poisson",
@@ -169,6 +176,7 @@ pub(crate) const CONFIG: Area = Area {
             "`ensure` and `expect` are built in; others have no effect or are refused.",
         )
         .of(&[&PLUGINS]),
+        key("fake-data", "a mapping", "{}", "The same as `plugins.fake-data`."),
         ignored("apdex", "the Apdex score is not computed in this version; use an `ensure` threshold"),
         ignored("statsInterval", "figures are kept per second"),
         key(
@@ -209,6 +217,7 @@ pub(crate) const PHASE: Area = Area {
             "Closed model: this many users repeat their scenario. (Sonagi's own.)",
         ),
         key("name", "a text", "warm up", "Shown in the report."),
+        key("mode", "`uniform` or `poisson`", "poisson", "The same as `config.mode`: one for all phases."),
     ],
 };
 
@@ -241,10 +250,11 @@ pub(crate) const PAYLOAD: Area = Area {
             "loadAll",
             "true or false",
             "true",
-            "Every user gets all rows, as a list of objects called `name`.",
+            "Every user gets all rows, as a list called `name`: of objects with `fields` and in JSON, else of lists.",
         ),
         key("name", "a variable name", "rows", "Name of the list with `loadAll`."),
         ignored("skipEmptyLines", ""),
+        ignored("options", "the file is read as `delimiter`, `cast` and `skipHeader` say"),
     ],
 };
 
@@ -462,10 +472,11 @@ pub(crate) const PLUGINS: Area = Area {
         ignored("memory-inspector", "the target's memory is not read"),
         ignored("http-metrics-by-endpoint", ""),
         ignored("statsd", "metrics are not published by this plugin here"),
-        refused(
+        key(
             "fake-data",
-            "its template functions are not built in",
-            "use {{ $randomString(8) }}, {{ $randomNumber(1, 100) }}, {{ $uuid }} or a `payload`",
+            "a mapping",
+            "{}",
+            "Made-up data for templates: `{{ $personFullName() }}`; under the name of a kind its min, max or length.",
         ),
         refused(
             "fuzzer",

@@ -99,7 +99,7 @@ fn number(kind: &str) -> Value {
 }
 
 fn time() -> Value {
-    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|millis|milliseconds|s|sec|secs|seconds?|m|min|mins|minutes?|h|hr|hrs|hours?|d|days?)?\\s*$|\\{\\{";
+    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|msecs?|millis|milliseconds?|s|sec|secs|seconds?|m|min|mins|minutes?|h|hr|hrs|hours?|d|days?|w|weeks?)?\\s*$|\\{\\{";
     json!({ "anyOf": [{ "type": "number", "minimum": 0 }, { "type": "string", "pattern": pattern }] })
 }
 
@@ -190,7 +190,8 @@ fn shape(key: &Key) -> Option<Value> {
         | "a match or a list of them"
         | "a payload or a list of them"
         | "a mapping or a list of them" => one_or_more(mapping(key)),
-        "a list of steps" => json!({ "type": "array", "items": step(), "minItems": 1 }),
+        // An anchor may bring several steps to the place of one.
+        "a list of steps" => json!({ "type": "array", "items": one_or_more(step()), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
         "a list of texts" | "a list of variable names" => one_or_more(scalar()),
         "a list of two numbers of milliseconds" => {
@@ -241,7 +242,7 @@ fn is_text(wants: &str) -> bool {
         "the name of a query parameter",
         "the name of a step, or the channel of an emit",
         "the name of a step, the channel of an emit, or `connect`",
-        "the name of a variable, or of a function",
+        "an expression over variables, or the name of a function",
     ];
     TEXTS.contains(&wants)
 }

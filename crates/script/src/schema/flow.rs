@@ -1,6 +1,7 @@
 //! The keys of scenarios and of the steps in their flows.
 
 use super::functions::FUNCTIONS;
+use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 use super::{Area, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused};
 
 const NO_TRANSFORM: &str = "expressions of JavaScript are not evaluated";
@@ -8,16 +9,23 @@ const TEXTS: &str = "a mapping of names to texts";
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 const CAPTURES: &str = "a capture or a list of them";
 const MATCHES: &str = "a match or a list of them";
-const IF_TRUE: &str = "the name of a variable, or of a function";
 const WITH_NAME: &str = "Name of the step in the report.";
+
+pub(super) const ENGINE_NAMES: &str =
+    "`http`, `ws`, `websocket`, `socketio`, `socket.io`, `socketio-v3`, `poll`, `longpoll`, `sse` or `stomp`";
 
 pub(crate) const FIXED_FLOW: Area = Area {
     name: "before/after",
     path: "before, after",
     keys: &[
-        key("flow", "a list of steps", "[{post: {url: /login}}]", "HTTP steps, think, log and loop."),
+        key("flow", "a list of steps", "[{post: {url: /login}}]", "What is done, by one user."),
         key("name", "a text", "set up", "Shown nowhere."),
-        ignored("engine", "before and after speak HTTP"),
+        key("engine", ENGINE_NAMES, "socketio", "What the steps speak; http by default."),
+        key("beforeScenario", FUNCTIONS, "login", "Called before the first step."),
+        key("afterScenario", FUNCTIONS, "logout", "Called after the last step."),
+        key("beforeRequest", FUNCTIONS, "sign", "Called before each request; may change it."),
+        key("afterResponse", FUNCTIONS, "check", "Called with the response of each request."),
+        key("onError", FUNCTIONS, "tell", "Called when a request has failed."),
     ],
 };
 
@@ -29,13 +37,13 @@ pub(crate) const SCENARIO: Area = Area {
         key("weight", "a number", "3", "Relative share of users; 1 by default."),
         key(
             "engine",
-            "`http`, `ws`, `websocket`, `socketio`, `socket.io`, `socketio-v3`, `poll`, `longpoll`, `sse` or `stomp`",
+            ENGINE_NAMES,
             "socketio",
             "What the steps speak; http by default. HTTP steps work in all of them. `websocket` and `socket.io` are other names of `ws` and `socketio`.",
         ),
         key(
             "transport",
-            "`http`, `ws`, `websocket`, `socketio`, `socket.io`, `socketio-v3`, `poll`, `longpoll`, `sse` or `stomp`",
+            ENGINE_NAMES,
             "\"{{ transport }}\"",
             "The same as `engine`. (Sonagi's own.)",
         ),
@@ -122,7 +130,7 @@ pub(crate) const REQUEST: Area = Area {
         key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of the response.").of(&[&MATCH]),
         key("expect", "a mapping or a list of them", "{statusCode: 200}", "Demands of the response.")
             .of(&[&EXPECTED]),
-        key("ifTrue", IF_TRUE, "token", "Skips the step unless the variable is truthy."),
+        key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, ABOUT_IF_TRUE),
         key("probability", "a percentage, 0 to 100", "50", "Share of users that do the step."),
         ignored("gzip", "responses are not asked for compressed"),
         refused("formData", "multipart forms are not supported in this version", "use `form` or `body`"),
@@ -209,62 +217,6 @@ pub(crate) const MATCH: Area = Area {
         key("strict", "true or false", "false", "false: a mismatch does not fail the user. true by default."),
         refused("xpath", NO_HTML, "use `regexp` or `json`"),
         refused("selector", NO_HTML, "use `regexp` or `json`"),
-    ],
-};
-
-pub(crate) const THINK: Area = Area {
-    name: "a think step",
-    path: "flow[]: think",
-    keys: &[
-        key(
-            "think",
-            "a time: seconds, or a text like \"500ms\", \"2s\"",
-            "1",
-            "Pauses; {{ variables }} are seconds.",
-        ),
-        key("jitter", "milliseconds, or a percentage", "\"20%\"", "Spreads the pause evenly by ± this."),
-        key("name", "a text", "read", "Shown nowhere."),
-    ],
-};
-
-pub(crate) const LOG: Area = Area {
-    name: "a log step",
-    path: "flow[]: log",
-    keys: &[key("log", "a text", "\"got {{ token }}\"", "Prints a line.")],
-};
-
-pub(crate) const LOOP: Area = Area {
-    name: "a loop",
-    path: "flow[]: loop",
-    keys: &[
-        key(
-            "loop",
-            "a list of steps",
-            "[{think: 1}]",
-            "Repeats steps; without count, over or whileTrue for ever.",
-        ),
-        key(
-            "count",
-            "a whole number, or a range",
-            "\"9-12\"",
-            "How often; a range is drawn from. 0: for ever.",
-        ),
-        key(
-            "over",
-            "a list, or the name of a variable that is one",
-            "friends",
-            "Once per element; {{ $loopElement }} is the element.",
-        ),
-        key("whileTrue", IF_TRUE, "more", "Again while the variable is truthy, looked at after each time."),
-        key("loopValue", "a variable name", "n", "Another name of $loopCount."),
-        key("loopElement", "a variable name", "friend", "Another name of $loopElement."),
-        key(
-            "pace",
-            SECONDS,
-            "1",
-            "Iteration n is due n × this after the loop began, however late the one before ended. (Sonagi's own.)",
-        ),
-        key("name", "a text", "talk", "Shown nowhere."),
     ],
 };
 
@@ -397,6 +349,12 @@ pub(crate) const EMIT_STEP: Area = Area {
         key("response", "a mapping", "{on: newMessage}", "Waits for an event after it.").of(&[&RESPONSE]),
         key("acknowledge", "true, or a mapping", "true", "Asks for an acknowledgement and waits for it.")
             .of(&[&ACKNOWLEDGE]),
+        key(
+            "reconnect",
+            "true or false",
+            "true",
+            "true: the session is closed before, and opened anew with the variables as they are now.",
+        ),
         key("name", "a text", "say", WITH_NAME),
     ],
 };
@@ -419,13 +377,19 @@ pub(crate) const RESPONSE: Area = Area {
     keys: &[
         key("on", "a text", "newMessage", "The event to wait for."),
         key("channel", "a text", "newMessage", "The same as `on`."),
-        key("data", "any value", "{text: hi}", "What its first argument must be."),
+        key(
+            "data",
+            "any value",
+            "{text: hi}",
+            "What its last argument must be, or, as a list, all of them; a text must be a part of it.",
+        ),
         key("args", "any value", "{text: hi}", "The same as `data`."),
         key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument.")
             .of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of its first argument.")
             .of(&[&MATCH]),
         key("timeout", SECONDS, "5", "How long to wait."),
+        ignored("concat", "each event is looked at by itself"),
     ],
 };
 
@@ -433,7 +397,12 @@ pub(crate) const ACKNOWLEDGE: Area = Area {
     name: "an acknowledge",
     path: "flow[].acknowledge",
     keys: &[
-        key("data", "any value", "{ok: true}", "What its first argument must be."),
+        key(
+            "data",
+            "any value",
+            "{ok: true}",
+            "What its last argument must be, or, as a list, all of them; a text must be a part of it.",
+        ),
         key("args", "any value", "{ok: true}", "The same as `data`."),
         key(
             "capture",

@@ -8,6 +8,7 @@ mod editor;
 mod flow;
 mod functions;
 mod transports;
+mod turns;
 mod verdict;
 
 pub(crate) use config::*;
@@ -15,6 +16,7 @@ pub(crate) use editor::editor;
 pub(crate) use flow::*;
 pub(crate) use functions::FUNCTION_STEP;
 pub(crate) use transports::*;
+pub(crate) use turns::{LOG, LOOP, PARALLEL, THINK};
 pub(crate) use verdict::*;
 
 /// A place in a script that has a fixed set of keys.
@@ -121,6 +123,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &THINK,
     &LOG,
     &LOOP,
+    &PARALLEL,
     &CONNECT_STEP,
     &WS_CONNECT,
     &STOMP_CONNECT,

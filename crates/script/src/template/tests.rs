@@ -7,6 +7,8 @@ fn constants() -> Constants {
         target: Some("http://t".into()),
         test_id: "t1".into(),
         dirname: "/scripts".into(),
+        script: "/scripts/s.yml".into(),
+        fakes: None,
         env: |name| (name == "PORT").then(|| "8080".to_owned()),
     }
 }
@@ -37,6 +39,46 @@ fn a_path_reaches_into_a_variable() {
     assert_eq!(one("{{ 이름.값 }}"), path("이름", &[name("값")]));
     assert_eq!(one("{{ access-token }}"), path("access-token", &[]));
     assert_eq!(one("{{ $loopElement.id }}"), path("$loopElement", &[name("id")]));
+}
+
+#[test]
+fn a_key_in_braces_is_worked_out_and_three_braces_are_as_good_as_two() {
+    let of = |inner: Expression| Key::Of(Box::new(inner));
+    let count = Expression::Call { function: Function::LoopCount, arguments: vec![] };
+    assert_eq!(one("{{ rows[{{ $loopCount }}].id }}"), path("rows", &[of(count), Key::Name("id".into())]));
+    assert_eq!(one("{{ a[{{ b[{{ c }}] }}] }}"), path("a", &[of(path("b", &[of(path("c", &[]))]))]));
+    assert_eq!(one("{{{ token }}}"), path("token", &[]));
+    let pieces = compiled("{\"a\":{{ b }}}").unwrap().pieces;
+    let text = |text: &str| Piece::Text(text.into());
+    assert_eq!(pieces, [text("{\"a\":"), Piece::Hole(path("b", &[])), text("}")]);
+}
+
+#[test]
+fn made_up_data_is_known_by_both_its_names_where_the_script_has_it() {
+    let with = Constants { fakes: Some(Fakes::default()), ..constants() };
+    let hole = |text: &str| match parse(text, &with, &mut |_, _| {}).unwrap().pieces.as_slice() {
+        [Piece::Hole(hole)] => hole.clone(),
+        pieces => panic!("{text}: {pieces:?}"),
+    };
+    assert_eq!(hole("{{ $personFullName() }}"), hole("{{ $randFullName( ) }}"));
+    let unknown = parse("{{ $animalCat() }}", &with, &mut |_, _| {}).unwrap_err();
+    assert_eq!(unknown[0].what, "there is no template function $animalCat");
+    assert!(unknown[0].hint.as_ref().unwrap().starts_with("fake-data here has $personFirstName, "));
+    let argument = parse("{{ $numberInt(5) }}", &with, &mut |_, _| {}).unwrap_err();
+    assert_eq!(argument[0].what, "$numberInt takes no arguments here");
+}
+
+#[test]
+fn what_is_random_is_drawn_once_where_there_are_no_users() {
+    let number = |value: i64| Expression::Constant(json!(value));
+    for _ in 0..50 {
+        let drawn = drawn(Function::RandomNumber, &[number(-2), number(2)]).unwrap();
+        assert!((-2..=2).contains(&drawn.parse::<i64>().unwrap()), "{drawn}");
+    }
+    assert_eq!(drawn(Function::RandomString, &[]).unwrap().len(), 10);
+    assert_eq!(drawn(Function::RandomString, &[number(3)]).unwrap().len(), 3);
+    assert_eq!(drawn(Function::RandomString, &[path("n", &[])]), None);
+    assert_eq!(drawn(Function::User, &[]), None);
 }
 
 #[test]

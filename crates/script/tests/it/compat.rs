@@ -6,6 +6,7 @@
 use crate::sketch::sketch;
 use crate::support::{load_with, loaded, notices, repository, script};
 use serde_json::json;
+use sonagi_engine::plan::Step;
 use sonagi_script::{Loaded, Overrides, load_each};
 
 fn check_as(name: &str, golden: &str, overrides: &Overrides) -> Loaded {
@@ -35,6 +36,11 @@ fn http_steps_with_their_options_load() {
 #[test]
 fn all_forms_of_loops_load() {
     check("loops");
+}
+
+#[test]
+fn conditions_steps_in_parallel_and_made_up_data_load() {
+    check("turns");
 }
 
 #[test]
@@ -108,6 +114,39 @@ fn streams_and_polls_load_with_and_without_a_room() {
 #[test]
 fn what_before_captures_is_known_to_all_flows() {
     check("before-after");
+}
+
+#[test]
+fn functions_stand_around_before_and_its_requests() {
+    let functions = "beforeScenario: pickPerson, afterScenario: pickPerson, beforeRequest: pickPerson, afterResponse: pickPerson, onError: pickPerson";
+    let text = format!(
+        "config: {{target: http://t, processor: ./people.js}}\nbefore: {{{functions}, flow: [{{get: {{url: /}}}}]}}\nscenarios: [{{flow: [{{think: 1}}]}}]\n"
+    );
+    let plan = load_with(&text, &Overrides::default()).unwrap().plan;
+    let [Step::Call(first), Step::Http(request), Step::Call(last)] = plan.before.as_slice() else {
+        panic!("{:?}", plan.before)
+    };
+    assert_eq!([&first.function, &last.function], ["pickPerson"; 2]);
+    let hooks = request.hooks.as_ref().unwrap();
+    assert_eq!([hooks.before.len(), hooks.after.len(), hooks.on_error.len()], [1; 3]);
+    assert!(!plan.unset_fails, "functions may set anything");
+}
+
+#[test]
+fn an_emit_may_open_its_session_anew() {
+    let text = "config: {target: http://t}\nscenarios: [{engine: socketio-v3, flow: [{emit: [a]}, {emit: [b], reconnect: true}, {emit: [c], reconnect: false}]}]\n";
+    let plan = load_with(text, &Overrides::default()).unwrap().plan;
+    let kinds: Vec<&str> = plan.scenarios[0]
+        .flow
+        .iter()
+        .map(|step| match step {
+            Step::Disconnect => "disconnect",
+            Step::SocketioEmit(_) => "emit",
+            Step::SocketioConnect(_) => "connect",
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, ["connect", "emit", "disconnect", "emit", "emit"]);
 }
 
 #[test]

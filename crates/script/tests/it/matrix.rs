@@ -176,7 +176,16 @@ fn a_service_is_brought_along_unless_a_target_is_given() {
     let loaded = load_text(&text).unwrap();
     assert_eq!(
         loaded.serve.as_ref().unwrap().arguments,
-        ["--workers=2", "--account=a@b.test:1", "--login-rate=50", "--password-cost=64", "--origin=a", "--origin=b", "--grace=500ms", "--null"]
+        [
+            "--workers=2",
+            "--account=a@b.test:1",
+            "--login-rate=50",
+            "--password-cost=64",
+            "--origin=a",
+            "--origin=b",
+            "--grace=500ms",
+            "--null"
+        ]
     );
     assert_eq!(
         notices(&loaded),

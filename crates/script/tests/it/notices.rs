@@ -86,7 +86,84 @@ fn a_url_among_the_options_of_socketio_opens_nothing_there() {
     let loaded = load_text(&text).unwrap();
     let plan = format!("{:?}", loaded.plan);
     let opened: Vec<_> = plan.match_indices("url: Some").map(|(at, _)| &plan[at..at + 50]).collect();
-    assert_eq!(opened, ["url: Some(Template { pieces: [Text(\"http://d\")] })"], "only a connect step says where");
+    assert_eq!(
+        opened,
+        ["url: Some(Template { pieces: [Text(\"http://d\")] })"],
+        "only a connect step says where"
+    );
     let told = notices(&loaded);
-    assert_eq!(told.iter().filter(|notice| notice.contains("url: no effect, as in Artillery")).count(), 1, "said once: {told:?}");
+    assert_eq!(
+        told.iter().filter(|notice| notice.contains("url: no effect, as in Artillery")).count(),
+        1,
+        "said once: {told:?}"
+    );
+}
+
+/// What is told of a flow of HTTP steps, from line 6.
+fn told(engine: &str, steps: &str) -> Vec<String> {
+    said(&format!("  - {{engine: {engine}, flow: [{steps}]}}\n"))
+}
+
+#[test]
+fn what_artillery_makes_something_else_of_is_told_once_where_it_is_used() {
+    let check = |engine: &str, steps: &str, expected: &str| {
+        let told = told(engine, steps);
+        assert_eq!(told.iter().filter(|notice| notice.contains(expected)).count(), 1, "{steps}: {told:#?}");
+    };
+    let user = "{get: {url: /, capture: {json: $, as: user}}}";
+    let dotted = "{think: 1, ifTrue: user.id == 1}";
+    check(
+        "http",
+        &format!("{user}, {dotted}, {dotted}"),
+        "a dot in a condition reaches into a variable here",
+    );
+    check("http", "{think: 1, ifTrue: $user != true}", "true and false in a condition are what they say");
+    check(
+        "http",
+        "{parallel: [{think: 1}]}",
+        "parallel: requests of one user are under way at the same time",
+    );
+    let nested = "{loop: [{log: '{{ $loopCount }}'}, {loop: [{think: 1}], count: 2}], count: 2}";
+    check("http", nested, "$loopCount counts this loop's turns here");
+    check("http", "{loop: [{think: 1}], count: 2, over: [1]}", "count: no effect beside over");
+    let captures = "{emit: [a], acknowledge: {capture: {json: $.id, as: id}}}";
+    check("socketio", captures, "a capture that finds nothing in a Socket.IO answer fails its user");
+    let waits = "{wait: {match: {json: $.a, value: 1}}}";
+    check("ws", &format!("{waits}, {waits}"), "messages that do not fit are passed over");
+}
+
+#[test]
+fn what_artillery_makes_the_same_of_is_not_told() {
+    let quiet = [
+        ("http", "{think: 1, ifTrue: '$user != 1'}"),
+        (
+            "http",
+            "{loop: [{log: '{{ $loopCount }}'}, {loop: [{think: 1}], count: 2, loopValue: i}], count: 2}",
+        ),
+        (
+            "http",
+            "{loop: [{log: '{{ i }}'}, {loop: [{log: '{{ $loopCount }}'}], count: 2}], count: 2, loopValue: i}",
+        ),
+        ("http", "{loop: [{loop: [{log: '{{ $loopCount }}'}], count: 2}], count: 2}"),
+        ("http", "{loop: [{think: 1}], over: [1]}"),
+        ("socketio", "{emit: [a]}"),
+        ("ws", "{send: a}"),
+    ];
+    for (engine, steps) in quiet {
+        assert_eq!(told(engine, steps), [""; 0], "{steps}");
+    }
+}
+
+#[test]
+fn a_script_without_phases_has_one_user() {
+    let text = "config: {target: http://t}\nscenarios: [{weight: 0.5, flow: [{think: 1}]}]\n";
+    let loaded = load_text(text).unwrap();
+    assert_eq!(loaded.plan.load.arrivals(1).count(), 1);
+    assert_eq!(
+        notices(&loaded),
+        [
+            "1:9: the script has no phases: one user arrives",
+            "2:14: weight: a fraction counts as it is here; Artillery takes its whole part, 0 of 0.5",
+        ]
+    );
 }

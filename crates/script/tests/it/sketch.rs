@@ -68,6 +68,9 @@ impl Sketch<'_> {
             let _ = writeln!(out, "{}{}", "  ".repeat(depth), self.step(step));
             match step {
                 Step::Loop(of) => self.steps(&of.body, depth + 1, out),
+                Step::Parallel(parallel) => {
+                    parallel.branches.iter().for_each(|branch| self.steps(branch, depth + 1, out));
+                }
                 Step::When { steps, .. } => self.steps(steps, depth + 1, out),
                 Step::Open(step) => self.steps(std::slice::from_ref(step), depth + 1, out),
                 Step::Subscribe(subscribe) => self.steps(&subscribe.steps, depth + 1, out),
@@ -87,6 +90,9 @@ impl Sketch<'_> {
             Step::Log(text) => format!("log {}", template(text)),
             Step::Set { name, value } => format!("set {name} = {}", expression(value)),
             Step::Loop(of) => format!("loop {} pace {:?}", repeat(&of.repeat), of.pace),
+            Step::Parallel(parallel) => {
+                format!("{} in parallel, {} at a time", parallel.branches.len(), parallel.limit)
+            }
             Step::Http(step) => self.http(step),
             Step::WebsocketConnect(step) => format!(
                 "connect {} to {} {} {:?} {:?}",
@@ -297,8 +303,9 @@ fn options(options: &SocketioOptions) -> String {
 fn repeat(repeat: &Repeat) -> String {
     match repeat {
         Repeat::Forever => "for ever".into(),
-        Repeat::Count { least, most } if least == most => format!("{least} times"),
-        Repeat::Count { least, most } => format!("{least} to {most} times"),
+        Repeat::Count { from: 0, to } => format!("{to} times"),
+        Repeat::Count { from, to } => format!("from {from} to before {to}"),
+        Repeat::OverList(list) => format!("over {}", json(list)),
         Repeat::CountOf(count) => format!("{} times", expression(count)),
         Repeat::Over(list) => format!("over {}", expression(list)),
         Repeat::While(condition) => format!("while {}", self::condition(condition)),
@@ -308,7 +315,9 @@ fn repeat(repeat: &Repeat) -> String {
 fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Holds(holds) => expression(holds),
+        Condition::Formula(formula) => format!("{formula:?}"),
         Condition::Function(name) => format!("{name}()"),
+        Condition::Named(name) => format!("{name}() or {name}"),
     }
 }
 
@@ -347,6 +356,7 @@ fn expression(hole: &Expression) -> String {
                 .map(|key| match key {
                     Key::Name(name) => format!(".{name}"),
                     Key::Index(index) => format!("[{index}]"),
+                    Key::Of(inner) => format!("[{}]", expression(inner)),
                 })
                 .collect();
             format!("{variable}{keys}")

@@ -226,7 +226,9 @@ fn credentials(matches: &ArgMatches, users: usize) -> Result<Option<&PathBuf>, E
         return problem(&format_args!("the file ends in .csv or .json; got `{}`", path.display()));
     }
     if users == 0 {
-        return problem(&"there are no users to write down\nhint: --seed-users N creates some, --account one");
+        return problem(
+            &"there are no users to write down\nhint: --seed-users N creates some, --account one",
+        );
     }
     Ok(Some(path))
 }

@@ -143,3 +143,54 @@ scenarios: [{ flow: [{ function: tell }, { think: 60 }] }]
     }
     assert!(!Path::new(&node).exists());
 }
+
+/// A script whose functions set what its steps depend on, and leave some of it out.
+const UNSET: &str = r#"
+config:
+  target: "http://127.0.0.1:9"
+  phases: [{ duration: 1, arrivalCount: 3 }]
+  processor: ./flags.js
+scenarios:
+  - beforeScenario: raise
+    flow:
+      - get: { url: "/healthz?flag", ifTrue: flag }
+      - get: { url: "/healthz?lowered", ifTrue: lowered }
+      - get: { url: "/healthz?nobody", ifTrue: nobody }
+      - get: { url: "/healthz?odd", ifTrue: isOdd, name: odd }
+      - get: { url: "/healthz?sum", ifTrue: "flag and made.size > 1", name: sum }
+      - get: { url: "/healthz?{{ nobody }}", headers: { x-nobody: "{{ nobody }}" }, name: unset }
+      - parallel:
+          - function: wait
+          - get: { url: /healthz, capture: { regexp: "(.)", as: letter }, name: beside }
+      - function: check
+"#;
+
+const FLAGS: &str = r"
+exports.raise = ({ vars }, events, done) => (Object.assign(vars, { flag: true, lowered: 0, made: { size: 2 }, n: 1 }), done());
+exports.isOdd = (vars) => vars.n % 2;
+exports.wait = async ({ vars }) => { vars.waits = true; await new Promise((resolve) => setTimeout(resolve, 300)); vars.waited = true; };
+exports.check = async ({ vars }) => {
+  if (!vars.waited || !vars.letter) throw new Error(`branches left ${JSON.stringify(vars)}`);
+};
+";
+
+#[test]
+fn what_functions_set_decides_and_what_they_leave_out_is_told_once() {
+    let place = Place::new();
+    place.write("flags.js", FLAGS);
+    place.write("s.yml", UNSET);
+    let service = Service::start(&place, &[]);
+    let answer = place.sonagi(&["run", "s.yml", "-t", &service.url, "--json", "--shards", "1"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let document = answer.json();
+    assert_eq!(document["users"]["completed"], 3, "{answer:?}");
+    let operations = document["operations"].as_array().unwrap();
+    let counts: Vec<_> = operations
+        .iter()
+        .filter(|operation| operation["kind"] == "http")
+        .map(|operation| (operation["name"].as_str().unwrap(), operation["count"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(counts, [("GET /healthz", 3), ("odd", 3), ("sum", 3), ("unset", 3), ("beside", 3)]);
+    let told = "the variable `nobody` has no value in \"unset\": it is written as `undefined`, or left out";
+    assert_eq!(answer.err.matches(told).count(), 1, "{}", answer.err);
+}

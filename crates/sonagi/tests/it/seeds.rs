@@ -27,7 +27,9 @@ fn folder() -> Place {
 fn packages() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let packages = root.join(".cache/seeds/node_modules");
-    packages.canonicalize().unwrap_or_else(|_| panic!("{} is not there\nhint: make setup", packages.display()))
+    packages
+        .canonicalize()
+        .unwrap_or_else(|_| panic!("{} is not there\nhint: make setup", packages.display()))
 }
 
 /// The script and its processor with the service's address, and the users it reads.
@@ -109,10 +111,8 @@ fn the_published_four_phases_lose_nobody() {
 #[test]
 fn a_published_login_and_five_lists_are_answered_as_in_the_report() {
     let place = folder();
-    let service = Service::start(
-        &place,
-        &["--seed-users=50", "--account=test@test.com:1234", "--login-rate=100"],
-    );
+    let service =
+        Service::start(&place, &["--seed-users=50", "--account=test@test.com:1234", "--login-rate=100"]);
     place.write("loadtest.yaml", &filled(REST, "target: {서버주소}", &format!("target: {}", service.url)));
     let shorter = json!({ "config": { "phases": [{ "duration": 1, "arrivalRate": 50 }] } });
     let answer = run(&place, "loadtest.yaml", &shorter);

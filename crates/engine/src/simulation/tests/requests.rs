@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::*;
 use crate::plan::template::Piece;
+use crate::plan::{WebsocketConnect, WebsocketOptions};
 
 /// What a server of such a plan is sent, request by request.
 async fn sent(plan: Plan) -> Vec<String> {
@@ -55,5 +56,24 @@ async fn a_prepared_request_and_one_from_parts_are_the_same_bytes() {
         let requests = sent(plan).await;
         assert_eq!(requests.len(), 2, "{url}");
         assert_eq!(requests[0], requests[1], "{url}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_websocket_with_headers_of_its_own_sends_none_of_the_plans() {
+    let header = |name: &str| (name.to_owned(), Template::constant("value"));
+    for (own, expected) in [(vec![header("x-own")], [true, false]), (vec![], [false, true])] {
+        let connect = WebsocketConnect {
+            operation: OperationId(0),
+            url: Template::constant("/ws"),
+            headers: own,
+            subprotocols: Vec::new(),
+            timeout: SECOND,
+            function: None,
+        };
+        let flow = vec![Step::WebsocketConnect(Box::new(connect))];
+        let websocket = WebsocketOptions { headers: vec![header("x-plan")], ..WebsocketOptions::default() };
+        let sent = sent(Plan { websocket, ..plan(arrivals(1, 1, None), flow) }).await;
+        assert_eq!(["x-own: value", "x-plan: value"].map(|line| sent[0].contains(line)), expected);
     }
 }

@@ -25,12 +25,89 @@ fn text(values: &mut Values, hole: Expression) -> Result<String, Unfilled> {
 }
 
 #[test]
-fn a_users_own_value_hides_the_before_flows_and_the_plans() {
-    let mut values = values(vec![("token", vec![json!("plan")]), ("base", vec![json!(5)])], vec![], 0);
-    assert_eq!(text(&mut values, path("token", vec![])).unwrap(), "<t-1>");
+fn a_users_own_value_hides_the_plans_and_that_a_rows_and_that_the_before_flows() {
+    let row = |name: &str| Payload {
+        fields: vec![name.into()],
+        rows: vec![vec![json!("row")]],
+        order: RowOrder::Random,
+        all_as: None,
+    };
+    let token = |variables, payloads| {
+        let mut values = values(variables, payloads, 0);
+        let plain = text(&mut values, path("token", vec![])).unwrap();
+        assert_eq!(values.all()["token"], json!(plain.trim_matches(['<', '>'])), "functions see the same");
+        plain
+    };
+    assert_eq!(token(vec![], vec![]), "<t-1>");
+    assert_eq!(token(vec![], vec![row("token")]), "<row>");
+    assert_eq!(token(vec![("token", vec![json!("plan")])], vec![row("token")]), "<plan>");
+    let mut values = values(vec![("token", vec![json!("plan")])], vec![row("token")], 0);
     values.set("token", json!("mine"));
     assert_eq!(text(&mut values, path("token", vec![])).unwrap(), "<mine>");
-    assert_eq!(text(&mut values, path("base", vec![])).unwrap(), "<5>");
+}
+
+#[test]
+fn a_key_may_be_worked_out_and_lists_and_texts_have_a_length() {
+    let friends = json!([{"id": 4, "name": "é!"}, {"id": 5, "10": "ten"}]);
+    let mut values = values(
+        vec![("friends", vec![friends]), ("n", vec![json!("1")]), ("key", vec![json!("id")])],
+        vec![],
+        0,
+    );
+    let of = |name: &str| Key::Of(Box::new(path(name, vec![])));
+    let name = |name: &str| Key::Name(name.to_owned());
+    let mut at = |keys| text(&mut values, path("friends", keys)).unwrap();
+    assert_eq!(at(vec![of("n"), of("key")]), "<5>");
+    assert_eq!(at(vec![Key::Index(1), Key::Index(10)]), "<ten>");
+    assert_eq!(at(vec![name("length")]), "<2>");
+    assert_eq!(at(vec![Key::Index(0), name("name"), name("length")]), "<2>");
+    assert!(text(&mut values, path("friends", vec![Key::Index(1), name("length")])).is_err());
+}
+
+/// The values of a user whose functions may set any variable.
+fn lenient() -> Values {
+    let plan = Plan { unset_fails: false, ..Plan::empty() };
+    let common = Common { plan: Arc::new(plan), before: vec![("token".into(), json!("t-1"))], run: 7 };
+    Values::new(Rc::new(common), 3, 0, fastrand::Rng::with_seed(1))
+}
+
+#[test]
+fn where_nothing_need_be_set_a_text_says_undefined_and_an_object_leaves_it_out() {
+    let mut values = lenient();
+    assert_eq!(text(&mut values, path("none", vec![])).unwrap(), "<undefined>");
+    assert_eq!(text(&mut values, path("token", vec![Key::Index(0)])).unwrap(), "<undefined>");
+    assert_eq!(text(&mut values, path("token", vec![])).unwrap(), "<t-1>");
+    let mut json = |written: Value| {
+        let template = JsonTemplate::compile(&written, &mut |text: &str| {
+            let hole = text.strip_prefix('$').map(|name| Piece::Hole(path(name, vec![])));
+            Ok::<_, ()>(Template { pieces: vec![hole.unwrap_or_else(|| Piece::Text(text.to_owned()))] })
+        });
+        values.json(&template.unwrap()).unwrap()
+    };
+    let written = json!({"z": "$none", "a": {"b": "$none", "c": 1}, "l": ["$none", "$token"], "t": "$token"});
+    assert_eq!(json(written), r#"{"a":{"c":1},"l":[null,"t-1"],"t":"t-1"}"#);
+    assert_eq!(json(json!("$none")), "");
+    assert_eq!(json(json!({"$token": "$none", "$token2": 1})), r#"{"undefined":1}"#);
+}
+
+#[test]
+fn a_text_that_is_one_unset_variable_is_not_given() {
+    let mut values = lenient();
+    let hole = |name: &str| Piece::Hole(path(name, vec![]));
+    let mut given = |pieces| values.given(&Template { pieces }).unwrap();
+    assert_eq!(given(vec![hole("none")]), None);
+    assert_eq!(given(vec![Piece::Text("Bearer ".into()), hole("none")]), Some("Bearer undefined".to_owned()));
+    assert_eq!(given(vec![hole("token")]), Some("t-1".to_owned()));
+}
+
+#[test]
+fn what_a_function_of_templates_gives_is_a_text_in_json() {
+    let mut values = values(vec![("n", vec![json!(5)])], vec![], 0);
+    let template = JsonTemplate::compile(&json!(["$n", "$r"]), &mut |text: &str| {
+        let hole = if text == "$n" { path("n", vec![]) } else { call(Function::RandomNumber, &[7, 7]) };
+        Ok::<_, ()>(Template { pieces: vec![Piece::Hole(hole)] })
+    });
+    assert_eq!(values.json(&template.unwrap()).unwrap(), r#"[5,"7"]"#);
 }
 
 #[test]

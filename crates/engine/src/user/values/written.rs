@@ -83,10 +83,15 @@ impl Values {
                     // The method has no question mark: it is a token, and the first word.
                     out.push(if has_query(out) { '&' } else { '?' });
                     out.push_str(before);
-                    push_component(&self.text(template)?, out);
+                    push_component(&self.given(template)?.unwrap_or_default(), out);
                 }
                 Part::Header(name, template) => {
                     let begin = out.len();
+                    if self.is_unset(template) {
+                        // Without its line: one begins behind the end of the one before.
+                        out.truncate(out[..begin].rfind("\r\n").map_or(0, |end| end + 2));
+                        continue;
+                    }
                     self.append(template, out)?;
                     end_value(out, begin, name)?;
                 }
@@ -212,6 +217,21 @@ mod tests {
              content-length: 3\r\n\r\né1"
         );
         assert_eq!(written(plan, &step, "1").unwrap().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_header_that_is_one_unset_variable_is_left_out_and_a_parameter_empty() {
+        let unset = Template {
+            pieces: vec![Piece::Hole(Expression::Path { variable: "none".into(), keys: vec![] })],
+        };
+        let query = vec![("a".into(), unset.clone()), ("b".into(), template("{}"))];
+        let headers = vec![("x-a".into(), unset), ("x-b".into(), template("{}"))];
+        let step = HttpStep { headers, query, ..step("GET", "/{}") };
+        let lenient = Plan { unset_fails: false, ..plan("http://a") };
+        let expected =
+            format!("GET /1?a=&b=1 HTTP/1.1\r\nx-b: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a\r\n\r\n");
+        assert_eq!(written(lenient, &step, "1").unwrap().unwrap(), expected);
+        assert!(written(plan("http://a"), &step, "1").unwrap().is_err());
     }
 
     #[test]

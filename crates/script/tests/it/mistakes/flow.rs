@@ -7,7 +7,7 @@ fn mistakes_in_http_steps_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 46] = [
+const CASES: [Case; 45] = [
     (http, "    - gett: {url: /}\n", &[r#"7:7: unknown step "gett" | did you mean "get"?"#]),
     (
         http,
@@ -178,7 +178,7 @@ const CASES: [Case; 46] = [
         http,
         "    - get: {url: /, ifTrue: \"a == 1\"}\n",
         &[
-            "7:29: `a == 1` is no variable; a condition is one variable, and no expression | capture or load the value so that it is true or false by itself",
+            r#"7:30: nothing sets the variable "a" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     ),
     (
@@ -207,7 +207,9 @@ const CASES: [Case; 46] = [
     (
         http,
         "    - loop: [{think: 1}]\n      count: 2\n      over: x\n",
-        &["9:7: a loop has one of count, over and whileTrue; this one has count and over"],
+        &[
+            r#"9:13: nothing sets the variable "x" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+        ],
     ),
     (
         http,
@@ -219,13 +221,6 @@ const CASES: [Case; 46] = [
         "    - function: doIt\n",
         &[
             r#"7:17: the function "doIt" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
-        ],
-    ),
-    (
-        http,
-        "    - parallel: [{get: {url: /}}]\n",
-        &[
-            r#"7:7: the step "parallel" is refused: requests of one user run one after the other in this version | write the requests as steps of their own"#,
         ],
     ),
     (http, "    - think\n", &[r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "think""#]),

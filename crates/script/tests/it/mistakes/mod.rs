@@ -6,6 +6,7 @@ mod many;
 mod realtime;
 mod templates;
 mod transports;
+mod turns;
 
 use crate::support::problems;
 

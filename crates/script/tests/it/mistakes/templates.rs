@@ -103,7 +103,9 @@ const CASES: [Case; 20] = [
     (
         http,
         "    - post: {url: /, json: {\"{{ a }}\": 1}}\n",
-        &["7:29: a template cannot be a key: `{{ a }}` | only values have templates"],
+        &[
+            r#"7:29: nothing sets the variable "a" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
+        ],
     ),
     (
         http,
