@@ -4,7 +4,7 @@
 //     # flags: -e load --variables '{"a":1}'
 //     # env: NAME=value
 //     # mask: a regular expression; what it finds differs from run to run and only its shape is compared
-//     # order: any        the steps of one user may come in any order
+//     # order: any        steps may come in any order and over any connection: only what was asked for counts, not by whom
 //     # patience: 15      a tool that has not ended after so many seconds hangs, and is ended
 //     # quick             also run by `make test`
 import { readFileSync, readdirSync } from 'node:fs';

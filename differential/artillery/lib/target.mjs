@@ -65,12 +65,18 @@ function read(type, body) {
   const text = body.toString();
   if (/^application\/json/.test(type)) {
     try {
-      return { json: JSON.parse(text) };
+      return { json: JSON.parse(text, sorted) };
     } catch {
       return { text };
     }
   }
   return { text };
+}
+
+/** An object's keys have no order. */
+function sorted(key, value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function answer(response, status, value, headers = {}) {

@@ -77,13 +77,16 @@ module.exports = {
     context.vars.described = {
       word: vars.word,
       scenario: scenario.name,
-      steps: scenario.flow.length,
       random: text.length,
       number: funcs.$randomNumber(3, 3),
       template: funcs.$template('{{ word }}!'),
       uid: context._uid === vars.$uuid,
       target: vars.target,
     };
+    done();
+  },
+  describeFlow(context, events, done) {
+    context.vars.steps = context.scenario.flow?.length ?? 'unknown';
     done();
   },
   isBig: (vars) => vars.number > 10,
