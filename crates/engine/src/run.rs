@@ -176,6 +176,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
         tracked: plan.delivery.is_some(),
         thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
+        plugins: plan.plugins.clone(),
     }
 }
 

@@ -136,6 +136,7 @@ fn header(plan: &Plan) -> Header {
         tracked: plan.delivery.is_some(),
         thresholds: Vec::new(),
         population: plan.load.population(),
+        plugins: plan.plugins.clone(),
     }
 }
 

@@ -15,8 +15,11 @@ mod series;
 pub use read::{ReadError, header, read, snapshots};
 pub use redact::redact;
 
+pub(crate) use hlog::unix_ms;
+
 use crate::At;
 use crate::custom::Metric;
+use crate::expectations::Expected;
 use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::Summary;
 use crate::totals::{Header, Snapshot};
@@ -81,6 +84,7 @@ impl Writer {
             self.tell(failure, snapshot.second);
         }
         self.tell_custom(snapshot);
+        self.tell_expectations(snapshot);
         self.latency.push(&hlog::lines(snapshot, &self.tags));
         self.series.push(&series::rows(snapshot, &self.header));
         self.latency.flush()?;
@@ -130,6 +134,28 @@ impl Writer {
             "second": snapshot.second,
             "metrics": metrics,
             "left_out": snapshot.custom.left_out,
+        }));
+    }
+
+    /// How many of the script's expectations held in a second.
+    fn tell_expectations(&mut self, snapshot: &Snapshot) {
+        if snapshot.expectations.is_empty() {
+            return;
+        }
+        let told = |(kind, expected): (&String, &Expected)| {
+            let (at, example) = expected.example.clone().unzip();
+            let at: Option<i64> = at.map(|at| at.0);
+            let told = json!({
+                "ok": expected.ok, "failed": expected.failed, "example": example, "example_at_ns": at,
+            });
+            (kind.clone(), told)
+        };
+        let kinds: Map<String, Value> = snapshot.expectations.kinds.iter().map(told).collect();
+        self.push_event(&json!({
+            "at_ns": snapshot.at.0,
+            "kind": "expectations",
+            "second": snapshot.second,
+            "kinds": kinds,
         }));
     }
 

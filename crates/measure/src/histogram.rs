@@ -41,6 +41,18 @@ impl Histogram {
         }
     }
 
+    /// Takes away values that were recorded here as well.
+    pub(crate) fn subtract(&mut self, other: &Histogram) {
+        // Fails only when `other` is no part of this one; what is left is then all that is known.
+        let _ = self.0.subtract(&other.0);
+    }
+
+    /// How many values are no greater than this, as far as the resolution tells.
+    pub(crate) fn count_up_to_ms(&self, limit: f64) -> u64 {
+        let us = (limit * 1e3).clamp(0.0, Self::TOP_US as f64) as u64;
+        self.0.count_between(0, us)
+    }
+
     /// How many values were recorded.
     pub fn count(&self) -> u64 {
         self.0.len()

@@ -5,13 +5,16 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod answers;
 pub mod at;
 pub mod custom;
+pub mod expectations;
 pub mod folder;
 pub mod health;
 pub mod histogram;
 pub mod ledger;
 pub mod outcome;
+pub mod plugins;
 pub mod recorder;
 pub mod stamp;
 pub mod summary;

@@ -5,7 +5,9 @@
 //! large as last second's so that they rarely grow.
 
 use crate::At;
+use crate::answers::Answers;
 use crate::custom::{Kind, Metrics};
+use crate::expectations::Expectations;
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::outcome::{Failure, OperationId, Outcome, Timing};
@@ -152,6 +154,8 @@ pub struct Timings {
     pub failed: u64,
     /// How many of those have no time, see [`Failure::has_time`].
     pub unanswered: u64,
+    /// Statuses, and the times of answers that were no 2xx.
+    pub answers: Answers,
 }
 
 impl Timings {
@@ -164,6 +168,7 @@ impl Timings {
     pub fn merge(&mut self, other: &Timings) {
         self.failed += other.failed;
         self.unanswered += other.unanswered;
+        self.answers.merge(&other.answers);
         for (mine, theirs) in [
             (&mut self.response, &other.response),
             (&mut self.service, &other.service),
@@ -266,6 +271,8 @@ pub struct Record {
     pub gauges: Gauges,
     /// What the script's functions reported.
     pub custom: Metrics,
+    /// What the script expected of responses.
+    pub expectations: Expectations,
     /// What the ledger will want to know.
     pub ledger: Batch,
 }
@@ -300,7 +307,9 @@ impl Recorder {
         if matches!(outcome, Outcome::Failed(failure) if !failure.has_time()) {
             timings.unanswered += 1;
         } else {
-            timings.response.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.planned));
+            let response_ns = timing.ended.since(timing.planned);
+            timings.response.get_or_insert_with(fresh).record_ns(response_ns);
+            timings.answers.record(outcome, response_ns);
             timings.service.get_or_insert_with(fresh).record_ns(timing.ended.since(timing.started));
         }
         if let Some(first_byte) = timing.first_byte {
@@ -400,6 +409,11 @@ impl Recorder {
         self.now.custom.record(kind, name, value);
     }
 
+    /// What the script expected of responses.
+    pub fn expectations(&mut self) -> &mut Expectations {
+        &mut self.now.expectations
+    }
+
     /// What the ledger will want to know.
     pub fn ledger(&mut self) -> &mut Batch {
         &mut self.now.ledger
@@ -423,7 +437,7 @@ impl Recorder {
 /// Stands for "not told"; the collector replaces it by the end of the interval.
 pub(crate) const UNKNOWN: At = At(i64::MAX);
 
-fn shortened(mut example: String) -> String {
+pub(crate) fn shortened(mut example: String) -> String {
     if example.len() > EXAMPLE_BYTES {
         let mut end = EXAMPLE_BYTES - '…'.len_utf8();
         while !example.is_char_boundary(end) {

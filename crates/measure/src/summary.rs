@@ -2,15 +2,19 @@
 //! (schema: `docs/summary.schema.json`). Latencies are milliseconds, ratios 0 to 1, times seconds.
 
 use crate::custom::MetricSummary;
+use crate::expectations::ExpectationSummary;
 use crate::ledger::Counts;
 use crate::outcome::OperationKind;
+use crate::plugins::Figures;
 use crate::thresholds::Judged;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+mod artillery;
 mod names;
 mod service;
 
+pub use artillery::Metrics;
 pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
 
 /// The whole document.
@@ -45,6 +49,9 @@ pub struct Summary {
     pub kinds: Vec<OperationSummary>,
     /// Responses by status code.
     pub http_codes: BTreeMap<u16, u64>,
+    /// Response times of HTTP by what was answered: `2xx`, `3xx`, `4xx`, `5xx`; only those there were.
+    #[serde(default)]
+    pub http_classes: BTreeMap<String, Quantiles>,
     /// Failures by operation and kind, most frequent first.
     pub errors: Vec<ErrorSummary>,
     /// The thresholds of the script and what they came to.
@@ -56,6 +63,12 @@ pub struct Summary {
     /// What the script's functions reported, by the names they gave.
     #[serde(default)]
     pub custom: BTreeMap<String, MetricSummary>,
+    /// What the script's plugins make of the figures.
+    #[serde(default)]
+    pub plugins: Figures,
+    /// What the script expected of responses.
+    #[serde(default)]
+    pub expectations: ExpectationSummary,
     /// Where the run was recorded.
     pub run_folder: Option<String>,
     /// What the script's matrix set for this run, by axis, in the matrix's order; empty without one.

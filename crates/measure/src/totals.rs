@@ -10,9 +10,11 @@ pub(crate) use tally::Tally;
 
 use crate::At;
 use crate::custom::Metrics;
+use crate::expectations::Expectations;
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::outcome::Operation;
+use crate::plugins::Plugins;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
 use crate::summary::Summary;
 use crate::thresholds::Threshold;
@@ -51,6 +53,16 @@ pub struct Header {
     /// The largest population a closed run asks for.
     #[serde(default)]
     pub population: Option<u64>,
+    /// What the script's plugins make of the figures.
+    #[serde(default)]
+    pub plugins: Plugins,
+}
+
+impl Header {
+    /// When the run began, in milliseconds since 1970.
+    pub fn started_ms(&self) -> u64 {
+        crate::folder::unix_ms(&self.started).unwrap_or(0)
+    }
 }
 
 /// Levels of the whole generator process at a snapshot; the engine measures, `measure` judges.
@@ -101,6 +113,8 @@ pub struct Snapshot {
     pub shards: Vec<Gauges>,
     /// What the script's functions reported.
     pub custom: Metrics,
+    /// What the script expected of responses.
+    pub expectations: Expectations,
     /// The ledger's counts so far (cumulative).
     pub ledger: Counts,
     /// Levels of the process.
@@ -207,6 +221,28 @@ impl Totals {
     }
 }
 
+/// A part of a run by itself, in whole seconds: what [`Summary`] says is of these seconds alone, levels and peaks as they
+/// were then. Thresholds are not judged.
+pub struct Period(Tally);
+
+impl Period {
+    /// None of the run yet.
+    pub fn new(header: &Header) -> Period {
+        let plan = serde_json::Value::Null;
+        Period(Tally::new(Header { thresholds: Vec::new(), plan, ..header.clone() }))
+    }
+
+    /// One more second; the first one begins the period.
+    pub fn absorb(&mut self, snapshot: &Snapshot) {
+        self.0.absorb_part(snapshot);
+    }
+
+    /// What these seconds came to.
+    pub fn summary(&self) -> Summary {
+        self.0.summary()
+    }
+}
+
 fn arrived(arrival: Arrival, live: &mut Histogram, replays: &mut Histogram) {
     let histogram = if arrival.replayed { replays } else { live };
     histogram.record_ns(arrival.latency_ns);
@@ -233,6 +269,7 @@ impl Snapshot {
         }
         add_each(&mut self.scenarios, &record.scenarios);
         self.custom.merge(&record.custom);
+        self.expectations.merge(&record.expectations);
         for (mine, theirs) in [
             (&mut self.sessions, &record.sessions),
             (&mut self.lag, &record.lag),

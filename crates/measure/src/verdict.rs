@@ -36,6 +36,31 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
     verdict
 }
 
+/// Adds to a verdict that responses were not as the script expected. Whether they alone make the run fail: what decides
+/// the exit code.
+pub(crate) fn expect(summary: &mut Summary) -> bool {
+    let expectations = &summary.expectations;
+    if expectations.failed == 0 {
+        return false;
+    }
+    let all = expectations.ok + expectations.failed;
+    let kinds = expectations.kinds.iter().filter(|(_, expected)| expected.failed > 0);
+    let kinds: Vec<&str> = kinds.take(3).map(|(kind, _)| kind.as_str()).collect();
+    let failed = of(expectations.failed, all, "expectations");
+    let reason = format!("{failed} not met ({})", kinds.join(", "));
+    let verdict = &mut summary.verdict;
+    let is_decisive = verdict.result == Conclusion::Pass;
+    if is_decisive {
+        verdict.reasons.clear();
+    }
+    // An invalid run stays one: its figures say nothing, but what was not as expected is still worth reading.
+    if verdict.result != Conclusion::Invalid {
+        verdict.result = Conclusion::Fail;
+    }
+    verdict.reasons.push(reason);
+    is_decisive
+}
+
 impl Verdict {
     fn fail(&mut self, reason: String) {
         self.result = Conclusion::Fail;

@@ -1,29 +1,39 @@
-//! The summary as Artillery prints it: dotted names, dots up to the value, so that scripts which read that output go on.
+//! The summary as Artillery prints it: dotted names, dots up to the value, so that scripts which read that output go on; and
+//! the report in JSON that its `-o` writes ([`Periods`]).
 //!
-//! It does not compute anything: the names and values are [`Summary::names`], of which Artillery's families are printed.
-//! The one decision a reader would question: `http.response_time` and friends are what *we* measured, from the planned
-//! instant; on a target that stalls they are higher than Artillery's own, which start the clock late.
+//! Nothing is computed here: the names and values are [`Metrics`], of which the console prints Artillery's own families.
+
+mod periods;
+
+pub use periods::Periods;
 
 use crate::console::word;
 use crate::page::tame;
-use sonagi_measure::custom::Kind;
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{Metrics, Quantiles, Summary};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+const CANNOT_FAIL: &str = "writing to a string cannot fail";
 /// Column of the values.
 const VALUE_COLUMN: usize = 81;
-/// What Artillery names beside errors; everything else is ours and not printed.
-const FAMILIES: [&str; 4] = ["vusers.", "http.", "websocket.", "socketio."];
-/// Counts that are printed even when they are zero, as Artillery does.
-const ALWAYS: [&str; 3] = ["vusers.created", "vusers.completed", "vusers.failed"];
-const HISTOGRAMS: [&str; 3] = ["http.response_time", "socketio.response_time", "vusers.session_length"];
+/// What Artillery has names for; everything else is ours and not printed.
+const FAMILIES: [&str; 7] =
+    ["vusers.", "http.", "websocket.", "socketio.", "errors.", "plugins.expect.", "apdex."];
 /// Lines of a histogram, by the last part of their names.
 const LINES: [&str; 6] = ["min", "max", "mean", "median", "p95", "p99"];
 
 /// Artillery's console summary. Ends with a newline.
 pub fn summary(run: &Summary) -> String {
-    render(run, &names(run), &end_clock(&run.started, run.duration_s))
+    let mut out = render(run, &Metrics::of(run), &end_clock(&run.started, run.duration_s));
+    if let Some((score, ranking)) = score(run) {
+        writeln!(out, "\nApdex score: {score} ({ranking})").expect(CANNOT_FAIL);
+    }
+    out
+}
+
+fn score(run: &Summary) -> Option<(f64, &'static str)> {
+    let apdex = run.plugins.apdex.as_ref()?;
+    Some((apdex.score?, apdex.ranking()?))
 }
 
 /// The thresholds, as Artillery lists its checks, and the verdict with its reasons. Not part of [`summary`], whose readers
@@ -46,56 +56,51 @@ pub fn checks(run: &Summary) -> String {
     out
 }
 
-/// What is printed, by Artillery's names. An error goes by Artillery's name only, not by our code as well.
-fn names(run: &Summary) -> BTreeMap<String, f64> {
-    let mut names = run.names();
-    names.retain(|name, value| {
-        let is_own = run.custom.contains_key(name) || histogram_of(run, name).is_some();
-        is_own
-            || FAMILIES.iter().any(|family| name.starts_with(family))
-                && (*value != 0.0 || ALWAYS.contains(&name.as_str()))
-    });
-    for error in &run.errors {
-        *names.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
-    }
-    names
+/// One line of the summary, or one histogram.
+enum Entry<'m> {
+    Count(f64),
+    Rate(f64),
+    Histogram(&'m Quantiles),
 }
 
-fn render(run: &Summary, names: &BTreeMap<String, f64>, clock: &str) -> String {
+fn render(run: &Summary, metrics: &Metrics, clock: &str) -> String {
     let title = format!("Summary report @ {clock}(+0000)");
     let rule = "-".repeat(title.len());
     let mut out = format!("{rule}\n{title}\n{rule}\n\n");
-    let mut last_histogram = "";
-    for (name, value) in names {
-        match histogram_of(run, name) {
-            None => line(&mut out, "", name, &scalar(run, name, *value)),
-            Some(histogram) if histogram == last_histogram => {}
-            Some(histogram) => {
-                last_histogram = histogram;
-                self::histogram(&mut out, histogram, names);
-            }
+    for (name, entry) in entries(metrics).into_iter().filter(|(name, _)| is_printed(run, name)) {
+        match entry {
+            Entry::Count(count) => line(&mut out, "", name, &number(count)),
+            Entry::Rate(rate) => line(&mut out, "", name, &format!("{}/sec", number(rate.round()))),
+            Entry::Histogram(values) => histogram(&mut out, name, values),
         }
     }
     out
 }
 
-/// The histogram a name is a part of: one of Artillery's, or of the script's own.
-fn histogram_of<'r>(run: &'r Summary, name: &str) -> Option<&'r str> {
-    let own =
-        run.custom.iter().filter(|(_, metric)| metric.kind == Kind::Histogram).map(|(name, _)| name.as_str());
-    let part_of = |stem: &&str| name.strip_prefix(*stem).is_some_and(|rest| rest.starts_with('.'));
-    HISTOGRAMS.into_iter().chain(own).find(part_of)
+/// By name, whatever they are.
+fn entries(metrics: &Metrics) -> BTreeMap<&str, Entry<'_>> {
+    let Metrics { counters, rates, summaries } = metrics;
+    let mut all: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
+    all.extend(counters.iter().map(|(name, count)| (name.as_str(), Entry::Count(*count))));
+    all.extend(rates.iter().map(|(name, rate)| (name.as_str(), Entry::Rate(*rate))));
+    all.extend(summaries.iter().map(|(name, values)| (name.as_str(), Entry::Histogram(values))));
+    all
 }
 
-fn histogram(out: &mut String, stem: &str, names: &BTreeMap<String, f64>) {
-    if names.get(&format!("{stem}.count")).is_none_or(|count| *count == 0.0) {
-        return;
-    }
-    out.push_str(stem);
-    out.push_str(":\n");
+/// What Artillery would print: its families, the script's own metrics, and endpoints unless the script hides them.
+fn is_printed(run: &Summary, name: &str) -> bool {
+    let is_hidden = run.plugins.hidden.iter().any(|part| name.contains(part.as_str()));
+    let prefix = run.plugins.endpoint_prefix.as_str();
+    let of_endpoints = || !prefix.is_empty() && name.starts_with(prefix);
+    let is_known = FAMILIES.iter().any(|family| name.starts_with(family));
+    !is_hidden && (is_known || run.custom.contains_key(name) || of_endpoints())
+}
+
+fn histogram(out: &mut String, name: &str, values: &Quantiles) {
+    writeln!(out, "{name}:").expect(CANNOT_FAIL);
     for part in LINES {
-        if let Some(value) = names.get(&format!("{stem}.{part}")) {
-            line(out, "  ", part, &number(*value));
+        if let Some((_, value)) = values.named().into_iter().find(|(named, _)| *named == part) {
+            line(out, "  ", part, &number(value));
         }
     }
 }
@@ -103,18 +108,7 @@ fn histogram(out: &mut String, stem: &str, names: &BTreeMap<String, f64>) {
 fn line(out: &mut String, indent: &str, name: &str, value: &str) {
     let used = indent.len() + name.chars().count() + 3;
     let dots = ".".repeat(VALUE_COLUMN.saturating_sub(used + 1).max(3));
-    writeln!(out, "{indent}{name}: {dots} {value}").expect("writing to a string cannot fail");
-}
-
-fn scalar(run: &Summary, name: &str, value: f64) -> String {
-    let is_rate = match run.custom.get(name) {
-        Some(own) => own.kind == Kind::Rate,
-        None => name.ends_with("_rate"),
-    };
-    match is_rate {
-        true => format!("{}/sec", number(value.round())),
-        false => number(value),
-    }
+    writeln!(out, "{indent}{name}: {dots} {value}").expect(CANNOT_FAIL);
 }
 
 /// Artillery rounds to one decimal and prints whole numbers without one.

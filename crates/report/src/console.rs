@@ -25,8 +25,10 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
         self::delivery(&mut page, delivery);
     }
     traffic(&mut page, run);
+    apdex(&mut page, run);
     latency(&mut page, run);
     custom(&mut page, run);
+    expectations(&mut page, run);
     thresholds(&mut page, run);
     errors(&mut page, &run.errors);
     page.blank();
@@ -144,6 +146,24 @@ fn custom(page: &mut Page, run: &Summary) {
     }
 }
 
+/// What the script expected of responses; what failed comes with what it looked like first.
+fn expectations(page: &mut Page, run: &Summary) {
+    let all = &run.expectations;
+    if all.kinds.is_empty() {
+        return;
+    }
+    page.blank();
+    let tone = if all.failed == 0 { Tone::Good } else { Tone::Bad };
+    page.entry(
+        "expect",
+        tone,
+        &format!("{} of {} met", count(all.ok), counted(all.ok + all.failed, "expectation")),
+    );
+    for (kind, expected) in all.kinds.iter().filter(|(_, expected)| expected.failed > 0).take(10) {
+        page.more(&format!("{kind}: {} not met; {}", count(expected.failed), expected.example));
+    }
+}
+
 fn delivery(page: &mut Page, delivery: &Delivery) {
     let counts = &delivery.counts;
     page.blank();
@@ -229,6 +249,23 @@ fn traffic(page: &mut Page, run: &Summary) {
             ),
         );
     }
+}
+
+fn apdex(page: &mut Page, run: &Summary) {
+    let Some(apdex) = &run.plugins.apdex else { return };
+    let Some((score, ranking)) = apdex.score.zip(apdex.ranking()) else { return };
+    let (satisfied, tolerated) = (count(apdex.satisfied), count(apdex.tolerated));
+    let limits = [apdex.threshold_ms, 4.0 * apdex.threshold_ms].map(milliseconds);
+    page.entry(
+        "apdex",
+        Tone::Faint,
+        &format!(
+            "{score:.2} ({ranking}) · {satisfied} within {}, {tolerated} within {}, {} slower",
+            limits[0],
+            limits[1],
+            count(apdex.frustrated)
+        ),
+    );
 }
 
 type Column = (&'static str, fn(&Quantiles) -> f64);

@@ -143,7 +143,7 @@ impl<'n> Filling<'n> {
             Place { origin: Origin::Script, line, .. } => {
                 format!(" (used by the `{}` step on line {line})", self.verb)
             }
-            Place { origin: Origin::Overrides, .. } => format!(" (used by a `{}` step)", self.verb),
+            _ => format!(" (used by a `{}` step)", self.verb),
         };
         reader.on_behalf(problems, template, &by);
         reader.names.on_behalf(uses, template, &self.uses, &by);

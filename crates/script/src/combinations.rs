@@ -13,8 +13,8 @@ use crate::merge::{Lists, merge};
 use crate::problem::{Problem, Problems, nearest};
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{self, Entry, Kind, Node, Origin, Place};
-use crate::{Loaded, Overrides, constants};
+use crate::yaml::{Entry, Kind, Node, Origin, Place};
+use crate::{Loaded, Overrides, constants, inputs};
 
 /// More runs are refused: nobody waits for them.
 const MOST_RUNS: usize = 1000;
@@ -113,7 +113,8 @@ struct Axis {
 /// Reads the matrix of a script.
 pub(crate) fn runs(path: &Path, text: &str, overrides: &Overrides) -> Runs {
     let mut reader = Reader::new(path, constants(path, overrides));
-    let axes = match yaml::parse(text, &mut Vec::new()) {
+    // What is wrong with the texts themselves is told when the runs are read.
+    let axes = match inputs::tree(&mut Reader::new(path, constants(path, overrides)), text, overrides) {
         Some(root) => axes(&mut reader, root, overrides),
         None => Vec::new(),
     };

@@ -1,4 +1,4 @@
-//! What is laid over a script: the chosen environment, then `--overrides`.
+//! What is laid over a script: the chosen environment, then `--overrides` and what else the command line says ([`inputs`]).
 //!
 //! The environments that were not chosen are tried too, so that a mistake in one is found before the day it is needed. Of
 //! them only mistakes that stand in their own text are told, and nothing is asked of this machine: files and environment
@@ -12,7 +12,7 @@ use crate::reader::Reader;
 use crate::schema;
 use crate::template::{self, Constants};
 use crate::yaml::{Entry, Kind, Node, Origin, Place, covers};
-use crate::{Overrides, constants, plan};
+use crate::{Overrides, constants, inputs, plan};
 
 /// Lays the chosen environment and `--overrides` over the script.
 pub(crate) fn overlay(reader: &mut Reader, root: &mut Node, overrides: &Overrides) {
@@ -23,10 +23,13 @@ pub(crate) fn overlay(reader: &mut Reader, root: &mut Node, overrides: &Override
             None => unknown_environment(reader, root, environments.as_ref(), name),
         }
     }
+    inputs::payload(reader, root, overrides);
     if let Some(value) = &overrides.overrides {
         let place = Place { origin: Origin::Overrides, line: 0, column: 0 };
         merge(root, &Node::from_value(value, place), Lists::Replaced);
     }
+    inputs::solo(root, overrides);
+    inputs::scenario(reader, root, overrides);
 }
 
 fn lay_environment(reader: &mut Reader, root: &mut Node, chosen: &Entry) {
@@ -88,6 +91,7 @@ fn tried(path: &Path, root: &Node, entry: &Entry, overrides: &Overrides) -> Vec<
     let under = Overrides { environment: Some(entry.key.clone()), ..overrides.clone() };
     let mut trial = Reader::new(path, constants(path, &under));
     trial.is_trial = true;
+    trial.inputs.clone_from(&overrides.inputs);
     let mut root = root.clone();
     let judged = without_unset(entry, &trial.constants);
     // Keys are known even where values are not.

@@ -47,16 +47,18 @@ pub(crate) struct Around {
 }
 
 /// Finds the module. From here on functions may set any variable.
-pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folder: &Path) {
+/// It is looked for in each of these folders in turn.
+pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folders: &[PathBuf]) {
     let Some(node) = config.get("processor") else { return };
     let Some(name) = reader.text(config, "processor") else { return };
     reader.names.may_be_anything();
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    match resolve(&folder.join(&name)) {
+    let within =
+        |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone()).join(&name);
+    match folders.iter().find_map(|folder| resolve(&within(folder))) {
         Some(module) => reader.functions.module = Some(module),
         None => {
             // What calls its functions is no further problem.
-            reader.functions.module = Some(folder.join(&name));
+            reader.functions.module = folders.last().map(within);
             let what = format!("the processor {name:?} is not there");
             reader.problem(node.place, what, Some("its path is relative to the script's folder".into()));
         }
@@ -85,6 +87,7 @@ pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
         module,
         functions: called.into_iter().collect(),
         timeout: PATIENCE,
+        environment: constants.stand_ins(),
         rewrite: Rewrite::new(move |step, params| rewrite(&constants, step, params)),
     })
 }

@@ -9,6 +9,7 @@ use crate::flow::Flow;
 use crate::functions;
 use crate::loops::guarded;
 use crate::options::{lay_over, time_limit};
+use crate::plugins;
 use crate::reader::{Fields, Reader, plain_text};
 use crate::schema;
 use crate::yaml::{Kind, Node};
@@ -50,6 +51,7 @@ pub(crate) fn request(
     let expect_status = expected(reader, &own);
     let hooks = functions::hooks(reader, flow, &own, &method);
     let operation = reader.operation(own.place, &name, OperationKind::Http)?;
+    plugins::endpoint(reader, operation, &own);
     let step = HttpStep {
         operation,
         method,

@@ -16,6 +16,7 @@ mod flow;
 mod formula;
 mod functions;
 mod http;
+mod inputs;
 mod loops;
 mod merge;
 mod names;
@@ -24,6 +25,7 @@ mod operations;
 mod options;
 mod payload;
 mod phases;
+mod plugins;
 mod problem;
 mod pull;
 mod reader;
@@ -66,6 +68,18 @@ pub struct Overrides {
     pub insecure: bool,
     /// Name of the run; the script's file stem by default.
     pub name: Option<String>,
+    /// Files merged over the script, in this order: `-i`, then `-c`.
+    pub inputs: Vec<PathBuf>,
+    /// `-c`: the last of `inputs`, beside which a processor is looked for first.
+    pub config: Option<PathBuf>,
+    /// `-p`: the file of the script's payload.
+    pub payload: Option<PathBuf>,
+    /// `--solo`: one user, once.
+    pub solo: bool,
+    /// `--scenario-name`: only this scenario.
+    pub scenario: Option<String>,
+    /// `--dotenv`: environment variables for those that are not set.
+    pub dotenv: Vec<(String, String)>,
     /// `--matrix`: axes of the script's matrix and the values that are left of each; none: all.
     pub matrix: Vec<(String, Vec<String>)>,
     /// Which run of a matrix; the first by default.
@@ -143,11 +157,7 @@ pub fn json_schema() -> Value {
 
 fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
     let mut reader = Reader::new(path, constants(path, overrides));
-    let mut faults = Vec::new();
-    let root = yaml::parse(text, &mut faults);
-    for fault in faults {
-        reader.problem(fault.place, fault.what, fault.hint);
-    }
+    let root = inputs::tree(&mut reader, text, overrides);
     let plan = root.and_then(|mut root| {
         environments::try_others(&mut reader, path, &root, overrides);
         environments::overlay(&mut reader, &mut root, overrides);
@@ -180,11 +190,17 @@ fn constants(path: &Path, overrides: &Overrides) -> Constants {
         script: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
         fakes: None,
         env: |name| std::env::var(name).ok(),
+        dotenv: overrides.dotenv.clone(),
     }
 }
 
 fn folder(path: &Path) -> PathBuf {
     path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Where a processor is looked for: beside the file of `--config`, then beside the script.
+fn folders(path: &Path, overrides: &Overrides) -> Vec<PathBuf> {
+    overrides.config.as_deref().into_iter().chain([path]).map(folder).collect()
 }
 
 /// A name for this run, different each time: the hasher's keys are random.
@@ -214,7 +230,7 @@ fn plan(
         // One problem is enough: nothing more is said of what would be in it.
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
-    functions::module(reader, &config, &folder(path));
+    functions::module(reader, &config, &folders(path, overrides));
     reader.constants.fakes = fakes::fakes(reader, &config);
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
@@ -224,8 +240,7 @@ fn plan(
     let payloads = payload::payloads(reader, &config, &folder(path));
     combination.join(reader, &script, &mut variables, &payloads);
     let load = phases::load(reader, &config);
-    let plugins = reader.section(&config, "plugins", &schema::PLUGINS);
-    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref());
+    let (plugins, asked) = plugins::plugins(reader, &config);
     let mut settings = options::settings(reader, &config);
     settings.is_closed = matches!(load, Some(Load::Closed { .. }));
     let lost = reconnect::reconnect(reader, &config, &script);
@@ -244,6 +259,7 @@ fn plan(
         name: name(path, overrides, &combination),
         target,
         load: load.unwrap_or(Load::Open { phases: Vec::new(), spacing: Spacing::Even }),
+        thresholds: ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios),
         scenarios,
         before,
         after,
@@ -257,8 +273,8 @@ fn plan(
         reconnect: lost.reconnect,
         cursor: lost.cursor,
         drain,
-        thresholds,
         unset_fails: !reader.functions.has_module(),
+        plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),
         processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),
         source: combination.source(root),

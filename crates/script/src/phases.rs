@@ -17,11 +17,14 @@ const MAX_RATE: f64 = 1_000_000.0;
 pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     let spacing = spacing(reader, config);
     let Some(node) = config.get("phases") else {
-        let text = "the script has no phases: one user arrives";
-        reader.notice(config.place, text);
-        let phase =
-            Phase { name: None, duration: Duration::from_secs(1), shape: Shape::Count(1), max_users: None };
-        return Some(Load::Open { phases: vec![phase], spacing });
+        // A key that was probably meant to be it has been told of.
+        if !config.means("phases") {
+            let text = "the script has no phases: one user runs, once; more come with `phases: [{duration: 60, arrivalRate: 5}]` in config";
+            reader.notice(config.place, text);
+        }
+        let duration = Duration::from_secs(1);
+        let one = Phase { name: None, duration, shape: Shape::Count(1), max_users: None };
+        return Some(Load::Open { phases: vec![one], spacing });
     };
     let items = reader.list(config, "phases", true);
     let spacing = items.iter().fold(spacing, |spacing, item| mode_of(reader, item).unwrap_or(spacing));

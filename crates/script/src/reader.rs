@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::functions::Functions;
 use crate::names::Names;
 use crate::operations::Operations;
+use crate::plugins::Endpoints;
 use crate::problem::{Notice, Problem, nearest};
 use crate::schema::{self, Area, Support};
 use crate::template::{self, Constants};
@@ -36,6 +37,9 @@ pub(crate) struct Reader {
     pub(crate) names: Names,
     pub(crate) operations: Operations,
     pub(crate) functions: Functions,
+    pub(crate) endpoints: Endpoints,
+    /// Files merged over the script.
+    pub(crate) inputs: Vec<PathBuf>,
     /// An environment that was not chosen is being read: files named in it need not be here.
     pub(crate) is_trial: bool,
     /// What was told of templates, without the step that came upon it.
@@ -67,6 +71,11 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    /// Whether an unknown key was probably meant to be this one.
+    pub(crate) fn means(&self, key: &str) -> bool {
+        self.meant.contains(&key)
+    }
+
     /// A mapping whose keys were checked before.
     pub(crate) fn checked(node: &'n Node, area: &'static Area) -> Fields<'n> {
         Fields { area, place: node.place, entries: node.entries(), meant: Vec::new() }
@@ -93,6 +102,8 @@ impl Reader {
             names: Names::default(),
             operations: Operations::default(),
             functions: Functions::default(),
+            endpoints: Endpoints::default(),
+            inputs: Vec::new(),
             is_trial: false,
             told: Vec::new(),
         }
@@ -122,7 +133,7 @@ impl Reader {
 
     /// A key that must be there is not. Nothing is said when an unknown key was probably meant to be it.
     pub(crate) fn missing(&mut self, fields: &Fields<'_>, keys: &[&str], what: &str, hint: &str) {
-        if !keys.iter().any(|key| fields.meant.contains(key)) {
+        if !keys.iter().any(|key| fields.means(key)) {
             self.problem(fields.place, what, Some(hint.to_owned()));
         }
     }

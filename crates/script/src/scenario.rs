@@ -127,7 +127,8 @@ struct Read {
 
 fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings) -> Option<Read> {
     let fields = reader.fields(node, &schema::SCENARIO)?;
-    let name = reader.text(&fields, "name").unwrap_or_else(|| format!("scenario {}", index + 1));
+    // By its number, as Artillery counts it.
+    let name = reader.text(&fields, "name").unwrap_or_else(|| index.to_string());
     let weight = reader.number(&fields, "weight").unwrap_or(1.0);
     if weight.fract() != 0.0 {
         let text = "weight: a fraction counts as it is here; Artillery takes its whole part, 0 of 0.5";

@@ -31,6 +31,21 @@ pub(crate) struct Constants {
     pub(crate) fakes: Option<Fakes>,
     /// Reads an environment variable.
     pub(crate) env: fn(&str) -> Option<String>,
+    /// Stand in for environment variables that are not set.
+    pub(crate) dotenv: Vec<(String, String)>,
+}
+
+impl Constants {
+    /// An environment variable, or what stands in for it.
+    fn variable(&self, name: &str) -> Option<String> {
+        let stand_in = || self.dotenv.iter().rfind(|(known, _)| known == name);
+        (self.env)(name).or_else(|| stand_in().map(|(_, value)| value.clone()))
+    }
+
+    /// What stands in for variables that are not set.
+    pub(crate) fn stand_ins(&self) -> Vec<(String, String)> {
+        self.dotenv.iter().filter(|(name, _)| (self.env)(name).is_none()).cloned().collect()
+    }
 }
 
 /// What is wrong in a text with holes.
@@ -386,7 +401,7 @@ impl Hole<'_> {
 
     fn constant(&self, offset: usize, variable: &str, keys: &[Key]) -> Result<Expression, Fault> {
         let value = match (variable, keys) {
-            ("$env" | "$processEnvironment", [Key::Name(name)]) => match (self.constants.env)(name) {
+            ("$env" | "$processEnvironment", [Key::Name(name)]) => match self.constants.variable(name) {
                 Some(value) => Value::from(value),
                 None => {
                     return Err(fault(

@@ -31,8 +31,14 @@ pub(crate) const START: Place = Place { origin: Origin::Script, line: 1, column:
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Script,
+    /// A file merged over the script, by its number.
+    Input(usize),
     /// The JSON given by `--overrides`.
     Overrides,
+    /// Further flags that change a script.
+    Payload,
+    Solo,
+    Scenario,
 }
 
 #[derive(Clone, Debug)]

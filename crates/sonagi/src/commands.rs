@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod demo;
 mod man;
+mod quick;
 mod report;
 mod run;
 mod schema;
@@ -24,6 +25,7 @@ pub(crate) struct Entry {
 /// All commands, in the order of `--help`.
 pub(crate) const COMMANDS: &[Entry] = &[
     Entry { name: run::NAME, define: run::define, run: run::run },
+    Entry { name: quick::NAME, define: quick::define, run: quick::run },
     Entry { name: check::NAME, define: check::define, run: check::run },
     Entry { name: schema::NAME, define: schema::define, run: schema::run },
     Entry { name: serve::NAME, define: serve::define, run: serve::run },

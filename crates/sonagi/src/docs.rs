@@ -80,7 +80,8 @@ fn help(argument: &Arg) -> String {
 fn exit_codes() -> String {
     let mut text = String::from(
         "# Exit codes\n\n<!-- Made from the table in crates/sonagi; do not edit. -->\n\n\
-         Of several scripts on one command line, the highest code wins: no trouble hides behind a later success.\n\n\
+         Of several scripts on one command line, the gravest wins, so that no trouble hides behind a later success: 130 before 4, 3, 2, 1 \
+         and 21.\n\n\
          | code | meaning |\n|---|---|\n",
     );
     for row in &exit::CODES {
@@ -90,8 +91,10 @@ fn exit_codes() -> String {
         "\nA first Ctrl-C or SIGTERM ends a run gracefully: users leave their flows, copies under way are waited for, \
          and the verdict is about what ran until then. A second one stops at once with 130; what was recorded is in \
          the run folder, and `sonagi report` reads it.\n\n\
-         `sonagi report` and `sonagi serve` have no verdict: 0 when they did their work. Artillery's own codes are kept \
-         where they exist: a failed `ensure` is 1 in both.\n",
+         `sonagi report` and `sonagi serve` have no verdict: 0 when they did their work. Of Artillery's own codes, \
+         a failed `ensure` is 1 and a failed `expect` 21 in both. What it also calls 1, a script that is wrong, is 2 here: \
+         whoever gates on 0 notices no difference, and 1 says that there was a run. An interrupted run is judged by what \
+         ran, where Artillery ends with 130 or 143.\n",
     );
     text
 }

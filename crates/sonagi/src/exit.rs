@@ -1,6 +1,6 @@
 //! Exit codes: a public contract, one table that `--help`, the man page and `docs/exit-codes.md` are made of.
 
-use sonagi_measure::summary::Conclusion;
+use sonagi_measure::summary::{Conclusion, Summary};
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -11,6 +11,7 @@ pub(crate) enum Exit {
     Problems,
     Invalid,
     CouldNotRun,
+    Unexpected,
     Interrupted,
 }
 
@@ -22,7 +23,7 @@ pub(crate) struct Meaning {
 }
 
 /// All exit codes, in ascending order.
-pub(crate) const CODES: [Meaning; 6] = [
+pub(crate) const CODES: [Meaning; 7] = [
     Meaning { exit: Exit::Pass, code: 0, meaning: "Every run passed; or the command did what it was asked." },
     Meaning {
         exit: Exit::Fail,
@@ -45,25 +46,43 @@ pub(crate) const CODES: [Meaning; 6] = [
         meaning: "Something around the run failed: a file, a folder, an address, a process.",
     },
     Meaning {
+        exit: Exit::Unexpected,
+        code: 21,
+        meaning: "A run failed because a response was not as its `expect` says, and for no other reason. As Artillery's.",
+    },
+    Meaning {
         exit: Exit::Interrupted,
         code: 130,
         meaning: "Stopped at once by a second signal, or stopped before every script had run.",
     },
 ];
 
+/// From the least to the gravest. Not the order of the codes: 21 is Artillery's choice.
+const GRAVITY: [Exit; 7] = [
+    Exit::Pass,
+    Exit::Unexpected,
+    Exit::Fail,
+    Exit::Problems,
+    Exit::Invalid,
+    Exit::CouldNotRun,
+    Exit::Interrupted,
+];
+
 impl Exit {
-    /// What a verdict ends with.
-    pub(crate) fn of(conclusion: Conclusion) -> Exit {
-        match conclusion {
+    /// What a run ends with.
+    pub(crate) fn of(run: &Summary) -> Exit {
+        match run.verdict.result {
             Conclusion::Pass => Exit::Pass,
+            Conclusion::Fail if run.expectations.decisive => Exit::Unexpected,
             Conclusion::Fail => Exit::Fail,
             Conclusion::Invalid => Exit::Invalid,
         }
     }
 
-    /// What several runs end with: the highest code, so that no trouble hides behind a later success.
+    /// What several runs end with: the gravest, so that no trouble hides behind a later success.
     pub(crate) fn worst(self, other: Exit) -> Exit {
-        if other.code() > self.code() { other } else { self }
+        let gravity = |exit: Exit| GRAVITY.iter().position(|grave| *grave == exit);
+        if gravity(other) > gravity(self) { other } else { self }
     }
 
     pub(crate) fn code(self) -> u8 {
@@ -92,9 +111,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_distinct_and_ascending_and_the_worst_of_several_runs_wins() {
+    fn codes_are_distinct_and_ascending_and_the_gravest_of_several_runs_wins() {
         assert!(CODES.windows(2).all(|pair| pair[0].code < pair[1].code));
         assert_eq!(Exit::Fail.worst(Exit::Pass), Exit::Fail);
         assert_eq!(Exit::Fail.worst(Exit::Invalid), Exit::Invalid);
+        assert_eq!(Exit::Unexpected.worst(Exit::Fail), Exit::Fail);
+        assert_eq!(Exit::Pass.worst(Exit::Unexpected), Exit::Unexpected);
+        assert!(CODES.iter().all(|row| GRAVITY.contains(&row.exit)));
+    }
+
+    #[test]
+    fn a_run_that_only_expectations_made_fail_ends_with_21() {
+        use sonagi_measure::totals::{Header, Period};
+        let mut run = Period::new(&Header::default()).summary();
+        run.verdict.result = Conclusion::Fail;
+        assert_eq!(Exit::of(&run).code(), 1);
+        run.expectations.decisive = true;
+        assert_eq!(Exit::of(&run).code(), 21);
+        run.verdict.result = Conclusion::Invalid;
+        assert_eq!(Exit::of(&run).code(), 3);
+        run.verdict.result = Conclusion::Pass;
+        assert_eq!(Exit::of(&run).code(), 0);
     }
 }

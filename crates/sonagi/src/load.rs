@@ -1,6 +1,8 @@
 //! Scripts into plans: the flags that change a script, and all problems of all scripts at once.
 
+use crate::dotenv;
 use crate::error::Error;
+use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_engine::plan::Plan;
@@ -9,40 +11,61 @@ use sonagi_script::{Combination, Loaded, Notice, Overrides, Problems, Serve};
 use std::path::{Path, PathBuf};
 
 /// `SCRIPT…` and the flags that are merged over a script before it is read.
-pub(crate) fn arguments() -> [Arg; 7] {
-    [
+pub(crate) fn arguments() -> Vec<Arg> {
+    let mut arguments = vec![
         Arg::new("scripts")
             .value_name("SCRIPT")
             .required(true)
             .num_args(1..)
             .value_parser(value_parser!(PathBuf))
             .help("Artillery scripts (YAML or JSON); several are several runs, in order"),
-        Arg::new("environment")
-            .short('e')
-            .long("environment")
-            .value_name("NAME")
-            .help("Merge this entry of config.environments over config"),
-        Arg::new("target").short('t').long("target").value_name("URL").help("Replace config.target"),
-        Arg::new("variables")
+    ];
+    arguments.extend(merged());
+    arguments.extend(narrowing());
+    arguments
+}
+
+/// What is laid over a script.
+fn merged() -> [Arg; 9] {
+    let text = |name, value| Arg::new(name).long(name).value_name(value);
+    let file = |name| text(name, "FILE").value_parser(value_parser!(PathBuf));
+    [
+        text("environment", "NAME").short('e').help("Merge this entry of config.environments over config"),
+        file("config").short('c').help("Merge this file over the script; a processor is looked for beside it first"),
+        file("input")
+            .short('i')
+            .action(ArgAction::Append)
+            .help("Merge this file over the script, before --config; repeatable"),
+        text("target", "URL").short('t').help("Replace config.target"),
+        text("variables", "JSON")
             .short('v')
-            .long("variables")
-            .value_name("JSON")
             .help("Set variables, as a JSON object; they win over config.variables"),
-        Arg::new("overrides")
-            .long("overrides")
-            .value_name("JSON")
-            .help("Merge this JSON object over the whole script; arrays are replaced"),
+        text("overrides", "JSON").help("Merge this JSON object over the whole script; arrays are replaced"),
+        file("payload").short('p').help("Take the rows of config.payload from this file"),
+        file("dotenv")
+            .alias("env-file")
+            .help("Take environment variables that are not set from this file, for the script and its processor (also --env-file)"),
+        Arg::new("insecure")
+            .short('k')
+            .long("insecure")
+            .action(ArgAction::SetTrue)
+            .help("Accept any TLS certificate"),
+    ]
+}
+
+/// What leaves parts of a script out.
+fn narrowing() -> [Arg; 3] {
+    [
+        Arg::new("scenario-name").long("scenario-name").value_name("NAME").help(
+            "Run only the scenario of this name, or the one whose name this regular expression matches",
+        ),
+        Arg::new("solo").short('s').long("solo").action(ArgAction::SetTrue).help("One user, once"),
         Arg::new("matrix")
             .long("matrix")
             .value_name("AXIS=VALUE,…")
             .action(ArgAction::Append)
             .value_parser(axis)
             .help("Only these values of an axis of the script's matrix, e.g. transport=sse,poll; repeatable"),
-        Arg::new("insecure")
-            .short('k')
-            .long("insecure")
-            .action(ArgAction::SetTrue)
-            .help("Accept any TLS certificate"),
     ]
 }
 
@@ -52,19 +75,46 @@ pub(crate) fn scripts(matches: &ArgMatches) -> Vec<PathBuf> {
 }
 
 /// The flags that change a script.
-pub(crate) fn overrides(matches: &ArgMatches) -> Result<Overrides, Error> {
+pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Overrides, Error> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    let config = file("config");
+    let inputs = matches.get_many::<PathBuf>("input").into_iter().flatten().cloned();
     Ok(Overrides {
         environment: text("environment"),
         target: text("target"),
         variables: object("--variables", text("variables"))?.into_iter().flatten().collect(),
         overrides: object("--overrides", text("overrides"))?.map(Value::Object),
         insecure: matches.get_flag("insecure"),
-        name: None,
+        inputs: inputs.chain(config.clone()).collect(),
+        config,
+        payload: file("payload"),
+        solo: matches.get_flag("solo"),
+        scenario: text("scenario-name"),
+        dotenv: file("dotenv").map(|path| stand_ins(&path, terminal)).unwrap_or_default(),
         matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
-        combination: None,
         serve: Some(crate::commands::refused_of_serve),
+        ..Overrides::default()
     })
+}
+
+/// The variables of a dotenv file. A machine that has the variables themselves needs no file: without it, the run goes on, and
+/// a variable that is then missing is a problem of the script.
+fn stand_ins(path: &Path, terminal: &Terminal) -> Vec<(String, String)> {
+    let shown = path.display();
+    match std::fs::read_to_string(path) {
+        Ok(text) => {
+            let (variables, odd) = dotenv::parse(&text);
+            for line in odd {
+                terminal.say(&format!("notice: {shown}:{line}: no variable; a line is NAME=value"));
+            }
+            variables
+        }
+        Err(error) => {
+            terminal.say(&format!("notice: cannot read {shown}: {error}; no variables come from it"));
+            Vec::new()
+        }
+    }
 }
 
 /// An axis of a matrix and the values wanted of it.

@@ -6,11 +6,14 @@
 mod beside;
 mod cli;
 mod commands;
+mod destination;
 #[cfg(test)]
 mod docs;
+mod dotenv;
 mod environment;
 mod error;
 mod exit;
+mod foreign;
 mod limits;
 mod load;
 mod matrix;

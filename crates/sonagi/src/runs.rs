@@ -4,6 +4,7 @@
 //! so that its generator's health is its own.
 
 use crate::beside::Beside;
+use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load::{Job, Script};
@@ -13,9 +14,11 @@ use crate::output::Vocabulary;
 use crate::signals::{self, Asked};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use serde_json::Value;
 use sonagi_engine::plan::Plan;
 use sonagi_engine::{Control, Happening};
 use sonagi_measure::summary::Summary;
+use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
@@ -48,7 +51,7 @@ pub(crate) fn arguments() -> [Arg; 7] {
             .long("output")
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
-            .help("Write the summary as JSON to this file (an array when there are several runs)"),
+            .help("Write a report to this file, or into this folder: Artillery's JSON, and Sonagi's summary in it (an array when there are several runs)"),
         Arg::new("json")
             .long("json")
             .action(ArgAction::SetTrue)
@@ -89,9 +92,8 @@ impl Options {
 
 /// Runs every script, unless a signal ends it sooner, and says what came of each.
 pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) -> Result<Exit, Error> {
-    if let Some(path) = &options.output {
-        writable(path)?;
-    }
+    let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
+    let destination = destination.transpose()?;
     let control = Control::new();
     let asked = listen(&control, terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
@@ -105,10 +107,14 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
         planned,
         begun: 0,
         summaries: Vec::new(),
+        reports: Vec::new(),
         worst: Exit::Pass,
     };
     let trouble = session.scripts(scripts).err();
-    let Session { asked, begun, summaries, worst, .. } = session;
+    let Session { asked, begun, summaries, reports, worst, .. } = session;
+    if let Some(destination) = destination {
+        report(&destination, reports, is_array, options, terminal)?;
+    }
     conclude(&summaries, is_array, several, options, terminal)?;
     match trouble {
         Some(error) => Err(error),
@@ -127,6 +133,8 @@ pub(crate) struct Session<'a> {
     planned: usize,
     begun: usize,
     summaries: Vec<Summary>,
+    /// What `--output` is to hold of them.
+    reports: Vec<Value>,
     worst: Exit,
 }
 
@@ -174,9 +182,10 @@ impl Session<'_> {
         self.begun += 1;
         let mut beside = job.serve.as_ref().map(Beside::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
+        let mut periods = self.options.output.is_some().then(Periods::default);
         let ran = script
             .plan(&mut job, beside.as_ref().map(Beside::url))
-            .and_then(|plan| one(plan, runs, folder, title, self, beside.as_mut()));
+            .and_then(|plan| one(plan, runs, folder, title, self, (beside.as_mut(), periods.as_mut())));
         // Whatever came of the run, its service ends with it.
         let used = beside.map(Beside::end);
         let summary = Summary { combination: job.combination.0.into_iter().collect(), ..ran? };
@@ -185,7 +194,8 @@ impl Session<'_> {
             None => summary,
         };
         self.amend(&summary);
-        self.worst = self.worst.worst(Exit::of(summary.verdict.result));
+        self.reports.extend(periods.map(|periods| periods.document(&summary)));
+        self.worst = self.worst.worst(Exit::of(&summary));
         self.summaries.push(summary.clone());
         Ok(summary)
     }
@@ -216,7 +226,7 @@ fn one(
     folder: Option<String>,
     title: Option<String>,
     session: &Session<'_>,
-    mut beside: Option<&mut Beside>,
+    (mut beside, periods): (Option<&mut Beside>, Option<&mut Periods>),
 ) -> Result<Summary, Error> {
     let Session { options, terminal, control, .. } = session;
     let started = now()?;
@@ -226,6 +236,9 @@ fn one(
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
         sinks.add(folder);
+    }
+    if let Some(periods) = periods {
+        sinks.add(periods);
     }
     if !options.quiet {
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
@@ -319,9 +332,6 @@ fn conclude(
         [only] if !is_array => json::summary(only),
         several => json::summaries(several),
     };
-    if let Some(path) = &options.output {
-        std::fs::write(path, document()).map_err(|error| Error::file("write", path, error))?;
-    }
     if options.json {
         return terminal.print(&document());
     }
@@ -332,14 +342,23 @@ fn conclude(
     Ok(())
 }
 
-/// An unwritable file is said before the run, and what is in it stays until there is something to write.
-fn writable(path: &Path) -> Result<(), Error> {
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map(drop)
-        .map_err(|error| Error::file("write", path, error))
+/// Writes what `--output` asks for: of all runs that were begun, however they ended.
+fn report(
+    destination: &Destination,
+    mut reports: Vec<Value>,
+    is_array: bool,
+    options: &Options,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    if reports.is_empty() {
+        return Ok(());
+    }
+    let document = if is_array { Value::Array(reports) } else { reports.remove(0) };
+    destination.write(&format!("{document:#}\n"))?;
+    if !options.quiet {
+        terminal.say(&format!("report      {}", destination.path().display()));
+    }
+    Ok(())
 }
 
 /// A seed nobody chose; it is written to `run.json`, so that the run can be repeated.

@@ -87,5 +87,6 @@ fn header(kinds: u16) -> Header {
         deadline_ms: 1000.0,
         tracked: false,
         thresholds: Vec::new(),
+        plugins: sonagi_measure::plugins::Plugins::default(),
     }
 }

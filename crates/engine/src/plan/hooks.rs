@@ -19,6 +19,8 @@ pub struct Processor {
     pub functions: Vec<String>,
     /// What of it Node cannot load as it is written, turned into JavaScript.
     pub files: Vec<ProcessorFile>,
+    /// Variables of its environment beside our own.
+    pub environment: Vec<(String, String)>,
     /// Longest wait for a function to say that it is done.
     pub timeout: Duration,
     /// The step that a request's parameters describe once functions have changed them; or what is wrong with them.

@@ -23,6 +23,7 @@ pub use transports::*;
 use serde_json::Value;
 use sonagi_measure::ledger;
 use sonagi_measure::outcome::Operation;
+use sonagi_measure::plugins::Plugins;
 use sonagi_measure::thresholds::Threshold;
 use std::time::Duration;
 
@@ -70,6 +71,8 @@ pub struct Plan {
     pub processor: Option<Processor>,
     /// What the author demands of the summary.
     pub thresholds: Vec<Threshold>,
+    /// What plugins make of the figures.
+    pub plugins: Plugins,
     /// Names and kinds of all operations, indexed by `OperationId`.
     pub operations: Vec<Operation>,
     /// The script as its author would recognise it, for `run.json` (secrets are removed when it is written).
@@ -99,6 +102,7 @@ impl Plan {
             unset_fails: true,
             processor: None,
             thresholds: Vec::new(),
+            plugins: Plugins::default(),
             operations: Vec::new(),
             source: Value::Null,
         }

@@ -218,6 +218,7 @@ impl Sidecar {
         let (ours, theirs) = Socket::pair().map_err(start)?;
         let child = Command::new("node")
             .args(["--input-type=module", "-e", RUNNER])
+            .envs(self.processor.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             // Its output is no part of ours: what functions print by themselves goes where messages for people go.
             .stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(start)?))

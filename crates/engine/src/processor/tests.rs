@@ -33,6 +33,7 @@ fn processor(module: &Path, functions: &[&str]) -> Processor {
         module: module.to_owned(),
         functions: functions.iter().map(|name| (*name).to_owned()).collect(),
         files: Vec::new(),
+        environment: vec![("SONAGI_STAND_IN".to_owned(), "here".to_owned())],
         timeout: Duration::from_secs(10),
         rewrite: crate::plan::Rewrite::new(|step, _| Ok(step.clone())),
     }
@@ -323,6 +324,16 @@ fn what_we_turned_into_javascript_is_loaded_by_the_file_it_was_written_in() {
         };
         let sidecar = Sidecar::start(processor).await.unwrap();
         assert_eq!(set(&call(&sidecar, 1, "call", json!({})).await), json!({ "n": 3 }));
+    });
+}
+
+#[test]
+fn functions_see_the_variables_the_run_adds_to_its_environment() {
+    on_a_shard(async || {
+        let code = "exports.see = async ({ vars }) => { vars.seen = process.env.SONAGI_STAND_IN; };";
+        let script = Script::new("p.cjs", code);
+        let sidecar = started(&script, "p.cjs").await;
+        assert_eq!(set(&call(&sidecar, 1, "see", json!({})).await), json!({ "seen": "here" }));
     });
 }
 

@@ -2,10 +2,12 @@
 //!
 //! Values are microseconds, as is the third column (the interval's highest value). Timestamps are seconds since the run's
 //! start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per operation
-//! `response.<name>`, `service.<name>`, `first_byte.<name>`, per histogram of the script's functions `custom.<name>` (in
+//! `response.<name>`, `service.<name>`, `first_byte.<name>`, of those of its responses that were no 2xx `3xx.<name>`, `4xx.<name>`,
+//! `5xx.<name>`, `other.<name>`, per histogram of the script's functions `custom.<name>` (in
 //! thousandths of the script's unit); the format allows no space, comma or line end in a tag, so
 //! these and `%` are written as `%20` and so on.
 
+use crate::answers::Class;
 use crate::histogram::Histogram;
 use crate::totals::{Header, Snapshot};
 use base64::Engine as _;
@@ -30,6 +32,7 @@ enum Series {
     Response(usize),
     Service(usize),
     FirstByte(usize),
+    Apart(usize, Class),
 }
 
 /// The tags of a run, in the order they are written.
@@ -49,6 +52,9 @@ impl Tags {
             tags.push((format!("response.{name}"), Series::Response(id)));
             tags.push((format!("service.{name}"), Series::Service(id)));
             tags.push((format!("first_byte.{name}"), Series::FirstByte(id)));
+            let apart =
+                Class::NAMED.map(|(class, word)| (format!("{word}.{name}"), Series::Apart(id, class)));
+            tags.extend(apart);
         }
         Tags(tags)
     }
@@ -118,6 +124,7 @@ fn histogram(snapshot: &Snapshot, series: Series) -> Option<&Histogram> {
         Series::Response(id) => timings(id)?.response.as_deref(),
         Series::Service(id) => timings(id)?.service.as_deref(),
         Series::FirstByte(id) => timings(id)?.first_byte.as_deref(),
+        Series::Apart(id, class) => timings(id)?.answers.apart(class),
     }
 }
 
@@ -172,11 +179,12 @@ fn slot(snapshot: &mut Snapshot, series: Series) -> &mut Histogram {
         Series::Response(id) => snapshot.operations[id].response.get_or_insert_default(),
         Series::Service(id) => snapshot.operations[id].service.get_or_insert_default(),
         Series::FirstByte(id) => snapshot.operations[id].first_byte.get_or_insert_default(),
+        Series::Apart(id, class) => snapshot.operations[id].answers.apart_mut(class),
     }
 }
 
 /// Milliseconds since 1970 of an RFC 3339 instant in UTC (`2026-08-30T10:15:00.250Z`).
-fn unix_ms(text: &str) -> Option<u64> {
+pub(crate) fn unix_ms(text: &str) -> Option<u64> {
     let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
     let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);

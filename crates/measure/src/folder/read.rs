@@ -120,6 +120,7 @@ fn enter_events(events: &[u8], reader: &Reader<'_>, snapshots: &mut BTreeMap<u64
         match event.get("kind").and_then(Value::as_str) {
             Some("error") => enter_error(&event, reader, snapshot),
             Some("custom") => enter_custom(&event, snapshot),
+            Some("expectations") => enter_expectations(&event, snapshot),
             _ => {}
         }
     }
@@ -150,4 +151,17 @@ fn enter_custom(event: &Value, snapshot: &mut Snapshot) {
         metric.sum = told.get("sum").and_then(Value::as_f64).unwrap_or(0.0);
     }
     snapshot.custom.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
+}
+
+/// How many of the script's expectations held.
+fn enter_expectations(event: &Value, snapshot: &mut Snapshot) {
+    let Some(Value::Object(kinds)) = event.get("kinds") else { return };
+    for (kind, told) in kinds {
+        let count = |name: &str| told.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let example = told.get("example").and_then(Value::as_str);
+        let at = told.get("example_at_ns").and_then(Value::as_i64);
+        let expected = snapshot.expectations.of(kind);
+        (expected.ok, expected.failed) = (count("ok"), count("failed"));
+        expected.example = at.zip(example).map(|(at, example)| (At(at), example.to_owned()));
+    }
 }

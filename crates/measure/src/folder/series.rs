@@ -56,6 +56,9 @@ pub(super) fn rows(snapshot: &Snapshot, header: &Header) -> Vec<u8> {
     for (operation, timings) in header.operations.iter().zip(&snapshot.operations) {
         rows.difference(&format!("operations.{}.failed", operation.name), timings.failed);
         rows.difference(&format!("operations.{}.unanswered", operation.name), timings.unanswered);
+        for (code, count) in timings.answers.codes() {
+            rows.difference(&format!("operations.{}.codes.{code}", operation.name), count);
+        }
     }
     for (code, count) in &snapshot.codes {
         rows.difference(&format!("http.codes.{code}"), *count);
@@ -163,12 +166,13 @@ impl<'a> Reader<'a> {
         match family {
             "operations" => {
                 let Some((name, count)) = rest.rsplit_once('.') else { return };
-                let Some(timings) = self.operations.get(name).map(|&id| &mut snapshot.operations[id]) else {
-                    return;
-                };
-                match count {
-                    "failed" => timings.failed += value,
-                    "unanswered" => timings.unanswered += value,
+                let code = name.strip_suffix(".codes").zip(count.parse().ok());
+                let known = self.operations.get(code.map_or(name, |(name, _)| name));
+                let Some(timings) = known.map(|&id| &mut snapshot.operations[id]) else { return };
+                match (count, code) {
+                    ("failed", _) => timings.failed += value,
+                    ("unanswered", _) => timings.unanswered += value,
+                    (_, Some((_, code))) => timings.answers.count(code, value),
                     _ => {}
                 }
             }

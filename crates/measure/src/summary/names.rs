@@ -3,7 +3,7 @@
 //! Our own names are the paths of the document, so a new field has a name at once; operations and kinds go by their names.
 //! Artillery's names are added beside them. Booleans and text have no name.
 
-use super::{OperationSummary, Quantiles, Summary};
+use super::{Metrics, OperationSummary, Quantiles, Summary};
 use crate::outcome::OperationKind;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,68 +21,20 @@ impl Summary {
     }
 
     fn artillery_names(&self, names: &mut BTreeMap<String, f64>) {
-        let mut set = |name: &str, value: f64| {
-            names.insert(name.to_owned(), value);
-        };
-        let (users, traffic) = (&self.users, &self.traffic);
         // Beside the operations' own names, where a reader of series.csv looks for it.
-        set("operations.cut", users.operations_cut as f64);
-        set("vusers.created", users.started as f64);
-        set("vusers.completed", users.completed as f64);
-        set("vusers.failed", users.failed as f64);
-        set("vusers.skipped", users.skipped as f64);
-        set("http.requests", traffic.http_requests as f64);
-        set("http.responses", traffic.http_responses as f64);
-        set("http.downloaded_bytes", traffic.http_bytes_received as f64);
-        set("websocket.messages_sent", traffic.websocket_sent as f64);
-        set("websocket.messages_received", traffic.websocket_received as f64);
-        set("socketio.emit", traffic.socketio_emits as f64);
-        // Artillery has no such engines: the names go on in its manner.
-        set("polls", traffic.polls as f64);
-        set("polls.empty", traffic.polls_empty as f64);
-        set("polls.messages_received", traffic.polls_received as f64);
-        set("sse.messages_received", traffic.sse_received as f64);
-        set("stomp.messages_sent", traffic.stomp_sent as f64);
-        set("stomp.messages_received", traffic.stomp_received as f64);
-        set("connections.lost", traffic.connections_lost as f64);
-        set("reconnects", traffic.reconnects as f64);
-        set("reconnects.failed", traffic.reconnects_failed as f64);
-        if self.duration_s > 0.0 {
-            set("http.request_rate", traffic.http_requests as f64 / self.duration_s);
-            set("websocket.send_rate", traffic.websocket_sent as f64 / self.duration_s);
-            set("socketio.emit_rate", traffic.socketio_emits as f64 / self.duration_s);
+        names.insert("operations.cut".to_owned(), self.users.operations_cut as f64);
+        let Metrics { counters, rates, summaries } = Metrics::complete(self);
+        names.extend(counters);
+        names.extend(rates);
+        for (name, values) in &summaries {
+            quantiles(name, values, names);
         }
-        for (scenario, created) in &self.scenarios {
-            set(&format!("vusers.created_by_name.{scenario}"), *created as f64);
+        // Artillery's plugin has its score under the plugin's own name.
+        if let Some(score) = self.plugins.apdex.as_ref().and_then(|apdex| apdex.score) {
+            names.insert("apdex".to_owned(), score);
         }
-        for (code, count) in &self.http_codes {
-            set(&format!("http.codes.{code}"), *count as f64);
-        }
-        for (name, metric) in &self.custom {
-            if let Some(values) = &metric.values {
-                quantiles(name, values, names);
-            }
-            names.extend(metric.sum.or(metric.per_second).map(|value| (name.clone(), value)));
-        }
-        quantiles("vusers.session_length", &self.users.session_ms, names);
-        if let Some(http) = self.kind(OperationKind::Http) {
-            quantiles("http.response_time", &http.response_ms, names);
-        }
-        if let Some(requests) = self.kind(OperationKind::SocketioRequest) {
-            quantiles("socketio.response_time", &requests.response_ms, names);
-        }
-        if let Some(requests) = self.kind(OperationKind::StompRequest) {
-            quantiles("stomp.response_time", &requests.response_ms, names);
-        }
-        if let Some(polls) = self.kind(OperationKind::Poll) {
-            quantiles("polls.response_time", &polls.response_ms, names);
-        }
-        for error in &self.errors {
-            // Two of our codes may share one of Artillery's names.
-            *names.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
-            if error.code != error.artillery {
-                *names.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
-            }
+        for error in self.errors.iter().filter(|error| error.code != error.artillery) {
+            *names.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
         }
     }
 
@@ -92,22 +44,10 @@ impl Summary {
     }
 }
 
-fn quantiles(name: &str, q: &Quantiles, names: &mut BTreeMap<String, f64>) {
-    let fields = [
-        ("count", q.count as f64),
-        ("min", q.min),
-        ("mean", q.mean),
-        ("p50", q.p50),
-        ("median", q.p50),
-        ("p75", q.p75),
-        ("p90", q.p90),
-        ("p95", q.p95),
-        ("p99", q.p99),
-        ("p999", q.p999),
-        ("max", q.max),
-    ];
+fn quantiles(name: &str, values: &Quantiles, names: &mut BTreeMap<String, f64>) {
     // Nothing measured has no quantiles: a threshold on them must not hold by default.
-    for (field, value) in fields.into_iter().take(if q.count == 0 { 1 } else { fields.len() }) {
+    let told = |(field, _): &(&str, f64)| values.count > 0 || *field == "count";
+    for (field, value) in values.named().into_iter().filter(told) {
         names.insert(format!("{name}.{field}"), value);
     }
 }

@@ -5,14 +5,17 @@
 
 use super::{Header, Progress, Snapshot, add_each};
 use crate::At;
+use crate::answers::Class;
 use crate::custom::Metrics;
+use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
 use crate::outcome::{Failure, Operation, OperationKind};
+use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
 use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, OperationSummary, Summary, Traffic, Users, Verdict,
+    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Summary, Traffic, Users, Verdict,
 };
 use crate::{thresholds, verdict};
 use serde_json::Map;
@@ -24,6 +27,8 @@ pub(crate) struct Tally {
     pub(crate) complete: bool,
     pub(crate) interrupted: bool,
     pub(crate) run_folder: Option<String>,
+    /// Not the run's start, when it is the tally of a part of one.
+    begin: At,
     end: At,
     counters: Counters,
     operations: Vec<Timings>,
@@ -34,6 +39,7 @@ pub(crate) struct Tally {
     delivery: Histogram,
     replays: Histogram,
     custom: Metrics,
+    expectations: Expectations,
     ledger: Counts,
     users: u64,
     users_peak: u64,
@@ -51,6 +57,7 @@ impl Tally {
             complete: false,
             interrupted: false,
             run_folder: None,
+            begin: At(0),
             end: At(0),
             counters: Counters::default(),
             operations,
@@ -61,6 +68,7 @@ impl Tally {
             delivery: Histogram::new(),
             replays: Histogram::new(),
             custom: Metrics::default(),
+            expectations: Expectations::default(),
             ledger: Counts::default(),
             users: 0,
             users_peak: 0,
@@ -68,6 +76,14 @@ impl Tally {
             connections_peak: 0,
             watch: Watch::default(),
         }
+    }
+
+    /// The first one begins the part of the run this is the tally of.
+    pub(super) fn absorb_part(&mut self, snapshot: &Snapshot) {
+        if self.end == At(0) {
+            self.begin = At(snapshot.at.0 - snapshot.interval_ns);
+        }
+        self.absorb(snapshot);
     }
 
     pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
@@ -85,6 +101,7 @@ impl Tally {
         self.delivery.merge(&snapshot.delivery);
         self.replays.merge(&snapshot.replays);
         self.custom.merge(&snapshot.custom);
+        self.expectations.merge(&snapshot.expectations);
         self.ledger = snapshot.ledger;
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
         self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
@@ -112,7 +129,7 @@ impl Tally {
 
     pub(crate) fn summary(&self) -> Summary {
         let header = &self.header;
-        let duration_s = rounded(self.end.0.max(0) as f64 / 1e9, 1e3);
+        let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
         let exhausted: u64 =
             self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
         let objective = thresholds::objective_ms(&header.thresholds);
@@ -131,11 +148,14 @@ impl Tally {
             operations: self.operations(duration_s),
             kinds: self.kinds(duration_s),
             http_codes: self.codes.clone(),
+            http_classes: self.http_classes(),
             errors: self.errors(),
             thresholds: Vec::new(),
             generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
             scenarios: self.scenarios(),
             custom: self.custom.summary(duration_s),
+            plugins: self.plugins(),
+            expectations: self.expectations.summary(),
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,
@@ -145,6 +165,7 @@ impl Tally {
             summary.thresholds = header.thresholds.iter().map(|threshold| threshold.judge(&names)).collect();
         }
         summary.verdict = verdict::judge(&summary);
+        summary.expectations.decisive = verdict::expect(&mut summary);
         summary
     }
 
@@ -242,6 +263,60 @@ impl Tally {
             }
         }
         kinds.iter().map(|(kind, timings)| summarise(kind.name(), *kind, timings, duration_s)).collect()
+    }
+
+    /// All operations that are HTTP requests, together.
+    fn http(&self) -> Timings {
+        let mut all = Timings::default();
+        for (operation, timings) in self.header.operations.iter().zip(&self.operations) {
+            if operation.kind == OperationKind::Http {
+                all.merge(timings);
+            }
+        }
+        all
+    }
+
+    fn http_classes(&self) -> BTreeMap<String, Quantiles> {
+        let Timings { response, answers, .. } = self.http();
+        let apart = Class::NAMED.into_iter().filter(|(class, _)| *class != Class::Other);
+        let others = apart.filter_map(|(class, name)| Some((name, answers.apart(class)?.quantiles())));
+        let succeeded = response.map(|all| ("2xx", answers.succeeded(&all).quantiles()));
+        let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
+        there.map(|(name, values)| (name.to_owned(), values)).collect()
+    }
+
+    fn plugins(&self) -> Figures {
+        let asked = &self.header.plugins;
+        let responses = || self.http().response.unwrap_or_default();
+        Figures {
+            apdex: asked.apdex_ms.map(|threshold| Apdex::of(threshold, &responses())),
+            endpoint_prefix: asked.prefix(),
+            endpoints: self.endpoints(),
+            hidden: asked.hidden.clone(),
+        }
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        let mut all: BTreeMap<&str, (Timings, BTreeMap<String, u64>)> = BTreeMap::new();
+        let named = |id: usize| self.header.plugins.endpoints.get(id)?.as_deref();
+        for (id, timings) in self.operations.iter().enumerate().filter(|(_, timings)| timings.count() > 0) {
+            if let Some(name) = named(id) {
+                all.entry(name).or_default().0.merge(timings);
+            }
+        }
+        for failure in &self.failures {
+            let endpoint = failure.operation.and_then(|id| named(usize::from(id.0)));
+            if let Some((_, errors)) = endpoint.and_then(|name| all.get_mut(name)) {
+                *errors.entry(failure.failure.artillery().into_owned()).or_default() += failure.count;
+            }
+        }
+        let told = |(name, (timings, errors)): (&str, (Timings, _))| Endpoint {
+            name: name.to_owned(),
+            codes: timings.answers.codes(),
+            errors,
+            response_ms: timings.response.unwrap_or_default().quantiles(),
+        };
+        all.into_iter().map(told).collect()
     }
 
     fn errors(&self) -> Vec<ErrorSummary> {

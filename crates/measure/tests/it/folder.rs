@@ -152,6 +152,7 @@ fn any_reader_of_histogram_logs_reads_the_latencies() {
             ("response.GET%20/users%2C%20all", 20),
             ("service.GET%20/users%2C%20all", 20),
             ("first_byte.GET%20/users%2C%20all", 20),
+            ("5xx.GET%20/users%2C%20all", 2),
             ("response.send", 2),
             ("service.send", 2),
         ]

@@ -1,6 +1,7 @@
 //! What `measure` promises, held against naive models and real files.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod artillery;
 mod docs;
 mod folder;
 mod ledger;

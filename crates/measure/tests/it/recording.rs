@@ -3,6 +3,7 @@
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Rules, Sent};
 use sonagi_measure::outcome::{Failure, Operation, OperationId, OperationKind, Outcome, Timing};
+use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::{Counter, EXAMPLE_BYTES, Gauges, Record, Recorder};
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
@@ -23,6 +24,11 @@ pub(crate) fn header() -> Header {
         ],
         deadline_ms: 1000.0,
         tracked: true,
+        plugins: Plugins {
+            apdex_ms: Some(20.0),
+            endpoints: vec![Some("/users".to_owned())],
+            ..Plugins::default()
+        },
         ..Header::default()
     }
 }
@@ -69,6 +75,9 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
     recorder.user_ended(1, false, 1);
     recorder.send_lag(200_000 + now / 10_000);
     recorder.hiccup(90_000);
+    let expectations = recorder.expectations();
+    expectations.held("statusCode");
+    expectations.failed("equals", At(now + 7), || format!("shard {shard}, second {second}"));
     let mut record = recorder.take();
     record.gauges =
         Gauges { users: 5 + second as u64, connections: 4, cpu_ns: 100_000_000 * (1 + u64::from(shard)) };

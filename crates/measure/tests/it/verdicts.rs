@@ -414,3 +414,33 @@ fn a_burst_of_two_seconds_saturates_nothing() {
         assert_eq!((service.is_saturated(), service.is_machine_saturated()), (is_saturated, is_saturated));
     }
 }
+
+#[test]
+fn responses_that_are_not_as_expected_fail_the_run_and_say_whether_they_alone_did() {
+    let met = run(|recorder, _| recorder.expectations().held("statusCode"));
+    assert_eq!((met.verdict.result, met.expectations.decisive), (Conclusion::Pass, false));
+    assert_eq!(met.names()["plugins.expect.ok.statusCode"], 3.0);
+
+    let missed = |recorder: &mut Recorder, second: i64| {
+        recorder.expectations().held("statusCode");
+        recorder.expectations().failed("equals", At(second), String::new);
+    };
+    let alone = run(missed);
+    assert_eq!((alone.verdict.result, alone.expectations.decisive), (Conclusion::Fail, true));
+    assert_eq!(alone.verdict.reasons, ["3 of 6 expectations were not met (equals)"]);
+    assert_eq!((alone.names()["plugins.expect.ok"], alone.names()["plugins.expect.failed"]), (3.0, 3.0));
+
+    let also = run(|recorder, second| {
+        missed(recorder, second);
+        recorder.user_ended(0, false, SECOND);
+    });
+    assert_eq!((also.verdict.reasons.len(), also.expectations.decisive), (2, false));
+
+    let invalid = run(|recorder, second| {
+        missed(recorder, second);
+        recorder.send_lag(900 * 1_000_000);
+        recorder.add(Counter::ArrivalsPlanned, 500);
+        recorder.add(Counter::ArrivalsMissed, 500);
+    });
+    assert_eq!((invalid.verdict.result, invalid.expectations.decisive), (Conclusion::Invalid, false));
+}

@@ -1,6 +1,14 @@
 use crate::fixture;
 use insta::assert_snapshot;
-use sonagi_report::artillery;
+use serde_json::{Value, json};
+use sonagi_measure::At;
+use sonagi_measure::ledger::Rules;
+use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
+use sonagi_measure::recorder::{Counter, Recorder};
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, Totals};
+use sonagi_report::artillery::Periods;
+use sonagi_report::{Sink, artillery};
 
 #[test]
 fn the_artillery_summary_has_its_names_padded_with_dots_and_no_others() {
@@ -48,6 +56,7 @@ fn the_artillery_summary_has_its_names_padded_with_dots_and_no_others() {
     vusers.skipped: ............................................................... 2
     websocket.messages_received: .................................................. 20
     websocket.messages_sent: ...................................................... 10
+    websocket.receive_rate: ....................................................... 1/sec
     websocket.send_rate: .......................................................... 0/sec
     ");
 }
@@ -75,4 +84,109 @@ fn the_checks_say_what_held_and_end_with_the_verdict() {
     FAIL  fan-out: 3,012 of 200,000 owed copies were lost (1.5 %).; threshold failed: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8); 4 users failed.
     ");
     assert_eq!(artillery::checks(&fixture::minimal()), "PASS  ping: \n");
+}
+
+#[test]
+fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_hides_it() {
+    let told = |run: &Summary| {
+        let text = artillery::summary(run);
+        let of_plugins = |line: &&str| {
+            ["apdex", "plugins", "Apdex", "http.response_time."].iter().any(|p| line.starts_with(p))
+        };
+        text.lines().filter(of_plugins).map(|line| line.replace("...", "") + "\n").collect::<String>()
+    };
+    let run = fixture::with_plugins();
+    assert_snapshot!(told(&run), @"
+    apdex.frustrated: . 10
+    apdex.satisfied: .. 230
+    apdex.tolerated: .. 60
+    http.response_time.2xx:
+    http.response_time.4xx:
+    plugins.metrics-by-endpoint./auth/login.codes.200: . 296
+    plugins.metrics-by-endpoint./auth/login.codes.429: . 4
+    plugins.metrics-by-endpoint./auth/login.errors.ETIMEDOUT:  2
+    plugins.metrics-by-endpoint.response_time./auth/login:
+    Apdex score: 0.8666666666666667 (good)
+    ");
+    let mut hidden = run;
+    hidden.plugins.hidden = vec!["plugins.metrics-by-endpoint".into()];
+    assert_snapshot!(told(&hidden), @"
+    apdex.frustrated: . 10
+    apdex.satisfied: .. 230
+    apdex.tolerated: .. 60
+    http.response_time.2xx:
+    http.response_time.4xx:
+    Apdex score: 0.8666666666666667 (good)
+    ");
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+/// Seconds of a run that began at 10:00:07, with so many requests in each.
+fn followed(requests: &[u64]) -> Value {
+    let header = Header {
+        started: "2026-11-20T10:00:07Z".into(),
+        shards: 1,
+        scenarios: vec!["only".into()],
+        operations: vec![Operation { name: "GET /".into(), kind: OperationKind::Http }],
+        ..Header::default()
+    };
+    let (mut totals, mut recorder) = (Totals::new(&header, Rules::default()), Recorder::new(1, 1));
+    let mut periods = Periods::default();
+    periods.began(&header).unwrap();
+    for (second, requests) in requests.iter().enumerate() {
+        let begin = At(second as i64 * SECOND);
+        for _ in 0..*requests {
+            recorder.add(Counter::HttpRequests, 1);
+            let timing =
+                Timing { planned: begin, started: begin, first_byte: None, ended: begin.plus(2_000_000) };
+            recorder.operation(OperationId(0), timing, Outcome::Status(200));
+        }
+        let second = totals.absorb(vec![recorder.take()], begin.plus(SECOND), Default::default());
+        periods.snapshot(&second).unwrap();
+    }
+    periods.document(&totals.summary())
+}
+
+#[test]
+fn a_period_is_ten_seconds_of_the_clock_and_only_those_with_something_in_them_are_told() {
+    // 10:00:07 to 10:00:42: three, ten, ten (idle), ten and two seconds.
+    let mut requests = vec![1, 2, 3];
+    requests.extend([4; 10]);
+    requests.extend([0; 10]);
+    requests.extend([5; 10]);
+    requests.extend([6, 0]);
+    let report = followed(&requests);
+    let start = 1_795_168_800_000_u64; // 2026-11-20T10:00:00Z
+    let told: Vec<_> = report["intermediate"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (&p["period"], &p["counters"]["http.requests"], &p["rates"]["http.request_rate"]))
+        .collect();
+    let text = |seconds: u64| json!((start + seconds * 1000).to_string());
+    assert_eq!(
+        told,
+        [
+            (&text(0), &json!(6), &json!(2)),
+            (&text(10), &json!(40), &json!(4)),
+            (&text(30), &json!(50), &json!(5)),
+            (&text(40), &json!(6), &json!(3)),
+        ]
+    );
+    let times = |of: &Value| (of["firstCounterAt"].clone(), of["lastHistogramAt"].clone());
+    let ms = |seconds: u64| json!(start + seconds * 1000);
+    assert_eq!(times(&report["intermediate"][3]), (ms(40), ms(41)));
+    assert_eq!(times(&report["aggregate"]), (ms(7), ms(41)));
+    assert_eq!(report["aggregate"]["counters"]["http.requests"], 102);
+    assert_eq!(report["aggregate"]["rates"]["http.request_rate"], 2.9, "102 in 35 s");
+    assert_eq!(report["aggregate"]["period"], ms(40));
+    assert_eq!(report["intermediate"][0]["summaries"]["http.response_time"]["p95"], 2);
+}
+
+#[test]
+fn a_run_that_never_began_has_an_empty_report() {
+    let report = Periods::default().document(&fixture::minimal());
+    assert_eq!(report["intermediate"], json!([]));
+    assert_eq!(report["aggregate"]["counters"]["vusers.completed"], 1);
 }

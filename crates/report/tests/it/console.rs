@@ -209,3 +209,32 @@ fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
     assert!(page.contains("basket:\n  min: ") && page.contains("12.5\n"), "{page}");
     assert!(page.lines().any(|line| line.starts_with("checkouts: ") && line.ends_with("/sec")), "{page}");
 }
+
+#[test]
+fn what_was_expected_of_responses_stands_in_both_summaries() {
+    use sonagi_measure::At;
+    use sonagi_measure::expectations::Expectations;
+    let mut expectations = Expectations::default();
+    expectations.held("statusCode");
+    expectations.held("statusCode");
+    expectations.failed("equals", At(0), || "GET /: a, b".to_owned());
+    let mut run = fixture::minimal();
+    assert!(!shown(&run).contains("expect"), "nothing was expected");
+    run.expectations = expectations.summary();
+    let page = shown(&run);
+    let lines = "expect      2 of 3 expectations met\n            equals: 1 not met; GET /: a, b\n";
+    assert!(page.contains(lines), "{page}");
+    let page = artillery::summary(&run);
+    let dots = |name: &str, value: &str| format!("{name}: {} {value}\n", ".".repeat(77 - name.len()));
+    assert!(page.contains(&dots("plugins.expect.ok", "2")), "{page}");
+    assert!(page.contains(&dots("plugins.expect.failed.equals", "1")), "{page}");
+    assert!(!page.contains("plugins.expect.ok.equals"), "Artillery shows no counts of nothing: {page}");
+}
+
+#[test]
+fn the_apdex_score_stands_below_http_when_the_script_asks_for_it() {
+    let page = console::summary(&fixture::with_plugins(), 100, false);
+    let line = page.lines().find(|line| line.starts_with("apdex")).unwrap();
+    assert_eq!(line, "apdex       0.87 (good) · 230 within 100 ms, 60 within 400 ms, 10 slower");
+    assert!(!console::summary(&fixture::fan_out(), 100, false).contains("apdex"));
+}

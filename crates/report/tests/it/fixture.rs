@@ -3,6 +3,7 @@
 use serde_json::Map;
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::outcome::OperationKind;
+use sonagi_measure::plugins::{Apdex, Endpoint, Figures};
 use sonagi_measure::summary::{
     Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service, Summary,
     Traffic, Users, Verdict,
@@ -42,6 +43,7 @@ pub(crate) fn minimal() -> Summary {
         operations: vec![],
         kinds: vec![],
         http_codes: BTreeMap::new(),
+        http_classes: BTreeMap::new(),
         errors: vec![],
         thresholds: vec![],
         generator: Generator {
@@ -59,6 +61,8 @@ pub(crate) fn minimal() -> Summary {
         },
         scenarios: BTreeMap::new(),
         custom: BTreeMap::new(),
+        plugins: Figures { endpoint_prefix: "plugins.metrics-by-endpoint".into(), ..Figures::default() },
+        expectations: Default::default(),
         run_folder: None,
         combination: Map::new(),
         service: None,
@@ -185,6 +189,27 @@ pub(crate) fn everything() -> Summary {
     ];
     run.combination.insert("transport".into(), "sse".into());
     run.service = Some(Service { ended: Some("signal: 9 (SIGKILL)".into()), ..service(12, 4) });
+    run
+}
+
+/// A run whose script asks for all that plugins make of the figures.
+pub(crate) fn with_plugins() -> Summary {
+    let mut run = fan_out();
+    run.http_classes =
+        BTreeMap::from([("2xx".into(), quantiles(296, 42.0)), ("4xx".into(), quantiles(4, 2.0))]);
+    run.plugins.apdex = Some(Apdex {
+        threshold_ms: 100.0,
+        satisfied: 230,
+        tolerated: 60,
+        frustrated: 10,
+        score: Some(26.0 / 30.0),
+    });
+    run.plugins.endpoints = vec![Endpoint {
+        name: "/auth/login".into(),
+        codes: BTreeMap::from([(200, 296), (429, 4)]),
+        errors: BTreeMap::from([("ETIMEDOUT".into(), 2)]),
+        response_ms: quantiles(302, 42.0),
+    }];
     run
 }
 

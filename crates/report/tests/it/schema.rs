@@ -19,7 +19,7 @@ fn complaints(document: &Value) -> Vec<String> {
 
 #[test]
 fn every_summary_is_as_its_schema_says() {
-    for run in [fixture::minimal(), fixture::fan_out(), fixture::everything()] {
+    for run in [fixture::minimal(), fixture::fan_out(), fixture::with_plugins(), fixture::everything()] {
         assert_eq!(complaints(&document(&run)), Vec::<String>::new(), "{}", run.name);
     }
 }

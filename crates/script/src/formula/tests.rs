@@ -13,6 +13,7 @@ fn constants() -> Constants {
         script: String::new(),
         fakes: None,
         env: |_| None,
+        dotenv: Vec::new(),
     }
 }
 

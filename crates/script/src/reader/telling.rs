@@ -39,11 +39,18 @@ impl Reader {
     }
 
     fn located(&self, place: Place, what: String, hint: Option<String>) -> Problem {
-        let file = match place.origin {
+        Problem { file: self.file_of(place.origin), line: place.line, column: place.column, what, hint }
+    }
+
+    fn file_of(&self, origin: Origin) -> PathBuf {
+        match origin {
             Origin::Script => self.file.clone(),
+            Origin::Input(index) => self.inputs.get(index).cloned().unwrap_or_default(),
             Origin::Overrides => PathBuf::from("--overrides"),
-        };
-        Problem { file, line: place.line, column: place.column, what, hint }
+            Origin::Payload => PathBuf::from("--payload"),
+            Origin::Solo => PathBuf::from("--solo"),
+            Origin::Scenario => PathBuf::from("--scenario-name"),
+        }
     }
 
     /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an environment is
@@ -59,7 +66,7 @@ impl Reader {
         let text = text.into();
         if self.notices.iter().all(|notice| notice.text != text) {
             self.notices.push(Notice {
-                file: self.file.clone(),
+                file: self.file_of(place.origin),
                 line: place.line,
                 column: place.column,
                 text,

@@ -1,8 +1,8 @@
 //! The keys of `config:` and of what stands in it.
 
 use super::{
-    Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, POLL, RECONNECT, SCENARIO, SERVE, SSE, STOMP, ignored, key,
-    refused,
+    APDEX, Area, DELIVERY, ENSURE, FIXED_FLOW, LONGPOLL, METRICS_BY_ENDPOINT, POLL, RECONNECT, SCENARIO,
+    SERVE, SSE, STOMP, ignored, key, refused,
 };
 
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
@@ -173,11 +173,11 @@ pub(crate) const CONFIG: Area = Area {
             "plugins",
             "a mapping",
             "{ensure: {}}",
-            "`ensure` and `expect` are built in; others have no effect or are refused.",
+            "Artillery's `ensure`, `expect`, `apdex` and `metrics-by-endpoint` are built in; of others a notice says that they do nothing.",
         )
         .of(&[&PLUGINS]),
         key("fake-data", "a mapping", "{}", "The same as `plugins.fake-data`."),
-        ignored("apdex", "the Apdex score is not computed in this version; use an `ensure` threshold"),
+        key("apdex", "a mapping", "{threshold: 100}", "Asks for the Apdex score of HTTP answers.").of(&[&APDEX]),
         ignored("statsInterval", "figures are kept per second"),
         key(
             "processor",
@@ -465,9 +465,18 @@ pub(crate) const PLUGINS: Area = Area {
     keys: &[
         key("ensure", "a mapping", "{}", "Built in; the same keys as `config.ensure`.").of(&[&ENSURE]),
         key("expect", "a mapping", "{}", "Built in."),
-        ignored("metrics-by-endpoint", ""),
-        ignored("apdex", "the Apdex score is not computed in this version"),
-        ignored("publish-metrics", "metrics are not published by this plugin here"),
+        key(
+            "metrics-by-endpoint",
+            "a mapping",
+            "{useOnlyRequestNames: true}",
+            "Built in: HTTP by endpoint, in reports always, on the console when it stands here.",
+        )
+        .of(&[&METRICS_BY_ENDPOINT]),
+        key("apdex", "a mapping", "{}", "Built in; the same keys as `config.apdex`.").of(&[&APDEX]),
+        ignored(
+            "publish-metrics",
+            "nothing is sent while the run goes on; `-o report.json` writes what Artillery's report has, the run folder every second of it",
+        ),
         ignored("slack", "nothing is posted"),
         ignored("memory-inspector", "the target's memory is not read"),
         ignored("http-metrics-by-endpoint", ""),

@@ -110,6 +110,8 @@ pub(crate) const AREAS: &[&Area] = &[
     &PLUGINS,
     &ENSURE,
     &CONDITION,
+    &APDEX,
+    &METRICS_BY_ENDPOINT,
     &DELIVERY,
     &FIXED_FLOW,
     &SCENARIO,

@@ -1,6 +1,6 @@
 //! The keys of what a run is judged by: `config.ensure` and `config.delivery`.
 
-use super::{Area, key};
+use super::{Area, ignored, key};
 
 const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 
@@ -28,6 +28,7 @@ pub(crate) const ENSURE: Area = Area {
         key("p95", "milliseconds", "250", "Older form: limit of the 95th percentile."),
         key("p99", "milliseconds", "500", "Older form: limit of the 99th percentile."),
         key("maxErrorRate", "a percentage, 0 to 100", "1", "Older form: share of users that may fail."),
+        ignored("suppressOutput", ""),
     ],
 };
 
@@ -46,6 +47,53 @@ pub(crate) const CONDITION: Area = Area {
             "true or false",
             "false",
             "false: reported, but does not fail the run. true by default.",
+        ),
+    ],
+};
+
+pub(crate) const APDEX: Area = Area {
+    name: "apdex",
+    path: "config.apdex (and config.plugins.apdex)",
+    keys: &[
+        key(
+            "threshold",
+            "milliseconds",
+            "100",
+            "An answer within this satisfies, one within four times of it is tolerated; 500 by default.",
+        ),
+        ignored("suppressOutput", ""),
+    ],
+};
+
+pub(crate) const METRICS_BY_ENDPOINT: Area = Area {
+    name: "metrics-by-endpoint",
+    path: "config.plugins.metrics-by-endpoint",
+    keys: &[
+        key(
+            "useOnlyRequestNames",
+            "true or false",
+            "true",
+            "A request with a name is told by it alone, not by path and name.",
+        ),
+        key("stripQueryString", "true or false", "true", "Leaves the query out of paths."),
+        key("ignoreUnnamedRequests", "true or false", "true", "Only requests with a name are told."),
+        key(
+            "metricsNamespace",
+            "a text",
+            "by_endpoint",
+            "What the names begin with; plugins.metrics-by-endpoint by default.",
+        ),
+        key(
+            "suppressOutput",
+            "true or false",
+            "true",
+            "Leaves them out of `--summary artillery`; they are in reports all the same.",
+        ),
+        key(
+            "groupDynamicURLs",
+            "true or false",
+            "true",
+            "Paths are told as the script has them, holes and all; false has no effect.",
         ),
     ],
 };

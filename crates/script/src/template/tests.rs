@@ -10,6 +10,7 @@ fn constants() -> Constants {
         script: "/scripts/s.yml".into(),
         fakes: None,
         env: |name| (name == "PORT").then(|| "8080".to_owned()),
+        dotenv: Vec::new(),
     }
 }
 

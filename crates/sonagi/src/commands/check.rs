@@ -28,7 +28,7 @@ pub(super) fn define() -> Command {
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let overrides = load::overrides(matches)?;
+    let overrides = load::overrides(matches, terminal)?;
     let checked = load::each(&load::scripts(matches), &overrides);
     let clean = checked.iter().all(|(_, outcome)| outcome.is_ok());
     if matches.get_flag("json") {

@@ -1,13 +1,18 @@
 //! `sonagi report`: a finished run's summary again, from its folder.
 
+use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::matrix;
 use crate::output::{self, Vocabulary};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use sonagi_report::Matrix;
-use std::path::PathBuf;
+use serde_json::Value;
+use sonagi_measure::folder::{self, ReadError};
+use sonagi_measure::summary::Summary;
+use sonagi_report::artillery::Periods;
+use sonagi_report::{Matrix, Sink};
+use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "report";
 
@@ -32,6 +37,14 @@ pub(super) fn define() -> Command {
                 .conflicts_with("summary")
                 .help("Print the summary as one JSON document"),
         )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Write the report that `sonagi run --output` writes to this file, or into this folder"),
+        )
         .arg(output::vocabulary_argument())
 }
 
@@ -43,6 +56,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let summary = sonagi_measure::folder::read(folder).map_err(|error| {
         Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
     })?;
+    if let Some(path) = matches.get_one::<PathBuf>("output") {
+        Destination::prepare(path, &summary.started)?.write(&format!("{:#}\n", again(folder, &summary)?))?;
+    }
     if matches.get_flag("json") {
         terminal.print(&sonagi_report::json::summary(&summary))?;
     } else {
@@ -51,10 +67,22 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     Ok(Exit::Pass)
 }
 
+/// The report with its periods, from what the folder has of every second.
+fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
+    let unread = |error: ReadError| Error::could_not(error);
+    let mut periods = Periods::default();
+    let followed = |error: std::io::Error| Error::could_not(error);
+    periods.began(&folder::header(folder).map_err(unread)?).map_err(followed)?;
+    for second in folder::snapshots(folder).map_err(unread)? {
+        periods.snapshot(&second).map_err(followed)?;
+    }
+    Ok(periods.document(summary))
+}
+
 /// The runs over a matrix again, beside each other.
 fn compare(runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    if Vocabulary::of(matches) == Vocabulary::Artillery {
-        let what = "the folder holds runs over a matrix, and Artillery's words are for one run";
+    if matches.contains_id("output") || Vocabulary::of(matches) == Vocabulary::Artillery {
+        let what = "the folder holds runs over a matrix, and Artillery's words and reports are for one run";
         return Err(Error::could_not(format_args!("{what}\nhint: name one of the folders in it")));
     }
     match matches.get_flag("json") {

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::foreign;
 use crate::load;
 use crate::runs::{self, Options};
 use crate::terminal::Terminal;
@@ -40,11 +41,12 @@ pub(super) fn define() -> Command {
                 .value_parser(values::addresses)
                 .help("Connect from this address, or a range like 127.0.0.2-127.0.0.9; repeatable, used in turn"),
         )
+        .args(foreign::arguments())
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let name = matches.get_one::<String>("name").cloned();
-    let overrides = Overrides { name, ..load::overrides(matches)? };
+    let overrides = Overrides { name, ..load::overrides(matches, terminal)? };
     let scripts = load::all(&load::scripts(matches), &overrides)?;
     let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
     let options = Options {
@@ -52,6 +54,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         source_addresses: ranges.flatten().copied().collect(),
         ..Options::of(matches)
     };
+    foreign::judge(matches, &options, terminal)?;
     if !options.quiet {
         for notice in scripts.iter().flat_map(|script| &script.notices) {
             terminal.say(&format!("notice: {notice}"));

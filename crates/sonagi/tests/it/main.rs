@@ -1,6 +1,7 @@
 //! The real binary, as a user meets it.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod artillery;
 mod check;
 mod command_line;
 mod faults;

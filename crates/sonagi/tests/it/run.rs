@@ -16,7 +16,7 @@ scenarios:
       - get: { url: /healthz }
 "#;
 
-fn complaints(document: &Value) -> Vec<String> {
+pub(crate) fn complaints(document: &Value) -> Vec<String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -53,7 +53,9 @@ fn with_json_standard_output_is_one_document_of_the_published_schema() {
     assert_eq!(complaints(&document), Vec::<String>::new());
     assert_eq!(document["name"], "x");
     assert_eq!(document["users"]["completed"], 10);
-    assert_eq!(std::fs::read_to_string(place.path().join("out.json")).unwrap(), answer.out);
+    let report = std::fs::read_to_string(place.path().join("out.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["sonagi"], document);
     assert_eq!(complaints(&place.reported()), Vec::<String>::new());
 }
 

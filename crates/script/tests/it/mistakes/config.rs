@@ -7,7 +7,7 @@ fn mistakes_in_config_phases_and_scenarios_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 64] = [
+const CASES: [Case; 67] = [
     (whole, "config: [1\n", &["2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"]),
     (whole, "", &["1:1: the script is empty | a script has `config:` and `scenarios:`"]),
     (
@@ -295,11 +295,24 @@ const CASES: [Case; 64] = [
     (phases, "{duration: -1, arrivalRate: 1}", &["3:23: duration must be 0 or more; got -1"]),
     (
         config,
-        "  plugins: {kafka: {}}\n",
+        "  plugins: [ensure]\n",
+        &["4:12: plugins wants a mapping, e.g. `plugins: {ensure: {}}`; got a list of 1"],
+    ),
+    (
+        config,
+        "  plugins: {apdex: {treshold: 1}, metrics-by-endpoint: {stripQueryString: maybe, useOnlyRequestName: true}}\n",
         &[
-            r#"4:13: unknown key "kafka" in config.plugins | known keys: ensure, expect, metrics-by-endpoint, apdex, publish-metrics, slack, memory-inspector, http-metrics-by-endpoint, statsd, fake-data"#,
+            r#"4:21: unknown key "treshold" in apdex | did you mean "threshold"?"#,
+            r#"4:75: stripQueryString wants true or false, e.g. `stripQueryString: true`; got the text "maybe""#,
+            r#"4:82: unknown key "useOnlyRequestName" in metrics-by-endpoint | did you mean "useOnlyRequestNames"?"#,
         ],
     ),
+    (
+        config,
+        "  apdex: {threshold: 0}\n",
+        &["4:11: threshold must be longer than 0 ms: no answer would satisfy"],
+    ),
+    (config, "  apdex: 100\n", &["4:10: apdex wants a mapping, e.g. `apdex: {threshold: 100}`; got 100"]),
     (
         whole,
         "config:\n  target: http://user:pw@t\n  phases: [{duration: 1, arrivalRate: 1}]\nscenarios: [{flow: [{think: 1}]}]\n",

@@ -1,0 +1,151 @@
+//! What a script expects of responses (`expect`), counted by kind: how often it held and how often not.
+//!
+//! A response that is not as expected is no failure of its user, who goes on: a functional check and a load test share a
+//! script. Kinds are few (`statusCode`, `hasProperty`, …), but one has the name of a header in it, which may come from a
+//! template: those beyond [`KINDS_MAX`] are counted together.
+
+use crate::At;
+use crate::recorder::shortened;
+use std::collections::BTreeMap;
+
+/// Kinds of one run.
+pub const KINDS_MAX: usize = 200;
+
+/// The kind of all that are one too many.
+pub const OTHERS: &str = "others";
+
+/// Expectations of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// How often it held.
+    pub ok: u64,
+    /// How often it did not.
+    pub failed: u64,
+    /// What the first that failed looked like (≤ 200 bytes), and when.
+    pub example: Option<(At, String)>,
+}
+
+/// Expectations by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expectations {
+    /// Each kind with what it came to.
+    pub kinds: BTreeMap<String, Expected>,
+}
+
+/// Expectations as the summary has them.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ExpectationSummary {
+    /// How many held.
+    pub ok: u64,
+    /// How many did not.
+    pub failed: u64,
+    /// Whether they alone made the run fail: everything else asked for held.
+    pub decisive: bool,
+    /// Both by kind.
+    pub kinds: BTreeMap<String, KindSummary>,
+}
+
+/// Expectations of one kind as the summary has them.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct KindSummary {
+    /// How many held.
+    pub ok: u64,
+    /// How many did not.
+    pub failed: u64,
+    /// What the first that failed looked like; empty when none did.
+    pub example: String,
+}
+
+impl Expectations {
+    /// Whether nothing was expected.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// One held.
+    pub fn held(&mut self, kind: &str) {
+        self.of(kind).ok += 1;
+    }
+
+    /// One did not hold; `example` is asked for the first of its kind only.
+    pub fn failed(&mut self, kind: &str, at: At, example: impl FnOnce() -> String) {
+        let expected = self.of(kind);
+        expected.failed += 1;
+        if expected.example.is_none() {
+            expected.example = Some((at, shortened(example())));
+        }
+    }
+
+    /// Adds what another has.
+    pub fn merge(&mut self, other: &Expectations) {
+        for (kind, theirs) in &other.kinds {
+            let mine = self.of(kind);
+            mine.ok += theirs.ok;
+            mine.failed += theirs.failed;
+            if let Some(theirs) = &theirs.example
+                && mine.example.as_ref().is_none_or(|mine| theirs < mine)
+            {
+                mine.example = Some(theirs.clone());
+            }
+        }
+    }
+
+    /// What they came to.
+    pub fn summary(&self) -> ExpectationSummary {
+        let summed = |expected: &Expected| KindSummary {
+            ok: expected.ok,
+            failed: expected.failed,
+            example: expected.example.as_ref().map(|(_, example)| example.clone()).unwrap_or_default(),
+        };
+        ExpectationSummary {
+            ok: self.kinds.values().map(|expected| expected.ok).sum(),
+            failed: self.kinds.values().map(|expected| expected.failed).sum(),
+            decisive: false,
+            kinds: self.kinds.iter().map(|(kind, expected)| (kind.clone(), summed(expected))).collect(),
+        }
+    }
+
+    pub(crate) fn of(&mut self, kind: &str) -> &mut Expected {
+        let is_full = self.kinds.len() >= KINDS_MAX && !self.kinds.contains_key(kind);
+        let kind = if is_full { OTHERS } else { kind };
+        // Not `entry`: it wants a copy of the name for every response.
+        if !self.kinds.contains_key(kind) {
+            self.kinds.insert(kind.to_owned(), Expected::default());
+        }
+        self.kinds.get_mut(kind).expect("inserted above")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expectations_add_up_by_kind_and_the_earliest_example_stays() {
+        let mut shards = [Expectations::default(), Expectations::default()];
+        shards[0].held("statusCode");
+        shards[0].failed("statusCode", At(9), || "later".to_owned());
+        shards[1].failed("statusCode", At(5), || "x".repeat(300));
+        shards[1].failed("statusCode", At(6), || unreachable!("only the first is shown"));
+        shards[1].held("equals");
+        for order in [[0, 1], [1, 0]] {
+            let mut all = Expectations::default();
+            order.into_iter().for_each(|shard| all.merge(&shards[shard]));
+            let summary = all.summary();
+            assert_eq!((summary.ok, summary.failed, summary.decisive), (2, 3, false));
+            let status = &summary.kinds["statusCode"];
+            assert_eq!((status.ok, status.failed, status.example.len()), (1, 3, 200));
+            assert_eq!(summary.kinds["equals"], KindSummary { ok: 1, ..KindSummary::default() });
+        }
+    }
+
+    #[test]
+    fn kinds_beyond_the_limit_are_counted_together() {
+        let mut all = Expectations::default();
+        for n in 0..KINDS_MAX + 5 {
+            all.held(&format!("header x-{n:03} values equals"));
+        }
+        assert_eq!(all.kinds.len(), KINDS_MAX + 1);
+        assert_eq!((all.kinds[OTHERS].ok, all.summary().ok), (5, KINDS_MAX as u64 + 5));
+    }
+}

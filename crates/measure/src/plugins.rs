@@ -1,0 +1,114 @@
+//! What plugins that come with Artillery make of the figures: the Apdex score, and metrics by endpoint. Both are read off
+//! the operations' histograms; nothing is recorded for them.
+
+use crate::histogram::Histogram;
+use crate::summary::Quantiles;
+use std::collections::BTreeMap;
+
+/// What a script's plugins ask for.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Plugins {
+    /// An answer within this satisfies (ms); none: no score is wanted.
+    pub apdex_ms: Option<f64>,
+    /// What an endpoint's names begin with; `plugins.metrics-by-endpoint` when empty.
+    #[serde(default)]
+    pub endpoint_prefix: String,
+    /// Endpoints of the operations, by id. Those without one are not told by endpoint; several may share one.
+    #[serde(default)]
+    pub endpoints: Vec<Option<String>>,
+    /// What is left out of the console: metrics whose names contain one of these.
+    #[serde(default)]
+    pub hidden: Vec<String>,
+}
+
+/// What they came to.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Figures {
+    /// Present when the script asks for it.
+    pub apdex: Option<Apdex>,
+    /// What the names of endpoints begin with.
+    pub endpoint_prefix: String,
+    /// HTTP by endpoint, in the order of the names.
+    pub endpoints: Vec<Endpoint>,
+    /// What is left out of Artillery's console summary: metrics whose names contain one of these.
+    pub hidden: Vec<String>,
+}
+
+/// How satisfied users are: answers within a threshold, within four times of it, and beyond.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Apdex {
+    /// What still satisfies.
+    pub threshold_ms: f64,
+    /// Answers within the threshold.
+    pub satisfied: u64,
+    /// Answers within four times the threshold.
+    pub tolerated: u64,
+    /// Slower ones.
+    pub frustrated: u64,
+    /// (satisfied + tolerated / 2) / all; none without an answer.
+    pub score: Option<f64>,
+}
+
+/// All HTTP operations of one endpoint.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Endpoint {
+    /// The path as the script has it, and the request's name in parentheses.
+    pub name: String,
+    /// Answers by status.
+    pub codes: BTreeMap<u16, u64>,
+    /// Failures by Artillery's name.
+    pub errors: BTreeMap<String, u64>,
+    /// As the operations' `response_ms`.
+    pub response_ms: Quantiles,
+}
+
+impl Plugins {
+    /// What an endpoint's names begin with.
+    pub(crate) fn prefix(&self) -> String {
+        match self.endpoint_prefix.as_str() {
+            "" => "plugins.metrics-by-endpoint".to_owned(),
+            prefix => prefix.to_owned(),
+        }
+    }
+}
+
+impl Apdex {
+    /// Of response times. A limit falls between two of the histogram's steps, a thousandth of it apart.
+    pub(crate) fn of(threshold_ms: f64, responses: &Histogram) -> Apdex {
+        let satisfied = responses.count_up_to_ms(threshold_ms);
+        let tolerated = responses.count_up_to_ms(4.0 * threshold_ms) - satisfied;
+        let all = responses.count();
+        let score = (satisfied as f64 + tolerated as f64 / 2.0) / all as f64;
+        Apdex {
+            threshold_ms,
+            satisfied,
+            tolerated,
+            frustrated: all - satisfied - tolerated,
+            score: (all > 0).then_some(score),
+        }
+    }
+
+    /// The score in a word, as Artillery ranks it.
+    pub fn ranking(&self) -> Option<&'static str> {
+        const RANKS: [(f64, &str); 4] = [(0.94, "excellent"), (0.85, "good"), (0.7, "fair"), (0.49, "poor")];
+        let score = self.score?;
+        Some(RANKS.iter().find(|(least, _)| score >= *least).map_or("unacceptable", |(_, word)| word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_score_counts_tolerated_answers_half() {
+        let mut responses = Histogram::new();
+        for ms in [10, 100, 101, 400, 401, 9_000] {
+            responses.record_ns(ms * 1_000_000);
+        }
+        let apdex = Apdex::of(100.0, &responses);
+        assert_eq!((apdex.satisfied, apdex.tolerated, apdex.frustrated), (2, 2, 2));
+        assert_eq!((apdex.score, apdex.ranking()), (Some(0.5), Some("poor")));
+        assert_eq!(Apdex::of(100.0, &Histogram::new()).ranking(), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the console and the report
+//! in JSON all read this.
+//!
+//! The one decision a reader would question: times run from the planned instant to the last byte, where Artillery's run
+//! from the request to the first byte. On a target that stalls they are higher than Artillery's, which starts the clock late.
+
+use super::{Quantiles, Summary};
+use crate::custom::Kind;
+use crate::outcome::OperationKind;
+use std::collections::BTreeMap;
+
+/// Metrics by name, as Artillery's report has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metrics {
+    /// Counts.
+    pub counters: BTreeMap<String, f64>,
+    /// Per second.
+    pub rates: BTreeMap<String, f64>,
+    /// Distributions that hold at least one value, in milliseconds (of a script's own histograms: in its unit).
+    pub summaries: BTreeMap<String, Quantiles>,
+}
+
+/// Counts that are told even when they are zero.
+const ALWAYS: [&str; 3] = ["vusers.created", "vusers.completed", "vusers.failed"];
+
+impl Metrics {
+    /// Of a run, or of a part of one. Counts of zero are left out, but for those everybody looks for.
+    pub fn of(run: &Summary) -> Metrics {
+        let mut metrics = Metrics::complete(run);
+        let is_score = |name: &str| run.plugins.apdex.is_some() && name.starts_with("apdex.");
+        metrics
+            .counters
+            .retain(|name, count| *count != 0.0 || ALWAYS.contains(&name.as_str()) || is_score(name));
+        metrics.rates.retain(|_, rate| *rate > 0.0);
+        metrics.summaries.retain(|_, values| values.count > 0);
+        metrics
+    }
+
+    /// With everything that is zero.
+    pub(super) fn complete(run: &Summary) -> Metrics {
+        let mut metrics = Metrics::default();
+        metrics.users(run);
+        metrics.traffic(run);
+        metrics.times(run);
+        metrics.plugins(run);
+        metrics.custom(run);
+        for error in &run.errors {
+            // Two of our codes may share one of Artillery's names.
+            *metrics.counters.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
+        }
+        metrics
+    }
+
+    fn count(&mut self, name: impl Into<String>, count: u64) {
+        self.counters.insert(name.into(), count as f64);
+    }
+
+    fn users(&mut self, run: &Summary) {
+        self.count("vusers.created", run.users.started);
+        self.count("vusers.completed", run.users.completed);
+        self.count("vusers.failed", run.users.failed);
+        self.count("vusers.skipped", run.users.skipped);
+        for (scenario, created) in &run.scenarios {
+            self.count(format!("vusers.created_by_name.{scenario}"), *created);
+        }
+    }
+
+    fn traffic(&mut self, run: &Summary) {
+        let traffic = &run.traffic;
+        self.count("http.requests", traffic.http_requests);
+        self.count("http.responses", traffic.http_responses);
+        self.count("http.downloaded_bytes", traffic.http_bytes_received);
+        for (code, count) in &run.http_codes {
+            self.count(format!("http.codes.{code}"), *count);
+        }
+        self.count("websocket.messages_sent", traffic.websocket_sent);
+        self.count("websocket.messages_received", traffic.websocket_received);
+        self.count("socketio.emit", traffic.socketio_emits);
+        // Artillery has no such engines: the names go on in its manner.
+        self.count("polls", traffic.polls);
+        self.count("polls.empty", traffic.polls_empty);
+        self.count("polls.messages_received", traffic.polls_received);
+        self.count("sse.messages_received", traffic.sse_received);
+        self.count("stomp.messages_sent", traffic.stomp_sent);
+        self.count("stomp.messages_received", traffic.stomp_received);
+        self.count("connections.lost", traffic.connections_lost);
+        self.count("reconnects", traffic.reconnects);
+        self.count("reconnects.failed", traffic.reconnects_failed);
+        if run.duration_s > 0.0 {
+            let mut rate = |name: &str, count: u64| {
+                self.rates.insert(name.to_owned(), count as f64 / run.duration_s);
+            };
+            rate("http.request_rate", traffic.http_requests);
+            rate("websocket.send_rate", traffic.websocket_sent);
+            rate("websocket.receive_rate", traffic.websocket_received);
+            rate("socketio.emit_rate", traffic.socketio_emits);
+        }
+    }
+
+    fn times(&mut self, run: &Summary) {
+        let mut set = |name: String, values: &Quantiles| self.summaries.insert(name, values.clone());
+        set("vusers.session_length".to_owned(), &run.users.session_ms);
+        for (kind, name) in [
+            (OperationKind::Http, "http.response_time"),
+            (OperationKind::SocketioRequest, "socketio.response_time"),
+            (OperationKind::StompRequest, "stomp.response_time"),
+            (OperationKind::Poll, "polls.response_time"),
+        ] {
+            if let Some(operations) = run.kind(kind) {
+                set(name.to_owned(), &operations.response_ms);
+            }
+        }
+        for (class, values) in &run.http_classes {
+            set(format!("http.response_time.{class}"), values);
+        }
+    }
+
+    fn plugins(&mut self, run: &Summary) {
+        let plugins = &run.plugins;
+        if let Some(apdex) = &plugins.apdex {
+            self.count("apdex.satisfied", apdex.satisfied);
+            self.count("apdex.tolerated", apdex.tolerated);
+            self.count("apdex.frustrated", apdex.frustrated);
+        }
+        let expected = &run.expectations;
+        if !expected.kinds.is_empty() {
+            self.count("plugins.expect.ok", expected.ok);
+            self.count("plugins.expect.failed", expected.failed);
+        }
+        for (kind, expected) in &expected.kinds {
+            self.count(format!("plugins.expect.ok.{kind}"), expected.ok);
+            self.count(format!("plugins.expect.failed.{kind}"), expected.failed);
+        }
+        let prefix = &plugins.endpoint_prefix;
+        for endpoint in &plugins.endpoints {
+            let name = &endpoint.name;
+            for (code, count) in &endpoint.codes {
+                self.count(format!("{prefix}.{name}.codes.{code}"), *count);
+            }
+            for (error, count) in &endpoint.errors {
+                self.count(format!("{prefix}.{name}.errors.{error}"), *count);
+            }
+            self.summaries.insert(format!("{prefix}.response_time.{name}"), endpoint.response_ms.clone());
+        }
+    }
+
+    fn custom(&mut self, run: &Summary) {
+        for (name, metric) in &run.custom {
+            match (metric.kind, &metric.values) {
+                (Kind::Histogram, Some(values)) => {
+                    self.summaries.insert(name.clone(), values.clone());
+                }
+                (Kind::Rate, _) => {
+                    self.rates.insert(name.clone(), metric.per_second.unwrap_or_default());
+                }
+                _ => {
+                    self.counters.insert(name.clone(), metric.sum.unwrap_or_default());
+                }
+            }
+        }
+    }
+}
+
+impl Quantiles {
+    /// The figures by the names they have in Artillery's reports, which call the median twice.
+    pub fn named(&self) -> [(&'static str, f64); 11] {
+        [
+            ("min", self.min),
+            ("max", self.max),
+            ("count", self.count as f64),
+            ("mean", self.mean),
+            ("p50", self.p50),
+            ("median", self.p50),
+            ("p75", self.p75),
+            ("p90", self.p90),
+            ("p95", self.p95),
+            ("p99", self.p99),
+            ("p999", self.p999),
+        ]
+    }
+}

@@ -1,0 +1,46 @@
+//! Flags of `artillery run` that mean nothing here: accepted, so that a command line need not be rewritten, and told of.
+
+use crate::error::Error;
+use crate::runs::Options;
+use crate::terminal::Terminal;
+use clap::{Arg, ArgAction, ArgMatches};
+
+/// Of the service that keeps Artillery's results.
+const CLOUD: [&str; 4] = ["record", "key", "tags", "note"];
+
+/// Not shown in help: they are there for who comes from Artillery.
+pub(crate) fn arguments() -> Vec<Arg> {
+    let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
+    let mut arguments: Vec<Arg> = ["key", "tags", "note", "count", "platform"].map(hidden).into();
+    arguments.push(hidden("record").action(ArgAction::SetTrue));
+    arguments.push(hidden("platform-opt").action(ArgAction::Append));
+    arguments
+}
+
+/// Says what of them has no effect.
+pub(crate) fn judge(matches: &ArgMatches, options: &Options, terminal: &Terminal) -> Result<(), Error> {
+    use clap::parser::ValueSource::CommandLine;
+    let is_given = |name: &str| matches.value_source(name) == Some(CommandLine);
+    let platform = matches.get_one::<String>("platform").filter(|platform| *platform != "local");
+    if let Some(platform) = platform {
+        let rule = "load is made by this machine only";
+        return Err(Error::flag(
+            "--platform",
+            format_args!(
+                "{rule}; got `{platform}`\nhint: start one `sonagi run` on each machine that is to take part"
+            ),
+        ));
+    }
+    if options.quiet {
+        return Ok(());
+    }
+    if let Some(first) = CLOUD.into_iter().find(|name| is_given(name)) {
+        terminal.say(&format!(
+            "notice: --{first}: no effect; nothing is sent to Artillery Cloud: the run is kept in its run folder"
+        ));
+    }
+    for name in ["count", "platform-opt"].into_iter().filter(|name| is_given(name)) {
+        terminal.say(&format!("notice: --{name}: no effect; --shards says how many threads make the load"));
+    }
+    Ok(())
+}
