@@ -181,7 +181,9 @@ fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Proble
 }
 
 fn constants(path: &Path, overrides: &Overrides) -> Constants {
-    let folder = folder(path);
+    // A bare file name has an empty folder, of which no absolute path is made.
+    let folder = Some(folder(path)).filter(|folder| folder.components().next().is_some());
+    let folder = folder.unwrap_or_else(|| ".".into());
     let absolute = std::path::absolute(&folder).unwrap_or(folder);
     Constants {
         environment: overrides.environment.clone(),
@@ -308,4 +310,18 @@ fn name(path: &Path, overrides: &Overrides, combination: &Combination) -> String
     let stem = path.file_stem().map_or_else(|| "script".into(), |stem| stem.to_string_lossy().into_owned());
     let name = overrides.name.clone().unwrap_or(stem);
     if combination.0.is_empty() { name } else { format!("{name}-{}", combination.slug()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_bare_file_name_is_the_current_one() {
+        let here = std::env::current_dir().unwrap();
+        let dirname = |path: &str| constants(Path::new(path), &Overrides::default()).dirname;
+        assert_eq!(dirname("s.yml"), here.display().to_string());
+        assert_eq!(dirname("sub/s.yml"), here.join("sub").display().to_string());
+        assert_eq!(dirname("/tmp/s.yml"), "/tmp");
+    }
 }

@@ -34,7 +34,7 @@ export function guide() {
   for (const [name, lines] of Object.entries(tables())) {
     const mark = new RegExp(`(<!-- ${name} -->\\n(?:\\|.*\\n){2})(?:\\|.*\\n)*(<!-- end -->)`);
     if (!mark.test(should)) throw new Error(`docs/from-artillery.md has no table ${name}`);
-    should = should.replace(mark, (_, head, end) => `${head}${lines}\n${end}`);
+    should = should.replace(mark, (_, head, end) => `${head}${lines && `${lines}\n`}${end}`);
   }
   return { is, should, file: GUIDE };
 }

@@ -13,7 +13,8 @@ const BOUNDARY = /(multipart\/form-data; *boundary=).*/;
 export function story(log, { url, masks = [], anyOrder = false }) {
   const choices = {};
   const users = new Map();
-  for (const { user, headers = {}, ...entry } of log) {
+  for (const { user: by, headers = {}, ...entry } of log) {
+    const user = anyOrder ? 'anybody' : by;
     const { kept, chosen } = sifted(headers);
     for (const [name, value] of Object.entries(chosen)) (choices[name] ??= new Set()).add(value);
     if (!users.has(user)) users.set(user, []);

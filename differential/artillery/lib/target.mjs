@@ -65,12 +65,18 @@ function read(type, body) {
   const text = body.toString();
   if (/^application\/json/.test(type)) {
     try {
-      return { json: JSON.parse(text) };
+      return { json: JSON.parse(text, sorted) };
     } catch {
       return { text };
     }
   }
   return { text };
+}
+
+/** An object's keys have no order. */
+function sorted(key, value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function answer(response, status, value, headers = {}) {
@@ -167,6 +173,7 @@ function rooms(server, log) {
 function heard(socket, log, { user, namespace, event, all }) {
   const acknowledge = typeof all.at(-1) === 'function' ? all.pop() : undefined;
   log.push({ user, kind: 'socketio event', namespace, event, all, acknowledged: acknowledge !== undefined });
+  if (event === 'silent') return;
   acknowledge?.({ ok: event !== 'refuse', event, first: all[0] ?? null }, 'second');
   if (event === 'greet') socket.emit('welcome', `hello ${all[0]}`, { to: all[0] });
   if (event === 'echo') socket.emit('echo', ...all);

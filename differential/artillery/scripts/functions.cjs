@@ -5,7 +5,6 @@ const helper = require('./files/helper.cjs');
 
 const rose = readFileSync(join(__dirname, 'files/rose.txt'), 'utf8').trim();
 const turns = new Map();
-const began = new Map();
 
 module.exports = {
   setUser(context, events, done) {
@@ -78,13 +77,16 @@ module.exports = {
     context.vars.described = {
       word: vars.word,
       scenario: scenario.name,
-      steps: scenario.flow.length,
       random: text.length,
       number: funcs.$randomNumber(3, 3),
       template: funcs.$template('{{ word }}!'),
       uid: context._uid === vars.$uuid,
       target: vars.target,
     };
+    done();
+  },
+  describeFlow(context, events, done) {
+    context.vars.steps = context.scenario.flow?.length ?? 'unknown';
     done();
   },
   isBig: (vars) => vars.number > 10,
@@ -100,11 +102,13 @@ module.exports = {
     params.subprotocols = ['chosen.v1'];
     done();
   },
+  begin(context, events, done) {
+    context.vars.began = Date.now();
+    done();
+  },
   since(context, events, done) {
-    const now = Date.now();
-    const first = began.get('first') ?? now;
-    began.set('first', first);
-    console.log('SAID thought');
+    const ms = Date.now() - context.vars.began;
+    console.log(`SAID it took ${ms < 300 ? 'hardly any time' : ms < 1500 ? 'about a second' : 'seconds'}`);
     done();
   },
 };

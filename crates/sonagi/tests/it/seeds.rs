@@ -120,5 +120,6 @@ fn a_published_login_and_five_lists_are_answered_as_in_the_report() {
     let document = answer.json();
     assert_eq!(users(&document), (50, 50, 0), "{answer:?}");
     assert_eq!(document["http_codes"], json!({ "200": 250, "201": 50 }));
+    assert!(answer.err.contains("publish-metrics: no effect"), "{}", answer.err);
     assert_eq!(metric(&service, "chat_logins_total"), 50);
 }
