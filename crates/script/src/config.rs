@@ -86,10 +86,6 @@ pub(crate) fn variables(
                 let what = format!("the variable \"{}\" has no values to pick from", entry.key);
                 reader.problem(entry.place, what, None);
             }
-            if entry.key.contains(['.', '[', ' ']) {
-                let what = format!("a variable's name is one word; got {:?}", entry.key);
-                reader.problem(entry.place, what, None);
-            }
             all.push((entry.key.clone(), choices(value)));
         }
     }
@@ -101,7 +97,7 @@ pub(crate) fn variables(
         }
     }
     for (name, values) in &all {
-        reader.names.declare_global(name);
+        reader.declare_global(name);
         if let [only] = values.as_slice() {
             reader.names.declare_constant(name, only.clone());
         }

@@ -51,6 +51,7 @@ pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folder: &Path) {
     let Some(node) = config.get("processor") else { return };
     let Some(name) = reader.text(config, "processor") else { return };
     reader.names.may_be_anything();
+    reader.constants.any_name = true;
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     match resolve(&folder.join(&name)) {
         Some(module) => reader.functions.module = Some(module),

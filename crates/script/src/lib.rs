@@ -174,6 +174,8 @@ fn constants(path: &Path, overrides: &Overrides) -> Constants {
         test_id: test_id(),
         dirname: absolute.display().to_string(),
         script: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
+        odd_names: Default::default(),
+        any_name: false,
         fakes: None,
         env: |name| std::env::var(name).ok(),
     }
