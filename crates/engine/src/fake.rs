@@ -237,10 +237,7 @@ const ENTRIES: &[Entry] = &[
         let count = dice.count(least, most);
         lorem::en::Words(count).fake_with_rng::<Vec<String>, _>(dice).join("-")
     }),
-    ranged("loremSentence", 3, 10, |dice, least, most| {
-        let count = dice.count(least, most);
-        lorem::en::Sentence(count).fake_with_rng(dice)
-    }),
+    ranged("loremSentence", 3, 10, sentence),
     ranged("loremSentences", 2, 6, sentences),
     ranged("loremParagraph", 3, 3, sentences),
     ranged("loremText", 3, 6, sentences),
@@ -300,11 +297,16 @@ fn domain(dice: &mut Dice<'_>) -> String {
     format!("{}.{}", words.join("-"), internet::en::DomainSuffix().fake_with_rng::<String, _>(dice))
 }
 
+fn sentence(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
+    let count = dice.count(least, most);
+    let text: String = lorem::en::Sentence(count).fake_with_rng(dice);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn sentences(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
     let count = dice.count(least, most);
-    let sentences: Vec<String> =
-        (0..count.start).map(|_| lorem::en::Sentence(3..11).fake_with_rng(dice)).collect();
-    sentences.join(" ")
+    (0..count.start).map(|_| sentence(dice, 3, 10)).collect::<Vec<_>>().join(" ")
 }
 
 fn amount(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
@@ -358,7 +360,8 @@ mod tests {
         check("locationZipCode", r"\d{5}");
         check("locationStreetAddress", r"\d+ [A-Z].* [A-Z]\w+");
         check("loremWords", r"[a-z]+ [a-z]+ [a-z]+");
-        check("loremSentence", r"[A-Z].*\.");
+        check("loremSentence", r"[A-Z][a-z]*( [a-z]+){2,9}\.");
+        check("loremText", r"([A-Z][a-z ]+\. ?){3,6}");
         check("numberInt", r"\d+");
         check("stringUuid", r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
         check("commercePrice", r"\d+\.\d\d");

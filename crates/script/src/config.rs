@@ -75,6 +75,8 @@ pub(crate) fn variables(
     config: &Fields<'_>,
     overrides: &Overrides,
 ) -> Vec<(String, Vec<Value>)> {
+    // Templates know made-up data from here on.
+    reader.constants.fakes = crate::fakes::fakes(reader, config);
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
     if let Some(node) = config.get("variables") {
         if !matches!(node.kind, Kind::Map(_)) {

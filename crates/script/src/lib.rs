@@ -213,7 +213,6 @@ fn plan(
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
     functions::module(reader, &config, &folder(path));
-    reader.constants.fakes = fakes::fakes(reader, &config);
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
     let serve = serve::serve(reader, &script).filter(|_| overrides.target.is_none());
