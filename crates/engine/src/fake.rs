@@ -237,10 +237,7 @@ const ENTRIES: &[Entry] = &[
         let count = dice.count(least, most);
         lorem::en::Words(count).fake_with_rng::<Vec<String>, _>(dice).join("-")
     }),
-    ranged("loremSentence", 3, 10, |dice, least, most| {
-        let count = dice.count(least, most);
-        sentence(dice, count)
-    }),
+    ranged("loremSentence", 3, 10, sentence),
     ranged("loremSentences", 2, 6, sentences),
     ranged("loremParagraph", 3, 3, sentences),
     ranged("loremText", 3, 6, sentences),
@@ -300,19 +297,16 @@ fn domain(dice: &mut Dice<'_>) -> String {
     format!("{}.{}", words.join("-"), internet::en::DomainSuffix().fake_with_rng::<String, _>(dice))
 }
 
-fn sentences(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
+fn sentence(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
     let count = dice.count(least, most);
-    let sentences: Vec<String> = (0..count.start).map(|_| sentence(dice, 3..11)).collect();
-    sentences.join(" ")
+    let text: String = lorem::en::Sentence(count).fake_with_rng(dice);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The library's sentences begin like any other of their words.
-fn sentence(dice: &mut Dice<'_>, words: std::ops::Range<usize>) -> String {
-    let mut text: String = lorem::en::Sentence(words).fake_with_rng(dice);
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
+fn sentences(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
+    let count = dice.count(least, most);
+    (0..count.start).map(|_| sentence(dice, 3, 10)).collect::<Vec<_>>().join(" ")
 }
 
 fn amount(dice: &mut Dice<'_>, least: i64, most: i64) -> String {
@@ -366,7 +360,8 @@ mod tests {
         check("locationZipCode", r"\d{5}");
         check("locationStreetAddress", r"\d+ [A-Z].* [A-Z]\w+");
         check("loremWords", r"[a-z]+ [a-z]+ [a-z]+");
-        check("loremSentence", r"[A-Z].*\.");
+        check("loremSentence", r"[A-Z][a-z]*( [a-z]+){2,9}\.");
+        check("loremText", r"([A-Z][a-z ]+\. ?){3,6}");
         check("numberInt", r"\d+");
         check("stringUuid", r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
         check("commercePrice", r"\d+\.\d\d");

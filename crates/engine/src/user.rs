@@ -61,7 +61,7 @@ pub(crate) struct User {
     pub(crate) values: Values,
     client: Option<Box<Client>>,
     /// Of branches that have ended.
-    spare_clients: Option<Box<Vec<Box<Client>>>>,
+    spare_clients: Vec<Client>,
     jar: jar::Jar,
     connection: Option<Box<Connection>>,
     /// Rings when the peer has been silent for too long.
@@ -198,7 +198,7 @@ impl User {
             shard,
             values,
             client: None,
-            spare_clients: None,
+            spare_clients: Vec::new(),
             jar: jar::Jar::default(),
             connection: None,
             watch: None,

@@ -75,6 +75,8 @@ pub(crate) fn variables(
     config: &Fields<'_>,
     overrides: &Overrides,
 ) -> Vec<(String, Vec<Value>)> {
+    // Templates know made-up data from here on.
+    reader.constants.fakes = crate::fakes::fakes(reader, config);
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
     if let Some(node) = config.get("variables") {
         if !matches!(node.kind, Kind::Map(_)) {
@@ -84,10 +86,6 @@ pub(crate) fn variables(
             let value = filled(reader, &entry.value);
             if matches!(&value, Value::Array(items) if items.is_empty()) {
                 let what = format!("the variable \"{}\" has no values to pick from", entry.key);
-                reader.problem(entry.place, what, None);
-            }
-            if entry.key.contains(['.', '[', ' ']) {
-                let what = format!("a variable's name is one word; got {:?}", entry.key);
                 reader.problem(entry.place, what, None);
             }
             all.push((entry.key.clone(), choices(value)));
@@ -101,7 +99,7 @@ pub(crate) fn variables(
         }
     }
     for (name, values) in &all {
-        reader.names.declare_global(name);
+        reader.declare_global(name);
         if let [only] = values.as_slice() {
             reader.names.declare_constant(name, only.clone());
         }

@@ -52,6 +52,7 @@ pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folders: &[PathBu
     let Some(node) = config.get("processor") else { return };
     let Some(name) = reader.text(config, "processor") else { return };
     reader.names.may_be_anything();
+    reader.constants.any_name = true;
     let within =
         |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone()).join(&name);
     match folders.iter().find_map(|folder| resolve(&within(folder))) {

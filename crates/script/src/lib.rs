@@ -191,6 +191,8 @@ fn constants(path: &Path, overrides: &Overrides) -> Constants {
         test_id: test_id(),
         dirname: absolute.display().to_string(),
         script: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
+        odd_names: Default::default(),
+        any_name: false,
         fakes: None,
         env: |name| std::env::var(name).ok(),
         dotenv: overrides.dotenv.clone(),
@@ -234,7 +236,6 @@ fn plan(
         None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
     };
     functions::module(reader, &config, &folders(path, overrides));
-    reader.constants.fakes = fakes::fakes(reader, &config);
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
     let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());

@@ -24,7 +24,7 @@ pub(crate) fn repeat(
     let mut body = Vec::new();
     for (key, function) in [("loopValue", Function::LoopCount), ("loopElement", Function::LoopElement)] {
         let Some(name) = reader.text(fields, key) else { continue };
-        let name = name.trim_start_matches('$').to_owned();
+        reader.constants.note(&name);
         reader.names.declare(&name);
         body.push(Step::Set { name, value: Expression::Call { function, arguments: Vec::new() } });
     }

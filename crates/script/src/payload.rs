@@ -42,10 +42,10 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
     };
     // Declared even when the file cannot be read: one problem, not one per use.
     for name in form.fields.iter().flatten() {
-        reader.names.declare_global(name);
+        reader.declare_global(name);
     }
     if let Some(name) = &all_as {
-        reader.names.declare_global(name);
+        reader.declare_global(name);
     }
     let Some(path) = fields.get("path") else {
         reader.missing(
@@ -83,7 +83,7 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         return None;
     }
     if all_as.is_none() {
-        names.iter().for_each(|name| reader.names.declare_global(name));
+        names.iter().for_each(|name| reader.declare_global(name));
     }
     if order == RowOrder::Sequence {
         let text = "order: sequence hands each row out once before any repeats, over all cores; Artillery starts over in every worker";

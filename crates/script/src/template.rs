@@ -7,6 +7,7 @@
 use serde_json::Value;
 use sonagi_engine::plan::template::{Key, Piece};
 use sonagi_engine::plan::{Expression, Function, Template};
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::fakes::{self, Fakes};
@@ -27,6 +28,10 @@ pub(crate) struct Constants {
     pub(crate) dirname: String,
     /// The script, absolute.
     pub(crate) script: String,
+    /// Variables whose names look like something else: `user.name`, `$i`.
+    pub(crate) odd_names: BTreeSet<String>,
+    /// Functions may set names that begin with `$`.
+    pub(crate) any_name: bool,
     /// Made-up data, when the script has it.
     pub(crate) fakes: Option<Fakes>,
     /// Reads an environment variable.
@@ -45,6 +50,15 @@ impl Constants {
     /// What stands in for variables that are not set.
     pub(crate) fn stand_ins(&self) -> Vec<(String, String)> {
         self.dotenv.iter().filter(|(name, _)| (self.env)(name).is_none()).cloned().collect()
+    }
+}
+
+impl Constants {
+    /// Takes note of a variable's name, should it look like something else.
+    pub(crate) fn note(&mut self, name: &str) {
+        if name.starts_with('$') || name.contains(['.', '[', ' ']) {
+            self.odd_names.insert(name.to_owned());
+        }
     }
 }
 
@@ -218,6 +232,10 @@ impl Hole<'_> {
         let offset = self.offset + (self.text.chars().count() - self.text.trim_start().chars().count());
         if text.is_empty() {
             return Err(fault(offset, "an empty template: `{{ }}` needs a name", None));
+        }
+        if self.constants.odd_names.contains(text) {
+            seen(text, offset);
+            return Ok(Expression::Path { variable: text.to_owned(), keys: Vec::new() });
         }
         if let Some(operator) = operator(text) {
             return Err(self.refuse_operator(offset, text, operator));
@@ -396,7 +414,16 @@ impl Hole<'_> {
             seen(&variable, offset);
             return Ok(Expression::Path { variable, keys });
         }
-        self.constant(offset, &variable, &keys)
+        let is_odd = self.constants.odd_names.contains(&variable);
+        let is_free = || self.constants.any_name && !CONSTANTS.contains(&variable.as_str());
+        match self.constant(offset, &variable, &keys) {
+            // What nothing like it is known by here may be a function's.
+            Err(unknown) if is_odd || (unknown.hint.is_none() && is_free()) => {
+                seen(&variable, offset);
+                Ok(Expression::Path { variable, keys })
+            }
+            other => other,
+        }
     }
 
     fn constant(&self, offset: usize, variable: &str, keys: &[Key]) -> Result<Expression, Fault> {

@@ -42,7 +42,7 @@ impl User {
         if let Some(mut client) = self.client.take() {
             client.close();
         }
-        self.spare_clients = None;
+        self.spare_clients.clear();
         self.depart();
     }
 

@@ -98,7 +98,7 @@ impl User {
         branch.fork = Some(Rc::clone(fork));
         branch.cut_at = self.cut_at;
         branch.scenario = self.scenario;
-        branch.client = self.client.take().or_else(|| self.spare_clients.as_mut()?.pop());
+        branch.client = self.client.take().or_else(|| self.spare_clients.pop().map(Box::new));
         Box::pin(async move {
             branch.take_up();
             let walked = branch.walk(steps).await;
@@ -113,7 +113,7 @@ impl User {
         let Some(client) = branch.client.take() else { return };
         match &self.client {
             None => self.client = Some(client),
-            Some(_) => self.spare_clients.get_or_insert_default().push(client),
+            Some(_) => self.spare_clients.push(*client),
         }
     }
 

@@ -11,6 +11,8 @@ fn constants() -> Constants {
         test_id: String::new(),
         dirname: String::new(),
         script: String::new(),
+        odd_names: Default::default(),
+        any_name: false,
         fakes: None,
         env: |_| None,
         dotenv: Vec::new(),

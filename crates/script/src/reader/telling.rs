@@ -25,6 +25,12 @@ impl Reader {
         }
     }
 
+    /// Every user has a value for this from its start, whatever its name looks like.
+    pub(crate) fn declare_global(&mut self, name: &str) {
+        self.constants.note(name);
+        self.names.declare_global(name);
+    }
+
     /// Reports uses of variables that nothing sets.
     pub(crate) fn unset(&mut self, all: Vec<Unset>) {
         for Unset { place, what, hint, by } in all {

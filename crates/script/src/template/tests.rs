@@ -8,6 +8,8 @@ fn constants() -> Constants {
         test_id: "t1".into(),
         dirname: "/scripts".into(),
         script: "/scripts/s.yml".into(),
+        odd_names: Default::default(),
+        any_name: false,
         fakes: None,
         env: |name| (name == "PORT").then(|| "8080".to_owned()),
         dotenv: Vec::new(),
@@ -67,6 +69,32 @@ fn made_up_data_is_known_by_both_its_names_where_the_script_has_it() {
     assert!(unknown[0].hint.as_ref().unwrap().starts_with("fake-data here has $personFirstName, "));
     let argument = parse("{{ $numberInt(5) }}", &with, &mut |_, _| {}).unwrap_err();
     assert_eq!(argument[0].what, "$numberInt takes no arguments here");
+}
+
+#[test]
+fn a_variable_may_be_called_what_looks_like_something_else() {
+    let mut known = constants();
+    for name in ["user.name", "first name", "$i", "plain"] {
+        known.note(name);
+    }
+    let hole = |constants: &Constants, text: &str| {
+        let mut seen = Vec::new();
+        let parsed = parse(text, constants, &mut |name, _| seen.push(name.to_owned()));
+        let hole = parsed.map_err(|faults| faults[0].what.clone())?.pieces.into_iter().next();
+        let Some(Piece::Hole(hole)) = hole else { panic!("{text}") };
+        Ok((hole, seen))
+    };
+    for name in ["user.name", "first name", "$i"] {
+        assert_eq!(hole(&known, &format!("{{{{ {name} }}}}")), Ok((path(name, &[]), vec![name.to_owned()])));
+    }
+    assert_eq!(hole(&known, "{{ $i.id }}").unwrap().0, path("$i", &[Key::Name("id".into())]));
+    assert_eq!(hole(&known, "{{ user.id }}").unwrap().0, path("user", &[Key::Name("id".into())]));
+    let unknown = Err("there is no template function $token".to_owned());
+    assert_eq!(hole(&known, "{{ $token }}"), unknown);
+    known.any_name = true;
+    assert_eq!(hole(&known, "{{ $token }}").unwrap().0, path("$token", &[]));
+    assert!(hole(&known, "{{ $uid }}").is_err(), "$uuid is meant");
+    assert!(hole(&known, "{{ $env }}").is_err());
 }
 
 #[test]

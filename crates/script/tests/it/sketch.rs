@@ -90,9 +90,7 @@ impl Sketch<'_> {
             Step::Log(text) => format!("log {}", template(text)),
             Step::Set { name, value } => format!("set {name} = {}", expression(value)),
             Step::Loop(of) => format!("loop {} pace {:?}", repeat(&of.repeat), of.pace),
-            Step::Parallel(parallel) => {
-                format!("{} in parallel, {} at a time", parallel.branches.len(), parallel.limit)
-            }
+            Step::Parallel(of) => format!("{} in parallel, {} at a time", of.branches.len(), of.limit),
             Step::Http(step) => self.http(step),
             Step::WebsocketConnect(step) => format!(
                 "connect {} to {} {} {:?} {:?}",
@@ -149,11 +147,9 @@ impl Sketch<'_> {
                 step.response.as_ref().map(awaited).unwrap_or_default()
             ),
             Step::Call(call) => format!("{}: {}()", self.name(call.operation), call.function),
-            Step::When { condition, probability, .. } => {
-                format!(
-                    "when {} with {probability}",
-                    condition.as_ref().map(self::condition).unwrap_or_default()
-                )
+            Step::When { condition: None, probability, .. } => format!("when  with {probability}"),
+            Step::When { condition: Some(holds), probability, .. } => {
+                format!("when {} with {probability}", condition(holds))
             }
         }
     }
