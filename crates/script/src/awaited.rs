@@ -35,7 +35,7 @@ pub(crate) fn captures(
         let from = source(reader, &own, answer);
         let strict = reader.boolean(&own, "strict").unwrap_or(strict);
         let Some(name) = capture_name(reader, &own) else { continue };
-        reader.names.declare(&name);
+        reader.names.declare(name.split('.').next().unwrap_or(&name));
         if let Some(from) = from {
             all.push(Capture { from, name, strict });
         }
@@ -50,9 +50,10 @@ fn capture_name(reader: &mut Reader, own: &Fields<'_>) -> Option<String> {
     };
     let name = reader.text(own, "as")?;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    if name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_ascii_digit()) {
-        let hint = "templates reach into it: {{ user.id }}".to_owned();
-        reader.problem(node.place, format!("`as` is a plain variable name; got {name:?}"), Some(hint));
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(plain);
+    if !name.split('.').all(is_name) || name.starts_with(|c: char| c.is_ascii_digit()) {
+        let what = format!("`as` is the name of a variable, or of a member within one; got {name:?}");
+        reader.problem(node.place, what, Some("names are like `token` and `user.id`".to_owned()));
         return None;
     }
     Some(name)

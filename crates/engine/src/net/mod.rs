@@ -15,7 +15,7 @@ mod tls;
 
 pub use failed::Failed;
 pub use origin::Origin;
-pub(crate) use origin::{absolute, has_scheme, push_component, push_form, push_query, wire_path};
+pub(crate) use origin::{absolute, has_scheme, push_form, push_query, wire_path};
 pub use socket::Socket;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};

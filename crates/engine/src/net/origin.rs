@@ -147,7 +147,7 @@ pub(crate) fn push_query(path: &mut String, name: &str, value: &str) {
 }
 
 /// Appends a text percent-encoded as `encodeURIComponent` does.
-pub(crate) fn push_component(text: &str, out: &mut String) {
+fn push_component(text: &str, out: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
             out.push(char::from(byte));

@@ -13,7 +13,7 @@ use super::{Body, Expectations, HttpStep, Plan, Source, Template};
 use crate::http::{
     ACCEPTED, MAX_BODY, end_value, is_framing, push_length, push_method, push_name, push_ours,
 };
-use crate::net::{Failed, Origin, absolute, push_component};
+use crate::net::{Failed, Origin, absolute, push_form};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ pub(crate) enum Part {
     Text(String),
     /// A path with holes; percent-encoded where it must be.
     Path(Template),
-    /// The value of a query parameter: percent-encoded, after `name=` and what joins it to the path.
+    /// The value of a query parameter: encoded as in a form, after `name=` and what joins it to the path.
     Query(String, Template),
     /// A header's value, after its name; ends the line.
     Header(String, Template),
@@ -151,7 +151,7 @@ impl Parts {
 
     fn query(&mut self, name: &str, value: &Template) {
         let mut before = String::new();
-        push_component(name, &mut before);
+        push_form(name, &mut before);
         before.push('=');
         self.push(Part::Query(before, value.clone()));
     }

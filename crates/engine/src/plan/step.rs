@@ -196,7 +196,7 @@ pub struct HttpStep {
     pub url: Template,
     /// Names and values; a step's own win over defaults.
     pub headers: Vec<(String, Template)>,
-    /// Added to the URL's own, percent-encoded.
+    /// Added to the URL's own, encoded as a form is.
     pub query: Vec<(String, Template)>,
     /// Put among the user's cookies first, as if this URL had set them.
     pub cookies: Vec<(String, Template)>,
@@ -272,7 +272,7 @@ pub enum Body {
 pub struct Capture {
     /// Where it is.
     pub from: Source,
-    /// The variable that gets it.
+    /// The variable that gets it, or a member within one: `user.id`.
     pub name: String,
     /// A strict capture that finds nothing fails the user.
     pub strict: bool,

@@ -149,7 +149,7 @@ pub(crate) fn examine(
         // An empty text is nothing, as Artillery has it.
         let found = found_in(evidence, &capture.from, values)?.filter(|value| *value != "");
         match found {
-            Some(value) => values.set(&capture.name, value),
+            Some(value) => values.set_at(&capture.name, value),
             None if capture.strict => {
                 return Err(format!(
                     "nothing to capture as `{}` in {}",
@@ -158,7 +158,7 @@ pub(crate) fn examine(
                 ));
             }
             // What was captured before is no longer true.
-            None => values.set(&capture.name, Value::from("")),
+            None => values.set_at(&capture.name, Value::from("")),
         }
     }
     Ok(())
@@ -240,6 +240,21 @@ mod tests {
         let why = examine(&evidence, &capture(true), &[], &mut values).unwrap_err();
         assert_eq!(why, r#"nothing to capture as `id` in `{"name":"x"}`"#);
         assert_eq!(examine(&evidence, &capture(false), &[], &mut values), Ok(()));
+    }
+
+    #[test]
+    fn a_value_may_be_kept_as_a_member_of_a_variable() {
+        let mut values = values();
+        values.set("user", json!({"name": "ada"}));
+        let capture = |name: &str| [Capture { from: Source::Status, name: name.into(), strict: true }];
+        let headers = Headers::default();
+        let evidence = Evidence::response(201, &headers, "");
+        for name in ["user.id", "user.name.first", "deep.er.est", "plain"] {
+            examine(&evidence, &capture(name), &[], &mut values).unwrap();
+        }
+        assert_eq!(values.own_value("user"), Some(json!({"name": {"first": 201}, "id": 201})));
+        assert_eq!(values.own_value("deep"), Some(json!({"er": {"est": 201}})));
+        assert_eq!(values.own_value("plain"), Some(json!(201)));
     }
 
     #[test]

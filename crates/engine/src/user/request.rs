@@ -19,7 +19,7 @@ use super::redirect;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
 use crate::http::{ACCEPTED, Client, Encoded, Request, Response, decoded};
-use crate::net::{Failed, Origin, push_query};
+use crate::net::{Failed, Origin, push_form};
 use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
 
@@ -235,7 +235,10 @@ impl User {
         url.truncate(url.find('#').unwrap_or(url.len()));
         url.truncate(url.trim_end().len());
         for (name, value) in &step.query {
-            push_query(&mut url, name, &self.values.given(value)?.unwrap_or_default());
+            url.push(if url.contains('?') { '&' } else { '?' });
+            push_form(name, &mut url);
+            url.push('=');
+            push_form(&self.values.given(value)?.unwrap_or_default(), &mut url);
         }
         let headers = own_headers(plan, step);
         let mut headers = headers

@@ -134,6 +134,21 @@ impl Values {
         }
     }
 
+    /// Sets a variable, or a member within one (`user.id`): what is on the way there becomes an object.
+    pub(crate) fn set_at(&mut self, path: &str, value: Value) {
+        let Some((variable, members)) = path.split_once('.') else { return self.set(path, value) };
+        let mut whole = self.own_value(variable).unwrap_or_default();
+        let mut at = &mut whole;
+        for member in members.split('.') {
+            if !at.is_object() {
+                *at = Value::Object(Map::new());
+            }
+            at = &mut at[member];
+        }
+        *at = value;
+        self.set(variable, whole);
+    }
+
     /// Takes one of the user's own variables away.
     pub(crate) fn unset(&mut self, name: &str) {
         self.own.retain(|(own, _)| own != name);

@@ -317,6 +317,8 @@ pub(crate) const HTTP: Area = Area {
         ),
         ignored("extendedMetrics", "connect and first-byte times are always kept"),
         ignored("maxSockets", "use `pool`"),
+        ignored("cookieJarOptions", "cookies go by the rules of browsers"),
+        ignored("distributedTracing", "no `traceparent` header is sent"),
     ],
 };
 

@@ -100,7 +100,12 @@ pub(crate) const CAPTURE: Area = Area {
         key("attr", "the name of an attribute", "value", ATTR),
         key("index", "`first`, `last`, `random` or a whole number from 0", "last", INDEX),
         key("xpath", "an XPath", "//user/@id", XPATH),
-        key("as", "a variable name", "token", "The variable that gets the value."),
+        key(
+            "as",
+            "a variable name",
+            "token",
+            "The variable that gets the value; `user.id`: the member `id` of `user`.",
+        ),
         key(
             "strict",
             "true or false",

@@ -57,6 +57,7 @@ fn values_are_captured_wherever_they_are() {
     capture("regexp: '(?<n>x)', group: n", "/(?<n>x)/1");
     capture("regexp: '{{ v }}=(x)', group: 1", "open <v>=(x)");
     capture("header: X-Id", "header x-id");
+    check("capture: {json: $.a, as: user.id}, name: \"x\"", "10s capture $.a as user.id");
     for (index, debugged) in [
         ("0", "Number(0)"),
         ("first", "Number(0)"),

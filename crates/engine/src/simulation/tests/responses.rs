@@ -162,10 +162,10 @@ async fn a_steps_cookies_stay_with_its_user_and_those_of_redirects_join_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirected_put_goes_on_as_a_get_without_its_body() {
-    let put = HttpStep { body: Body::Text(Template::constant("new")), ..step("PUT", "/x") };
-    let (requests, _) = asked(vec![put], &[&answer("301 Moved\r\nlocation: /y", b""), EMPTY]).await;
-    assert!(requests[0].starts_with("PUT /x ") && requests[0].ends_with("\r\n\r\nnew"), "{}", requests[0]);
+async fn a_redirected_post_goes_on_as_a_get_without_its_body() {
+    let post = HttpStep { body: Body::Text(Template::constant("new")), ..step("POST", "/x") };
+    let (requests, _) = asked(vec![post], &[&answer("302 Found\r\nlocation: /y", b""), EMPTY]).await;
+    assert!(requests[0].starts_with("POST /x ") && requests[0].ends_with("\r\n\r\nnew"), "{}", requests[0]);
     assert!(requests[1].starts_with("GET /y ") && requests[1].ends_with("\r\n\r\n"), "{}", requests[1]);
     assert!(lines(&requests[1], "content-").is_empty());
 }

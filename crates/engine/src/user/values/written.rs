@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Unfilled, Values, append_value};
 use crate::http::{Encoded, end_value, push_length};
-use crate::net::{Failed, push_component, push_form, wire_path};
+use crate::net::{Failed, push_form, wire_path};
 use crate::plan::prepared::{Layout, Part};
 use crate::plan::template::Piece;
 use crate::plan::{Body, Expression, FormPart, HttpStep, PartContent, Template};
@@ -137,7 +137,7 @@ impl Values {
                     // The method has no question mark: it is a token, and the first word.
                     out.push(if has_query(out) { '&' } else { '?' });
                     out.push_str(before);
-                    push_component(&self.given(template)?.unwrap_or_default(), out);
+                    push_form(&self.given(template)?.unwrap_or_default(), out);
                 }
                 Part::Header(name, template) => {
                     let begin = out.len();
@@ -225,9 +225,9 @@ mod tests {
             query: vec![("a b".into(), template("{}")), ("c".into(), template("d"))],
             ..step("GET", url)
         };
-        line("http://a", &query("/x"), "1&2", "GET /x?a%20b=1%262&c=d");
-        line("http://a", &query("/x?y"), "1", "GET /x?y&a%20b=1&c=d");
-        line("http://a", &query("/{}"), "x?y", "GET /x?y&a%20b=x%3Fy&c=d");
+        line("http://a", &query("/x"), "1&2", "GET /x?a+b=1%262&c=d");
+        line("http://a", &query("/x?y"), "1", "GET /x?y&a+b=1&c=d");
+        line("http://a", &query("/{}"), "x?y", "GET /x?y&a+b=x%3Fy&c=d");
     }
 
     #[test]

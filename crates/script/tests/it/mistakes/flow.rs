@@ -141,8 +141,10 @@ const CASES: [Case; 43] = [
     ),
     (
         http,
-        "    - get: {url: /, capture: {json: $.a, as: user.id}}\n",
-        &[r#"7:46: `as` is a plain variable name; got "user.id" | templates reach into it: {{ user.id }}"#],
+        "    - get: {url: /, capture: {json: $.a, as: user..id}}\n",
+        &[
+            r#"7:46: `as` is the name of a variable, or of a member within one; got "user..id" | names are like `token` and `user.id`"#,
+        ],
     ),
     (
         http,
