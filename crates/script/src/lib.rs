@@ -226,15 +226,7 @@ fn plan(
         return None;
     }
     let script = reader.fields(root, &schema::SCRIPT)?;
-    if script.get("config").is_none() {
-        let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`";
-        reader.missing(&script, &["config"], "the script has no config", hint);
-    }
-    let config = match script.get("config") {
-        Some(node) => reader.fields(node, &schema::CONFIG)?,
-        // One problem is enough: nothing more is said of what would be in it.
-        None => reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]),
-    };
+    let config = config(reader, root, &script)?;
     functions::module(reader, &config, &folders(path, overrides));
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
@@ -285,6 +277,21 @@ fn plan(
         source: combination.source(root),
     };
     Some((plan, serve))
+}
+
+/// What the script's config says; without one, nothing.
+fn config<'n>(
+    reader: &mut Reader,
+    root: &yaml::Node,
+    script: &reader::Fields<'n>,
+) -> Option<reader::Fields<'n>> {
+    if let Some(node) = script.get("config") {
+        return reader.fields(node, &schema::CONFIG);
+    }
+    let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`";
+    reader.missing(script, &["config"], "the script has no config", hint);
+    // One problem is enough: nothing more is said of what would be in it.
+    Some(reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]))
 }
 
 /// Leaves of the default headers those that every user can fill from its start; the others are in the steps that can fill

@@ -65,7 +65,7 @@ fn names(plan: &Plan) -> Vec<&str> {
 
 fn shapes(plan: &Plan) -> Vec<Shape> {
     let Load::Open { phases, .. } = &plan.load else { panic!("an open run") };
-    phases.iter().map(|phase| phase.shape.clone()).collect()
+    phases.iter().map(|phase| phase.shape).collect()
 }
 
 #[test]

@@ -170,6 +170,25 @@ fn a_report_of_a_run_that_was_stopped_says_so() {
     assert!((1..6000).contains(&created), "{created}");
 }
 
+#[test]
+fn a_failed_expectation_alone_ends_with_21_and_a_failed_threshold_beside_it_with_1() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    let script = HEALTH.replace("url: /healthz", "url: /healthz, expect: { statusCode: 201 }");
+    let ensured = |limit: u32| {
+        let ensure = format!("config:\n  ensure: {{ thresholds: [{{ http.requests: {limit} }}] }}\n");
+        script.replace("config:\n", &ensure)
+    };
+    for (script, code) in [(script.clone(), 21), (ensured(11), 21), (ensured(3), 1)] {
+        place.write("expect.yml", &script);
+        let arguments = ["run", "expect.yml", "-t", &service.url, "-o", "out.json", "--no-folder"];
+        let answer = place.sonagi(&arguments);
+        assert_eq!(answer.code, Some(code), "{answer:?}");
+        let counters = &read(&place, "out.json")["aggregate"]["counters"];
+        assert_eq!(counters["plugins.expect.failed.statusCode"], 10, "{counters}");
+    }
+}
+
 const FLAGS: &str = r#"
 config:
   target: "http://127.0.0.1:9"
