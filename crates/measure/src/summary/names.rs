@@ -17,6 +17,7 @@ impl Summary {
             flatten("", &document, &mut names);
         }
         self.artillery_names(&mut names);
+        self.expectation_names(&mut names);
         names
     }
 
@@ -58,14 +59,6 @@ impl Summary {
         for (code, count) in &self.http_codes {
             set(&format!("http.codes.{code}"), *count as f64);
         }
-        if !self.expectations.kinds.is_empty() {
-            set("plugins.expect.ok", self.expectations.ok as f64);
-            set("plugins.expect.failed", self.expectations.failed as f64);
-        }
-        for (kind, expected) in &self.expectations.kinds {
-            set(&format!("plugins.expect.ok.{kind}"), expected.ok as f64);
-            set(&format!("plugins.expect.failed.{kind}"), expected.failed as f64);
-        }
         for (name, metric) in &self.custom {
             if let Some(values) = &metric.values {
                 quantiles(name, values, names);
@@ -91,6 +84,21 @@ impl Summary {
             if error.code != error.artillery {
                 *names.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
             }
+        }
+    }
+
+    /// Those of Artillery's plugin `expect`; without an expectation they are not measured.
+    fn expectation_names(&self, names: &mut BTreeMap<String, f64>) {
+        let mut set = |name: &str, value: f64| {
+            names.insert(name.to_owned(), value);
+        };
+        if !self.expectations.kinds.is_empty() {
+            set("plugins.expect.ok", self.expectations.ok as f64);
+            set("plugins.expect.failed", self.expectations.failed as f64);
+        }
+        for (kind, expected) in &self.expectations.kinds {
+            set(&format!("plugins.expect.ok.{kind}"), expected.ok as f64);
+            set(&format!("plugins.expect.failed.{kind}"), expected.failed as f64);
         }
     }
 
