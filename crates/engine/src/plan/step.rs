@@ -185,88 +185,6 @@ pub enum Repeat {
     While(Condition),
 }
 
-/// An HTTP request and what is wanted of its response.
-#[derive(Clone, Debug)]
-pub struct HttpStep {
-    /// What it is counted and timed as.
-    pub operation: OperationId,
-    /// In capitals, as it goes on the wire.
-    pub method: String,
-    /// Absolute, or relative to the target.
-    pub url: Template,
-    /// Names and values; a step's own win over defaults.
-    pub headers: Vec<(String, Template)>,
-    /// Added to the URL's own, encoded as a form is.
-    pub query: Vec<(String, Template)>,
-    /// Put among the user's cookies first, as if this URL had set them.
-    pub cookies: Vec<(String, Template)>,
-    /// What is sent.
-    pub body: Body,
-    /// User and password (RFC 7617).
-    pub basic_auth: Option<(Template, Template)>,
-    /// Whether 3xx responses with a Location are followed.
-    pub follow_redirects: bool,
-    /// Longest wait before it counts as failed.
-    pub timeout: Duration,
-    /// Values kept for later steps.
-    pub captures: Vec<Capture>,
-    /// Values demanded.
-    pub matches: Vec<Match>,
-    /// What is expected of the response, and counted.
-    pub expect: Option<Box<Expectations>>,
-    /// Asks for a compressed response, which captures and the like see as it was before.
-    pub compressed: bool,
-    /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
-    /// status below 300 is its acknowledgement; any other fails the operation.
-    pub is_message: bool,
-    /// Functions around it.
-    pub hooks: Option<Box<Hooks>>,
-    /// The bytes all users have in common; front ends leave it at its default.
-    pub prepared: Prepared,
-}
-
-impl HttpStep {
-    /// A plain request, without anything that may be left out; redirects are followed.
-    pub fn new(operation: OperationId, method: &str, url: Template) -> HttpStep {
-        HttpStep {
-            operation,
-            method: method.to_owned(),
-            url,
-            headers: Vec::new(),
-            query: Vec::new(),
-            cookies: Vec::new(),
-            body: Body::Empty,
-            basic_auth: None,
-            follow_redirects: true,
-            timeout: DEFAULT_TIMEOUT,
-            captures: Vec::new(),
-            matches: Vec::new(),
-            expect: None,
-            compressed: false,
-            is_message: false,
-            hooks: None,
-            prepared: Prepared::default(),
-        }
-    }
-}
-
-/// A request's body.
-#[derive(Clone, Debug)]
-pub enum Body {
-    /// Nothing.
-    Empty,
-    /// Text as rendered.
-    Text(Template),
-    /// JSON.
-    Json(JsonTemplate),
-    /// As it is, whatever it is.
-    Bytes(Bytes),
-    /** application/x-www-form-urlencoded */
-    Form(Vec<(String, Template)>),
-    /** multipart/form-data */
-    Multipart(Arc<[FormPart]>),
-}
-
 /// Keeps a value of a response or message.
 #[derive(Clone, Debug)]
 pub struct Capture {
@@ -424,21 +342,6 @@ pub struct Expect {
     pub awaited: Awaited,
 }
 
-/// Defaults of the HTTP client.
-#[derive(Clone, Debug)]
-pub struct HttpOptions {
-    /// Names and values; a step's own win over defaults.
-    pub headers: Vec<(String, Template)>,
-    /// Longest wait before it counts as failed.
-    pub timeout: Duration,
-    /// Connections per origin and shard shared by its users; None: one keep-alive connection per user.
-    pub pool: Option<usize>,
-    /// Whether the pool's connections to the target are opened before the first user arrives.
-    pub warm: bool,
-    /// Over TLS, offer HTTP/2 by ALPN.
-    pub http2: bool,
-}
-
 /// Defaults of WebSocket connections.
 #[derive(Clone, Debug)]
 pub struct WebsocketOptions {
@@ -496,12 +399,6 @@ pub enum SocketioTransport {
 
 /// Time limit of an operation when the script sets none (Artillery's).
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-
-impl Default for HttpOptions {
-    fn default() -> HttpOptions {
-        HttpOptions { headers: Vec::new(), timeout: DEFAULT_TIMEOUT, pool: None, warm: false, http2: true }
-    }
-}
 
 impl Default for WebsocketOptions {
     fn default() -> WebsocketOptions {

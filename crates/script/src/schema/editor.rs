@@ -172,19 +172,7 @@ fn shape(key: &Key) -> Option<Value> {
         | "a mapping with a flow"
         | "a mapping with user and pass"
         | "a mapping with capture or match" => mapping(key),
-        "a mapping of names to texts" => names_to(text_or_null()),
-        "a mapping of names to texts or lists of them" => {
-            names_to(either(&[text_or_null(), list(text_or_null())]))
-        }
-        "a mapping of names to texts or parts" => names_to(either(&[text_or_null(), mapping(key)])),
-        "a mapping of names to texts, or a text" => {
-            either(&[json!({ "type": "string" }), names_to(text_or_null())])
-        }
-        "a mapping of names to values" => names_to(json!(true)),
-        "a mapping of names to lists" => names_to(either(&[
-            scalar(),
-            json!({ "type": "array", "items": scalar(), "minItems": 1, "uniqueItems": true }),
-        ])),
+        wants if wants.starts_with("a mapping of names to ") => return names_shape(key),
         "a mapping of named settings" => names_to(json!({ "$ref": reference("config") })),
         "a list of metric: limit" => one_or_more(names_to(number("number"))),
         "a list of conditions" => one_or_more(either(&[json!({ "type": "string" }), mapping(key)])),
@@ -225,6 +213,27 @@ fn shape(key: &Key) -> Option<Value> {
         wants if wants.starts_with("a list of `") => one_or_more(words(wants)),
         wants if wants.starts_with('`') && wants.ends_with('`') => words(wants),
         wants => return is_text(wants).then(scalar),
+    })
+}
+
+/// The same of what is a mapping whose names are free.
+fn names_shape(key: &Key) -> Option<Value> {
+    let text_or_null = || json!({ "type": ["string", "number", "boolean", "null"] });
+    Some(match key.wants {
+        "a mapping of names to texts" => names_to(text_or_null()),
+        "a mapping of names to texts or lists of them" => {
+            names_to(either(&[text_or_null(), list(text_or_null())]))
+        }
+        "a mapping of names to texts or parts" => names_to(either(&[text_or_null(), mapping(key)])),
+        "a mapping of names to texts, or a text" => {
+            either(&[json!({ "type": "string" }), names_to(text_or_null())])
+        }
+        "a mapping of names to values" => names_to(json!(true)),
+        "a mapping of names to lists" => names_to(either(&[
+            scalar(),
+            json!({ "type": "array", "items": scalar(), "minItems": 1, "uniqueItems": true }),
+        ])),
+        _ => return None,
     })
 }
 

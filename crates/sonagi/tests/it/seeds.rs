@@ -104,8 +104,8 @@ fn the_published_four_phases_lose_nobody() {
     ] } });
     let answer = run(&place, "artillery-http-config.yml", &shorter);
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    assert_eq!(users(&answer.json()), (33, 33, 0), "{answer:?}");
-    assert_eq!(metric(&service, "chat_logins_total"), 33);
+    assert_eq!(users(&answer.json()), (36, 36, 0), "{answer:?}");
+    assert_eq!(metric(&service, "chat_logins_total"), 36);
 }
 
 #[test]
