@@ -1,16 +1,13 @@
 //! The steps of a flow: a closed vocabulary every script language compiles to.
 
-use bytes::Bytes;
 use regex::Regex;
 use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::expect::Expectations;
-use super::hooks::{Call, Condition, Hooks};
-use super::multipart::FormPart;
-use super::prepared::Prepared;
+use super::hooks::{Call, Condition};
+use super::request::HttpStep;
 use super::search::{OpenSource, Search};
 use super::template::{Expression, JsonTemplate, Template};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
