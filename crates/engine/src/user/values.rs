@@ -87,29 +87,19 @@ impl Values {
             .filter(|(_, choices)| choices.len() > 1)
             .map(|(name, choices)| (name.clone(), choices[rng.usize(..choices.len())].clone()))
             .collect();
-        Values {
-            common,
-            member,
-            rng,
-            own,
-            rows,
-            uuid: None,
-            loops: Vec::new(),
-            room: None,
-            acquaintance: None,
-            cursor: None,
-            hides_cursor: false,
-            stamp: None,
-            unset: None,
-        }
+        Values { own, rows, ..Values::empty(common, member, rng) }
     }
 
     /// What stands in their place while they are lent to a branch of the user.
     pub(crate) fn hollow(&self) -> Values {
+        Values::empty(Rc::clone(&self.common), self.member, fastrand::Rng::with_seed(0))
+    }
+
+    fn empty(common: Rc<Common>, member: u32, rng: fastrand::Rng) -> Values {
         Values {
-            common: Rc::clone(&self.common),
-            member: self.member,
-            rng: fastrand::Rng::with_seed(0),
+            common,
+            member,
+            rng,
             own: Vec::new(),
             rows: Vec::new(),
             uuid: None,
