@@ -51,7 +51,7 @@ pub(crate) fn request(
     let captures = captures(reader, &own, Answer::Response, flow.settings.strict_capture);
     let matches = matches(reader, &own, Answer::Response);
     let expect = expectations(reader, flow, &own);
-    let compressed = reader.boolean(&own, "gzip").unwrap_or(false);
+    let compressed = reader.boolean(&own, "gzip").unwrap_or(true);
     let hooks = functions::hooks(reader, flow, &own, &method);
     let operation = reader.operation(own.place, &name, OperationKind::Http)?;
     plugins::endpoint(reader, operation, &own);

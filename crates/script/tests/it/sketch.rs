@@ -238,8 +238,8 @@ impl Sketch<'_> {
         }
         text.push_str(&format!(" {:?}", step.timeout));
         text.push_str(&found(&step.captures, &step.matches));
-        if step.compressed {
-            text.push_str(" compressed");
+        if !step.compressed {
+            text.push_str(" uncompressed");
         }
         if let Some(expect) = &step.expect {
             text.push_str(&expectations(expect));
