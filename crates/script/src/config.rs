@@ -82,6 +82,14 @@ pub(crate) fn variables(
         if !matches!(node.kind, Kind::Map(_)) {
             reader.wrong(config, "variables", node);
         }
+        // Those that say their value themselves come first: the others may be made of them.
+        for entry in node.entries().iter().filter(|entry| !has_holes(&entry.value)) {
+            let given = overrides.variables.iter().find(|(name, _)| **name == entry.key);
+            let value = given.map_or_else(|| entry.value.to_value(), |(_, value)| value.clone());
+            if let [only] = choices(value).as_slice() {
+                reader.names.declare_constant(&entry.key, only.clone());
+            }
+        }
         for entry in node.entries() {
             let value = filled(reader, &entry.value);
             if matches!(&value, Value::Array(items) if items.is_empty()) {
@@ -111,6 +119,15 @@ fn choices(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
         single => vec![single],
+    }
+}
+
+fn has_holes(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Text { text, .. } => text.contains("{{"),
+        Kind::List(items) => items.iter().any(has_holes),
+        Kind::Map(entries) => entries.iter().any(|entry| has_holes(&entry.value)),
+        _ => false,
     }
 }
 

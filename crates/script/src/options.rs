@@ -112,7 +112,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     }
     http(reader, config, &mut settings);
     if let Some(ws) = reader.section(config, "ws", &schema::WS) {
-        websocket(reader, &ws, &mut settings);
+        websocket(reader, config, &ws, &mut settings);
         settings.blocks.lay(reader, Engine::Websocket, &ws);
     }
     if let Some(fields) = reader.section(config, "socketio", &schema::SOCKETIO) {
@@ -173,13 +173,23 @@ pub(crate) fn time_limit(reader: &mut Reader, fields: &Fields<'_>) -> Option<Dur
     Some(timeout)
 }
 
+/// The same of a section, where a `timeout` of the whole config wins, as in Artillery.
+fn time_limit_below(reader: &mut Reader, config: &Fields<'_>, fields: &Fields<'_>) -> Option<Duration> {
+    let timeout = time_limit(reader, fields)?;
+    if config.get("timeout").is_none() {
+        return Some(timeout);
+    }
+    reader.notice(fields.place_of("timeout"), "timeout: no effect, as in Artillery; `config.timeout` wins");
+    None
+}
+
 fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
-    // The older place first, so that `http.defaults` wins.
+    // The older place first: what `http.defaults` has of headers and of cookies takes the place of all that it has.
     if let Some(fields) = reader.section(config, "defaults", &schema::DEFAULTS) {
         defaults(reader, &fields, settings);
     }
     let Some(fields) = reader.section(config, "http", &schema::HTTP) else { return };
-    if let Some(timeout) = time_limit(reader, &fields) {
+    if let Some(timeout) = time_limit_below(reader, config, &fields) {
         settings.http.timeout = timeout;
     }
     if let Some(pool) = reader.whole(&fields, "pool") {
@@ -212,10 +222,12 @@ fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
 }
 
 fn defaults(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
-    let headers = reader.headers(fields, "headers");
-    lay_over(&mut settings.http.headers, headers, true);
-    let cookies = reader.cookies(fields, "cookie");
-    lay_over(&mut settings.cookies, cookies, false);
+    if fields.get("headers").is_some() {
+        settings.http.headers = reader.headers(fields, "headers");
+    }
+    if fields.get("cookie").is_some() {
+        settings.cookies = reader.cookies(fields, "cookie");
+    }
     if let Some(strict) = reader.boolean(fields, "strictCapture") {
         settings.strict_capture = strict;
     }
@@ -266,11 +278,11 @@ fn plain_millis(text: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit()) { format!("{text}ms") } else { text.to_owned() }
 }
 
-fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
+fn websocket(reader: &mut Reader, config: &Fields<'_>, fields: &Fields<'_>, settings: &mut Settings) {
     settings.addresses.websocket = fields.get("url").cloned();
     settings.websocket.headers = reader.headers(fields, "headers");
     settings.websocket.subprotocols = texts(reader, fields, "subprotocols");
-    if let Some(timeout) = time_limit(reader, fields) {
+    if let Some(timeout) = time_limit_below(reader, config, fields) {
         settings.websocket.timeout = timeout;
     }
     if let Some(bytes) = reader.whole(fields, "maxMessage") {

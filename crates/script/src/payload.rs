@@ -198,7 +198,7 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
             && record
                 .iter()
                 .take(names.len())
-                .any(|cell| cell.parse::<f64>().is_ok() && value(cell, true).is_string())
+                .any(|cell| cell.parse().is_ok_and(f64::is_finite) && value(cell, true).is_string())
         {
             let text = "what would be another number, like 007, stays a text here; Artillery makes 7 of it";
             reader.notice(place, text);

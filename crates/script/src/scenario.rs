@@ -87,7 +87,8 @@ pub(crate) fn scenarios(
 ) -> (Vec<Scenario>, bool) {
     let Some(node) = script.get("scenarios") else {
         let what = "the script has no scenarios: users have nothing to do";
-        reader.missing(script, &["scenarios"], what, "add `scenarios: [{flow: [{get: {url: /}}]}]`");
+        let hint = "add `scenarios: [{flow: [{get: {url: /}}]}]`; of a file that has only the config say `--config` before the script";
+        reader.missing(script, &["scenarios"], what, hint);
         return (Vec::new(), false);
     };
     let items = reader.list(script, "scenarios", false);
@@ -384,6 +385,14 @@ pub(crate) fn fixed_flow(
             format!("`{key}` runs once and joins no room: nothing in it can be stamped"),
             None,
         );
+    }
+    if key == "before" {
+        for name in reader.names.shadowed() {
+            let text = format!(
+                "what it sets as \"{name}\" no user sees: `config.variables` or a payload wins, as in Artillery"
+            );
+            reader.notice(fields.place, text);
+        }
     }
     let unset = reader.names.end_flow(key == "before");
     reader.unset(unset);

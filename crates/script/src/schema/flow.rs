@@ -161,7 +161,7 @@ pub(crate) const REQUEST: Area = Area {
             "gzip",
             "true or false",
             "true",
-            "Whether the response may come compressed; captures see it as it was before. false by default.",
+            "Whether the response may come compressed; captures see it as it was before. true by default.",
         ),
         key("beforeRequest", FUNCTIONS, "sign", "Called before the request; may change it."),
         key("afterResponse", FUNCTIONS, "check", "Called with the response."),

@@ -151,9 +151,23 @@ pub(crate) const AREAS: &[&Area] = &[
     &RECONNECT_STEP,
 ];
 
-/// Where else a key stands, if it is a key of another place.
-pub(crate) fn home_of(name: &str, except: &Area) -> Option<&'static Area> {
-    AREAS.iter().find(|area| !std::ptr::eq(**area, except) && area.key(name).is_some()).copied()
+/// Where else a key stands, if it is one of a place nearby: inside this one, around it or beside it. Farther away the same
+/// name means something else, and to send an author there leads astray.
+pub(crate) fn home_of(name: &str, area: &'static Area) -> Option<&'static Area> {
+    let has_it = |near: &&'static Area| near.path != area.path && near.key(name).is_some();
+    next_to(area).find(has_it).or_else(|| next_to(area).flat_map(next_to).find(has_it))
+}
+
+/// The places inside this one, then those it stands in.
+fn next_to(area: &'static Area) -> impl Iterator<Item = &'static Area> {
+    let around = AREAS.iter().copied().filter(|outer| inside(outer).any(|inner| inner.path == area.path));
+    inside(area).chain(around)
+}
+
+/// The places inside this one; what has a flow has steps in it.
+fn inside(area: &'static Area) -> impl Iterator<Item = &'static Area> {
+    let steps = crate::flow::verbs().map(|(_, step)| step).filter(|_| area.key("flow").is_some());
+    area.keys.iter().flat_map(|key| key.of.iter().copied()).chain(steps)
 }
 
 /// The tables as Markdown, one section per place: the body of `docs/scripts.md`'s reference.

@@ -1,6 +1,7 @@
 //! Environments are read whole, whichever one is chosen.
 
-use crate::support::{load_with, problems};
+use crate::sketch::sketch;
+use crate::support::{load_with, notices, problems};
 use sonagi_script::Overrides;
 
 /// Lines of the environment `far`, from line 5 column 7.
@@ -78,4 +79,14 @@ fn environments_are_a_mapping() {
             r#"4:17: environments wants a mapping of named settings, e.g. `environments: {staging: {target: "https://staging.example"}}`; got a list of 1"#,
         ]
     );
+}
+
+#[test]
+fn an_environment_of_a_script_without_any_only_sets_the_name() {
+    let text = "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n\
+        scenarios: [{flow: [{get: {url: \"/{{ $environment }}\"}}]}]\n";
+    let chosen = Overrides { environment: Some("far".into()), ..Overrides::default() };
+    let loaded = load_with(text, &chosen).unwrap();
+    assert_eq!(notices(&loaded), [r#"2:3: the script has no `environments`: "far" only sets $environment"#]);
+    assert!(sketch(&loaded.plan).contains("/far"));
 }

@@ -7,7 +7,7 @@ fn mistakes_in_config_phases_and_scenarios_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 67] = [
+const CASES: [Case; 69] = [
     (whole, "config: [1\n", &["2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"]),
     (whole, "", &["1:1: the script is empty | a script has `config:` and `scenarios:`"]),
     (
@@ -79,7 +79,7 @@ const CASES: [Case; 67] = [
         whole,
         "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n",
         &[
-            "1:1: the script has no scenarios: users have nothing to do | add `scenarios: [{flow: [{get: {url: /}}]}]`",
+            "1:1: the script has no scenarios: users have nothing to do | add `scenarios: [{flow: [{get: {url: /}}]}]`; of a file that has only the config say `--config` before the script",
         ],
     ),
     (
@@ -96,6 +96,22 @@ const CASES: [Case; 67] = [
         config,
         "  arrivalRate: 5\n",
         &[r#"4:3: unknown key "arrivalRate" in config | "arrivalRate" belongs in a phase (config.phases[])"#],
+    ),
+    // The name of a key far away is no help: `pingInterval` is one of `serve`.
+    (
+        config,
+        "  socketio: {pingInterval: 5}\n",
+        &[
+            r#"4:14: unknown key "pingInterval" in the Socket.IO options | known keys: url, path, query, extraHeaders, auth, transports, timeout, rejectUnauthorized, upgrade, protocol, subscribe, publish, verbose, forceNew, multiplex, autoConnect, secure, withCredentials, reconnection, reconnectionAttempts, reconnectionDelay, reconnectionDelayMax, rememberUpgrade"#,
+        ],
+    ),
+    (
+        config,
+        "  ws: {origin: x, cert: a.pem}\n",
+        &[
+            "4:8: \"origin\" in config.ws is refused: it is a header like others | write `headers: {origin: …}`",
+            "4:19: \"cert\" in config.ws is refused: certificates are not read from files in this version | remove it",
+        ],
     ),
     (
         config,

@@ -32,15 +32,14 @@ const CASES: [Case; 43] = [
     ),
     (
         http,
-        "    - post: {url: /, json: {}, body: x}\n",
-        &["7:32: a request has one body; this one has json and body"],
+        "    - post: {url: /, json: {}, form: {a: x}}\n",
+        &["7:32: a request has one body; this one has json and form"],
     ),
     (
         http,
         "    - post: {url: /, json: {x: \"{{ $nope }}\"}, body: \"{{ missing }}\"}\n",
         &[
             "7:36: there is no template function $nope",
-            "7:48: a request has one body; this one has json and body",
             r#"7:58: nothing sets the variable "missing" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     ),

@@ -207,7 +207,7 @@ fn stomp_is_spoken_as_its_protocol_has_it() {
             r#"10:15: a STOMP message is a mapping with a destination; got the text "hello" | write `send: {destination: /app/hello, body: hello}`, or add `to: "{{ room }}"`"#,
             "11:39: body wants a text; got a mapping | an object or a list is sent with `json:`",
             "12:42: a message has one body; this one has body and json",
-            r#"13:19: unknown key "url" in a STOMP connect | "url" belongs in config.ws (config.ws)"#,
+            r#"13:19: unknown key "url" in a STOMP connect | "url" belongs in a WebSocket connect (flow[].connect (engine: ws))"#,
             "14:20: namespaces belong to Socket.IO; this is stomp",
         ],
     );
