@@ -30,7 +30,10 @@ struct Form {
 }
 
 fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
-    let fields = reader.fields(node, &schema::PAYLOAD)?;
+    let Some(fields) = reader.fields(node, &schema::PAYLOAD) else {
+        reader.names.may_be_anything();
+        return None;
+    };
     let order = order(reader, &fields);
     let all_as = all_as(reader, &fields);
     let form = Form {

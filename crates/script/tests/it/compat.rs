@@ -112,6 +112,23 @@ fn streams_and_polls_load_with_and_without_a_room() {
 }
 
 #[test]
+fn whatever_a_part_of_a_script_may_say_loads() {
+    for name in [
+        "served",
+        "processor",
+        "responses",
+        "sockets",
+        "socketio-settings",
+        "pull-settings",
+        "stomp-settings",
+    ] {
+        check(name);
+    }
+    check("figures");
+    check("settings");
+}
+
+#[test]
 fn what_before_captures_is_known_to_all_flows() {
     check("before-after");
 }
