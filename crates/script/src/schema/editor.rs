@@ -49,6 +49,10 @@ fn definition(area: &Area) -> Value {
         "properties": area.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect::<Map<_, _>>(),
         "additionalProperties": false,
     });
+    // Plugins of other names are taken with a notice.
+    if area.path == super::PLUGINS.path {
+        definition["additionalProperties"] = Value::from(true);
+    }
     if area.path == SCRIPT.path {
         definition["patternProperties"] = json!({ "^x-": true });
     }

@@ -131,6 +131,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &EXPECTED,
     &CAPTURE,
     &MATCH,
+    &FUNCTION_STEP,
     &THINK,
     &LOG,
     &LOOP,

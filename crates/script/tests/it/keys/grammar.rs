@@ -56,7 +56,9 @@ impl Grammar {
     /// What judges a value under a key.
     pub(super) fn validator(&self, said: &Value) -> Validator {
         let mut schema = said.clone();
-        schema["$defs"] = self.0["$defs"].clone();
+        if !below(said).is_empty() {
+            schema["$defs"] = self.0["$defs"].clone();
+        }
         jsonschema::draft202012::new(&schema).unwrap()
     }
 }

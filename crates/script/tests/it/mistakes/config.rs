@@ -13,7 +13,9 @@ const CASES: [Case; 67] = [
     (
         whole,
         "- a\n- b\n",
-        &[r#"1:1: a script is a mapping; got a list of 2 | e.g. `config: {target: "http://127.0.0.1:8080"}`"#],
+        &[
+            r#"1:1: a script is a mapping; got a list of 2 | e.g. `config: {target: "http://127.0.0.1:8080"}`"#,
+        ],
     ),
     (
         whole,
@@ -228,7 +230,11 @@ const CASES: [Case; 67] = [
             r#"3:40: arrivalRate wants a number of users per second; got the text "five" | e.g. `arrivalRate: 5`"#,
         ],
     ),
-    (phases, "{duration: 60, arrivalRate: -1}", &["3:40: arrivalRate must be 0 or more; got -1 | e.g. `arrivalRate: 5`"]),
+    (
+        phases,
+        "{duration: 60, arrivalRate: -1}",
+        &["3:40: arrivalRate must be 0 or more; got -1 | e.g. `arrivalRate: 5`"],
+    ),
     (phases, "{duration: 60, arrivalRate: 0}", &["3:11: all phases are pauses: no user ever arrives"]),
     (phases, "{duration: 0, arrivalRate: 1}", &["3:23: duration must be longer than 0 s"]),
     (
@@ -291,8 +297,16 @@ const CASES: [Case; 67] = [
     ),
     (scenario, "    name: x\n", &["6:5: a scenario needs a flow | add `flow:` with a list of steps"]),
     (scenario, "    flow: []\n", &["6:11: the flow is empty: users have nothing to do"]),
-    (scenario, "    weight: -1\n    flow: [{think: 1}]\n", &["6:13: weight must be 0 or more; got -1 | e.g. `weight: 3`"]),
-    (phases, "{duration: -1, arrivalRate: 1}", &["3:23: duration must be 0 or more; got -1 | e.g. `duration: 60`"]),
+    (
+        scenario,
+        "    weight: -1\n    flow: [{think: 1}]\n",
+        &["6:13: weight must be 0 or more; got -1 | e.g. `weight: 3`"],
+    ),
+    (
+        phases,
+        "{duration: -1, arrivalRate: 1}",
+        &["3:23: duration must be 0 or more; got -1 | e.g. `duration: 60`"],
+    ),
     (
         config,
         "  plugins: [ensure]\n",

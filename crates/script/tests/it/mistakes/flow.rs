@@ -113,7 +113,7 @@ const CASES: [Case; 43] = [
         "    - get: {url: /, expect: {statusCode: ok}}\n",
         &[r#"7:42: statusCode wants a status from 100 to 599; got the text "ok" | e.g. `statusCode: 200`"#],
     ),
-    (http, "    - get: {url: /, auth: {user: a}}\n", &["7:27: auth needs pass"]),
+    (http, "    - get: {url: /, auth: {user: a}}\n", &["7:27: auth needs pass | e.g. `pass: secret`"]),
     (
         http,
         "    - get: {url: /, capture: {json: $.a}}\n",
@@ -214,9 +214,7 @@ const CASES: [Case; 43] = [
     (
         http,
         "    - disconnect\n",
-        &[
-            r#"7:7: a step is a mapping; got the text "disconnect" | write `disconnect: true`"#,
-        ],
+        &[r#"7:7: a step is a mapping; got the text "disconnect" | write `disconnect: true`"#],
     ),
     (
         http,

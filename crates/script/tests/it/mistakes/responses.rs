@@ -141,7 +141,9 @@ const EXPECTATIONS: &[Case] = &[
     (
         http,
         "    - get: {url: /, expect: {notStatusCode: [200, 2xx]}}\n",
-        &["7:51: notStatusCode wants a status from 100 to 599; got the text \"2xx\" | e.g. `notStatusCode: 500`"],
+        &[
+            "7:51: notStatusCode wants a status from 100 to 599; got the text \"2xx\" | e.g. `notStatusCode: 500`",
+        ],
     ),
     (
         http,

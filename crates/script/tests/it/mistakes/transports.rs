@@ -84,7 +84,7 @@ fn templates_hold_their_holes_and_use_no_other_template() {
         "      - subscribe: a\n      - send: {a: 1}\n        to: a\n",
         &[
             "4:19: a template cannot use `subscribe`: it is what `subscribe` does (used by the `subscribe` step on line 8) | write what it does: a plain `send`, `emit` or `post`",
-            "4:56: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9)",
+            "4:56: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9) | write \"{{ $message }}\" where the message goes",
         ],
     );
     check(

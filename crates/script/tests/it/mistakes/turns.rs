@@ -66,7 +66,11 @@ const CASES: [Case; 43] = [
             r#"8:14: count: "9-9" is no turn at all | a range ends before its second number: "9-10" is one turn"#,
         ],
     ),
-    (http, "    - loop: [{think: 1}]\n      count: -2\n", &["8:14: count must be 0 or more; got -2 | e.g. `count: \"9-12\"`"]),
+    (
+        http,
+        "    - loop: [{think: 1}]\n      count: -2\n",
+        &["8:14: count must be 0 or more; got -2 | e.g. `count: \"9-12\"`"],
+    ),
     (
         http,
         "    - parallel: {get: {url: /}}\n",
@@ -157,12 +161,12 @@ const CASES: [Case; 43] = [
     (
         config,
         "  plugins: {fake-data: 5}\n",
-        &["4:13: fake-data wants a mapping; got 5 | e.g. `fake-data: {}`"],
+        &["4:24: fake-data wants a mapping; got 5 | e.g. `fake-data: {}`"],
     ),
     (
         config,
         "  fake-data: [a]\n",
-        &["4:3: fake-data wants a mapping; got a list of 1 | e.g. `fake-data: {}`"],
+        &["4:14: fake-data wants a mapping; got a list of 1 | e.g. `fake-data: {}`"],
     ),
     (
         config,
