@@ -103,7 +103,16 @@ impl Pages {
                 std::fs::write(&path, &text).unwrap();
             }
             let expected = std::fs::read_to_string(&path).unwrap_or_default();
-            assert_eq!(text, expected, "{}", path.display());
+            let first = text.lines().zip(expected.lines()).position(|(now, before)| now != before);
+            let line = first.unwrap_or(text.lines().count().min(expected.lines().count()));
+            let of = |text: &str| text.lines().nth(line).unwrap_or("nothing").to_owned();
+            assert!(
+                text == expected,
+                "mistakes/{name}.txt:{}: now {:?}, was {:?}",
+                line + 1,
+                of(&text),
+                of(&expected)
+            );
         }
     }
 }
