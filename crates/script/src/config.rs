@@ -34,6 +34,8 @@ pub(crate) fn target(
         None => reader.text(config, "target"),
     };
     let Some(target) = given else {
+        // One problem is enough: nothing is said of addresses that begin with it.
+        reader.constants.target = Some(STAND_IN.to_owned());
         if config.get("target").is_none() {
             let environments = config.get("environments").map(Node::entries).unwrap_or_default();
             let with_target: Vec<&str> = environments
@@ -81,6 +83,7 @@ pub(crate) fn variables(
     if let Some(node) = config.get("variables") {
         if !matches!(node.kind, Kind::Map(_)) {
             reader.wrong(config, "variables", node);
+            reader.names.may_be_anything();
         }
         // Those that say their value themselves come first: the others may be made of them.
         for entry in node.entries().iter().filter(|entry| !has_holes(&entry.value)) {

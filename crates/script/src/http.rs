@@ -188,10 +188,8 @@ fn auth(reader: &mut Reader, own: &Fields<'_>) -> Option<(Template, Template)> {
     let auth = reader.section(own, "auth", &schema::AUTH)?;
     let user = reader.template_of(&auth, "user");
     let pass = reader.template_of(&auth, "pass");
-    for key in ["user", "pass"] {
-        if auth.get(key).is_none() {
-            reader.problem(auth.place, format!("auth needs {key}"), None);
-        }
+    for key in schema::AUTH.keys.iter().filter(|key| auth.get(key.name).is_none()) {
+        reader.missing(&auth, &[key.name], &format!("auth needs {}", key.name), &key.as_written());
     }
     Some((user?, pass?))
 }

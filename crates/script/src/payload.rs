@@ -30,7 +30,10 @@ struct Form {
 }
 
 fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
-    let fields = reader.fields(node, &schema::PAYLOAD)?;
+    let Some(fields) = reader.fields(node, &schema::PAYLOAD) else {
+        reader.names.may_be_anything();
+        return None;
+    };
     let order = order(reader, &fields);
     let all_as = all_as(reader, &fields);
     let form = Form {
@@ -113,7 +116,10 @@ fn names(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<String>> {
     for item in reader.list(fields, "fields", true) {
         match crate::reader::plain_text(item) {
             Some(name) => names.push(name.trim().to_owned()),
-            None => reader.wrong(fields, "fields", item),
+            None => {
+                reader.wrong(fields, "fields", item);
+                reader.names.may_be_anything();
+            }
         }
     }
     Some(names)
@@ -128,7 +134,10 @@ fn delimiter(reader: &mut Reader, fields: &Fields<'_>) -> u8 {
             reader.wrong(fields, "delimiter", node);
             b','
         }
-        None => b',',
+        None => {
+            reader.names.may_be_anything();
+            b','
+        }
     }
 }
 
@@ -137,7 +146,9 @@ fn all_as(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
     if !reader.boolean(fields, "loadAll").unwrap_or(false) {
         return None;
     }
-    if name.is_none() {
+    if name.is_none() && fields.get("name").is_some() {
+        reader.names.may_be_anything();
+    } else if name.is_none() {
         reader.problem(
             fields.place_of("loadAll"),
             "loadAll needs the name of the list",

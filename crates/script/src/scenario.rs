@@ -219,6 +219,7 @@ fn socketio_options(
     if let Some(own) = reader.section(fields, "socketio", &schema::SOCKETIO) {
         crate::options::socketio(reader, &own, &mut options);
         crate::options::at_the_target(reader, &own, &mut options);
+        crate::options::certificates_elsewhere(reader, &own);
         if engine.is_socketio() {
             block.lay(reader, &own);
         }
@@ -366,10 +367,16 @@ pub(crate) fn fixed_flow(
     settings: &Settings,
 ) -> Vec<Step> {
     let Some(fields) = reader.section(script, key, &schema::FIXED_FLOW) else { return Vec::new() };
+    reader.remark(&fields, "name");
     let items = reader.list(&fields, "flow", false);
     let engine = match fields.get("engine") {
-        Some(_) => named_engine(reader, &fields, "engine").unwrap_or(Engine::Http),
-        None => Engine::Http,
+        Some(_) => named_engine(reader, &fields, "engine"),
+        None => Some(Engine::Http),
+    };
+    let Some(engine) = engine else {
+        // Nobody can say what its steps would have set.
+        reader.names.may_be_anything();
+        return Vec::new();
     };
     let options =
         if engine == Engine::SocketioV3 { settings.socketio_v3.clone() } else { settings.socketio.clone() };

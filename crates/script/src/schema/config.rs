@@ -312,8 +312,8 @@ pub(crate) const HTTP: Area = Area {
         key(
             "http2",
             "true or false",
-            "true",
-            "Whether HTTP/2 is offered over TLS; false by default. (Sonagi's own.)",
+            "false",
+            "Whether HTTP/2 is offered over TLS; true by default. (Sonagi's own.)",
         ),
         ignored("extendedMetrics", "connect and first-byte times are always kept"),
         ignored("maxSockets", "use `pool`"),

@@ -75,6 +75,11 @@ impl Key {
         self
     }
 
+    /// The hint that shows one.
+    pub(crate) fn as_written(&self) -> String {
+        format!("e.g. `{}: {}`", self.name, self.example)
+    }
+
     /// Whether it wants a number or a time; none of them may be negative.
     pub(crate) fn is_quantity(&self) -> bool {
         ["a number", "a whole number", "a time", "a percentage", "milliseconds"]
@@ -126,6 +131,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &EXPECTED,
     &CAPTURE,
     &MATCH,
+    &FUNCTION_STEP,
     &THINK,
     &LOG,
     &LOOP,
@@ -137,6 +143,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &SUBSCRIBE_STEP,
     &STOMP_SUBSCRIBE,
     &SEND_STEP,
+    &SEND_BYTES_STEP,
     &SEND,
     &STOMP_SEND,
     &WAIT_STEP,

@@ -27,13 +27,13 @@ fn a_mistake_in_an_environment_is_found_whichever_one_is_chosen() {
     check(
         "phases: [{arrivalRate: many}]",
         &[
-            r#"5:31: arrivalRate wants a number of users per second, e.g. `arrivalRate: 5`; got the text "many""#,
+            r#"5:31: arrivalRate wants a number of users per second; got the text "many" | e.g. `arrivalRate: 5`"#,
         ],
     );
     check(
         "http: {timeout: soon, defaults: {headers: {x: \"{{ b }}\"}}}",
         &[
-            r#"5:24: timeout wants a time: seconds, or a text like "500ms", "30s", "5m", e.g. `timeout: 10`; got the text "soon""#,
+            r#"5:24: timeout wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "soon" | e.g. `timeout: 10`"#,
             r#"5:58: nothing sets the variable "b" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     );
@@ -76,7 +76,7 @@ fn environments_are_a_mapping() {
     assert_eq!(
         problems(&text),
         [
-            r#"4:17: environments wants a mapping of named settings, e.g. `environments: {staging: {target: "https://staging.example"}}`; got a list of 1"#,
+            r#"4:17: environments wants a mapping of named settings; got a list of 1 | e.g. `environments: {staging: {target: "https://staging.example"}}`"#,
         ]
     );
 }
