@@ -88,10 +88,6 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
     if all_as.is_none() {
         names.iter().for_each(|name| reader.declare_global(name));
     }
-    if order == RowOrder::Sequence {
-        let text = "order: sequence hands each row out once before any repeats, over all cores; Artillery starts over in every worker";
-        reader.notice(fields.place_of("order"), text);
-    }
     // A list of all rows that name no columns is one of lists.
     let nameless = all_as.is_some() && !is_json && !is_named;
     Some(Payload { fields: if nameless { Vec::new() } else { names }, rows, order, all_as })
