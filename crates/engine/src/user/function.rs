@@ -73,12 +73,16 @@ impl User {
         extra: Map<String, Value>,
     ) -> Result<Result<Answer, Refused>, Halt> {
         let Some(sidecar) = self.shard.processor() else {
+            if self.shard.is_stopping() {
+                // The run was asked to end before the module was loaded.
+                return Err(Halt::Stopped);
+            }
             let detail = format!("the function \"{function}\" has no processor to run in");
             return Ok(Err(Refused { failure: Failure::ProcessorLost, detail, timed_out: false }));
         };
         let (set, extra) = self.news(sidecar.generation(), extra);
         let call = processor::Call { user: self.values.member, kind, function, set, extra };
-        let (id, answer) = sidecar.call(&call);
+        let (id, answer) = sidecar.call(call);
         let limit = sidecar.timeout();
         let until = after(self.now(), limit);
         let waited = self.alongside(until, answer).await;

@@ -7,6 +7,7 @@ mod command_line;
 mod faults;
 mod functions;
 mod matrix;
+mod node;
 mod outcomes;
 mod reconnect;
 mod run;
