@@ -1,6 +1,6 @@
 // Functions of the scripts: every signature, every way to end.
 const { readFileSync } = require('node:fs');
-const { basename, dirname, join } = require('node:path');
+const { basename, join } = require('node:path');
 const helper = require('./files/helper.cjs');
 
 const rose = readFileSync(join(__dirname, 'files/rose.txt'), 'utf8').trim();
@@ -85,7 +85,7 @@ module.exports = {
       target: vars.target,
       environment: vars.$environment ?? 'none',
       script: basename(vars.$scenarioFile),
-      beside: vars.$dirname === dirname(vars.$scenarioFile),
+      folder: typeof vars.$dirname,
       test: typeof vars.$testId,
       env: [vars.$env.PATH, vars.$processEnvironment.PATH].every((path) => path === process.env.PATH),
     };

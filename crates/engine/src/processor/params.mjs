@@ -4,14 +4,16 @@
 const SENT = ['url', 'uri', 'method', 'headers', 'qs', 'cookie', 'auth', 'json', 'body', 'form', 'formData', 'target', 'subprotocols', 'options'];
 
 /** The keys of a request's parameters that a function set or changed, and those it deleted. */
-function changed({ params, before }) {
+function changed({ params, before, message }) {
   const set = [];
-  nameType(params);
+  // Behind a request only other functions see them.
+  const isSent = message.kind === 'before' || message.kind === 'connect';
+  if (isSent) nameType(params);
   for (const [key, value] of Object.entries(params)) {
     if (value === undefined) continue;
     const text = json(key === 'body' ? bytesOrText(value) : value);
     if (text === undefined || isLost(key, value)) {
-      if (!SENT.includes(key)) continue;
+      if (!isSent || !SENT.includes(key)) continue;
       const got = typeof value === 'object' ? (value.constructor?.name ?? 'an object') : `a ${typeof value}`;
       const rule = key === 'body' ? 'it may be text, a Buffer, a typed array, URLSearchParams or a form with getBuffer()' : 'JSON does not hold all of it';
       throw new TypeError(`the request's \`${key}\` cannot be sent: ${rule}, got ${got}`);
@@ -57,7 +59,8 @@ function nameType(params) {
 /** What the parameters were, to tell what a function makes of them. */
 function noteParams(call) {
   const { params } = call;
+  if (!params) return;
   call.before = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, json(value)]));
-  // What the function before made of it.
+  // What a function before made of it.
   if (typeof params.body?.base64 === 'string') params.body = Buffer.from(params.body.base64, 'base64');
 }

@@ -235,7 +235,7 @@ function run(message) {
   current.run(call, () => {
     try {
       call.user.learn(message);
-      if (kind === 'before' || kind === 'connect') noteParams(call);
+      noteParams(call);
       begin(call, kind);
     } catch (error) {
       finish(call, 'throw', described(error));

@@ -32,7 +32,7 @@ exports.same = async (request) => { request.agent = request; };
 exports.cycle = async (request) => { request.json = {}; request.json.again = request.json; };
 exports.big = async (request) => { request.headers = { n: 1n }; };
 exports.pairs = async (request) => { request.qs = bodies.query; };
-exports.after = async (request, response) => { request.body = bodies.map; request.json = request; };
+exports.after = async (request, response) => { request.body = bodies.map; request.json = request; request.seen = 1; };
 ";
 
 #[test]
@@ -79,6 +79,7 @@ fn a_body_is_sent_as_the_bytes_or_the_text_it_is_and_what_is_neither_fails_the_c
         let extra = json!({ "params": {}, "response": {} });
         let after = ask(&sidecar, 1, Kind::After, "after", json!({}), extra).await.unwrap();
         assert_eq!(after.error, None, "what was sent already is only looked at");
+        assert_eq!(Value::Object(after.params), json!({ "seen": 1 }), "by the next function");
     });
 }
 
