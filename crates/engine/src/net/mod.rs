@@ -153,12 +153,7 @@ struct Real {
 }
 
 impl Real {
-    async fn dial(
-        &self,
-        origin: &Origin,
-        alpn: Alpn,
-        note: &dyn Fn(Dialing),
-    ) -> Result<Socket, Failed> {
+    async fn dial(&self, origin: &Origin, alpn: Alpn, note: &dyn Fn(Dialing)) -> Result<Socket, Failed> {
         let stream = self.connect(origin, note).await?;
         note(Dialing::Connected);
         if !origin.tls {

@@ -139,8 +139,7 @@ impl Loading<'_> {
         };
         let module = Value::from(self.processor.module.display().to_string());
         let shared = self.shared;
-        let message =
-            format!(r#"[{{"do":"load","module":{module},"modules":{modules},"shared":{shared}}}]"#);
+        let message = format!(r#"[{{"do":"load","module":{module},"modules":{modules},"shared":{shared}}}]"#);
         framed(message.into_bytes())
     }
 }

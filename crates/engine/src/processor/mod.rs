@@ -15,6 +15,7 @@ mod message;
 mod tests;
 mod unloaded;
 
+use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
@@ -23,7 +24,6 @@ use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
-use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -35,9 +35,9 @@ use crate::clock::Clock;
 use crate::collect::TICK;
 use crate::control::Control;
 use crate::plan::Processor;
-use sonagi_measure::At;
 pub(crate) use message::{Answer, Call, Kind, Metric};
 use message::{Inbound, Loading};
+use sonagi_measure::At;
 pub use unloaded::Unloaded;
 use unloaded::check_version;
 

@@ -252,7 +252,8 @@ fn metrics_and_the_console_are_heard_and_so_is_what_is_said_at_the_very_end() {
         call(&sidecar, 1, "count", json!({})).await;
         let metric = |kind, name: &str, value| Said::Metric(Metric { kind, name: name.to_owned(), value });
         use sonagi_measure::custom::Kind::{Counter, Histogram, Rate};
-        let odd = "events.emit('started', …) means nothing here: the kinds are counter, rate, histogram and error";
+        let odd =
+            "events.emit('started', …) means nothing here: the kinds are counter, rate, histogram and error";
         let refused = "events.emit('counter', …) needs a name and a number, got bad and x";
         assert_eq!(
             sidecar.take_said(),

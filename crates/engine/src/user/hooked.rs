@@ -87,7 +87,10 @@ impl User {
             let shard = Rc::clone(&self.shard);
             let operation = shard.plan().operations.get(usize::from(step.operation.0));
             let known = operation.map_or("", |operation| operation.name.as_str());
-            self.tell_once("a request's name", format!("a function has named a request \"{name}\": it is still counted as \"{known}\""));
+            self.tell_once(
+                "a request's name",
+                format!("a function has named a request \"{name}\": it is still counted as \"{known}\""),
+            );
         }
         let rewritten =
             self.shard.plan().processor.as_ref().map(|processor| processor.rewrite.step(step, params));

@@ -74,12 +74,7 @@ impl User {
     }
 
     /// Goes where responses lead, to the one that leads nowhere else.
-    async fn follow(
-        &mut self,
-        begun: Begun,
-        step: &HttpStep,
-        answered: Answered,
-    ) -> Result<Answered, Halt> {
+    async fn follow(&mut self, begun: Begun, step: &HttpStep, answered: Answered) -> Result<Answered, Halt> {
         let Answered { mut origin, mut request, mut response } = answered;
         for followed in 0.. {
             self.jar.keep(&origin, &request.path, &response.headers);

@@ -274,7 +274,9 @@ impl Values {
 
     fn find(&self, variable: &str) -> Option<Cow<'_, Value>> {
         let named = |(name, _): &&(String, Value)| name == variable;
-        if variable == turns::ELEMENT && let Some(element) = self.loop_element() {
+        if variable == turns::ELEMENT
+            && let Some(element) = self.loop_element()
+        {
             return Some(Cow::Borrowed(element));
         }
         if let Some((_, value)) = self.own.iter().find(named) {

@@ -43,7 +43,8 @@ pub(super) fn step(
     if change.is_in("cookie") {
         change.lay_pairs("cookie", &mut step.cookies, false)?;
     }
-    if let Some(seconds) = change.changed("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = change.changed("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0)
+    {
         step.timeout = Duration::try_from_secs_f64(seconds).unwrap_or(step.timeout);
     }
     if let Some(follows) = change.changed("followRedirect").and_then(Value::as_bool) {
@@ -160,7 +161,8 @@ impl<'p> Change<'p> {
         let content_type = value.get("contentType").and_then(Value::as_str).map(str::to_owned);
         let content = match value.get("fromFile").and_then(Value::as_str) {
             Some(file) => {
-                let part = self.named_with(file).and_then(|name| known.iter().find(|part| part.name == *name));
+                let part =
+                    self.named_with(file).and_then(|name| known.iter().find(|part| part.name == *name));
                 let part = part.ok_or_else(|| {
                     format!("formData: {name}: the file {file} is none of the script's, which are read before the run")
                 })?;

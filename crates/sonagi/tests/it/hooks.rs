@@ -52,7 +52,8 @@ exports.seeMore = async (request, response) => {
   if (!(firstByte > 0 && Math.abs(sum - total) < 0.1 && total < 300)) throw new Error(JSON.stringify(phases));
 };
 ";
-    let config = "  variables: { email: user1@example.test }\n  http: { defaults: { headers: { X-All: of all } } }\n";
+    let config =
+        "  variables: { email: user1@example.test }\n  http: { defaults: { headers: { X-All: of all } } }\n";
     let scenario = "
   - flow:
       - post:
@@ -101,7 +102,13 @@ exports.seen = async ({ vars }) => { is(vars.$loopElement, { id: 2 }); };
     assert!(answer.err.contains("word is undefined"), "{}", answer.err);
     assert!(answer.err.contains("element 2 of {\"id\":2}"), "{}", answer.err);
     assert_eq!(operation(&document, "GET /healthz")["count"], 2);
-    assert!(document["operations"].as_array().unwrap().iter().all(|one| one["name"] != "never" || one["count"] == 0));
+    assert!(
+        document["operations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["name"] != "never" || one["count"] == 0)
+    );
 }
 
 #[test]
@@ -116,7 +123,10 @@ exports.refuse = (request, response, context, events, done) => done(new Error('r
         assert_eq!(answer.json()["users"]["failed"], 1, "{answer:?}");
         answer.err.lines().filter_map(|line| Some(line.split_once("TOLD ")?.1.to_owned())).collect::<Vec<_>>()
     };
-    assert_eq!(told("{ url: \"http://127.0.0.1:9/{{ word }}\" }"), ["ECONNREFUSED of http://127.0.0.1:9/tea"]);
+    assert_eq!(
+        told("{ url: \"http://127.0.0.1:9/{{ word }}\" }"),
+        ["ECONNREFUSED of http://127.0.0.1:9/tea"]
+    );
     assert_eq!(told("{ url: /healthz, capture: { json: $.absent, as: absent } }"), [""; 0]);
     assert_eq!(told("{ url: /healthz, match: { json: $.status, value: no } }"), [""; 0]);
     assert_eq!(told("{ url: /healthz, afterResponse: refuse }"), [""; 0]);

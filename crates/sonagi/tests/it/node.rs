@@ -100,7 +100,8 @@ fn node_ends_with_a_generator_that_is_killed() {
 fn a_node_that_is_too_old_is_told_of_whatever_becomes_of_it() {
     // The first cannot read what it is to run, the second can and may fail at the module.
     let speechless = "[ \"$1\" = --version ] && echo v14.21.3\nexit 9";
-    let speaks = "printf '\\044\\000\\000\\000[{\"is\":\"hello\",\"version\":\"v16.0.0\"}]' >&0\ncat >/dev/null";
+    let speaks =
+        "printf '\\044\\000\\000\\000[{\"is\":\"hello\",\"version\":\"v16.0.0\"}]' >&0\ncat >/dev/null";
     for (stand_in, version) in [(speechless, "v14.21.3"), (speaks, "v16.0.0")] {
         let place = placed("wait.js", TELL);
         std::fs::create_dir(place.path().join("bin")).unwrap();

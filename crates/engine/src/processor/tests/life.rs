@@ -45,7 +45,8 @@ fn a_module_that_is_never_loaded_ends_the_wait_at_its_limit_or_with_the_run() {
             assert!(error.contains(&format!("{name} was not loaded within 400 ms")), "{error}");
             let control = Control::new();
             let stop = control.clone();
-            let patient = Processor { timeout: Duration::from_secs(600), ..processor(&script.path(name), &[]) };
+            let patient =
+                Processor { timeout: Duration::from_secs(600), ..processor(&script.path(name), &[]) };
             tokio::task::spawn_local(async move {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 stop.stop();
@@ -70,7 +71,8 @@ fn a_module_that_hangs_when_it_is_loaded_again_gives_up_its_calls() {
         assert_eq!(ask(&sidecar, 1, Kind::Function, "exit", json!({}), json!({})).await, None);
         assert_eq!(ask(&sidecar, 1, Kind::Function, "fine", json!({}), json!({})).await, None);
         let said = sidecar.take_said();
-        let told = |part: &str| said.iter().any(|said| matches!(said, Said::Line(line) if line.contains(part)));
+        let told =
+            |part: &str| said.iter().any(|said| matches!(said, Said::Line(line) if line.contains(part)));
         assert!(told("ended by itself") && told("was not loaded within 3000 ms"), "{said:?}");
     });
 }

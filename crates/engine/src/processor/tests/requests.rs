@@ -68,10 +68,23 @@ fn a_body_is_sent_as_the_bytes_or_the_text_it_is_and_what_is_neither_fails_the_c
         let refused = [
             ("map", format!("the request's `body` cannot be sent: {rule}, got Map")),
             ("object", format!("the request's `body` cannot be sent: {rule}, got Object")),
-            ("unread", "the request's `body` cannot be sent: its getBuffer() failed: a stream is in it".to_owned()),
-            ("cycle", "the request's `json` cannot be sent: JSON does not hold all of it, got Object".to_owned()),
-            ("big", "the request's `headers` cannot be sent: JSON does not hold all of it, got Object".to_owned()),
-            ("pairs", "the request's `qs` cannot be sent: JSON does not hold all of it, got URLSearchParams".to_owned()),
+            (
+                "unread",
+                "the request's `body` cannot be sent: its getBuffer() failed: a stream is in it".to_owned(),
+            ),
+            (
+                "cycle",
+                "the request's `json` cannot be sent: JSON does not hold all of it, got Object".to_owned(),
+            ),
+            (
+                "big",
+                "the request's `headers` cannot be sent: JSON does not hold all of it, got Object".to_owned(),
+            ),
+            (
+                "pairs",
+                "the request's `qs` cannot be sent: JSON does not hold all of it, got URLSearchParams"
+                    .to_owned(),
+            ),
         ];
         for (function, why) in refused {
             assert_eq!(made(&sidecar, function, json!({})).await, Err(why), "{function}");

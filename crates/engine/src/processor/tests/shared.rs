@@ -40,7 +40,8 @@ fn functions_find_what_all_users_share_and_the_environment_and_none_of_it_comes_
 #[test]
 fn a_shared_object_is_one_for_all_and_only_a_small_one_is_looked_into() {
     on_a_shard(async || {
-        let code = "exports.take = async ({ vars }) => { vars.taken = vars.people.pop().id; vars.small.n += 1; };
+        let code =
+            "exports.take = async ({ vars }) => { vars.taken = vars.people.pop().id; vars.small.n += 1; };
              exports.count = async ({ vars }) => {
                vars.people.toJSON = () => { vars.looked = true; };
                vars.left = vars.people.length;
@@ -55,7 +56,11 @@ fn a_shared_object_is_one_for_all_and_only_a_small_one_is_looked_into() {
             assert_eq!(set(&answer), json!({ "taken": taken, "small": { "n": n } }), "as in Artillery");
         }
         assert_eq!(set(&call(&sidecar, 1, "count", json!({})).await)["left"], 1998);
-        assert_eq!(set(&call(&sidecar, 1, "count", json!({})).await), json!({}), "its text was not asked for");
+        assert_eq!(
+            set(&call(&sidecar, 1, "count", json!({})).await),
+            json!({}),
+            "its text was not asked for"
+        );
         let replaced = call(&sidecar, 1, "replace", json!({})).await;
         assert_eq!(set(&replaced), json!({ "people": [1] }));
     });
@@ -85,9 +90,14 @@ fn one_users_odd_variables_are_no_others_trouble() {
         }
         call(&sidecar, 6, "frozen", json!({})).await;
         let news = json!({ "n": 2 });
-        let (frozen, fine) = tokio::join!(call(&sidecar, 6, "fine", news), call(&sidecar, 7, "fine", json!({})));
+        let (frozen, fine) =
+            tokio::join!(call(&sidecar, 6, "fine", news), call(&sidecar, 7, "fine", json!({})));
         let why = frozen.error.unwrap().message;
         assert!(why.starts_with("Cannot assign to read only property 'n'"), "{why}");
-        assert_eq!((set(&fine), fine.error), (json!({ "fine": true }), None), "it was asked in the same breath");
+        assert_eq!(
+            (set(&fine), fine.error),
+            (json!({ "fine": true }), None),
+            "it was asked in the same breath"
+        );
     });
 }

@@ -104,7 +104,8 @@ async fn a_loop_in_a_loop_leaves_the_outer_ones_element_alone() {
     let body = vec![log(&member), inner, log(&member), counts];
     let outer = Repeat::Over(Expression::Constant(json!([{"id": 1}, {"id": 2}])));
     let flow = vec![Step::Loop(Loop { body, repeat: outer, pace: None })];
-    let said =
-        simulate_closely(plan(arrivals(1, 1, None), flow), Control::new(), http_server(|_| SECOND)).await.said;
+    let said = simulate_closely(plan(arrivals(1, 1, None), flow), Control::new(), http_server(|_| SECOND))
+        .await
+        .said;
     assert_eq!(said.join(" "), r#"1 x {"id":"y"} 1 1 2 x {"id":"y"} 2 2"#);
 }

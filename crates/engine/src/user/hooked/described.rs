@@ -25,7 +25,8 @@ impl User {
         });
         if let Some(marks) = self.client.as_mut().and_then(|client| client.take_marks()) {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            described["timings"] = timings(&marks, response, origin.tls, self.now(), since.as_secs_f64() * 1e3);
+            described["timings"] =
+                timings(&marks, response, origin.tls, self.now(), since.as_secs_f64() * 1e3);
         }
         described
     }
@@ -123,7 +124,10 @@ mod tests {
             "total": 90.0,
         });
         assert_eq!(told["phases"], phases);
-        assert_eq!((&told["start"], &told["upload"], &told["end"]), (&json!(900.0), &json!(931.0), &json!(990.0)));
+        assert_eq!(
+            (&told["start"], &told["upload"], &told["end"]),
+            (&json!(900.0), &json!(931.0), &json!(990.0))
+        );
     }
 
     #[test]

@@ -117,7 +117,9 @@ fn a_body_is_a_text_or_bytes_whose_type_is_sent_unless_the_request_has_one() {
     assert_eq!(names(&bytes.headers), ["x-default: default", "content-type: image/png"]);
     let named = with(json!({ "base64": "", "type": "image/png" }), json!({ "Content-Type": "a/b" })).unwrap();
     assert_eq!(names(&named.headers), ["x-default: default", "Content-Type: a/b"]);
-    assert!(matches!(with(json!("plain"), json!({})).unwrap().body, Body::Text(body) if shown(&body) == "plain"));
+    assert!(
+        matches!(with(json!("plain"), json!({})).unwrap().body, Body::Text(body) if shown(&body) == "plain")
+    );
     let refused = with(json!({ "0": 1 }), json!({})).unwrap_err();
     assert_eq!(refused, "body: a text or bytes are wanted, got {\"0\":1}; an object is sent as `json`");
     assert!(with(json!({ "base64": "?" }), json!({})).unwrap_err().starts_with("body: "));
