@@ -1,7 +1,7 @@
 //! The Node of a script's processor: what it is told, when it starts, and what ends it.
 
 use crate::support::{Place, Running};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -74,8 +74,9 @@ fn a_run_whose_module_is_never_loaded_ends_when_it_is_asked_to() {
     run.wait_for("stopping");
     let answer = run.end();
     assert!(begun.elapsed() < Duration::from_secs(20), "its minute was not waited for");
-    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert_eq!(answer.code, Some(1), "nothing is no pass: {answer:?}");
     assert!(answer.out.contains("Interrupted"), "{answer:?}");
+    assert!(answer.out.contains("no user was started"), "{answer:?}");
 }
 
 /// Node hangs on the socket that the generator holds; while a function runs it does not look at that.
@@ -87,12 +88,18 @@ fn node_ends_with_a_generator_that_is_killed() {
         let node = node(&mut run);
         assert!(Path::new(&node).exists());
         run.signal(Signal::KILL);
-        run.end();
         let deadline = Instant::now() + Duration::from_secs(20);
         while Path::new(&node).exists() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(!Path::new(&node).exists(), "{wait}");
+        let outlives_it = Path::new(&node).exists();
+        if let Some(pid) = node.rsplit('/').next().and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw)
+            && outlives_it
+        {
+            kill_process(pid, Signal::KILL).unwrap();
+        }
+        run.end();
+        assert!(!outlives_it, "{wait}");
     }
 }
 
@@ -151,4 +158,23 @@ scenarios: [{ flow: [{ function: look }, { log: \"sent to {{ email }}\" }] }]
     assert!(told.contains("sent to bob@example.test"), "{told}");
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["custom"]["errors.ELOOKED"]["sum"], 1.0);
+}
+
+#[test]
+fn what_a_function_took_away_is_gone_for_the_node_that_comes_after_its_own() {
+    let place = Place::new();
+    let script = script("drop.js").replace("phases:", "variables: { word: Sesam, kept: here }\n  phases:");
+    let flow = "flow: [{ function: drop }, { think: 1 }, { function: look }]";
+    let script = script.replace("duration: 600, arrivalRate: 1", "duration: 1, arrivalCount: 1");
+    let begin = script.find("flow:").unwrap();
+    place.write("s.yml", &format!("{}{flow} }}]\n", &script[..begin]));
+    place.write(
+        "drop.js",
+        "exports.drop = ({ vars }, events, done) => { delete vars.word; done(); setTimeout(() => process.exit(0), 50); };
+         exports.look = async ({ vars }) => console.log('word: %s, kept: %s', vars.word, vars.kept);",
+    );
+    let answer = place.sonagi(&["run", "s.yml", "--shards", "1", "--no-folder"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.err.contains("the processor's Node ended by itself"), "{}", answer.err);
+    assert!(answer.err.contains("word: undefined, kept: here"), "{}", answer.err);
 }
