@@ -125,8 +125,9 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     let Luggage { plan, shared, net, shards, tag, before, reports } = luggage;
     let net = Rc::new(Net::real(net).map_err(|failed| Error::Network(failed.detail))?);
     let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+    let common = Common { plan: Arc::clone(&plan), before, run: tag };
     let processor = match plan.processor.clone().filter(|_| task.calls_functions()) {
-        Some(processor) => Some(Sidecar::start(processor).await?),
+        Some(processor) => Sidecar::start(processor, common.shared(), shared.control.clone()).await?,
         None => None,
     };
     let (work, epoch) = match task {
@@ -144,7 +145,7 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     let say = Box::new(move |at, user, text| {
         let _ = logs.send(Report::Log { at, user, text });
     });
-    let shard = Shard::new(clock, net, pool, processor, Common { plan, before, run: tag }, shared, say);
+    let shard = Shard::new(clock, net, pool, processor, common, shared, say);
     let ahead = shard.pool.as_ref().map_or(0, |pool| pool.open_connections());
     shard.count(Counter::ConnectionsOpened, ahead as u64);
     tokio::task::spawn_local(Rc::clone(&shard.clock).drive());

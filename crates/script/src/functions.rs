@@ -86,6 +86,7 @@ pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
         functions: called.into_iter().collect(),
         timeout: PATIENCE,
         environment: constants.stand_ins(),
+        constants: constants.known(),
         rewrite: Rewrite::new(move |step, params| rewrite::step(&constants, step, params)),
     })
 }

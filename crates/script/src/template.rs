@@ -54,6 +54,15 @@ impl Constants {
 }
 
 impl Constants {
+    /// What functions find among their variables; the environment they have themselves.
+    pub(crate) fn known(&self) -> serde_json::Map<String, Value> {
+        let environment = self.environment.as_deref().map(|name| ("$environment", name));
+        let others =
+            [("$testId", &self.test_id), ("$dirname", &self.dirname), ("$scenarioFile", &self.script)];
+        let all = environment.into_iter().chain(others.map(|(name, value)| (name, value.as_str())));
+        all.map(|(name, value)| (name.to_owned(), Value::from(value))).collect()
+    }
+
     /// Takes note of a variable's name, should it look like something else.
     pub(crate) fn note(&mut self, name: &str) {
         if name.starts_with('$') || name.contains(['.', '[', ' ']) {

@@ -1,6 +1,6 @@
 // Functions of the scripts: every signature, every way to end.
 const { readFileSync } = require('node:fs');
-const { join } = require('node:path');
+const { basename, join } = require('node:path');
 const helper = require('./files/helper.cjs');
 
 const rose = readFileSync(join(__dirname, 'files/rose.txt'), 'utf8').trim();
@@ -69,6 +69,7 @@ module.exports = {
     events.emit('histogram', 'own.histogram', 40);
     events.emit('rate', 'own.rate');
     events.emit('customStat', { stat: 'own.stat', value: 5 });
+    events.emit('error', 'EOWN');
     done();
   },
   describe(context, events, done) {
@@ -82,6 +83,11 @@ module.exports = {
       template: funcs.$template('{{ word }}!'),
       uid: context._uid === vars.$uuid,
       target: vars.target,
+      environment: vars.$environment ?? 'none',
+      script: basename(vars.$scenarioFile),
+      folder: typeof vars.$dirname,
+      test: typeof vars.$testId,
+      env: [vars.$env.PATH, vars.$processEnvironment.PATH].every((path) => path === process.env.PATH),
     };
     done();
   },

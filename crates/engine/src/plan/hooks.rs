@@ -21,7 +21,9 @@ pub struct Processor {
     pub files: Vec<ProcessorFile>,
     /// Variables of its environment beside our own.
     pub environment: Vec<(String, String)>,
-    /// Longest wait for a function to say that it is done.
+    /// What templates know before the run, as functions find it among the variables: `$environment`, `$testId`, …
+    pub constants: Map<String, Value>,
+    /// Longest wait for the module to be loaded, and for a function to say that it is done.
     pub timeout: Duration,
     /// The step that a request's parameters describe once functions have changed them; or what is wrong with them.
     pub rewrite: Rewrite,

@@ -1,4 +1,14 @@
 //! The messages between a shard and its processor: JSON lists in frames of four bytes of length (little-endian).
+//!
+//! | from | message | with |
+//! |---|---|---|
+//! | Node | `hello` | its `version`, before anything else |
+//! | us | `load` | the `module`, the `modules` we turned into JavaScript, and `shared`: the variables all users begin with |
+//! | Node | `ready`, `failed` | the `names` of its functions; the `error` |
+//! | us | `call` | `id`, `user`, `name`, `kind`; `set` and `unset`: what of the user's variables it does not know yet; what belongs to the kind |
+//! | Node | `done` | `id`; `set` and `unset` likewise, and the same of `params`; `value` of a condition; `error` |
+//! | us | `abandon`, `forget` | the `id` of a call nobody waits for; a `user` that is gone |
+//! | Node | `metric`, `log` | what functions say besides |
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +56,8 @@ pub(crate) struct Call<'c> {
     pub(crate) function: &'c str,
     /// Variables that are new or changed since the last call.
     pub(crate) set: Map<String, Value>,
-    /// What else belongs to the kind: `params`, `response`, `error`, `scenario`.
+    /// What else belongs to the kind: `params`, `response`, `error`; with a user's first call `scenario`, and in `unset` the
+    /// shared variables that are none of its own.
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -97,7 +108,8 @@ pub(crate) struct Answer {
 
 /// What a process says.
 pub(super) enum Inbound {
-    Ready { names: Vec<String>, version: String },
+    Hello(String),
+    Ready(Vec<String>),
     Failed(Described),
     Done(u64, Box<Answer>),
     Said(Said),
@@ -107,16 +119,17 @@ pub(super) enum Inbound {
 pub(super) struct Loading<'p> {
     pub(super) processor: &'p Processor,
     pub(super) hooks: &'static str,
+    /// The variables all users begin with, as JSON.
+    pub(super) shared: &'p str,
 }
 
 impl Loading<'_> {
     pub(super) fn frame(&self) -> Vec<u8> {
-        let url = |path: &std::path::Path| file_url(path);
         let file = |file: &crate::plan::ProcessorFile| {
             let imports: Map<String, Value> =
-                file.imports.iter().map(|(name, path)| (name.clone(), url(path).into())).collect();
+                file.imports.iter().map(|(name, path)| (name.clone(), file_url(path).into())).collect();
             let format = if file.is_common { "commonjs" } else { "module" };
-            (url(&file.path), json!({ "code": file.code, "format": format, "imports": imports }))
+            (file_url(&file.path), json!({ "code": file.code, "format": format, "imports": imports }))
         };
         let files: Map<String, Value> = self.processor.files.iter().map(file).collect();
         let modules = if files.is_empty() {
@@ -124,8 +137,10 @@ impl Loading<'_> {
         } else {
             json!({ "hooks": format!("data:text/javascript,{}", percent(self.hooks)), "files": files })
         };
-        let module = self.processor.module.display().to_string();
-        framed(json!([{ "do": "load", "module": module, "modules": modules }]).to_string().into_bytes())
+        let module = Value::from(self.processor.module.display().to_string());
+        let shared = self.shared;
+        let message = format!(r#"[{{"do":"load","module":{module},"modules":{modules},"shared":{shared}}}]"#);
+        framed(message.into_bytes())
     }
 }
 
@@ -137,19 +152,15 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn call(&mut self, id: u64, call: &Call<'_>) {
-        let mut message = json!({
-            "do": "call",
-            "id": id,
-            "user": call.user,
-            "name": call.function,
-            "kind": call.kind.name(),
-            "set": call.set,
-        });
-        if let Some(message) = message.as_object_mut() {
-            message.extend(call.extra.clone());
-        }
-        self.push(&message);
+    pub(super) fn call(&mut self, id: u64, call: Call<'_>) {
+        let mut message = call.extra;
+        message.insert("do".to_owned(), "call".into());
+        message.insert("id".to_owned(), id.into());
+        message.insert("user".to_owned(), call.user.into());
+        message.insert("name".to_owned(), call.function.into());
+        message.insert("kind".to_owned(), call.kind.name().into());
+        message.insert("set".to_owned(), call.set.into());
+        self.push(&message.into());
     }
 
     pub(super) fn abandon(&mut self, id: u64) {
@@ -165,6 +176,16 @@ impl Outbox {
         self.is_over = true;
     }
 
+    /// Nothing of it will be sent: those who would have read it are gone.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+    }
+
+    /// Whether nothing follows and nothing waits.
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_over && self.text.is_empty()
+    }
+
     /// All of it as one frame, and whether it was the last.
     pub(super) fn take(&mut self) -> (Option<Vec<u8>>, bool) {
         if self.text.is_empty() {
@@ -176,7 +197,7 @@ impl Outbox {
 
     fn push(&mut self, message: &Value) {
         self.text.push(if self.text.is_empty() { b'[' } else { b',' });
-        self.text.extend_from_slice(message.to_string().as_bytes());
+        serde_json::to_writer(&mut self.text, message).expect("JSON can be written into memory");
     }
 }
 
@@ -189,7 +210,8 @@ pub(super) fn parse(frame: &[u8]) -> Option<Vec<Inbound>> {
 fn inbound(mut message: Value) -> Option<Inbound> {
     let text = |message: &Value, key: &str| message[key].as_str().unwrap_or_default().to_owned();
     Some(match message["is"].as_str()? {
-        "ready" => Inbound::Ready { names: names(&message["names"]), version: text(&message, "version") },
+        "hello" => Inbound::Hello(text(&message, "version")),
+        "ready" => Inbound::Ready(names(&message["names"])),
         "failed" => Inbound::Failed(Described::of(&message["error"])),
         "log" => Inbound::Said(Said::Line(text(&message, "text"))),
         "metric" => Inbound::Said(Said::Metric(Metric {

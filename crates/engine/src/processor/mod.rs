@@ -1,22 +1,27 @@
 //! The functions of a script's processor, run in Node beside the shard.
 //!
 //! One process per shard, joined to it by a socket that is also its life line: when the shard is gone, however it went,
-//! the socket closes and Node ends. What the shard's users ask for between two turns of the runtime goes out in one frame.
+//! the socket closes and Node ends; a Node that does not look at it, for a function never returns, is ended by a thread of
+//! its own that watches over our process. What the shard's users ask for between two turns of the runtime goes out in one frame.
 //! Nothing here knows of users but their numbers: a call is a message, its answer a message, and the order of a user's
 //! calls is the order in which it makes them.
 //!
 //! A process that ends by itself (a function exits, memory runs out) takes the calls under way with it. It is started
-//! again a few times: module state is lost then, the users' variables are not, for the engine has them.
+//! again a few times: module state is lost then, the users' variables are not, for the engine has them. A signal that ends
+//! the run is none of Node's: it has a process group of its own, and goes on answering until its users are gone.
 
 mod message;
 #[cfg(test)]
 mod tests;
+mod unloaded;
 
+use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,17 +29,23 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 
+use crate::clock::Clock;
+use crate::collect::TICK;
+use crate::control::Control;
 use crate::plan::Processor;
 pub(crate) use message::{Answer, Call, Kind, Metric};
 use message::{Inbound, Loading};
+use sonagi_measure::At;
+pub use unloaded::Unloaded;
+use unloaded::check_version;
 
 /// What Node runs.
-const RUNNER: &str = include_str!("runner.mjs");
+const RUNNER: &str =
+    concat!(include_str!("user.mjs"), include_str!("params.mjs"), include_str!("runner.mjs"));
 /// How its loader finds what we turned into JavaScript.
 const HOOKS: &str = include_str!("hooks.mjs");
-/// The oldest Node it is written for.
-const OLDEST_NODE: u32 = 18;
 /// Processes of one shard that may end by themselves before its calls fail for good.
 const RESTARTS: u32 = 3;
 /// The largest frame taken: a user's variables and a response fit many times over.
@@ -51,60 +62,12 @@ pub(crate) enum Said {
     Line(String),
 }
 
-/// Why a processor could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum Unloaded {
-    /// There is no Node.
-    #[error(
-        "the processor {module} needs Node 18 or newer, and `node` was not found\n  hint: install Node, or put it on the PATH"
-    )]
-    NoNode {
-        /// The processor.
-        module: String,
-    },
-    /// There is one, and it is too old.
-    #[error(
-        "the processor {module} needs Node 18 or newer, and `node` is {version}\n  hint: put a newer one first on the PATH"
-    )]
-    OldNode {
-        /// The processor.
-        module: String,
-        /// Its version.
-        version: String,
-    },
-    /// The module could not be loaded.
-    #[error("the processor {module} could not be loaded: {cause}\n  hint: {hint}")]
-    Module {
-        /// The processor.
-        module: String,
-        /// What Node says.
-        cause: String,
-        /// What to try.
-        hint: &'static str,
-    },
-    /// The script calls what the module does not export.
-    #[error("the processor {module} exports no function {wanted}\n  hint: it exports {exported}")]
-    Missing {
-        /// The processor.
-        module: String,
-        /// What the script calls.
-        wanted: String,
-        /// What there is.
-        exported: String,
-    },
-    /// The process could not be started or spoken with.
-    #[error("the processor {module} could not be started: {cause}")]
-    Start {
-        /// The processor.
-        module: String,
-        /// What the system says.
-        cause: io::Error,
-    },
-}
-
 /// A shard's processor. Cheap to hold; ends its process when the last holder is gone.
 pub(crate) struct Sidecar {
     processor: Processor,
+    /// The variables all users begin with, as JSON: each process is told of them once.
+    shared: String,
+    control: Control,
     outbox: RefCell<message::Outbox>,
     wake: Notify,
     waiting: RefCell<HashMap<u64, oneshot::Sender<Answer>>>,
@@ -112,35 +75,45 @@ pub(crate) struct Sidecar {
     /// Which process it is, from 0: users introduce themselves to each.
     generation: Cell<u32>,
     is_lost: Cell<bool>,
-    /// The functions its module has.
-    exported: RefCell<Vec<String>>,
     /// Rings when it is.
     over: Notify,
+    /// The functions its module has.
+    exported: RefCell<Vec<String>>,
     child: RefCell<Option<Child>>,
     said: RefCell<Vec<Said>>,
+    /// What it said beyond [`SAID_MAX`].
+    unheard: Cell<u64>,
 }
 
 impl Sidecar {
-    /// Starts Node and loads the module. Call within the shard's runtime.
-    pub(crate) async fn start(processor: Processor) -> Result<Rc<Sidecar>, Unloaded> {
+    /// Starts Node and loads the module; `shared` are the variables every user begins with. None when the run was asked to
+    /// end before it was loaded. Call within the shard's runtime.
+    pub(crate) async fn start(
+        processor: Processor,
+        shared: Map<String, Value>,
+        control: Control,
+    ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
         let sidecar = Rc::new(Sidecar {
             processor,
+            shared: Value::Object(shared).to_string(),
+            control,
             outbox: RefCell::default(),
             wake: Notify::new(),
             waiting: RefCell::default(),
             next: Cell::new(0),
             generation: Cell::new(0),
             is_lost: Cell::new(false),
-            exported: RefCell::default(),
             over: Notify::new(),
+            exported: RefCell::default(),
             child: RefCell::new(None),
             said: RefCell::default(),
+            unheard: Cell::new(0),
         });
-        let line = sidecar.launch().await?;
+        let Some(line) = sidecar.launch_in_time().await? else { return Ok(None) };
         sidecar.check(&line.exported)?;
         sidecar.exported.borrow_mut().clone_from(&line.exported);
         tokio::task::spawn_local(Rc::clone(&sidecar).attend(line));
-        Ok(sidecar)
+        Ok(Some(sidecar))
     }
 
     /// Which process users speak with now.
@@ -159,7 +132,7 @@ impl Sidecar {
     }
 
     /// Calls a function. The answer comes over the channel; none when the process is lost.
-    pub(crate) fn call(&self, call: &Call<'_>) -> (u64, oneshot::Receiver<Answer>) {
+    pub(crate) fn call(&self, call: Call<'_>) -> (u64, oneshot::Receiver<Answer>) {
         let (answer, receiver) = oneshot::channel();
         let id = self.next.replace(self.next.get() + 1);
         if !self.is_lost.get() {
@@ -188,7 +161,13 @@ impl Sidecar {
 
     /// What it said since, beside its answers.
     pub(crate) fn take_said(&self) -> Vec<Said> {
-        self.said.take()
+        let mut said = self.said.take();
+        let unheard = self.unheard.take();
+        if unheard > 0 {
+            let text = format!("{unheard} metrics and lines of functions were left out: they came too fast");
+            said.push(Said::Line(text));
+        }
+        said
     }
 
     /// All users are gone: comes back when the process has said all it has to say.
@@ -204,6 +183,8 @@ impl Sidecar {
         let mut all = self.said.borrow_mut();
         if all.len() < SAID_MAX {
             all.push(said);
+        } else {
+            self.unheard.set(self.unheard.get() + 1);
         }
     }
 
@@ -211,47 +192,88 @@ impl Sidecar {
         self.processor.module.display().to_string()
     }
 
+    /// [`Sidecar::launch`] within the time a function has; None when the run was asked to end meanwhile.
+    async fn launch_in_time(&self) -> Result<Option<Line>, Unloaded> {
+        let start = |cause| Unloaded::Start { module: self.module(), cause };
+        // There may be no run yet whose clock it could be.
+        let clock = Clock::real(Instant::now()).map_err(start)?;
+        let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+        let limit = self.timeout();
+        let patience = async {
+            while clock.now().since(At(0)) < limit.as_nanos() as i64 && !self.control.is_stopping() {
+                clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
+            }
+        };
+        let launched = tokio::select! {
+            launched = self.launch() => launched.map(Some),
+            () = patience => match self.control.is_stopping() {
+                true => Ok(None),
+                false => Err(Unloaded::Slow { module: self.module(), limit_ms: limit.as_millis() }),
+            },
+        };
+        driver.abort();
+        if !matches!(launched, Ok(Some(_)))
+            && let Some(mut child) = self.child.take()
+        {
+            end(&mut child);
+        }
+        launched
+    }
+
     /// Starts a process and waits until it has loaded the module.
     async fn launch(&self) -> Result<Line, Unloaded> {
-        let module = self.module();
-        let start = |cause| Unloaded::Start { module: module.clone(), cause };
+        let start = |cause| Unloaded::Start { module: self.module(), cause };
         let (ours, theirs) = Socket::pair().map_err(start)?;
-        let child = Command::new("node")
-            .args(["--input-type=module", "-e", RUNNER])
-            .envs(self.processor.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            // Its output is no part of ours: what functions print by themselves goes where messages for people go.
-            .stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(start)?))
-            .stderr(Stdio::inherit())
-            .spawn()
-            .map_err(|cause| match cause.kind() {
-                io::ErrorKind::NotFound => Unloaded::NoNode { module: module.clone() },
-                _ => start(cause),
-            })?;
-        self.keep(child);
+        self.keep(self.spawn(theirs)?);
         ours.set_nonblocking(true).map_err(start)?;
         let (read, write) = UnixStream::from_std(ours).map_err(start)?.into_split();
         let mut line = Line { read, write, exported: Vec::new() };
-        let load = Loading { processor: &self.processor, hooks: HOOKS }.frame();
-        line.write.write_all(&load).await.map_err(start)?;
+        let module = &self.processor.module;
+        let load = Loading { processor: &self.processor, hooks: HOOKS, shared: &self.shared }.frame();
+        // A Node that has ended already does not take it: what it said, if anything, tells why.
+        let _ = line.write.write_all(&load).await;
+        let mut has_spoken = false;
         loop {
-            let failed =
-                |cause: String| Unloaded::Module { module: module.clone(), hint: hint(&cause), cause };
-            let heard =
-                line.hear().await.map_err(|_| failed("Node ended before it was loaded".to_owned()))?;
+            let Ok(heard) = line.hear().await else {
+                return Err(match has_spoken {
+                    true => Unloaded::module(module, "Node ended before it was loaded".to_owned()),
+                    false => Unloaded::speechless(module),
+                });
+            };
+            has_spoken = true;
             for inbound in heard {
                 match inbound {
-                    Inbound::Ready { names, version } => {
-                        check_version(&module, &version)?;
+                    Inbound::Hello(version) => check_version(module, &version)?,
+                    Inbound::Ready(names) => {
                         line.exported = names;
                         return Ok(line);
                     }
-                    Inbound::Failed(error) => return Err(failed(error.told())),
+                    Inbound::Failed(error) => return Err(Unloaded::module(module, error.told())),
                     Inbound::Said(said) => self.say(said),
                     Inbound::Done(..) => {}
                 }
             }
         }
+    }
+
+    /// A process with `line` for its standard input.
+    fn spawn(&self, line: Socket) -> Result<Child, Unloaded> {
+        let module = self.module();
+        let start = |cause| Unloaded::Start { module: module.clone(), cause };
+        Command::new("node")
+            .args(["--input-type=module", "-e", RUNNER])
+            .envs(self.processor.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::from(OwnedFd::from(line)))
+            // Its output is no part of ours: what functions print by themselves goes where messages for people go.
+            .stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(start)?))
+            .stderr(Stdio::inherit())
+            // A terminal's Ctrl-C is for us.
+            .process_group(0)
+            .spawn()
+            .map_err(|cause| match cause.kind() {
+                io::ErrorKind::NotFound => Unloaded::NoNode { module: module.clone() },
+                _ => start(cause),
+            })
     }
 
     fn keep(&self, child: Child) {
@@ -283,18 +305,19 @@ impl Sidecar {
                     break;
                 },
             }
-            self.waiting.borrow_mut().clear();
+            self.lose_calls();
             let again = self.generation.get() + 1;
             self.say(Said::Line(format!(
                 "the processor's Node ended by itself, and the calls under way with it ({again} of at most {} times)",
                 RESTARTS + 1
             )));
-            if again > RESTARTS {
+            if again > RESTARTS || self.control.is_stopping() || self.outbox.borrow().is_spent() {
                 break;
             }
             self.generation.set(again);
-            match self.launch().await {
-                Ok(next) => line = next,
+            match self.launch_in_time().await {
+                Ok(Some(next)) => line = next,
+                Ok(None) => break,
                 Err(error) => {
                     self.say(Said::Line(error.to_string()));
                     break;
@@ -302,8 +325,14 @@ impl Sidecar {
             }
         }
         self.is_lost.set(true);
-        self.waiting.borrow_mut().clear();
+        self.lose_calls();
         self.over.notify_one();
+    }
+
+    /// Nobody answers the calls that were made up to now, those that still wait to be sent among them.
+    fn lose_calls(&self) {
+        self.waiting.borrow_mut().clear();
+        self.outbox.borrow_mut().clear();
     }
 
     async fn listen(&self, read: &mut OwnedReadHalf) -> io::Result<()> {
@@ -317,7 +346,7 @@ impl Sidecar {
                         }
                     }
                     Inbound::Said(said) => self.say(said),
-                    Inbound::Ready { .. } | Inbound::Failed(_) => {}
+                    Inbound::Hello(_) | Inbound::Ready(_) | Inbound::Failed(_) => {}
                 }
             }
         }
@@ -375,21 +404,4 @@ async fn hear(read: &mut OwnedReadHalf) -> io::Result<Vec<Inbound>> {
     let mut frame = vec![0; length];
     read.read_exact(&mut frame).await?;
     message::parse(&frame).ok_or_else(|| io::Error::other("a frame that is none of ours"))
-}
-
-fn check_version(module: &str, version: &str) -> Result<(), Unloaded> {
-    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse().ok());
-    if major.is_some_and(|major: u32| major < OLDEST_NODE) {
-        return Err(Unloaded::OldNode { module: module.to_owned(), version: version.to_owned() });
-    }
-    Ok(())
-}
-
-/// What to try, by what Node says.
-fn hint(cause: &str) -> &'static str {
-    if cause.contains("Cannot find package") || cause.contains("Cannot find module") {
-        "run `npm install` in the script's folder, and look at the paths it imports"
-    } else {
-        "`node` runs the module itself: try `node -e 'import(\"./processor.js\")'` in its folder"
-    }
 }

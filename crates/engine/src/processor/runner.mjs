@@ -1,22 +1,30 @@
 // The processor's side of a run: loads the script's functions and calls them for the users of one shard.
 //
 // It speaks with the engine over the socket it was given as standard input: frames of four bytes of length (little-endian)
-// and a JSON list of messages. When that socket closes, the run is over, and so is this process. What a user's variables
-// are is known on both sides; only what changed travels.
+// and a JSON list of messages. When that socket closes, the run is over, and so is this process. It says its version first;
+// `load` brings the module and the variables all users share, and is answered by the names of its functions. What a user's
+// variables are is known on both sides; only what changed travels.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomInt } from 'node:crypto';
 import nodeModule, { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { format } from 'node:util';
+import { Worker } from 'node:worker_threads';
 
 /** Lines of the log that may wait for the engine; further ones are dropped, and counted. */
 const LINES_MAX = 10_000;
+/** Kinds of events that mean nothing here and are told of. */
+const ODD_KINDS_MAX = 100;
+/** The longest answer and the longest frame, in characters: in bytes still less than the engine takes. */
+const FRAME_MAX = 64 << 20;
 
 const socket = new Socket({ fd: 0, readable: true, writable: true, allowHalfOpen: true });
 const users = new Map();
 const calls = new Map();
 const doneTwice = new Set();
+const oddKinds = new Set();
+/** How far functions' parameters reach. */
+const written = new WeakMap();
 /** Whose call is under way: an exception in a timer or a promise nobody waits for belongs to it. */
 const current = new AsyncLocalStorage();
 let functions = {};
@@ -24,16 +32,49 @@ let outbox = [];
 let lines = 0;
 let dropped = 0;
 
+// First of all: the engine may have to say that this Node is too old for what follows.
+tell({ is: 'hello', version: process.version });
+flush();
+
+// Whoever ends the run with a signal means the engine, which winds down and then closes the socket: calls under way are
+// still answered.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+
+// A function in an endless loop keeps this thread from seeing that the socket is closed: another one looks for the engine.
+new Worker(
+  `const engine = ${process.ppid}; setInterval(() => { if (process.ppid !== engine) process.kill(process.pid, 'SIGKILL'); }, 1000);`,
+  { eval: true, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } },
+).on('error', () => {}).unref();
+
 function tell(message) {
-  if (outbox.push(message) === 1) setImmediate(flush);
+  send(JSON.stringify(message));
+}
+
+/** Messages wait as texts: what a function does to its variables afterwards cannot spoil them. */
+function send(text) {
+  if (outbox.push(text) === 1) setImmediate(flush);
 }
 
 function flush() {
   if (outbox.length === 0) return;
-  if (dropped > 0) outbox.push({ is: 'log', stream: 'error', text: `${dropped} lines were dropped: they came faster than they can be printed` });
-  const text = Buffer.from(JSON.stringify(outbox));
+  if (dropped > 0) outbox.push(JSON.stringify({ is: 'log', stream: 'error', text: `${dropped} lines were dropped: they came faster than they can be printed` }));
+  const texts = outbox;
   outbox = [];
   dropped = 0;
+  let [frame, length] = [[], 0];
+  for (const text of texts) {
+    if (frame.length > 0 && length + text.length > FRAME_MAX) {
+      write(frame);
+      [frame, length] = [[], 0];
+    }
+    frame.push(text);
+    length += text.length;
+  }
+  write(frame);
+}
+
+function write(frame) {
+  const text = Buffer.from(`[${frame.join(',')}]`);
   const head = Buffer.alloc(4);
   head.writeUInt32LE(text.length);
   socket.write(Buffer.concat([head, text]), () => (lines = 0));
@@ -49,79 +90,18 @@ for (const [name, stream] of [['log', 'out'], ['info', 'out'], ['debug', 'out'],
   console[name] = (...values) => log(stream, values);
 }
 
-/** JSON of a value; undefined for what has none (functions, cycles). */
-function json(value) {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
-}
-
-/** One virtual user's context, and what the engine knows of its variables. */
-class User {
-  #known = new Map();
-
-  constructor(scenario) {
-    this.context = { vars: {}, scenario, funcs: functionsOf(this) };
-  }
-
-  /** Takes over what changed on the engine's side. */
-  learn({ set = {}, unset = [] }) {
-    const { vars } = this.context;
-    for (const [name, value] of Object.entries(set)) {
-      vars[name] = value;
-      this.#known.set(name, json(value));
-    }
-    for (const name of unset) {
-      delete vars[name];
-      this.#known.delete(name);
-    }
-    this.context._uid ??= vars.$uuid;
-  }
-
-  /** What changed on this side since: by text, for a function may change an object in place. */
-  changes() {
-    const vars = this.context.vars ?? {};
-    const set = {};
-    for (const [name, value] of Object.entries(vars)) {
-      const text = json(value);
-      if (text === undefined || this.#known.get(name) === text) continue;
-      this.#known.set(name, text);
-      set[name] = value;
-    }
-    const unset = [...this.#known.keys()].filter((name) => vars[name] === undefined);
-    for (const name of unset) this.#known.delete(name);
-    return { set, unset };
-  }
-}
-
-/** `context.funcs`: what templates may call, for functions. */
-function functionsOf(user) {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-  const lookup = (path) => path.split(/[.[\]'"]+/).filter(Boolean).reduce((value, key) => value?.[key], user.context.vars);
-  const shown = (value) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''));
-  const render = (input) => {
-    if (Array.isArray(input)) return input.map(render);
-    if (typeof input === 'object' && input !== null) return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, render(value)]));
-    if (typeof input !== 'string') return input;
-    const whole = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/.exec(input);
-    if (whole) return lookup(whole[1]);
-    return input.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (_, path) => shown(lookup(path)));
-  };
-  return {
-    $randomNumber: (least, most) => randomInt(Math.ceil(least), Math.floor(most) + 1),
-    $randomString: (length = 10) => Array.from({ length }, () => letters[randomInt(letters.length)]).join(''),
-    $template: render,
-  };
-}
-
-/** What functions may say besides: their own metrics. */
+/** What functions may say besides: their own metrics, and errors to be counted. */
 const events = {
   emit(kind, name, value) {
     if (kind === 'customStat') [kind, name, value] = ['histogram', name?.stat, name?.value];
     if (kind === 'summary') kind = 'histogram';
-    if (!['counter', 'histogram', 'rate'].includes(kind)) return false;
+    if (kind === 'error') [kind, name, value] = ['counter', `errors.${name}`, 1];
+    if (!['counter', 'histogram', 'rate'].includes(kind)) {
+      const isNews = !oddKinds.has(kind) && oddKinds.size < ODD_KINDS_MAX;
+      if (isNews) log('error', [`events.emit('${format(kind)}', …) means nothing here: the kinds are counter, rate, histogram and error`]);
+      if (isNews) oddKinds.add(kind);
+      return false;
+    }
     const amount = kind === 'rate' ? 1 : Number(value);
     if (typeof name !== 'string' || !Number.isFinite(amount)) {
       log('error', [`events.emit('${kind}', …) needs a name and a number, got ${format(name)} and ${format(value)}`]);
@@ -138,45 +118,102 @@ const events = {
 
 /** An error as the engine reports it; anything may be thrown. */
 function described(error) {
-  if (typeof error !== 'object' || error === null) return { message: String(error) };
-  const message = String(error.message ?? format(error));
-  const at = String(error.stack ?? '').split('\n').find((line) => /^\s+at /.test(line) && !line.includes('node:'));
-  return { message, ...(error.code !== undefined && { code: String(error.code) }), ...(at && { at: at.trim() }) };
+  try {
+    if (error === undefined || error === null) return { message: 'no reason was given' };
+    if (typeof error !== 'object') return { message: String(error) };
+    const message = String(error.message ?? format(error));
+    const at = String(error.stack ?? '').split('\n').find((line) => /^\s+at /.test(line) && !line.includes('node:'));
+    return { message, ...(error.code !== undefined && { code: String(error.code) }), ...(at && { at: at.trim() }) };
+  } catch {
+    return { message: 'an error that cannot be put into words' };
+  }
 }
 
-/** Ends a call: the first word counts. */
-function finish(call, error, value) {
-  if (calls.get(call.id) !== call) {
-    // Not when the engine stopped waiting for it.
-    if (call.isDone && !doneTwice.has(call.name)) {
-      doneTwice.add(call.name);
-      log('error', [`the function "${call.name}" called done more than once; the first time counted`]);
+/**
+ * Ends a call: the first word counts, and `by` says what spoke it. Of later ones a second `done` is worth a line, and so is
+ * an error, which nobody would hear of otherwise; that a promise settles after `done` is as it should be.
+ */
+function finish(call, by, error, value) {
+  const isRepeated = by === 'done' && call.saidDone;
+  call.saidDone ||= by === 'done';
+  if (calls.get(call.id) === call) {
+    call.isDone = true;
+    calls.delete(call.id);
+    return send(answer(call, error, value));
+  }
+  // The engine stopped waiting for it.
+  if (!call.isDone) return;
+  if (error) return log('error', [`the function "${call.name}" was done already when it failed: ${error.message}`]);
+  if (!isRepeated || doneTwice.has(call.name)) return;
+  doneTwice.add(call.name);
+  log('error', [`the function "${call.name}" called done more than once; the first time counted`]);
+}
+
+/** What a call has left behind, as text; what cannot be told fails this call and no other. */
+function answer(call, error, value) {
+  const failed = (why) => `{"is":"done","id":${call.id},"error":${JSON.stringify(described(why))}}`;
+  const parts = [`"is":"done","id":${call.id}`];
+  const add = (part) => {
+    try {
+      parts.push(part());
+    } catch (trouble) {
+      error ??= described(trouble);
     }
-    return;
+  };
+  add(() => call.user.changes());
+  if (call.before) add(() => changed(call));
+  if (value !== undefined) parts.push(`"value":${value}`);
+  if (error) parts.push(`"error":${JSON.stringify(error)}`);
+  try {
+    const text = `{${parts.join(',')}}`;
+    return text.length <= FRAME_MAX ? text : failed(`it left ${text.length} characters of variables, and ${FRAME_MAX} can be told`);
+  } catch (trouble) {
+    return failed(trouble);
   }
-  call.isDone = true;
-  calls.delete(call.id);
-  const answer = { is: 'done', id: call.id, ...call.user.changes() };
-  if (error) answer.error = described(error);
-  if (value !== undefined && json(value) !== undefined) answer.value = value;
-  if (call.params) answer.params = changed(call.params, call.before);
-  tell(answer);
 }
 
-/** The keys of a request's parameters that a function set or changed, and those it deleted. */
-function changed(params, before) {
-  const set = {};
-  for (const [key, value] of Object.entries(params)) {
-    const plain = Buffer.isBuffer(value) ? { base64: value.toString('base64') } : value;
-    const text = json(plain);
-    if (text !== undefined && text !== before[key]) set[key] = plain;
+/** Strings, comments and what shapes a list of parameters. */
+const TOKENS = /\/\*[^]*?\*\/|\/\/.*|'(?:\\[^]|[^'\\])*'|"(?:\\[^]|[^"\\])*"|`(?:\\[^]|[^`\\])*`|\.\.\.|[^]/g;
+
+/** How many parameters a text of a function has, those with a default among them, and whether the last takes the rest. */
+function parametersOf(text) {
+  if (/^(?:async\s+)?[^\s(){}[\]'"`=]+\s*=>/.test(text)) return { count: 1, hasRest: false };
+  let [depth, count, hasRest, isNext, isInside] = [0, 0, false, true, false];
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (/^(?:\s|\/[/*])/.test(token)) continue;
+    if (isInside && depth === 1) {
+      if (token === ')') break;
+      if (isNext && token !== ',') [count, hasRest] = [count + 1, token === '...'];
+      isNext = token === ',';
+    }
+    if ('([{'.includes(token)) {
+      isInside ||= token === '(' && depth === 0;
+      depth += 1;
+    } else if (')]}'.includes(token)) depth -= 1;
   }
-  return { set, unset: Object.keys(before).filter((key) => params[key] === undefined) };
+  return { count, hasRest };
 }
 
-/** Whether a function tells its end by calling `done`: it has a place for it, or reads its arguments in another way. */
-function takesDone(fn, count) {
-  return fn.length >= count || /\barguments\b|\.\.\.|\[native code\]/.test(Function.prototype.toString.call(fn));
+/**
+ * Whether a function tells its end by calling `done`, its `count`th argument: surely when it has a place for it; perhaps when
+ * it can reach it in another way, and then a promise it returns is as good.
+ */
+function awaitsDone(fn, count) {
+  if (fn.constructor.name === 'AsyncFunction') return 'no';
+  if (fn.length >= count) return 'surely';
+  if (!written.has(fn)) written.set(fn, reachOf(fn));
+  const { places, isOpen } = written.get(fn);
+  return isOpen ? 'perhaps' : places >= count ? 'surely' : 'no';
+}
+
+/** How far a function's parameters reach by its text; `isOpen`: to whatever it is called with. */
+function reachOf(fn) {
+  const text = Function.prototype.toString.call(fn);
+  // A bound one shows no more than its length.
+  if (/\{\s*\[native code\]\s*\}$/.test(text)) return { places: fn.length, isOpen: fn.length === 0 };
+  const { count, hasRest } = parametersOf(text);
+  const isArrow = /^(?:async\s*)?\(\s*\)\s*=>/.test(text);
+  return { places: count, isOpen: hasRest || (count === 0 && !isArrow && /\barguments\b/.test(text)) };
 }
 
 /** The arguments before `done`, and what `done` is called with when all is well. */
@@ -193,34 +230,36 @@ const SHAPES = {
 function run(message) {
   const { user: number, id, name, kind } = message;
   if (!users.has(number)) users.set(number, new User(message.scenario ?? {}));
-  const user = users.get(number);
-  user.learn(message);
-  const { params } = message;
-  const before = params && Object.fromEntries(Object.entries(params).map(([key, value]) => [key, json(value)]));
-  const call = { id, name, user, message, params, before, isDone: false };
+  const call = { id, name, user: users.get(number), message, params: message.params, before: undefined, isDone: false, saidDone: false };
   calls.set(id, call);
-  const fn = functions[name];
-  if (typeof fn !== 'function') return finish(call, new Error(`the processor exports no function "${name}"`));
-  // A condition's word is what `done` is called with; any other function's is whether it went wrong.
-  const done = kind === 'while' ? (value) => finish(call, null, Boolean(value)) : (error) => finish(call, error);
-  const settle = (value) => finish(call, null, kind === 'while' || kind === 'if' ? Boolean(value) : undefined);
   current.run(call, () => {
     try {
-      const given = SHAPES[kind](call);
-      const waits = kind !== 'if' && fn.constructor.name !== 'AsyncFunction' && takesDone(fn, given.length + 1);
-      const result = fn(...given, done);
-      if (typeof result?.then === 'function') result.then(waits ? () => {} : settle, (error) => finish(call, error ?? new Error('rejected without a reason')));
-      else if (!waits) settle(result);
+      call.user.learn(message);
+      noteParams(call);
+      begin(call, kind);
     } catch (error) {
-      finish(call, error ?? new Error('thrown without a reason'));
+      finish(call, 'throw', described(error));
     }
   });
+}
+
+function begin(call, kind) {
+  const fn = functions[call.name];
+  if (typeof fn !== 'function') throw new Error(`the processor exports no function "${call.name}"`);
+  // A condition's word is what `done` is called with; any other function's is whether it went wrong.
+  const done = kind === 'while' ? (value) => finish(call, 'done', undefined, Boolean(value)) : (error) => finish(call, 'done', error ? described(error) : undefined);
+  const settle = (value) => finish(call, 'return', undefined, kind === 'while' || kind === 'if' ? Boolean(value) : undefined);
+  const given = SHAPES[kind](call);
+  const waits = kind === 'if' ? 'no' : awaitsDone(fn, given.length + 1);
+  const result = fn(...given, done);
+  if (typeof result?.then === 'function') result.then(waits === 'surely' ? () => {} : settle, (error) => finish(call, 'throw', described(error)));
+  else if (waits === 'no') settle(result);
 }
 
 /** Nobody caught it: it belongs to the call it began in, if that is still open. */
 function stray(error) {
   const call = current.getStore();
-  if (call && calls.get(call.id) === call) return finish(call, error ?? new Error('nothing was thrown'));
+  if (call && calls.get(call.id) === call) return finish(call, 'throw', described(error));
   log('error', [`an error that nobody caught${call ? `, from "${call.name}"` : ''}: ${described(error).message}`]);
 }
 process.on('uncaughtException', stray);
@@ -244,7 +283,8 @@ function serveRequires(files) {
   }
 }
 
-async function load({ module, modules }) {
+async function load({ module, modules, shared: vars }) {
+  share(vars);
   if (Object.keys(modules).length > 0) {
     if (typeof nodeModule.register !== 'function') throw new Error(`a processor in TypeScript needs Node 18.19 or newer, this is ${process.version}`);
     process.setSourceMapsEnabled(true);
@@ -256,7 +296,7 @@ async function load({ module, modules }) {
   const loaded = isCommon ? { default: createRequire(url)(module) } : await import(url);
   functions = { ...loaded.default, ...loaded };
   const names = Object.keys(functions).filter((name) => typeof functions[name] === 'function');
-  tell({ is: 'ready', names, version: process.version });
+  tell({ is: 'ready', names });
 }
 
 const HANDLERS = {
@@ -267,14 +307,19 @@ const HANDLERS = {
   forget: ({ user }) => users.delete(user),
 };
 
-let pieces = Buffer.alloc(0);
+let [pieces, length, wanted] = [[], 0, 4];
 socket.on('data', (bytes) => {
-  pieces = pieces.length === 0 ? bytes : Buffer.concat([pieces, bytes]);
-  while (pieces.length >= 4) {
-    const end = 4 + pieces.readUInt32LE(0);
-    if (pieces.length < end) return;
-    const messages = JSON.parse(pieces.toString('utf8', 4, end));
-    pieces = pieces.subarray(end);
+  pieces.push(bytes);
+  length += bytes.length;
+  // Joined when there is enough of it: a frame with a payload in it comes in a thousand pieces.
+  while (length >= wanted) {
+    const whole = pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+    pieces = [whole];
+    wanted = 4 + whole.readUInt32LE(0);
+    if (length < wanted) return;
+    const messages = JSON.parse(whole.toString('utf8', 4, wanted));
+    pieces = [whole.subarray(wanted)];
+    [length, wanted] = [length - wanted, 4];
     for (const message of messages) HANDLERS[message.do](message);
   }
 });

@@ -1,7 +1,11 @@
 //! The sidecar with the Node of this machine.
 
+mod life;
+mod requests;
+mod shared;
+
 use super::*;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -34,13 +38,20 @@ fn processor(module: &Path, functions: &[&str]) -> Processor {
         functions: functions.iter().map(|name| (*name).to_owned()).collect(),
         files: Vec::new(),
         environment: vec![("SONAGI_STAND_IN".to_owned(), "here".to_owned())],
+        constants: Map::new(),
         timeout: Duration::from_secs(10),
         rewrite: crate::plan::Rewrite::new(|step, _| Ok(step.clone())),
     }
 }
 
 async fn started(script: &Script, name: &str) -> Rc<Sidecar> {
-    Sidecar::start(processor(&script.path(name), &[])).await.unwrap()
+    launched(processor(&script.path(name), &[])).await.unwrap()
+}
+
+/// Without anything shared.
+async fn launched(processor: Processor) -> Result<Rc<Sidecar>, Unloaded> {
+    let started = Sidecar::start(processor, Map::new(), Control::new()).await?;
+    Ok(started.expect("nobody stops it"))
 }
 
 async fn ask(
@@ -53,7 +64,7 @@ async fn ask(
 ) -> Option<Answer> {
     let object = |value: Value| value.as_object().cloned().unwrap_or_default();
     let call = Call { user, kind, function, set: object(set), extra: object(extra) };
-    let (_, answer) = sidecar.call(&call);
+    let (_, answer) = sidecar.call(call);
     answer.await.ok()
 }
 
@@ -73,6 +84,13 @@ exports.promised = (context, events, done) => Promise.resolve().then(() => { con
 exports.direct = (context) => { context.vars.way = 'direct'; };
 exports.rest = (...all) => { all[0].vars.way = 'rest'; setImmediate(all[2]); };
 exports.arguments = function () { const done = arguments[2]; arguments[0].vars.way = 'arguments'; setImmediate(done); };
+exports.spread = (context) => { context.vars = { ...context.vars, way: 'spread' }; };
+exports.chained = (context) => Promise.resolve([...'ab']).then(() => { context.vars.way = 'chained'; });
+exports.method = { method(context) { [context].concat(...arguments)[0].vars.way = 'method'; } }.method;
+exports.gathered = (...all) => Promise.resolve().then(() => { all[0].vars.way = 'gathered'; });
+exports.defaulted = (context, { emit } /* ( */, done = () => ')') => setImmediate(() => { context.vars.way = 'defaulted'; done(); });
+exports.bound = function (context) { context.vars.way = 'bound'; }.bind(null);
+exports.placed = (context, events, done) => { setTimeout(() => { context.vars.way = 'placed'; done(); }, 5); return Promise.resolve(); };
 ";
 
 #[test]
@@ -88,6 +106,13 @@ fn every_way_a_function_ends_is_understood_and_its_variables_come_back() {
             ("direct", "direct"),
             ("rest", "rest"),
             ("arguments", "arguments"),
+            ("spread", "spread"),
+            ("chained", "chained"),
+            ("method", "method"),
+            ("gathered", "gathered"),
+            ("defaulted", "defaulted"),
+            ("bound", "bound"),
+            ("placed", "placed"),
         ] {
             let answer = call(&sidecar, 1, name, json!({})).await;
             assert_eq!((answer.error.as_ref(), set(&answer)), (None, json!({ "way": way })), "{name}");
@@ -129,7 +154,13 @@ fn whatever_goes_wrong_is_told_of_the_call_it_went_wrong_in() {
              exports.text = (context, events, done) => done('a text');
              exports.late = (context, events, done) => setTimeout(() => { throw new Error('in a timer'); }, 1);
              exports.stray = (context, events, done) => { Promise.reject(new Error('nobody waits')); };
-             exports.twice = (context, events, done) => { done(); done(); };",
+             exports.nothing = () => Promise.reject();
+             exports.odd = () => { throw { get message() { throw new Error('this too'); } }; };
+             exports.twice = (context, events, done) => { done(); done(); };
+             exports.once = async (context, events, done) => { await null; done(); };
+             exports.throwsLate = (context, events, done) => { done(); throw new Error('too late'); };
+             exports.rejectsLate = (context, events, done) => { done(); return Promise.reject(new Error('later')); };
+             exports.failsLate = async (context, events, done) => { setImmediate(done, new Error('latest')); };",
         );
         let sidecar = started(&script, "p.cjs").await;
         for (name, message) in [
@@ -139,18 +170,24 @@ fn whatever_goes_wrong_is_told_of_the_call_it_went_wrong_in() {
             ("text", "a text"),
             ("late", "in a timer"),
             ("stray", "nobody waits"),
-            ("nothing", "the processor exports no function \"nothing\""),
+            ("nothing", "no reason was given"),
+            ("odd", "an error that cannot be put into words"),
+            ("nowhere", "the processor exports no function \"nowhere\""),
         ] {
             let answer = call(&sidecar, 1, name, json!({})).await;
             assert_eq!(answer.error.map(|error| error.message), Some(message.to_owned()), "{name}");
         }
-        assert_eq!(call(&sidecar, 1, "twice", json!({})).await.error, None);
-        assert_eq!(call(&sidecar, 1, "twice", json!({})).await.error, None);
-        let said = sidecar.take_said();
-        let twice = Said::Line(
-            "the function \"twice\" called done more than once; the first time counted".to_owned(),
-        );
-        assert_eq!(said, [twice], "told once");
+        for name in ["twice", "twice", "once", "throwsLate", "rejectsLate", "failsLate"] {
+            assert_eq!(call(&sidecar, 1, name, json!({})).await.error, None, "{name}");
+        }
+        sidecar.finish().await;
+        let lines = [
+            "the function \"twice\" called done more than once; the first time counted",
+            "the function \"throwsLate\" was done already when it failed: too late",
+            "the function \"rejectsLate\" was done already when it failed: later",
+            "the function \"failsLate\" was done already when it failed: latest",
+        ];
+        assert_eq!(sidecar.take_said(), lines.map(|line| Said::Line(line.to_owned())));
     });
 }
 
@@ -207,6 +244,7 @@ fn metrics_and_the_console_are_heard_and_so_is_what_is_said_at_the_very_end() {
             "exports.count = async (context, events) => {
                events.emit('counter', 'carts', 2); events.emit('histogram', 'basket', 12.5); events.emit('rate', 'checkouts');
                events.emit('counter', 'bad', 'x'); console.log('user %d', 5, { a: 1 });
+               events.emit('error', 'ECART'); events.emit('started', 1); events.emit('started', 2);
              };
              exports.later = (context, events, done) => { done(); setImmediate(() => events.emit('counter', 'last', 1)); };",
         );
@@ -214,6 +252,8 @@ fn metrics_and_the_console_are_heard_and_so_is_what_is_said_at_the_very_end() {
         call(&sidecar, 1, "count", json!({})).await;
         let metric = |kind, name: &str, value| Said::Metric(Metric { kind, name: name.to_owned(), value });
         use sonagi_measure::custom::Kind::{Counter, Histogram, Rate};
+        let odd =
+            "events.emit('started', …) means nothing here: the kinds are counter, rate, histogram and error";
         let refused = "events.emit('counter', …) needs a name and a number, got bad and x";
         assert_eq!(
             sidecar.take_said(),
@@ -223,6 +263,8 @@ fn metrics_and_the_console_are_heard_and_so_is_what_is_said_at_the_very_end() {
                 metric(Rate, "checkouts", 1.0),
                 Said::Line(refused.to_owned()),
                 Said::Line("user 5 { a: 1 }".to_owned()),
+                metric(Counter, "errors.ECART", 1.0),
+                Said::Line(odd.to_owned()),
             ]
         );
         call(&sidecar, 1, "later", json!({})).await;
@@ -247,7 +289,7 @@ fn a_process_that_ends_takes_its_calls_with_it_and_is_started_again_a_few_times(
                 json!({ "n": 1 }),
                 "module state is new"
             );
-            let waits = sidecar.call(&Call {
+            let waits = sidecar.call(Call {
                 user: 2,
                 kind: Kind::Function,
                 function: "never",
@@ -271,7 +313,7 @@ fn a_module_that_cannot_be_loaded_says_why_and_what_to_do() {
         let told = async |name: &str, code: &str, functions: &[&str]| {
             let script = Script::new(name, code);
             let module = script.path(name);
-            let error = Sidecar::start(processor(&module, functions)).await.err().unwrap().to_string();
+            let error = launched(processor(&module, functions)).await.err().unwrap().to_string();
             error.replace(&*script.folder.path().to_string_lossy(), "…")
         };
         let error = told("p.cjs", "require('nowhere-to-be-found')", &[]).await;
@@ -288,6 +330,7 @@ fn a_module_that_cannot_be_loaded_says_why_and_what_to_do() {
         assert_eq!(error, "the processor …/p.cjs exports no function logon\n  hint: it exports login");
         let error = told("p.cjs", "process.exit(0)", &[]).await;
         assert!(error.contains("Node ended before it was loaded"), "{error}");
+        assert!(error.contains("try `node -e 'import(\"./p.cjs\")'` in its folder"), "{error}");
     });
 }
 
@@ -322,7 +365,7 @@ fn what_we_turned_into_javascript_is_loaded_by_the_file_it_was_written_in() {
             files: files.iter().map(file).collect(),
             ..processor(&script.path("entry.ts"), &["call"])
         };
-        let sidecar = Sidecar::start(processor).await.unwrap();
+        let sidecar = launched(processor).await.unwrap();
         assert_eq!(set(&call(&sidecar, 1, "call", json!({})).await), json!({ "n": 3 }));
     });
 }

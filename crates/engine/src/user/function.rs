@@ -109,12 +109,16 @@ impl User {
         extra: Map<String, Value>,
     ) -> Result<Result<Answer, Refused>, Halt> {
         let Some(sidecar) = self.shard.processor() else {
+            if self.shard.is_stopping() {
+                // The run was asked to end before the module was loaded.
+                return Err(Halt::Stopped);
+            }
             let detail = format!("the function \"{function}\" has no processor to run in");
             return Ok(Err(Refused { failure: Failure::ProcessorLost, detail, timed_out: false }));
         };
         let (set, extra) = self.news(sidecar.generation(), extra);
         let call = processor::Call { user: self.values.member, kind, function, set, extra };
-        let (id, answer) = sidecar.call(&call);
+        let (id, answer) = sidecar.call(call);
         let limit = sidecar.timeout();
         let until = after(self.now(), limit);
         let waited = self.alongside(until, answer).await;
@@ -171,6 +175,10 @@ impl User {
                 set.retain(|name, _| !known.has_lost(name));
                 let name = &self.shard.plan().scenarios[self.scenario].name;
                 extra.insert("scenario".to_owned(), json!({ "name": name }));
+                if !known.lost.is_empty() {
+                    // Each process begins with what all users have.
+                    extra.insert("unset".to_owned(), json!(known.lost));
+                }
                 None
             }
         };

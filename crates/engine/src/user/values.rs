@@ -121,23 +121,16 @@ impl Values {
         self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 
-    /// Every variable, as a function sees them: what is nearer to the user hides what all have.
+    /// Every variable that is not the same for all users ([`Common::shared`]), as a function sees it.
     pub(crate) fn all(&mut self) -> Map<String, Value> {
-        let uuid = self.uuid();
-        let plan = &self.common.plan;
-        let mut all = Map::new();
-        all.insert("target".to_owned(), plan.target.clone().into());
-        all.insert("$uuid".to_owned(), uuid.into());
-        all.extend(self.common.before.iter().cloned());
-        for (payload, row) in plan.payloads.iter().zip(&self.rows) {
-            match (&payload.all_as, payload.rows.get(*row as usize)) {
-                (Some(name), _) => drop(all.insert(name.clone(), payload.all())),
-                (None, Some(row)) => all.extend(payload.fields.iter().cloned().zip(row.iter().cloned())),
-                (None, None) => {}
+        let mut all = Map::from_iter([("$uuid".to_owned(), self.uuid().into())]);
+        let of_rows = self.common.plan.payloads.iter().filter(|payload| payload.all_as.is_none());
+        for field in of_rows.flat_map(|payload| &payload.fields) {
+            // Something nearer to the user may hide it.
+            if let Some(value) = self.find(field) {
+                all.insert(field.clone(), value.into_owned());
             }
         }
-        let first = |(name, choices): &(String, Vec<Value>)| Some((name.clone(), choices.first()?.clone()));
-        all.extend(plan.variables.iter().filter_map(first));
         all.extend(self.own.iter().cloned());
         all
     }
@@ -433,6 +426,7 @@ fn spell(keys: &[Key]) -> String {
 }
 
 mod members;
+mod shared;
 mod turns;
 mod unset;
 mod written;

@@ -1,8 +1,7 @@
 //! Scripts with a processor, from the command line to the run folder.
 
-use crate::support::{Place, Running, Service};
+use crate::support::{Place, Service};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Logs in by itself, changes the request after it, looks at its response, and fails every tenth user.
 const PEOPLE: &str = r#"
@@ -105,43 +104,6 @@ fn a_run_whose_functions_are_not_there_does_not_start() {
     let told = String::from_utf8_lossy(&without_node.stderr).into_owned();
     assert!(told.contains("needs Node 18 or newer, and `node` was not found"), "{told}");
     assert_ne!(answer.status.code(), Some(0));
-}
-
-/// Node hangs on the socket that the generator holds.
-#[test]
-fn node_ends_with_a_generator_that_is_killed() {
-    let script = "
-config:
-  target: \"http://127.0.0.1:9\"
-  processor: ./wait.js
-  phases: [{ duration: 1, arrivalCount: 1 }]
-scenarios: [{ flow: [{ function: tell }, { think: 60 }] }]
-";
-    let place = Place::new();
-    place.write("s.yml", script);
-    place.write(
-        "wait.js",
-        "exports.tell = async () => { console.log('pid %d', process.pid); setInterval(() => {}, 1000); };",
-    );
-    let mut run = Running::start(place.command(&["run", "s.yml", "--shards", "1", "--no-folder"]));
-    run.wait_for("pid ");
-    let pid: u32 = run
-        .said()
-        .split("pid ")
-        .nth(1)
-        .and_then(|rest| rest.split_whitespace().next())
-        .unwrap()
-        .parse()
-        .unwrap();
-    let node = format!("/proc/{pid}");
-    assert!(Path::new(&node).exists());
-    run.signal(rustix::process::Signal::KILL);
-    run.end();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while Path::new(&node).exists() && std::time::Instant::now() < deadline {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    assert!(!Path::new(&node).exists());
 }
 
 /// A script whose functions set what its steps depend on, and leave some of it out.

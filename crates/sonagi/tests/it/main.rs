@@ -8,6 +8,7 @@ mod faults;
 mod functions;
 mod hooks;
 mod matrix;
+mod node;
 mod outcomes;
 mod reconnect;
 mod run;

@@ -1,0 +1,100 @@
+//! Why a processor could not be started, and what to do about it.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The oldest Node the processor's side is written for.
+const OLDEST_NODE: u32 = 18;
+
+/// Why a processor could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum Unloaded {
+    /// There is no Node.
+    #[error(
+        "the processor {module} needs Node 18 or newer, and `node` was not found\n  hint: install Node, or put it on the PATH"
+    )]
+    NoNode {
+        /// The processor.
+        module: String,
+    },
+    /// There is one, and it is too old.
+    #[error(
+        "the processor {module} needs Node 18 or newer, and `node` is {version}\n  hint: put a newer one first on the PATH"
+    )]
+    OldNode {
+        /// The processor.
+        module: String,
+        /// Its version.
+        version: String,
+    },
+    /// The module could not be loaded.
+    #[error("the processor {module} could not be loaded: {cause}\n  hint: {hint}")]
+    Module {
+        /// The processor.
+        module: String,
+        /// What Node says.
+        cause: String,
+        /// What to try.
+        hint: String,
+    },
+    /// The module was not loaded in time.
+    #[error(
+        "the processor {module} was not loaded within {limit_ms} ms\n  hint: look for an `await` at its top level that nobody answers, or a loop that does not end"
+    )]
+    Slow {
+        /// The processor.
+        module: String,
+        /// How long that may take.
+        limit_ms: u128,
+    },
+    /// The script calls what the module does not export.
+    #[error("the processor {module} exports no function {wanted}\n  hint: it exports {exported}")]
+    Missing {
+        /// The processor.
+        module: String,
+        /// What the script calls.
+        wanted: String,
+        /// What there is.
+        exported: String,
+    },
+    /// The process could not be started or spoken with.
+    #[error("the processor {module} could not be started: {cause}")]
+    Start {
+        /// The processor.
+        module: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+}
+
+impl Unloaded {
+    /// The module is at fault, Node says.
+    pub(super) fn module(module: &Path, cause: String) -> Unloaded {
+        let hint = if cause.contains("Cannot find package") || cause.contains("Cannot find module") {
+            "run `npm install` in the script's folder, and look at the paths it imports".to_owned()
+        } else {
+            let name = module.file_name().unwrap_or_default().to_string_lossy();
+            format!("`node` runs the module itself: try `node -e 'import(\"./{name}\")'` in its folder")
+        };
+        Unloaded::Module { module: module.display().to_string(), cause, hint }
+    }
+
+    /// Node has ended without a word. One that is too old does so, for it cannot read what it is to run.
+    pub(super) fn speechless(module: &Path) -> Unloaded {
+        let asked = Command::new("node").arg("--version").stdin(Stdio::null()).output();
+        let version = asked.map(|asked| String::from_utf8_lossy(&asked.stdout).trim().to_owned());
+        let is_old = version.ok().and_then(|version| check_version(module, &version).err());
+        is_old.unwrap_or_else(|| Unloaded::module(module, "Node ended before it was loaded".to_owned()))
+    }
+}
+
+/// Whether a Node is new enough.
+pub(super) fn check_version(module: &Path, version: &str) -> Result<(), Unloaded> {
+    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse().ok());
+    if major.is_some_and(|major: u32| major < OLDEST_NODE) {
+        let module = module.display().to_string();
+        return Err(Unloaded::OldNode { module, version: version.to_owned() });
+    }
+    Ok(())
+}
