@@ -27,7 +27,7 @@ use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
-use crate::net::{Alpn, Failed, Net, Origin};
+use crate::net::{Alpn, Failed, Net, Opening, Origin};
 use tokio::sync::OwnedSemaphorePermit;
 
 use exchange::{Around, Broken, Http1};
@@ -74,6 +74,8 @@ pub struct Response {
     pub ended: At,
     /// Whether the connection had carried a request before.
     pub reused: bool,
+    /// When the answer came that led to this one; None: it answers the first request.
+    pub redirected: Option<At>,
 }
 
 /// What went over a client's connections, whatever came of it.
@@ -98,6 +100,8 @@ pub struct Client {
     traffic: Traffic,
     turn: Turn,
     left: Option<Rc<Cell<Option<At>>>>,
+    is_timed: bool,
+    opening: Option<Opening>,
 }
 
 /// A request's turn in the pool.
@@ -124,11 +128,27 @@ enum Kept {
     Http2(Http2),
 }
 
+impl Kept {
+    fn opening(&self) -> Option<Opening> {
+        match self {
+            Kept::Http1(connection) => connection.opening,
+            Kept::Http2(connection) => connection.opening,
+        }
+    }
+}
+
 impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
         let (traffic, turn) = (Traffic::default(), Turn::default());
-        Client { net, pool, now, kept: Vec::new(), traffic, turn, left: None }
+        let is_timed = net.is_timed();
+        Client { net, pool, now, kept: Vec::new(), traffic, turn, left: None, is_timed, opening: None }
+    }
+
+    /// How long the connection of the last response had taken to open, whichever request it was opened for; None unless
+    /// [`NetOptions::timed`](crate::net::NetOptions::timed).
+    pub fn opening(&self) -> Option<Opening> {
+        self.opening
     }
 
     /// When the next request will have left; None until then.
@@ -215,6 +235,9 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
+        if self.is_timed {
+            self.opening = kept.opening();
+        }
         let left = self.left.as_deref();
         let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         let place = &mut self.kept[at];
@@ -307,6 +330,9 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
+        if self.is_timed {
+            self.opening = connection.opening();
+        }
         let left = self.left.as_deref();
         let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         match connection {
@@ -329,11 +355,14 @@ impl Client {
 }
 
 async fn dial(net: &Net, origin: &Origin) -> Result<Kept, Failed> {
-    let socket = net.dial(origin, Alpn::Http2).await?;
+    let (socket, opening) = match net.is_timed() {
+        false => (net.dial(origin, Alpn::Http2).await?, None),
+        true => net.dial_timed(origin, Alpn::Http2).await.map(|(socket, opening)| (socket, Some(opening)))?,
+    };
     if socket.speaks_http2() {
-        return Http2::open(socket).await.map(Kept::Http2);
+        return Http2::open(socket, opening).await.map(Kept::Http2);
     }
-    Ok(Kept::Http1(Http1::new(socket)))
+    Ok(Kept::Http1(Http1::new(socket, opening)))
 }
 
 /// The kept connection had ended before the request left, or was closed while it was on its way: nothing came back.

@@ -26,8 +26,9 @@ use rustix::io::Errno;
 use sonagi_measure::outcome::Failure;
 use tokio::io::DuplexStream;
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::Instant;
 
-use resolve::Resolver;
+use resolve::{Name, Resolver};
 use tls::Tls;
 
 /// How a shard connects.
@@ -39,11 +40,13 @@ pub struct NetOptions {
     pub source_addresses: Vec<IpAddr>,
     /// Whether HTTP/2 is offered over TLS.
     pub http2: bool,
+    /// Whether HTTP clients tell how long their connections took to open.
+    pub timed: bool,
 }
 
 impl Default for NetOptions {
     fn default() -> NetOptions {
-        NetOptions { verify_certificates: true, source_addresses: Vec::new(), http2: true }
+        NetOptions { verify_certificates: true, source_addresses: Vec::new(), http2: true, timed: false }
     }
 }
 
@@ -54,6 +57,17 @@ pub enum Alpn {
     Http1,
     /// HTTP/2, then HTTP/1.1; HTTP/1.1 only when [`NetOptions::http2`] says so.
     Http2,
+}
+
+/// How long the parts of opening a connection took, in µs: every connection keeps its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Until the name had an address; next to nothing where the shard knew it already.
+    pub name_us: u32,
+    /// TCP's handshake.
+    pub tcp_us: u32,
+    /// TLS's handshake; 0 without.
+    pub tls_us: u32,
 }
 
 /// A shard's way out. Lives on one thread.
@@ -109,13 +123,31 @@ impl Net {
     pub async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
         match &self.route {
             Route::Real(real) => real.dial(origin, alpn).await,
-            Route::Simulated(server) => {
-                let (ours, theirs) = tokio::io::duplex(SIMULATED_PIPE);
-                server(theirs);
-                Ok(Socket::Simulated(ours))
-            }
+            Route::Simulated(server) => Ok(pipe(server)),
         }
     }
+
+    /// Whether clients are to tell how long connections took to open.
+    pub(crate) fn is_timed(&self) -> bool {
+        matches!(&self.route, Route::Real(real) if real.options.timed)
+    }
+
+    /// [`Net::dial`], and how long its parts took.
+    ///
+    /// # Errors
+    /// As [`Net::dial`].
+    pub async fn dial_timed(&self, origin: &Origin, alpn: Alpn) -> Result<(Socket, Opening), Failed> {
+        match &self.route {
+            Route::Real(real) => real.dial_timed(origin, alpn).await,
+            Route::Simulated(server) => Ok((pipe(server), Opening::default())),
+        }
+    }
+}
+
+fn pipe(server: &dyn Fn(DuplexStream)) -> Socket {
+    let (ours, theirs) = tokio::io::duplex(SIMULATED_PIPE);
+    server(theirs);
+    Socket::Simulated(ours)
 }
 
 struct Real {
@@ -128,7 +160,27 @@ struct Real {
 
 impl Real {
     async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
-        let stream = self.connect(origin).await?;
+        let name = self.resolver.resolve(origin).await?;
+        let stream = self.connect(&name, origin).await?;
+        self.secured(stream, origin, alpn).await
+    }
+
+    async fn dial_timed(&self, origin: &Origin, alpn: Alpn) -> Result<(Socket, Opening), Failed> {
+        let mut since = Instant::now();
+        let mut lap = || {
+            let before = std::mem::replace(&mut since, Instant::now());
+            u32::try_from(since.duration_since(before).as_micros()).unwrap_or(u32::MAX)
+        };
+        let name = self.resolver.resolve(origin).await?;
+        let name_us = lap();
+        let stream = self.connect(&name, origin).await?;
+        let tcp_us = lap();
+        let socket = self.secured(stream, origin, alpn).await?;
+        let tls_us = if origin.tls { lap() } else { 0 };
+        Ok((socket, Opening { name_us, tcp_us, tls_us }))
+    }
+
+    async fn secured(&self, stream: TcpStream, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
         if !origin.tls {
             return Ok(Socket::Plain(stream));
         }
@@ -145,8 +197,7 @@ impl Real {
         Ok(self.tls.get_or_init(|| tls))
     }
 
-    async fn connect(&self, origin: &Origin) -> Result<TcpStream, Failed> {
-        let name = self.resolver.resolve(origin).await?;
+    async fn connect(&self, name: &Name, origin: &Origin) -> Result<TcpStream, Failed> {
         let mut last = None;
         for address in name.addresses() {
             match self.connect_to(address).await {

@@ -51,7 +51,7 @@ impl User {
                     params.retain(|key, _| !answer.dropped_params.contains(key));
                 }
                 Err(refused) => {
-                    return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
+                    return Err(self.note_refused(Some(step.operation), refused));
                 }
             }
         }
@@ -89,7 +89,7 @@ impl User {
                 ("response".to_owned(), described.clone()),
             ]);
             if let Err(refused) = self.run_function(Kind::After, &name, extra).await? {
-                return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
+                return Err(self.note_refused(Some(step.operation), refused));
             }
         }
         // What a function took is part of the time until the next step, as a pause would be.
@@ -98,7 +98,8 @@ impl User {
     }
 
     async fn run_on_error(&mut self, hooks: &Hooks, params: &Map<String, Value>) -> Result<(), Halt> {
-        let (code, message) = self.last_failure.take().map(|last| *last).unwrap_or_default();
+        let last = self.last_failure.take().map(|last| (last.0.artillery(), last.1));
+        let (code, message) = last.unwrap_or_default();
         for name in &hooks.on_error {
             let name = self.hook_name(name)?;
             let extra = Map::from_iter([
@@ -106,7 +107,7 @@ impl User {
                 ("error".to_owned(), json!({ "message": message, "code": code })),
             ]);
             if let Err(refused) = self.run_function(Kind::Error, &name, extra).await? {
-                return Err(self.note_failure(None, refused.failure, refused.detail));
+                return Err(self.note_refused(None, refused));
             }
         }
         Ok(())
@@ -132,7 +133,7 @@ impl User {
         let answer = match self.run_function(Kind::Connect, function, extra).await? {
             Ok(answer) => answer,
             Err(refused) => {
-                return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
+                return Err(self.note_refused(Some(step.operation), refused));
             }
         };
         let mut step = step.clone();

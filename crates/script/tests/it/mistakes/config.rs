@@ -7,7 +7,7 @@ fn mistakes_in_config_phases_and_scenarios_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 67] = [
+const CASES: [Case; 69] = [
     (whole, "config: [1\n", &["2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"]),
     (whole, "", &["1:1: the script is empty | a script has `config:` and `scenarios:`"]),
     (
@@ -305,6 +305,18 @@ const CASES: [Case; 67] = [
             r#"4:21: unknown key "treshold" in apdex | did you mean "threshold"?"#,
             r#"4:75: stripQueryString wants true or false, e.g. `stripQueryString: true`; got the text "maybe""#,
             r#"4:82: unknown key "useOnlyRequestName" in metrics-by-endpoint | did you mean "useOnlyRequestNames"?"#,
+        ],
+    ),
+    (
+        config,
+        "  plugins: {metrics-by-endpoint: {groupDynamicURLs: [a]}}\n",
+        &["4:53: groupDynamicURLs wants true or false, e.g. `groupDynamicURLs: true`; got a list of 1"],
+    ),
+    (
+        config,
+        "  http: {extendedMetrics: yes please}\n",
+        &[
+            r#"4:27: extendedMetrics wants true or false, e.g. `extendedMetrics: true`; got the text "yes please""#,
         ],
     ),
     (
