@@ -9,9 +9,7 @@ use crate::answers::Answers;
 use crate::custom::{Kind, Metrics};
 use crate::expectations::Expectations;
 use crate::failures::{self, UNKNOWN, shortened};
-pub use crate::failures::{
-    CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount, WRONG_DATA, merge_failure,
-};
+pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount, WRONG_DATA, merge_failure};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::outcome::{Failure, OperationId, Outcome, Timing};

@@ -86,8 +86,7 @@ mod tests {
     #[test]
     fn the_total_of_a_server_is_the_first_it_says() {
         let total = |values: &[&str]| {
-            let headers: Headers =
-                values.iter().map(|value| ("Server-Timing", value.as_bytes())).collect();
+            let headers: Headers = values.iter().map(|value| ("Server-Timing", value.as_bytes())).collect();
             total_ms(&headers)
         };
         assert_eq!(total(&["db;dur=53, total;dur=123.4"]), Some(123.4));

@@ -141,11 +141,7 @@ pub(crate) fn examine(
 }
 
 /// Checks `matches`; the error says what was there instead.
-pub(crate) fn compare(
-    evidence: &Evidence<'_>,
-    matches: &[Match],
-    values: &mut Values,
-) -> Result<(), String> {
+pub(crate) fn compare(evidence: &Evidence<'_>, matches: &[Match], values: &mut Values) -> Result<(), String> {
     for wanted in matches {
         let expected = values.text(&wanted.value).map_err(|Unfilled(why)| why)?;
         let found = found_in(evidence, &wanted.from, values)?;
@@ -159,11 +155,7 @@ pub(crate) fn compare(
 }
 
 /// Keeps what `captures` ask for; the error says which one found nothing.
-pub(crate) fn keep(
-    evidence: &Evidence<'_>,
-    captures: &[Capture],
-    values: &mut Values,
-) -> Result<(), String> {
+pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut Values) -> Result<(), String> {
     for capture in captures {
         // An empty text is nothing, as Artillery has it.
         let found = found_in(evidence, &capture.from, values)?.filter(|value| *value != "");

@@ -115,7 +115,9 @@ fn failure_name(failure: &FailureCount, header: &Header) -> String {
     let mut code = failure.failure.code().into_owned();
     if !failure.called.is_empty() {
         code.push('=');
-        code.push_str(&ESCAPED.iter().fold(failure.called.clone(), |text, (c, escaped)| text.replace(*c, escaped)));
+        code.push_str(
+            &ESCAPED.iter().fold(failure.called.clone(), |text, (c, escaped)| text.replace(*c, escaped)),
+        );
     }
     match failure.operation.and_then(|id| header.operations.get(usize::from(id.0))) {
         Some(operation) => format!("errors.{code}.{}", operation.name),
@@ -204,7 +206,8 @@ impl<'a> Reader<'a> {
         let (code, called) = code.split_once('=').unwrap_or((code, ""));
         let Some(failure) = Failure::from_code(code) else { return };
         let operation = name.and_then(|name| self.operation(name));
-        let called = ESCAPED.iter().rev().fold(called.to_owned(), |text, (c, escaped)| text.replace(escaped, c));
+        let called =
+            ESCAPED.iter().rev().fold(called.to_owned(), |text, (c, escaped)| text.replace(escaped, c));
         let failed = FailureCount { count, called, ..FailureCount::none(operation, failure) };
         merge_failure(&mut snapshot.failures, &failed);
     }

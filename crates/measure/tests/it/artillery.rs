@@ -83,7 +83,11 @@ fn each_answer_on_the_way_of_a_redirect_has_its_own_time() {
     assert_eq!(times("http.response_time.2xx"), (70, 2.0, f64::from(slowest_ok)));
     assert_eq!(metrics.summaries["http.total"], metrics.summaries["http.response_time"]);
     let operation = &parts().1.operations[0];
-    assert_eq!((operation.count, operation.response_ms.count), (77, 77), "the operation has one time for all");
+    assert_eq!(
+        (operation.count, operation.response_ms.count),
+        (77, 77),
+        "the operation has one time for all"
+    );
 }
 
 #[test]

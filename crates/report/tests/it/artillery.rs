@@ -91,7 +91,9 @@ fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_
     let told = |run: &Summary| {
         let text = artillery::summary(run);
         let of_plugins = |line: &&str| {
-            ["apdex", "plugins", "Apdex", "http.response_time.", "http.total"].iter().any(|p| line.starts_with(p))
+            ["apdex", "plugins", "Apdex", "http.response_time.", "http.total"]
+                .iter()
+                .any(|p| line.starts_with(p))
         };
         text.lines().filter(of_plugins).map(|line| line.replace("...", "") + "\n").collect::<String>()
     };

@@ -97,14 +97,14 @@ async fn an_endpoint_may_go_by_the_address_each_user_asked_for() {
     let flow = vec![
         HttpStep { told: plain.clone(), url: url.clone(), query, ..step("") },
         HttpStep {
-            told: by_address(
-                Naming { strips_query: true, ..Naming::default() },
-                Some("find".into()),
-            ),
+            told: by_address(Naming { strips_query: true, ..Naming::default() }, Some("find".into())),
             url,
             ..step("")
         },
-        HttpStep { told: by_address(Naming { ignores_unnamed: true, ..Naming::default() }, None), ..step("/") },
+        HttpStep {
+            told: by_address(Naming { ignores_unnamed: true, ..Naming::default() }, None),
+            ..step("/")
+        },
         HttpStep { told: plain, ..step("/slow") },
     ];
     let timed = "204 No Content\r\nserver-timing: total;dur=3";
