@@ -214,6 +214,7 @@ impl Run {
             verify_certificates: plan.verify_certificates,
             source_addresses: options.source_addresses,
             http2: plan.http.http2,
+            timed: plan.plugins.extended,
         };
         let shared = Shared {
             control,

@@ -5,6 +5,7 @@
 
 mod connection;
 mod cursor;
+mod endpoint;
 mod evidence;
 mod expect;
 mod flow;
@@ -36,7 +37,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::clock::Sleep;
-use crate::http::Client;
+use crate::http::{Client, Response};
 use crate::link::Connection;
 use crate::rooms::Room;
 use crate::schedule::Arrival;
@@ -90,8 +91,8 @@ pub(crate) struct User {
     is_held: bool,
     /// The scenario it walks.
     scenario: usize,
-    /// Code and detail of the failure noted last, for functions that want to be told.
-    last_failure: Option<Box<(String, String)>>,
+    /// The failure noted last and its detail, for functions and endpoints that want to be told.
+    last_failure: Option<Box<(Failure, String)>>,
     /// Others have had their turn since a loop last asked.
     has_waited: bool,
     /// The fork it is a branch of.
@@ -338,12 +339,33 @@ impl User {
         self.shard.recorder.borrow_mut().operation(begun.operation, timing, outcome);
     }
 
+    /// [`User::succeed_at`] of a request that was redirected; its last answer was asked for at `asked`.
+    pub(crate) fn succeed_redirected(&mut self, begun: Begun, outcome: Outcome, last: &Response, asked: At) {
+        self.under_way = None;
+        self.due = last.ended;
+        let Begun { operation, planned, started } = begun;
+        let timing = Timing { planned, started, first_byte: Some(last.first_byte), ended: last.ended };
+        self.shard.recorder.borrow_mut().redirected(operation, timing, outcome, last.ended.since(asked));
+    }
+
     /// An operation failed. A time-out counts as long as its limit (`limit`), not as long as we took to notice.
     pub(crate) fn fail(
         &mut self,
         begun: Begun,
         limit: Option<Duration>,
         failure: Failure,
+        detail: String,
+    ) -> Halt {
+        self.fail_called(begun, limit, failure, "", detail)
+    }
+
+    /// [`User::fail`] of what Artillery's users know by another name than its failure's; empty: they do not.
+    fn fail_called(
+        &mut self,
+        begun: Begun,
+        limit: Option<Duration>,
+        failure: Failure,
+        called: &str,
         detail: String,
     ) -> Halt {
         self.under_way = None;
@@ -354,7 +376,7 @@ impl User {
         let timing = Timing { planned: begun.planned, started: begun.started, first_byte: None, ended };
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.operation(begun.operation, timing, Outcome::Failed(failure));
-        recorder.failure(Some(begun.operation), failure, || detail);
+        recorder.failure_called(Some(begun.operation), failure, None, called, || detail);
         Halt::Failed
     }
 
@@ -390,9 +412,20 @@ impl User {
         failure: Failure,
         detail: String,
     ) -> Halt {
+        self.note_called(operation, failure, "", detail)
+    }
+
+    /// [`User::note_failure`], as [`User::fail_called`].
+    fn note_called(
+        &mut self,
+        operation: Option<OperationId>,
+        failure: Failure,
+        called: &str,
+        detail: String,
+    ) -> Halt {
         let now = self.now();
         self.note_attempt(failure, &detail);
-        self.shard.recorder.borrow_mut().failure_at(operation, failure, Some(now), || detail);
+        self.shard.recorder.borrow_mut().failure_called(operation, failure, Some(now), called, || detail);
         Halt::Failed
     }
 

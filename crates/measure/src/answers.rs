@@ -1,7 +1,8 @@
 //! The answers an operation got: how often each HTTP status, and the times of those that were no 2xx.
 //!
 //! The one decision a reader would question: 2xx have no histogram. Nearly every answer is one, and its time is already in
-//! the operation's own; theirs are what is left of it without the others ([`Answers::succeeded`]).
+//! the operation's own; theirs are what is left of it without the others ([`Answers::succeeded`]). So it is with redirects, which
+//! are rare: an operation's time is all of its way, and only where there were hops is each answer's own kept beside it.
 
 use crate::histogram::Histogram;
 use crate::outcome::Outcome;
@@ -45,6 +46,22 @@ pub struct Answers {
     /// How often each status, in ascending order.
     codes: Vec<(u16, u64)>,
     apart: [Option<Box<Histogram>>; 4],
+    ways: [Option<Box<Histogram>>; 2],
+}
+
+/// Times of operations that were redirected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Way {
+    /// All of it, from the plan to the last answer.
+    Whole,
+    /// Each answer on it: hops, and the last one.
+    Each,
+}
+
+impl Way {
+    /// Both with what they are called in names.
+    pub(crate) const NAMED: [(Way, &'static str); 2] = [(Way::Whole, "redirected"), (Way::Each, "answer")];
 }
 
 impl Answers {
@@ -55,6 +72,27 @@ impl Answers {
         }
         if let Some(class) = Class::of(outcome) {
             self.apart_mut(class).record_ns(response_ns);
+        }
+    }
+
+    /// A response that led elsewhere came so long after it was asked for. The statuses are those of last answers.
+    pub(crate) fn hop(&mut self, code: u16, ns: i64) {
+        self.way_mut(Way::Each).record_ns(ns);
+        if let Some(class) = Class::of(Outcome::Status(code)) {
+            self.apart_mut(class).record_ns(ns);
+        }
+    }
+
+    /// The operation recorded last had hops: of its time only so much is its last answer's.
+    pub(crate) fn redirected(&mut self, outcome: Outcome, whole_ns: i64, last_ns: i64) {
+        self.way_mut(Way::Whole).record_ns(whole_ns);
+        self.way_mut(Way::Each).record_ns(last_ns);
+        if let Some(class) = Class::of(outcome) {
+            let mut whole = Histogram::new();
+            whole.record_ns(whole_ns);
+            let apart = self.apart_mut(class);
+            apart.subtract(&whole);
+            apart.record_ns(last_ns);
         }
     }
 
@@ -69,7 +107,8 @@ impl Answers {
         for &(code, n) in &other.codes {
             self.count(code, n);
         }
-        for (mine, theirs) in self.apart.iter_mut().zip(&other.apart) {
+        let theirs = other.apart.iter().chain(&other.ways);
+        for (mine, theirs) in self.apart.iter_mut().chain(&mut self.ways).zip(theirs) {
             if let Some(theirs) = theirs {
                 mine.get_or_insert_default().merge(theirs);
             }
@@ -89,10 +128,33 @@ impl Answers {
         self.apart[class as usize].get_or_insert_default()
     }
 
+    pub(crate) fn way(&self, way: Way) -> Option<&Histogram> {
+        self.ways[way as usize].as_deref()
+    }
+
+    pub(crate) fn way_mut(&mut self, way: Way) -> &mut Histogram {
+        self.ways[way as usize].get_or_insert_default()
+    }
+
+    /// Times of all answers, of which an operation that was redirected had several. `all` are the operations'.
+    pub(crate) fn each(&self, all: &Histogram) -> Histogram {
+        let mut each = all.clone();
+        self.way(Way::Whole).into_iter().for_each(|whole| each.subtract(whole));
+        self.way(Way::Each).into_iter().for_each(|answers| each.merge(answers));
+        each
+    }
+
     /// Times of the answers that were 2xx: what is left of all.
     pub(crate) fn succeeded(&self, all: &Histogram) -> Histogram {
-        let mut left = all.clone();
+        let mut left = self.each(all);
         self.apart.iter().flatten().for_each(|others| left.subtract(others));
+        left
+    }
+
+    /// Times of what was answered: what only has a time because it was waited for is left out.
+    pub(crate) fn answered(&self, all: &Histogram) -> Histogram {
+        let mut left = self.each(all);
+        self.apart(Class::Other).into_iter().for_each(|others| left.subtract(others));
         left
     }
 }
@@ -126,5 +188,35 @@ mod tests {
         assert!((times.mean - 2.0).abs() < 0.01 && (times.max - 3.0).abs() < 0.01, "{times:?}");
         assert_eq!(answers.codes(), BTreeMap::from([(200, 1), (201, 1), (304, 1), (404, 1), (503, 1)]));
         assert_eq!(answers.apart(Class::Refused).unwrap().count(), 1);
+        assert_eq!(answers.answered(&all).count(), 5);
+    }
+
+    #[test]
+    fn of_a_redirected_operation_each_answer_has_its_own_time() {
+        let (mut all, mut shards) = (Histogram::new(), [Answers::default(), Answers::default()]);
+        let mut end = |answers: &mut Answers, outcome, hops: &[i64], last: i64| {
+            let whole = (hops.iter().sum::<i64>() + last) * 1_000_000;
+            hops.iter().for_each(|ms| answers.hop(302, ms * 1_000_000));
+            all.record_ns(whole);
+            answers.record(outcome, whole);
+            answers.redirected(outcome, whole, last * 1_000_000);
+        };
+        end(&mut shards[0], Outcome::Status(200), &[10, 20], 5);
+        end(&mut shards[1], Outcome::Status(404), &[30], 6);
+        for answers in &mut shards {
+            all.record_ns(1_000_000);
+            answers.record(Outcome::Status(200), 1_000_000);
+        }
+        let mut answers = shards[1].clone();
+        answers.merge(&shards[0]);
+        let told = |times: &Histogram| {
+            let told = times.quantiles();
+            (told.count, told.min.round(), told.max.round(), (told.mean * told.count as f64).round())
+        };
+        assert_eq!(told(&answers.each(&all)), (7, 1.0, 30.0, 73.0));
+        assert_eq!(told(&answers.succeeded(&all)), (3, 1.0, 5.0, 7.0));
+        assert_eq!(told(answers.apart(Class::Refused).unwrap()), (1, 6.0, 6.0, 6.0));
+        assert_eq!(told(answers.apart(Class::Redirected).unwrap()), (3, 10.0, 30.0, 60.0));
+        assert_eq!(answers.codes(), BTreeMap::from([(200, 3), (404, 1)]));
     }
 }

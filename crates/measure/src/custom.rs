@@ -1,4 +1,5 @@
-//! Metrics a script's own functions report by name, beside everything the tool measures itself.
+//! Metrics a script's own functions report by name, and what else a script has told by name, beside everything the tool
+//! measures itself.
 //!
 //! A name is of the kind that used it first; what comes under it as another kind is left out and counted. Names are few:
 //! whoever makes one per user would make a metric per user, so those beyond [`NAMES_MAX`] are left out and counted, too.

@@ -5,7 +5,7 @@
 //! template: those beyond [`KINDS_MAX`] are counted together.
 
 use crate::At;
-use crate::recorder::shortened;
+use crate::failures::shortened;
 use std::collections::BTreeMap;
 
 /// Kinds of one run.

@@ -162,8 +162,7 @@ impl Writer {
     /// A failure's first time and example go to the events; again only if a later second knows of an earlier one.
     fn tell(&mut self, failure: &FailureCount, second: u64) {
         let known = |told: &[FailureCount]| {
-            let known =
-                told.iter().find(|f| f.operation == failure.operation && f.failure == failure.failure);
+            let known = told.iter().find(|known| known.is_like(failure));
             known.map(|f| (f.first_at, f.example.clone()))
         };
         let before = known(&self.told);
@@ -177,6 +176,7 @@ impl Writer {
             "kind": "error",
             "second": second,
             "code": failure.failure.code(),
+            "called": failure.called,
             "operation": operation.map(|operation| &operation.name),
             "example": failure.example,
             "example_at_ns": failure.example_at.0,

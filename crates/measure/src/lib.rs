@@ -9,6 +9,7 @@ pub mod answers;
 pub mod at;
 pub mod custom;
 pub mod expectations;
+mod failures;
 pub mod folder;
 pub mod health;
 pub mod histogram;

@@ -347,7 +347,7 @@ pub const FAILURES: &[FailureEntry] = &[
         Failure::Function,
         "function_failed",
         "function failed",
-        "A function of the processor threw, or called done with an error.",
+        "A function of the processor threw, or called done with an error; Artillery counts it by the error's code or message, and so do the names of `errors.` here.",
         Some("the example has the function's name, its message and where it was thrown"),
     ),
     entry(
@@ -414,6 +414,21 @@ impl Failure {
             | Failure::Template
             | Failure::ProcessorLost => false,
         }
+    }
+
+    /// Whether a request failed so, and not what the script makes of it and of its answer: its captures and expectations,
+    /// its templates and functions.
+    pub fn is_of_request(self) -> bool {
+        !matches!(
+            self,
+            Failure::CaptureOrMatch
+                | Failure::ExpectationMissed
+                | Failure::ExpectationFailed
+                | Failure::Template
+                | Failure::Function
+                | Failure::FunctionTimeout
+                | Failure::ProcessorLost
+        )
     }
 
     /// The documented metric code, e.g. `connect_refused`, `closed_1006`.

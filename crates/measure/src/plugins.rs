@@ -1,5 +1,5 @@
-//! What plugins that come with Artillery make of the figures: the Apdex score, and metrics by endpoint. Both are read off
-//! the operations' histograms; nothing is recorded for them.
+//! What plugins that come with Artillery make of the figures: the Apdex score, and metrics by endpoint; and how long answers
+//! took in all (`extendedMetrics`). They are read off the operations' histograms; nothing is recorded for them.
 
 use crate::histogram::Histogram;
 use crate::summary::Quantiles;
@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Plugins {
     /// An answer within this satisfies (ms); none: no score is wanted.
     pub apdex_ms: Option<f64>,
+    /// Whether `http.total` is told.
+    #[serde(default)]
+    pub extended: bool,
     /// What an endpoint's names begin with; `plugins.metrics-by-endpoint` when empty.
     #[serde(default)]
     pub endpoint_prefix: String,
@@ -26,6 +29,9 @@ pub struct Plugins {
 pub struct Figures {
     /// Present when the script asks for it.
     pub apdex: Option<Apdex>,
+    /// How long answers took: response times of those there were. Present when the script asks for it.
+    #[serde(default)]
+    pub total_ms: Option<Quantiles>,
     /// What the names of endpoints begin with.
     pub endpoint_prefix: String,
     /// HTTP by endpoint, in the order of the names.
@@ -56,7 +62,7 @@ pub struct Endpoint {
     pub name: String,
     /// Answers by status.
     pub codes: BTreeMap<u16, u64>,
-    /// Failures by Artillery's name.
+    /// Requests that failed, by Artillery's name; not those whose answer the script takes exception to.
     pub errors: BTreeMap<String, u64>,
     /// As the operations' `response_ms`.
     pub response_ms: Quantiles,

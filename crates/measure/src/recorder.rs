@@ -8,6 +8,8 @@ use crate::At;
 use crate::answers::Answers;
 use crate::custom::{Kind, Metrics};
 use crate::expectations::Expectations;
+use crate::failures::{self, UNKNOWN, shortened};
+pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount, WRONG_DATA, merge_failure};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::outcome::{Failure, OperationId, Outcome, Timing};
@@ -181,60 +183,6 @@ impl Timings {
     }
 }
 
-/// How often an operation failed in one way, and the first time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailureCount {
-    /// What was done; none for a failure outside any timed operation.
-    pub operation: Option<OperationId>,
-    /// What went wrong.
-    pub failure: Failure,
-    /// How often.
-    pub count: u64,
-    /// The first time.
-    pub first_at: At,
-    /// What it looked like the first time it came with an example (≤ 200 bytes), or empty.
-    pub example: String,
-    /// When that was; meaningless without an example.
-    pub example_at: At,
-}
-
-/// Longest example kept, in bytes.
-pub const EXAMPLE_BYTES: usize = 200;
-
-impl FailureCount {
-    /// None yet.
-    pub fn none(operation: Option<OperationId>, failure: Failure) -> FailureCount {
-        FailureCount {
-            operation,
-            failure,
-            count: 0,
-            first_at: UNKNOWN,
-            example: String::new(),
-            example_at: UNKNOWN,
-        }
-    }
-
-    /// Adds `other`, which is about the same operation and failure. The earliest example stays, whatever the order of
-    /// merging.
-    pub fn merge(&mut self, other: &FailureCount) {
-        self.count += other.count;
-        self.first_at = self.first_at.min(other.first_at);
-        let key = |f: &FailureCount| (f.example.is_empty(), f.example_at);
-        if (key(other), &other.example) < (key(self), &self.example) {
-            self.example.clone_from(&other.example);
-            self.example_at = other.example_at;
-        }
-    }
-}
-
-/// Adds `failure` to a list that has one entry per operation and failure.
-pub fn merge_failure(list: &mut Vec<FailureCount>, failure: &FailureCount) {
-    match list.iter_mut().find(|f| f.operation == failure.operation && f.failure == failure.failure) {
-        Some(known) => known.merge(failure),
-        None => list.push(failure.clone()),
-    }
-}
-
 /// Levels at the end of an interval, of one shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
@@ -321,7 +269,9 @@ impl Recorder {
             Outcome::Status(code) => self.status(code),
             Outcome::Failed(failure) => {
                 timings.failed += 1;
-                self.failed(Some(operation), failure, timing.ended).count += 1;
+                let entry = failures::entry(&mut self.now.failures, Some(operation), failure, "");
+                entry.first_at = entry.first_at.min(timing.ended);
+                entry.count += 1;
                 self.just_failed = Some((operation, failure, timing.ended));
             }
         }
@@ -346,26 +296,35 @@ impl Recorder {
         at: Option<At>,
         example: impl FnOnce() -> String,
     ) {
+        self.failure_called(operation, failure, at, "", example);
+    }
+
+    /// [`Recorder::failure_at`] of one that Artillery's users know by another name than its failure's, a function's message
+    /// say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
+    pub fn failure_called(
+        &mut self,
+        operation: Option<OperationId>,
+        failure: Failure,
+        at: Option<At>,
+        called: &str,
+        example: impl FnOnce() -> String,
+    ) {
         let just_failed =
             self.just_failed.take().filter(|&(id, same, _)| (Some(id), same) == (operation, failure));
         let at = just_failed.map(|(.., at)| at).or(at).unwrap_or(UNKNOWN);
-        let entry = self.failed(operation, failure, at);
-        entry.count += u64::from(just_failed.is_none());
+        let mut is_counted = just_failed.is_some();
+        if is_counted && !called.is_empty() {
+            // Its operation has ended before anybody said what it is called.
+            failures::take_back(&mut self.now.failures, operation, failure);
+            is_counted = false;
+        }
+        let entry = failures::entry(&mut self.now.failures, operation, failure, called);
+        entry.first_at = entry.first_at.min(at);
+        entry.count += u64::from(!is_counted);
         if entry.example.is_empty() {
             entry.example = shortened(example());
             entry.example_at = at;
         }
-    }
-
-    fn failed(&mut self, operation: Option<OperationId>, failure: Failure, at: At) -> &mut FailureCount {
-        let known = self.now.failures.iter().position(|f| f.operation == operation && f.failure == failure);
-        let index = known.unwrap_or_else(|| {
-            self.now.failures.push(FailureCount::none(operation, failure));
-            self.now.failures.len() - 1
-        });
-        let entry = &mut self.now.failures[index];
-        entry.first_at = entry.first_at.min(at);
-        entry
     }
 
     /// Adds `n` to a counter.
@@ -373,9 +332,22 @@ impl Recorder {
         self.now.counters.add(counter, n);
     }
 
-    /// A response with this status that is no operation of its own: a hop of a redirect.
+    /// A response with this status that is no operation of its own: a poll's, say.
     pub fn status(&mut self, code: u16) {
         self.now.codes[usize::from(code).min(CODES - 1)] += 1;
+    }
+
+    /// A response that led the operation under way elsewhere, so long after it was asked for.
+    pub fn hop(&mut self, operation: OperationId, code: u16, ns: i64) {
+        self.status(code);
+        self.now.operations[operation.0 as usize].answers.hop(code, ns);
+    }
+
+    /// [`Recorder::operation`] for one that hops have led to its answer: that alone took `last_ns`.
+    pub fn redirected(&mut self, operation: OperationId, timing: Timing, outcome: Outcome, last_ns: i64) {
+        self.operation(operation, timing, outcome);
+        let answers = &mut self.now.operations[operation.0 as usize].answers;
+        answers.redirected(outcome, timing.ended.since(timing.planned), last_ns);
     }
 
     /// A user of this scenario came to life.
@@ -432,19 +404,4 @@ impl Recorder {
         self.just_failed = None;
         std::mem::replace(&mut self.now, next)
     }
-}
-
-/// Stands for "not told"; the collector replaces it by the end of the interval.
-pub(crate) const UNKNOWN: At = At(i64::MAX);
-
-pub(crate) fn shortened(mut example: String) -> String {
-    if example.len() > EXAMPLE_BYTES {
-        let mut end = EXAMPLE_BYTES - '…'.len_utf8();
-        while !example.is_char_boundary(end) {
-            end -= 1;
-        }
-        example.truncate(end);
-        example.push('…');
-    }
-    example
 }

@@ -49,10 +49,13 @@ pub struct Summary {
     pub kinds: Vec<OperationSummary>,
     /// Responses by status code.
     pub http_codes: BTreeMap<u16, u64>,
-    /// Response times of HTTP by what was answered: `2xx`, `3xx`, `4xx`, `5xx`; only those there were.
+    /// Response times of HTTP, one for each answer: a request that was redirected had several.
+    #[serde(default)]
+    pub http_answers_ms: Quantiles,
+    /// The same by what was answered: `2xx`, `3xx`, `4xx`, `5xx`; only those there were.
     #[serde(default)]
     pub http_classes: BTreeMap<String, Quantiles>,
-    /// Failures by operation and kind, most frequent first.
+    /// Failures by operation, kind and Artillery's name, most frequent first.
     pub errors: Vec<ErrorSummary>,
     /// The thresholds of the script and what they came to.
     pub thresholds: Vec<Judged>,
@@ -60,7 +63,8 @@ pub struct Summary {
     pub generator: Generator,
     /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
-    /// What the script's functions reported, by the names they gave.
+    /// What the script's functions reported, by the names they gave, and what else it has told by name (`extendedMetrics`,
+    /// `server-timing`).
     #[serde(default)]
     pub custom: BTreeMap<String, MetricSummary>,
     /// What the script's plugins make of the figures.
@@ -262,7 +266,7 @@ pub struct OperationSummary {
 pub struct ErrorSummary {
     /// Documented code, e.g. `connect_refused`.
     pub code: String,
-    /// Artillery's name, e.g. `ECONNREFUSED`.
+    /// Artillery's name, e.g. `ECONNREFUSED`; of a function that failed, its message.
     pub artillery: String,
     /// What was done, if it is a timed operation.
     pub operation: Option<String>,

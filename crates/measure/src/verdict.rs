@@ -5,7 +5,7 @@
 //! is never a failure by default: how slow is too slow is the user's to say.
 
 use crate::outcome::Failure;
-use crate::summary::{Conclusion, Health, Summary, Verdict};
+use crate::summary::{Conclusion, ErrorSummary, Health, Summary, Verdict};
 use crate::thresholds::{Judged, names_in};
 
 /// Judges a summary whose other fields are filled in.
@@ -173,9 +173,20 @@ fn failed_before(summary: &Summary) -> Option<String> {
 }
 
 fn because(summary: &Summary) -> String {
-    let Some(first) = summary.errors.first() else { return String::new() };
-    let at = first.operation.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
-    format!("; most frequent error: {}{at} ({})", first.code, grouped(first.count))
+    // Functions name their failures themselves: what goes wrong at one place may have many names.
+    let mut places: Vec<(&ErrorSummary, u64)> = Vec::new();
+    for error in &summary.errors {
+        let is_here = |known: &ErrorSummary| known.code == error.code && known.operation == error.operation;
+        match places.iter_mut().find(|(known, _)| is_here(known)) {
+            Some((_, count)) => *count += error.count,
+            None => places.push((error, error.count)),
+        }
+    }
+    let Some((most, count)) = places.into_iter().rev().max_by_key(|(_, count)| *count) else {
+        return String::new();
+    };
+    let at = most.operation.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
+    format!("; most frequent error: {}{at} ({})", most.code, grouped(count))
 }
 
 fn hint_errors(summary: &Summary, verdict: &mut Verdict) {

@@ -2,6 +2,7 @@
 
 use sonagi_engine::plan::Scenario;
 use sonagi_measure::outcome::FAILURES;
+use sonagi_measure::recorder::{FAILED_MATCH, WRONG_DATA};
 use sonagi_measure::thresholds::{self, Threshold};
 
 use crate::reader::{Fields, Reader};
@@ -120,6 +121,7 @@ fn stems(reader: &Reader, scenarios: &[Scenario]) -> Vec<String> {
     let mut stems = reader.endpoints.stems();
     stems.extend(scenarios.iter().map(|scenario| format!("vusers.created_by_name.{}", scenario.name)));
     stems.extend(FAILURES.iter().map(|failure| format!("errors.{}", failure.artillery)));
+    stems.extend([FAILED_MATCH, WRONG_DATA].map(|called| format!("errors.{called}")));
     stems.sort_by_key(|stem| std::cmp::Reverse(stem.len()));
     stems
 }

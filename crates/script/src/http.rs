@@ -31,8 +31,8 @@ pub(crate) fn request(
     let own = reader.section(fields, verb, &schema::REQUEST)?;
     let method = verb.to_uppercase();
     let url = url(reader, &own);
-    let name = flow.operation_name(reader, &own);
-    let name = name.unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
+    let given = flow.operation_name(reader, &own);
+    let name = given.clone().unwrap_or_else(|| format!("{method} {}", path_as_written(&own)));
     let is_message = flow.behalf.as_ref().is_some_and(|behalf| behalf.is_publish);
     let mut cookies = set_by_now(reader, &flow.settings.cookies, &own, true);
     let own_cookies = reader.cookies(&own, "cookie");
@@ -54,7 +54,7 @@ pub(crate) fn request(
     let compressed = reader.boolean(&own, "gzip").unwrap_or(true);
     let hooks = functions::hooks(reader, flow, &own, &method);
     let operation = reader.operation(own.place, &name, OperationKind::Http)?;
-    plugins::endpoint(reader, operation, &own);
+    let told = plugins::endpoint(reader, operation, &own, given.as_deref());
     let step = HttpStep {
         operation,
         method,
@@ -71,6 +71,7 @@ pub(crate) fn request(
         expect,
         compressed,
         is_message,
+        told,
         hooks,
         prepared: Default::default(),
     };

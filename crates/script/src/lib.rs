@@ -248,8 +248,10 @@ fn plan(
     let payloads = payload::payloads(reader, &config, &folder(path));
     combination.join(reader, &script, &mut variables, &payloads);
     let load = phases::load(reader, &config);
-    let (plugins, asked) = plugins::plugins(reader, &config);
+    let (plugins, mut asked) = plugins::plugins(reader, &config);
     let mut settings = options::settings(reader, &config);
+    asked.extended = settings.extended_metrics;
+    settings.http.by_address = reader.endpoints.by_address;
     settings.expect = expectations::settings(reader, plugins.as_ref());
     settings.is_closed = matches!(load, Some(Load::Closed { .. }));
     let lost = reconnect::reconnect(reader, &config, &script);

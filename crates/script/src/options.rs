@@ -43,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) resumes: bool,
     /// What is expected of responses.
     pub(crate) expect: expectations::Settings,
+    /// How long connections took to open is told with each response.
+    pub(crate) extended_metrics: bool,
 }
 
 /// Addresses as the script writes them: steps compile them where they use them.
@@ -97,6 +99,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         reconnects: false,
         resumes: false,
         expect: expectations::Settings::default(),
+        extended_metrics: false,
     };
     if let Some(engine) = crate::scenario::named_engine(reader, config, "engine") {
         settings.engine = engine;
@@ -226,6 +229,7 @@ fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
     if let Some(http2) = reader.boolean(&fields, "http2") {
         settings.http.http2 = http2;
     }
+    settings.extended_metrics = reader.boolean(&fields, "extendedMetrics").unwrap_or(false);
     if let Some(fields) = reader.section(&fields, "defaults", &schema::DEFAULTS) {
         defaults(reader, &fields, settings);
     }

@@ -3,6 +3,8 @@
 //! `ensure` is read by its own file. `metrics-by-endpoint` is always on, as in Artillery, which only prints what it counts
 //! when a script asks for it.
 
+use sonagi_engine::plan::{Endpoint, Naming, Told};
+use sonagi_measure::custom::NAMES_MAX;
 use sonagi_measure::outcome::OperationId;
 use sonagi_measure::plugins::Plugins;
 
@@ -18,9 +20,11 @@ const METRICS_BY_ENDPOINT: &str = "metrics-by-endpoint";
 /// How requests are told by endpoint, and what was found so far.
 #[derive(Default)]
 pub(crate) struct Endpoints {
-    only_names: bool,
-    strips_query: bool,
-    ignores_unnamed: bool,
+    /// Whether the script names the plugin: `server-timing` is not looked for else.
+    is_asked: bool,
+    naming: Naming,
+    /// By the address each request asks for, not by the path as it is written.
+    pub(crate) by_address: bool,
     prefix: String,
     of: Vec<Option<String>>,
 }
@@ -104,24 +108,26 @@ fn endpoints(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Endpoints {
         .filter(|all| all.get(METRICS_BY_ENDPOINT).is_some())
         .map(|all| reader.section(all, METRICS_BY_ENDPOINT, &schema::METRICS_BY_ENDPOINT));
     let Some(fields) = section else {
-        return Endpoints { strips_query: true, ..Endpoints::default() };
+        let naming = Naming { strips_query: true, ..Naming::default() };
+        return Endpoints { naming, ..Endpoints::default() };
     };
-    let Some(fields) = fields else { return Endpoints::default() };
+    let Some(fields) = fields else { return Endpoints { is_asked: true, ..Endpoints::default() } };
     let mut is = |key: &str| reader.boolean(&fields, key);
-    let (only_names, strips_query) = (is("useOnlyRequestNames"), is("stripQueryString"));
-    let (ignores_unnamed, groups) = (is("ignoreUnnamedRequests"), is("groupDynamicURLs"));
+    let naming = Naming {
+        only_names: is("useOnlyRequestNames").unwrap_or(false),
+        strips_query: is("stripQueryString").unwrap_or(false),
+        ignores_unnamed: is("ignoreUnnamedRequests").unwrap_or(false),
+    };
+    let by_address = is("groupDynamicURLs") == Some(false);
     is("suppressOutput");
-    if groups == Some(false) {
-        let text = "groupDynamicURLs: false has no effect; an endpoint is the path as the script has it, so that their number is limited";
+    if by_address {
+        let text = format!(
+            "groupDynamicURLs: false is a metric for each address that is asked for; of more than {NAMES_MAX} names in all the later ones are left out"
+        );
         reader.notice(fields.place_of("groupDynamicURLs"), text);
     }
-    Endpoints {
-        only_names: only_names.unwrap_or(false),
-        strips_query: strips_query.unwrap_or(false),
-        ignores_unnamed: ignores_unnamed.unwrap_or(false),
-        prefix: reader.text(&fields, "metricsNamespace").unwrap_or_default(),
-        of: Vec::new(),
-    }
+    let prefix = reader.text(&fields, "metricsNamespace").unwrap_or_default();
+    Endpoints { is_asked: true, naming, by_address, prefix, of: Vec::new() }
 }
 
 impl Endpoints {
@@ -130,125 +136,57 @@ impl Endpoints {
         Plugins { endpoint_prefix: self.prefix, endpoints: self.of, ..plugins }
     }
 
+    /// What the names begin with.
+    fn prefix(&self) -> String {
+        match self.prefix.as_str() {
+            "" => format!("plugins.{METRICS_BY_ENDPOINT}"),
+            prefix => prefix.to_owned(),
+        }
+    }
+
     /// Every name that metrics of endpoints begin with.
     pub(crate) fn stems(&self) -> Vec<String> {
-        let prefix = if self.prefix.is_empty() { "plugins.metrics-by-endpoint" } else { &self.prefix };
-        let names = self.of.iter().flatten();
-        names
-            .flat_map(|name| [format!("{prefix}.response_time.{name}"), format!("{prefix}.{name}")])
-            .collect()
+        let prefix = self.prefix();
+        let of = |name: &String| {
+            ["response_time.", "server-timing.", ""].map(|what| format!("{prefix}.{what}{name}"))
+        };
+        self.of.iter().flatten().flat_map(of).collect()
     }
 
     /// A request's endpoint; the first counts for requests that are one operation.
-    pub(crate) fn note(&mut self, operation: OperationId, target: &str, url: &str, name: Option<&str>) {
+    fn note(&mut self, operation: OperationId, called: Option<String>) {
         let id = usize::from(operation.0);
         if self.of.len() <= id {
             self.of.resize(id + 1, None);
         }
         if self.of[id].is_none() {
-            self.of[id] = self.called(target, url, name);
+            self.of[id] = called;
         }
-    }
-
-    fn called(&self, target: &str, url: &str, name: Option<&str>) -> Option<String> {
-        match name.filter(|name| !name.is_empty()) {
-            Some(name) if self.only_names => Some(name.to_owned()),
-            Some(name) => Some(format!("{} ({name})", self.path(target, url))),
-            None if self.ignores_unnamed => None,
-            None => Some(self.path(target, url)),
-        }
-    }
-
-    /// The path, behind the host or port where they are not the target's.
-    fn path(&self, target: &str, url: &str) -> String {
-        let (host, port) = authority(url);
-        let (own_host, own_port) = authority(target);
-        let mut path = String::new();
-        if !host.is_empty() && host != own_host {
-            path.push_str(host);
-        }
-        if !port.is_empty() && port != own_port {
-            path.push_str(&format!(":{port}"));
-        }
-        let rest = behind_authority(url);
-        let end = outside_holes(rest, if self.strips_query { &['?', '#'] } else { &['#'] });
-        let rest = &rest[..end];
-        let slash = if rest.is_empty() || rest.starts_with('?') { "/" } else { "" };
-        path + slash + &decoded(rest).unwrap_or_else(|| rest.to_owned())
     }
 }
 
-/// Notes the endpoint of a request that the script writes like this.
-pub(crate) fn endpoint(reader: &mut Reader, operation: OperationId, own: &Fields<'_>) {
+/// Notes the endpoint of a request that the script writes like this, and what is told by its name while the run goes on.
+/// `name` is its name with what is known before the run filled in.
+pub(crate) fn endpoint(
+    reader: &mut Reader,
+    operation: OperationId,
+    own: &Fields<'_>,
+    name: Option<&str>,
+) -> Option<Box<Told>> {
     let text = |key: &str| own.get(key).and_then(plain_text);
-    let url = text("url").or_else(|| text("uri")).unwrap_or_default();
-    let target = reader.constants.target.clone().unwrap_or_default();
-    reader.endpoints.note(operation, &target, &url, text("name").as_deref());
-}
-
-/// Host and port of an address; empty where it has none.
-fn authority(url: &str) -> (&str, &str) {
-    let Some((_, rest)) = url.split_once("://") else { return ("", "") };
-    let end = outside_holes(rest, &['/', '?', '#']);
-    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-    let port = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));
-    port.unwrap_or((host, ""))
-}
-
-fn behind_authority(url: &str) -> &str {
-    let Some((_, rest)) = url.split_once("://") else { return url };
-    &rest[outside_holes(rest, &['/', '?', '#'])..]
-}
-
-/// What `%41` and the like stand for; None when it is no text.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((plain, after)) = rest.split_once('%') {
-        bytes.extend_from_slice(plain.as_bytes());
-        bytes.push(u8::from_str_radix(after.get(..2)?, 16).ok()?);
-        rest = &after[2..];
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).ok()
-}
-
-/// Where the first of these stands that is not inside `{{ }}`; the end, if none does.
-fn outside_holes(text: &str, any: &[char]) -> usize {
-    let mut depth = 0_i32;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            c if depth <= 0 && any.contains(&c) => return at,
-            _ => {}
+    let (prefix, naming) = (reader.endpoints.prefix(), reader.endpoints.naming);
+    let endpoint = if reader.endpoints.by_address {
+        let name = name.filter(|name| own.get("name").is_some() && !name.is_empty()).map(str::to_owned);
+        if name.is_none() && naming.ignores_unnamed {
+            return None;
         }
-    }
-    text.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_endpoint_is_the_path_as_written_behind_what_is_not_the_targets() {
-        let check = |endpoints: &Endpoints, url: &str, name: Option<&str>, expected: Option<&str>| {
-            let mut endpoints = Endpoints { of: Vec::new(), prefix: String::new(), ..*endpoints };
-            endpoints.note(OperationId(1), "http://t:80", url, name);
-            assert_eq!(endpoints.of, [None, expected.map(str::to_owned)], "{url} {name:?}");
-        };
-        let plain = Endpoints::default();
-        check(&plain, "/x/{{ a?b }}?q=1#f", None, Some("/x/{{ a?b }}?q=1"));
-        check(&plain, "/x", Some("find"), Some("/x (find)"));
-        check(&plain, "http://t:80/x", None, Some("/x"));
-        check(&plain, "http://t:1/no", None, Some(":1/no"));
-        check(&plain, "https://me@other:443?q", None, Some("other:443/?q"));
-        check(&plain, "http://t", None, Some("/"));
-        check(&plain, "/caf%C3%A9%20x", None, Some("/café x"));
-        check(&plain, "/100%", None, Some("/100%"));
-        check(&Endpoints { strips_query: true, ..Endpoints::default() }, "/x?q=1", None, Some("/x"));
-        check(&Endpoints { only_names: true, ..Endpoints::default() }, "/x", Some("find"), Some("find"));
-        check(&Endpoints { ignores_unnamed: true, ..Endpoints::default() }, "/x", None, None);
-    }
+        Endpoint::Asked { naming, name }
+    } else {
+        let url = text("url").or_else(|| text("uri")).unwrap_or_default();
+        let target = reader.constants.target.clone().unwrap_or_default();
+        let called = naming.called(&target, &url, text("name").as_deref());
+        reader.endpoints.note(operation, called.clone());
+        Endpoint::Written(called.filter(|_| reader.endpoints.is_asked)?)
+    };
+    Some(Box::new(Told { prefix, endpoint }))
 }

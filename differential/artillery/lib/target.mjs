@@ -108,6 +108,7 @@ const ROUTES = [
   [/^\/html$/, ({ response }) => plain(response, 'text/html', HTML)],
   [/^\/text$/, ({ response }) => plain(response, 'text/plain', 'order 66 of 99 for ann', { etag: '"v1"', 'x-token': 'from-a-header' })],
   [/^\/slow\/(\d+)$/, ({ response, path }) => setTimeout(() => answer(response, 200, { slow: true }), Number(path[1]))],
+  [/^\/timed$/, ({ response }) => answer(response, 200, {}, { 'server-timing': 'db;dur=5.5, total;dur=12.5' })],
   [/^\/reset$/, ({ request }) => request.socket.destroy()],
   [/^\//, ({ request, response, said }) => answer(response, 200, { method: request.method, path: request.url, ...said })],
 ];

@@ -21,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::encode::Encoded;
 use super::{Response, Traffic};
-use crate::net::{Failed, Net, Socket};
+use crate::net::{Failed, Net, Opening, Socket};
 
 /// A request that failed, and how far it had come.
 #[derive(Debug)]
@@ -47,11 +47,13 @@ pub(super) struct Http1 {
     socket: Socket,
     used: bool,
     is_reusable: bool,
+    /// How long it took to open, where that is wanted.
+    pub(super) opening: Option<Opening>,
 }
 
 impl Http1 {
-    pub(super) fn new(socket: Socket) -> Http1 {
-        Http1 { socket, used: false, is_reusable: false }
+    pub(super) fn new(socket: Socket, opening: Option<Opening>) -> Http1 {
+        Http1 { socket, used: false, is_reusable: false, opening }
     }
 
     /// Whether the last exchange left the connection fit for another one.
@@ -100,6 +102,7 @@ impl Http1 {
             first_byte: first_byte.unwrap_or(ended),
             ended,
             reused,
+            redirected: None,
         })
     }
 }

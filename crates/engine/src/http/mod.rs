@@ -17,6 +17,7 @@ mod tap;
 pub use decode::ACCEPTED;
 pub(crate) use decode::decoded;
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
+use marks::Dialed;
 pub(crate) use marks::Marks;
 pub use pool::Pool;
 pub use sonagi_wire::http1::{Headers, Keep};
@@ -28,7 +29,7 @@ use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
-use crate::net::{Alpn, Dialing, Failed, Net, Origin};
+use crate::net::{Alpn, Failed, Net, Opening, Origin};
 use tokio::sync::OwnedSemaphorePermit;
 
 use exchange::{Around, Broken, Http1};
@@ -75,6 +76,8 @@ pub struct Response {
     pub ended: At,
     /// Whether the connection had carried a request before.
     pub reused: bool,
+    /// When the answer came that led to this one; None: it answers the first request.
+    pub redirected: Option<At>,
 }
 
 /// What went over a client's connections, whatever came of it.
@@ -101,6 +104,8 @@ pub struct Client {
     left: Option<Rc<Cell<Option<At>>>>,
     /// Of the last request, when they were wanted.
     marks: Option<Box<Marks>>,
+    is_timed: bool,
+    opening: Option<Opening>,
 }
 
 /// A request's turn in the pool.
@@ -127,11 +132,32 @@ enum Kept {
     Http2(Http2),
 }
 
+impl Kept {
+    fn opening(&self) -> Option<Opening> {
+        match self {
+            Kept::Http1(connection) => connection.opening,
+            Kept::Http2(connection) => connection.opening,
+        }
+    }
+}
+
 impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
         let (traffic, turn) = (Traffic::default(), Turn::default());
-        Client { net, pool, now, kept: Vec::new(), traffic, turn, left: None, marks: None }
+        let is_timed = net.is_timed();
+        Client {
+            net,
+            pool,
+            now,
+            kept: Vec::new(),
+            traffic,
+            turn,
+            left: None,
+            marks: None,
+            is_timed,
+            opening: None,
+        }
     }
 
     /// From now on it notes how far the next request comes.
@@ -146,6 +172,12 @@ impl Client {
         marks.left = self.left.as_ref().and_then(|left| left.get());
         marks.wait_ns = self.turn_wait_ns();
         Some(marks)
+    }
+
+    /// How long the connection of the last response had taken to open, whichever request it was opened for; None unless
+    /// [`NetOptions::timed`](crate::net::NetOptions::timed).
+    pub fn opening(&self) -> Option<Opening> {
+        self.opening
     }
 
     /// When the next request will have left; None until then.
@@ -232,6 +264,9 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
+        if self.is_timed {
+            self.opening = kept.opening();
+        }
         let left = self.left.as_deref();
         let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         let place = &mut self.kept[at];
@@ -324,6 +359,9 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Broken> {
+        if self.is_timed {
+            self.opening = connection.opening();
+        }
         let left = self.left.as_deref();
         let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         match connection {
@@ -339,20 +377,27 @@ impl Client {
     }
 
     async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
-        let (marks, now) = (self.marks.as_deref(), &self.now);
-        let note = |dialing| marks.into_iter().for_each(|marks| marks.note(dialing, now()));
-        let dialed = dial(&self.net, origin, &note).await?;
+        let unmarked = (self.is_timed && self.marks.is_none()).then(Box::<Dialed>::default);
+        let dialed = self.marks.as_deref().map(|marks| &marks.dialed).or(unmarked.as_deref());
+        let kept = dial(&self.net, origin, dialed, &*self.now).await?;
         self.traffic.opened += 1;
-        Ok(dialed)
+        Ok(kept)
     }
 }
 
-async fn dial(net: &Net, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<Kept, Failed> {
-    let socket = net.dial_noting(origin, Alpn::Http2, note).await?;
+async fn dial(
+    net: &Net,
+    origin: &Origin,
+    dialed: Option<&Dialed>,
+    now: &dyn Fn() -> At,
+) -> Result<Kept, Failed> {
+    let note = |dialing| dialed.into_iter().for_each(|dialed| dialed.note(dialing, now()));
+    let socket = net.dial_noting(origin, Alpn::Http2, &note).await?;
+    let opening = dialed.filter(|_| net.is_timed()).map(|dialed| dialed.opening(origin.tls));
     if socket.speaks_http2() {
-        return Http2::open(socket).await.map(Kept::Http2);
+        return Http2::open(socket, opening).await.map(Kept::Http2);
     }
-    Ok(Kept::Http1(Http1::new(socket)))
+    Ok(Kept::Http1(Http1::new(socket, opening)))
 }
 
 /// The kept connection had ended before the request left, or was closed while it was on its way: nothing came back.

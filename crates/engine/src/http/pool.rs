@@ -4,11 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use sonagi_measure::At;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::exchange::Http1;
 use super::http2::Http2;
+use super::marks::Dialed;
 use super::{Kept, dial};
 use crate::net::{Failed, Net, Origin};
 
@@ -39,7 +42,11 @@ impl Pool {
         let mut dialing = JoinSet::new();
         let dial = |dialing: &mut JoinSet<Result<Kept, Failed>>| {
             let (net, origin) = (Rc::clone(net), origin.clone());
-            dialing.spawn_local(async move { dial(&net, &origin, &|_| {}).await });
+            dialing.spawn_local(async move {
+                let (begun, dialed) = (Instant::now(), Dialed::default());
+                let now = || At::default().plus(begun.elapsed().as_nanos() as i64);
+                dial(&net, &origin, Some(&dialed), &now).await
+            });
         };
         (0..self.limit.min(DIALED_AT_ONCE)).for_each(|_| dial(&mut dialing));
         let mut begun = self.limit.min(DIALED_AT_ONCE);

@@ -9,7 +9,7 @@ use sonagi_wire::http1::Keep;
 use std::sync::OnceLock;
 
 use super::template::Piece;
-use super::{Body, Expectations, HttpStep, Plan, Source, Template};
+use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
 use crate::http::{
     ACCEPTED, MAX_BODY, end_value, is_framing, push_length, push_method, push_name, push_ours,
 };
@@ -73,8 +73,10 @@ pub(crate) enum Part {
 impl Layout {
     fn new(plan: &Plan, step: &HttpStep) -> Result<Option<Layout>, Failed> {
         let Some((origin, path)) = address(plan, &step.url)? else { return Ok(None) };
-        if matches!(step.body, Body::Bytes(_) | Body::Multipart(_)) {
-            // What is prepared is text, the same for all.
+        let is_by_address =
+            step.told.as_ref().is_some_and(|told| matches!(told.endpoint, Endpoint::Asked { .. }));
+        if is_by_address || matches!(step.body, Body::Bytes(_) | Body::Multipart(_)) {
+            // What is prepared is text, the same for all, and nobody asks for the address.
             return Ok(None);
         }
         let credentials =
@@ -268,6 +270,7 @@ pub(crate) fn keep(step: &HttpStep) -> Keep {
         || expected.is_some_and(Expectations::look_at_body);
     Keep {
         headers: is_shown
+            || step.told.is_some()
             || sources.any(|source| matches!(source, Source::Header(_)))
             || expected.is_some_and(Expectations::look_at_headers),
         body: if is_examined { MAX_BODY } else { 0 },

@@ -5,6 +5,7 @@ use sonagi_measure::outcome::OperationId;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::endpoint::Told;
 use super::expect::Expectations;
 use super::hooks::Hooks;
 use super::multipart::FormPart;
@@ -46,6 +47,8 @@ pub struct HttpStep {
     /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
     /// status below 300 is its acknowledgement; any other fails the operation.
     pub is_message: bool,
+    /// What is told of its responses by the name of its endpoint.
+    pub told: Option<Box<Told>>,
     /// Functions around it.
     pub hooks: Option<Box<Hooks>>,
     /// The bytes all users have in common; front ends leave it at its default.
@@ -71,6 +74,7 @@ impl HttpStep {
             expect: None,
             compressed: false,
             is_message: false,
+            told: None,
             hooks: None,
             prepared: Prepared::default(),
         }
@@ -107,10 +111,19 @@ pub struct HttpOptions {
     pub warm: bool,
     /// Over TLS, offer HTTP/2 by ALPN.
     pub http2: bool,
+    /// Whether requests are told by the addresses they go to ([`Endpoint::Asked`](super::Endpoint::Asked)).
+    pub by_address: bool,
 }
 
 impl Default for HttpOptions {
     fn default() -> HttpOptions {
-        HttpOptions { headers: Vec::new(), timeout: DEFAULT_TIMEOUT, pool: None, warm: false, http2: true }
+        HttpOptions {
+            headers: Vec::new(),
+            timeout: DEFAULT_TIMEOUT,
+            pool: None,
+            warm: false,
+            http2: true,
+            by_address: false,
+        }
     }
 }

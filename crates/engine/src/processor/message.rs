@@ -85,6 +85,11 @@ impl Described {
         Described { message: text("message").unwrap_or_default(), code: text("code"), at: text("at") }
     }
 
+    /// What Artillery counts it by.
+    pub(crate) fn called(&self) -> &str {
+        self.code.as_deref().filter(|code| !code.is_empty()).unwrap_or(&self.message)
+    }
+
     /// In one line.
     pub(crate) fn told(&self) -> String {
         let at = self.at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();

@@ -21,6 +21,7 @@ mod reconnect;
 mod requests;
 mod responses;
 mod stomp;
+mod told;
 
 /// An HTTP server that answers after `delay(now since the start)`.
 fn http_server(delay: impl Fn(Duration) -> Duration + Clone + 'static) -> impl Fn(DuplexStream) {

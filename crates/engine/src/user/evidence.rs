@@ -136,6 +136,12 @@ pub(crate) fn examine(
     matches: &[Match],
     values: &mut Values,
 ) -> Result<(), String> {
+    compare(evidence, matches, values)?;
+    keep(evidence, captures, values)
+}
+
+/// Checks `matches`; the error says what was there instead.
+pub(crate) fn compare(evidence: &Evidence<'_>, matches: &[Match], values: &mut Values) -> Result<(), String> {
     for wanted in matches {
         let expected = values.text(&wanted.value).map_err(|Unfilled(why)| why)?;
         let found = found_in(evidence, &wanted.from, values)?;
@@ -145,6 +151,11 @@ pub(crate) fn examine(
             return Err(format!("expected `{expected}`, got {got}"));
         }
     }
+    Ok(())
+}
+
+/// Keeps what `captures` ask for; the error says which one found nothing.
+pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut Values) -> Result<(), String> {
     for capture in captures {
         // An empty text is nothing, as Artillery has it.
         let found = found_in(evidence, &capture.from, values)?.filter(|value| *value != "");

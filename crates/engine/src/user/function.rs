@@ -2,7 +2,7 @@
 //! on this one, its answer what changed on the other.
 
 use serde_json::{Map, Value, json};
-use sonagi_measure::outcome::{Failure, Outcome};
+use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 
 use super::values::LoopValues;
 use super::{Halt, User, Waited, after};
@@ -54,6 +54,8 @@ impl Acquaintance {
 /// Why a function brought nothing.
 pub(super) struct Refused {
     pub(super) failure: Failure,
+    /// What Artillery counts it by: the code or message of what was thrown. Empty: by its failure.
+    pub(super) called: String,
     pub(super) detail: String,
     /// It was cut off at its time limit.
     pub(super) timed_out: bool,
@@ -71,9 +73,14 @@ impl User {
             Err(refused) => {
                 let limit =
                     self.shard.processor().filter(|_| refused.timed_out).map(|sidecar| sidecar.timeout());
-                Err(self.fail(begun, limit, refused.failure, refused.detail))
+                Err(self.fail_called(begun, limit, refused.failure, &refused.called, refused.detail))
             }
         }
+    }
+
+    /// A function failed outside a step of its own.
+    pub(super) fn note_refused(&mut self, operation: Option<OperationId>, refused: Refused) -> Halt {
+        self.note_called(operation, refused.failure, &refused.called, refused.detail)
     }
 
     /// Whether steps are to be taken; a function is asked in the way of its kind.
@@ -91,7 +98,7 @@ impl User {
                         self.tell_once(name, format!("{}: the step is taken", refused.detail));
                         Ok(true)
                     }
-                    Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
+                    Err(refused) => Err(self.note_refused(None, refused)),
                 }
             }
         }
@@ -114,7 +121,8 @@ impl User {
                 return Err(Halt::Stopped);
             }
             let detail = format!("the function \"{function}\" has no processor to run in");
-            return Ok(Err(Refused { failure: Failure::ProcessorLost, detail, timed_out: false }));
+            let (failure, called) = (Failure::ProcessorLost, String::new());
+            return Ok(Err(Refused { failure, called, detail, timed_out: false }));
         };
         let (set, extra) = self.news(sidecar.generation(), extra);
         let call = processor::Call { user: self.values.member, kind, function, set, extra };
@@ -127,7 +135,9 @@ impl User {
         }
         // What a function takes is part of the time before the next operation, as a pause would be, and none of the target's.
         self.due = self.due.max(self.now());
-        let refused = |failure, detail, timed_out| Ok(Err(Refused { failure, detail, timed_out }));
+        let refused = |failure, detail, timed_out| {
+            Ok(Err(Refused { failure, called: String::new(), detail, timed_out }))
+        };
         match waited? {
             Waited::Done(Ok(answer)) => {
                 self.take_over(&answer);
@@ -135,7 +145,8 @@ impl User {
                     None => Ok(Ok(answer)),
                     Some(error) => {
                         let detail = format!("the function \"{function}\" failed: {}", error.told());
-                        refused(Failure::Function, detail, false)
+                        let called = error.called().to_owned();
+                        Ok(Err(Refused { failure: Failure::Function, called, detail, timed_out: false }))
                     }
                 }
             }

@@ -59,7 +59,7 @@ impl User {
                     params.extend(answer.params);
                     params.retain(|key, _| !answer.dropped_params.contains(key));
                 }
-                Err(refused) => return Err(self.note_failure(operation, refused.failure, refused.detail)),
+                Err(refused) => return Err(self.note_refused(operation, refused)),
             }
         }
         Ok(is_changed)
@@ -123,7 +123,8 @@ impl User {
         if hooks.on_error.is_empty() {
             return Ok(());
         }
-        let (code, message) = self.last_failure.take().map(|last| *last).unwrap_or_default();
+        let last = self.last_failure.take().map(|last| (last.0.artillery(), last.1));
+        let (code, message) = last.unwrap_or_default();
         let error = json!({ "message": message, "code": code });
         let about = Map::from_iter([("error".to_owned(), error)]);
         self.run_hooks(Kind::Error, &hooks.on_error, None, params, &about).await.map(drop)
@@ -149,7 +150,7 @@ impl User {
         let answer = match self.run_function(Kind::Connect, function, extra).await? {
             Ok(answer) => answer,
             Err(refused) => {
-                return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
+                return Err(self.note_refused(Some(step.operation), refused));
             }
         };
         let mut step = step.clone();

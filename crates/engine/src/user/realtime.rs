@@ -3,13 +3,13 @@
 use base64::Engine as _;
 use serde_json::Value;
 use sonagi_measure::outcome::{Failure, OperationKind, Outcome};
-use sonagi_measure::recorder::Counter;
+use sonagi_measure::recorder::{Counter, FAILED_MATCH, WRONG_DATA};
 use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::evidence::{Evidence, examine, excerpt};
+use super::evidence::{Evidence, compare, excerpt, keep};
 use super::mail::{Answer, Awaited};
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
@@ -325,31 +325,39 @@ impl User {
             let has_one_chance = missing == Failure::AckTimeout;
             if objection.is_none() || has_one_chance {
                 self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
-                return objection.map_or(Ok(()), |why| Err(self.object(begun.operation, why)));
+                // The operation's time stands, the user fails.
+                let failure = Failure::CaptureOrMatch;
+                return objection.map_or(Ok(()), |Objection { called, why }| {
+                    Err(self.note_called(Some(begun.operation), failure, called, why))
+                });
             }
         }
     }
 
-    /// Keeps what `awaited` captures of an answer; the error says why the answer does not fit.
+    /// Keeps what `awaited` captures of an answer, or objects to it.
     fn examine_answer(
         &mut self,
         awaited: &plan::Awaited,
         wanted: Option<&Value>,
         answer: &Answer,
-    ) -> Result<(), String> {
+    ) -> Result<(), Objection> {
         if wanted.is_none() && awaited.captures.is_empty() && awaited.matches.is_empty() {
             // Any answer will do: it need not be copied, nor its JSON be read.
             return Ok(());
         }
         let (subject, arguments) = answer.subject();
         if let Some(wanted) = wanted.filter(|wanted| !fits(wanted, &subject, arguments.as_deref())) {
-            return Err(format!("expected {wanted}, got {}", excerpt(&subject)));
+            let why = format!("expected {wanted}, got {}", excerpt(&subject));
+            return Err(Objection { called: WRONG_DATA, why });
         }
         let evidence = match arguments.as_deref() {
             Some(arguments) => Evidence::arguments(&subject, arguments),
             None => Evidence::message(&subject),
         };
-        examine(&evidence, &awaited.captures, &awaited.matches, &mut self.values)
+        let values = &mut self.values;
+        compare(&evidence, &awaited.matches, values)
+            .map_err(|why| Objection { called: FAILED_MATCH, why })?;
+        keep(&evidence, &awaited.captures, values).map_err(|why| Objection { called: "", why })
     }
 
     pub(super) fn count_sent(&self, vocabulary: Counter) {
@@ -362,13 +370,25 @@ impl User {
     }
 
     pub(super) fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
-        self.fail(begun, Some(limit), failure, format!("nothing within {} ms", limit.as_millis()))
+        let awaits_event = failure == Failure::Timeout && self.is_under_way(OperationKind::SocketioRequest);
+        // As an acknowledgement that does not come.
+        let acknowledged = Failure::AckTimeout.artillery();
+        let called = if awaits_event { &*acknowledged } else { "" };
+        let detail = format!("nothing within {} ms", limit.as_millis());
+        self.fail_called(begun, Some(limit), failure, called, detail)
     }
 
     /// What a step needs before it can begin in earnest, or its failure.
     pub(super) fn prepared<T>(&mut self, begun: Begun, made: Result<T, Failed>) -> Result<T, Halt> {
         made.map_err(|failed| self.fail(begun, None, failed.failure, failed.detail))
     }
+}
+
+/// Why an answer will not do.
+struct Objection {
+    /// What Artillery counts it by; empty: by its failure.
+    called: &'static str,
+    why: String,
 }
 
 /// Whether an answer is what is wanted: as a whole, or, of several arguments, all of them or the last one. A text among

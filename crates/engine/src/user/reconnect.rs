@@ -424,11 +424,11 @@ impl User {
         }
     }
 
-    /// Keeps why an attempt fails, and what functions are told of it.
+    /// Keeps why an attempt fails, and what others are told of it.
     pub(super) fn note_attempt(&mut self, failure: Failure, detail: &str) {
-        if self.shard.plan().processor.is_some() {
-            let name = failure.artillery().into_owned();
-            self.last_failure = Some(Box::new((name, detail.to_owned())));
+        let plan = self.shard.plan();
+        if plan.processor.is_some() || plan.http.by_address {
+            self.last_failure = Some(Box::new((failure, detail.to_owned())));
         }
         let recipe = self.recipe.as_mut().filter(|recipe| recipe.is_reconnecting);
         if let Some(outage) = recipe.and_then(|recipe| recipe.outage.as_mut()) {

@@ -6,8 +6,9 @@
 
 use bytes::Bytes;
 use sonagi_measure::At;
+use sonagi_measure::custom::Kind;
 use sonagi_measure::outcome::{Failure, Outcome};
-use sonagi_measure::recorder::Counter;
+use sonagi_measure::recorder::{Counter, Recorder};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
@@ -19,7 +20,7 @@ use super::redirect;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
 use crate::http::{ACCEPTED, Client, Encoded, Request, Response, decoded};
-use crate::net::{Failed, Origin, push_form};
+use crate::net::{Failed, Opening, Origin, push_form};
 use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
 
@@ -69,19 +70,29 @@ impl User {
     pub(super) async fn request_in_parts(&mut self, begun: Begun, step: &HttpStep) -> Result<Answered, Halt> {
         let rendered = self.render(step);
         let (origin, request) = self.prepared(begun, rendered)?;
-        let response = self.send(begun, step, &origin, &request).await?;
-        self.follow(begun, step, Answered { origin, request, response }).await
+        let endpoint = self.endpoint_asked(step, &origin, &request.path);
+        let sent = match self.send(begun, step, &origin, &request).await {
+            Ok(response) => self.follow(begun, step, Answered { origin, request, response }).await,
+            Err(halt) => Err(halt),
+        };
+        if let Some(name) = endpoint {
+            self.tell_endpoint(begun, step, &name, sent.as_ref().map(|answered| &answered.response));
+        }
+        sent
     }
 
     /// Goes where responses lead, to the one that leads nowhere else.
     async fn follow(&mut self, begun: Begun, step: &HttpStep, answered: Answered) -> Result<Answered, Halt> {
         let Answered { mut origin, mut request, mut response } = answered;
+        let mut asked = begun.planned;
         for followed in 0.. {
             self.jar.keep(&origin, &request.path, &response.headers);
             let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
                 return Ok(Answered { origin, request, response });
             };
-            self.shard.recorder.borrow_mut().status(response.status);
+            let hop_ns = response.ended.since(asked);
+            self.shard.recorder.borrow_mut().hop(begun.operation, response.status, hop_ns);
+            asked = response.ended;
             if followed == MAX_REDIRECTS {
                 break;
             }
@@ -93,6 +104,7 @@ impl User {
             redirect::follow(&mut request, response.status, next != origin);
             (origin, request.path) = (next, path);
             response = self.send(begun, step, &origin, &request).await?;
+            response.redirected = Some(asked);
         }
         let detail = format!("more than {MAX_REDIRECTS} redirects in a row");
         Err(self.fail(begun, None, Failure::Protocol, detail))
@@ -189,6 +201,9 @@ impl User {
             recorder.add(Counter::HttpResponses, 1);
             recorder.add(Counter::HttpBytesReceived, response.body_bytes);
             recorder.add(Counter::ConnectionsReused, u64::from(response.reused));
+            if let Some(opening) = client.opening() {
+                note_opening(&mut recorder, opening);
+            }
         }
         traffic.sent
     }
@@ -200,7 +215,13 @@ impl User {
         response: &Response,
     ) -> Result<(), Halt> {
         let outcome = Outcome::Status(response.status);
-        self.succeed_at(begun, Some(response.first_byte), outcome, response.ended);
+        match response.redirected {
+            None => self.succeed_at(begun, Some(response.first_byte), outcome, response.ended),
+            Some(asked) => self.succeed_redirected(begun, outcome, response, asked),
+        }
+        if let Some(told) = &step.told {
+            self.tell_response(told, response);
+        }
         if step.captures.is_empty() && step.matches.is_empty() && step.expect.is_none() {
             return Ok(());
         }
@@ -272,6 +293,14 @@ impl User {
         let content_type = format!("multipart/form-data; boundary={boundary}");
         add_missing(headers, vec![("content-type".to_owned(), content_type)]);
         Ok(body)
+    }
+}
+
+/// `http.extendedMetrics`: what the connection of a response had taken to open, told with each response as Artillery does.
+fn note_opening(recorder: &mut Recorder, opening: Opening) {
+    let parts = [("http.dns", opening.name_us), ("http.tcp", opening.tcp_us), ("http.tls", opening.tls_us)];
+    for (name, us) in parts {
+        recorder.custom(Kind::Histogram, name, f64::from(us) / 1e3);
     }
 }
 

@@ -4,14 +4,18 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::HandshakeKind;
+use sonagi_engine::http::Client;
 use sonagi_engine::net::{Alpn, Net, NetOptions, Origin, Socket};
+use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsAcceptor;
 
-use crate::net_servers::{answering, listen, local, net, serve};
+use crate::http::get;
+use crate::net_servers::{answering, listen, local, net, read_head, serve};
 
 /// A server's side of TLS with a certificate nobody trusts.
 pub(crate) fn acceptor(protocols: &[&str]) -> TlsAcceptor {
@@ -220,5 +224,41 @@ fn a_simulated_network_hands_each_dial_to_its_server() {
         let mut read = [0; 2];
         peer.read_exact(&mut read).await.unwrap();
         assert_eq!(&read, b"hi");
+    });
+}
+
+#[test]
+fn a_connection_knows_how_long_it_took_to_open() {
+    local(async {
+        let tls = acceptor(&["http/1.1"]);
+        let origin = serve(move |_, stream| {
+            let tls = tls.clone();
+            async move {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                let mut stream = tls.accept(stream).await.unwrap();
+                loop {
+                    if read_head(&mut stream).await.is_empty() {
+                        return;
+                    }
+                    stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+                }
+            }
+        })
+        .await;
+        let secure = Origin { tls: true, ..origin.clone() };
+        let timed = NetOptions { verify_certificates: false, timed: true, ..NetOptions::default() };
+        let timed = Rc::new(Net::real(timed).unwrap());
+        for (net, is_told) in [(timed, true), (net(), false)] {
+            let begun = std::time::Instant::now();
+            let now = move || At::default().plus(begun.elapsed().as_nanos() as i64);
+            let mut client = Client::new(net, None, Rc::new(now));
+            client.request(&secure, get("/")).await.unwrap();
+            let first = client.opening();
+            assert_eq!(first.is_some_and(|opening| opening.tls_us >= 30_000), is_told, "{first:?}");
+            assert!(first.is_none_or(|opening| opening.tcp_us < 30_000), "{first:?}");
+            let second = client.request(&secure, get("/")).await.unwrap();
+            assert!(second.reused);
+            assert_eq!(client.opening(), first, "a kept connection is the same");
+        }
     });
 }

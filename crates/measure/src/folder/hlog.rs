@@ -3,11 +3,12 @@
 //! Values are microseconds, as is the third column (the interval's highest value). Timestamps are seconds since the run's
 //! start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per operation
 //! `response.<name>`, `service.<name>`, `first_byte.<name>`, of those of its responses that were no 2xx `3xx.<name>`, `4xx.<name>`,
-//! `5xx.<name>`, `other.<name>`, per histogram of the script's functions `custom.<name>` (in
+//! `5xx.<name>`, `other.<name>`, of those that were redirected all of their ways `redirected.<name>` and each answer on them
+//! `answer.<name>`, per histogram of the script's functions `custom.<name>` (in
 //! thousandths of the script's unit); the format allows no space, comma or line end in a tag, so
 //! these and `%` are written as `%20` and so on.
 
-use crate::answers::Class;
+use crate::answers::{Class, Way};
 use crate::histogram::Histogram;
 use crate::totals::{Header, Snapshot};
 use base64::Engine as _;
@@ -33,6 +34,7 @@ enum Series {
     Service(usize),
     FirstByte(usize),
     Apart(usize, Class),
+    Redirected(usize, Way),
 }
 
 /// The tags of a run, in the order they are written.
@@ -55,6 +57,8 @@ impl Tags {
             let apart =
                 Class::NAMED.map(|(class, word)| (format!("{word}.{name}"), Series::Apart(id, class)));
             tags.extend(apart);
+            let ways = Way::NAMED.map(|(way, word)| (format!("{word}.{name}"), Series::Redirected(id, way)));
+            tags.extend(ways);
         }
         Tags(tags)
     }
@@ -125,6 +129,7 @@ fn histogram(snapshot: &Snapshot, series: Series) -> Option<&Histogram> {
         Series::Service(id) => timings(id)?.service.as_deref(),
         Series::FirstByte(id) => timings(id)?.first_byte.as_deref(),
         Series::Apart(id, class) => timings(id)?.answers.apart(class),
+        Series::Redirected(id, way) => timings(id)?.answers.way(way),
     }
 }
 
@@ -180,6 +185,7 @@ fn slot(snapshot: &mut Snapshot, series: Series) -> &mut Histogram {
         Series::Service(id) => snapshot.operations[id].service.get_or_insert_default(),
         Series::FirstByte(id) => snapshot.operations[id].first_byte.get_or_insert_default(),
         Series::Apart(id, class) => snapshot.operations[id].answers.apart_mut(class),
+        Series::Redirected(id, way) => snapshot.operations[id].answers.way_mut(way),
     }
 }
 

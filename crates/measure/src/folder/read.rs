@@ -134,6 +134,7 @@ fn enter_error(event: &Value, reader: &Reader<'_>, snapshot: &mut Snapshot) {
     let operation = text("operation").and_then(|name| reader.operation(name));
     let told = FailureCount {
         first_at: instant("at_ns"),
+        called: text("called").unwrap_or_default().to_owned(),
         example: text("example").unwrap_or_default().to_owned(),
         example_at: instant("example_at_ns"),
         ..FailureCount::none(operation, failure)

@@ -8,6 +8,9 @@ use crate::recorder::{Counter, FailureCount, Gauges, Timings, merge_failure};
 use crate::totals::{Header, ProcessGauges, Snapshot};
 use std::collections::HashMap;
 
+/// How a name stands in a series' own: without the dot that ends it, and on one line. The first one is what escapes.
+const ESCAPED: [(&str, &str); 4] = [("%", "%25"), (".", "%2E"), ("\n", "%0A"), ("\r", "%0D")];
+
 /// The row that commits a second.
 pub(super) const COMMIT: &str = "snapshot.at_ns";
 
@@ -107,8 +110,15 @@ impl Rows {
     }
 }
 
+/// `errors.<code>.<operation>`; of one that has a name of its own `errors.<code>=<name>.<operation>`.
 fn failure_name(failure: &FailureCount, header: &Header) -> String {
-    let code = failure.failure.code();
+    let mut code = failure.failure.code().into_owned();
+    if !failure.called.is_empty() {
+        code.push('=');
+        code.push_str(
+            &ESCAPED.iter().fold(failure.called.clone(), |text, (c, escaped)| text.replace(*c, escaped)),
+        );
+    }
     match failure.operation.and_then(|id| header.operations.get(usize::from(id.0))) {
         Some(operation) => format!("errors.{code}.{}", operation.name),
         None => format!("errors.{code}"),
@@ -193,9 +203,12 @@ impl<'a> Reader<'a> {
 
     fn enter_failure(&self, snapshot: &mut Snapshot, rest: &str, count: u64) {
         let (code, name) = rest.split_once('.').map_or((rest, None), |(code, name)| (code, Some(name)));
+        let (code, called) = code.split_once('=').unwrap_or((code, ""));
         let Some(failure) = Failure::from_code(code) else { return };
         let operation = name.and_then(|name| self.operation(name));
-        let failed = FailureCount { count, ..FailureCount::none(operation, failure) };
+        let called =
+            ESCAPED.iter().rev().fold(called.to_owned(), |text, (c, escaped)| text.replace(escaped, c));
+        let failed = FailureCount { count, called, ..FailureCount::none(operation, failure) };
         merge_failure(&mut snapshot.failures, &failed);
     }
 

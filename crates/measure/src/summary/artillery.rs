@@ -20,17 +20,19 @@ pub struct Metrics {
     pub summaries: BTreeMap<String, Quantiles>,
 }
 
-/// Counts that are told even when they are zero.
-const ALWAYS: [&str; 3] = ["vusers.created", "vusers.completed", "vusers.failed"];
-
 impl Metrics {
-    /// Of a run, or of a part of one. Counts of zero are left out, but for those everybody looks for.
+    /// Of a run, or of a part of one. Counts of zero are left out where Artillery never counts by nothing: each user that
+    /// completes adds 0 to those that failed, each answer 0 to the Apdex counts it is not in.
     pub fn of(run: &Summary) -> Metrics {
         let mut metrics = Metrics::complete(run);
-        let is_score = |name: &str| run.plugins.apdex.is_some() && name.starts_with("apdex.");
-        metrics
-            .counters
-            .retain(|name, count| *count != 0.0 || ALWAYS.contains(&name.as_str()) || is_score(name));
+        let by_nothing = |name: &str| match name {
+            "vusers.failed" => run.users.completed > 0,
+            name => {
+                name.starts_with("apdex.")
+                    && run.plugins.apdex.as_ref().is_some_and(|apdex| apdex.score.is_some())
+            }
+        };
+        metrics.counters.retain(|name, count| *count != 0.0 || by_nothing(name));
         metrics.rates.retain(|_, rate| *rate > 0.0);
         metrics.summaries.retain(|_, values| values.count > 0);
         metrics
@@ -101,7 +103,6 @@ impl Metrics {
         let mut set = |name: String, values: &Quantiles| self.summaries.insert(name, values.clone());
         set("vusers.session_length".to_owned(), &run.users.session_ms);
         for (kind, name) in [
-            (OperationKind::Http, "http.response_time"),
             (OperationKind::SocketioRequest, "socketio.response_time"),
             (OperationKind::StompRequest, "stomp.response_time"),
             (OperationKind::Poll, "polls.response_time"),
@@ -109,6 +110,9 @@ impl Metrics {
             if let Some(operations) = run.kind(kind) {
                 set(name.to_owned(), &operations.response_ms);
             }
+        }
+        if run.kind(OperationKind::Http).is_some() {
+            set("http.response_time".to_owned(), &run.http_answers_ms);
         }
         for (class, values) in &run.http_classes {
             set(format!("http.response_time.{class}"), values);
@@ -130,6 +134,9 @@ impl Metrics {
         for (kind, expected) in &expected.kinds {
             self.count(format!("plugins.expect.ok.{kind}"), expected.ok);
             self.count(format!("plugins.expect.failed.{kind}"), expected.failed);
+        }
+        if let Some(total) = &plugins.total_ms {
+            self.summaries.insert("http.total".to_owned(), total.clone());
         }
         let prefix = &plugins.endpoint_prefix;
         for endpoint in &plugins.endpoints {

@@ -148,6 +148,7 @@ impl Tally {
             operations: self.operations(duration_s),
             kinds: self.kinds(duration_s),
             http_codes: self.codes.clone(),
+            http_answers_ms: self.http_answers(),
             http_classes: self.http_classes(),
             errors: self.errors(),
             thresholds: Vec::new(),
@@ -280,16 +281,23 @@ impl Tally {
         let Timings { response, answers, .. } = self.http();
         let apart = Class::NAMED.into_iter().filter(|(class, _)| *class != Class::Other);
         let others = apart.filter_map(|(class, name)| Some((name, answers.apart(class)?.quantiles())));
-        let succeeded = response.map(|all| ("2xx", answers.succeeded(&all).quantiles()));
+        let succeeded = response.as_deref().map(|all| ("2xx", answers.succeeded(all).quantiles()));
         let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
         there.map(|(name, values)| (name.to_owned(), values)).collect()
     }
 
+    fn http_answers(&self) -> Quantiles {
+        let Timings { response, answers, .. } = self.http();
+        answers.each(&response.unwrap_or_default()).quantiles()
+    }
+
     fn plugins(&self) -> Figures {
         let asked = &self.header.plugins;
-        let responses = || self.http().response.unwrap_or_default();
+        let http = self.http();
+        let responses = http.response.unwrap_or_default();
         Figures {
-            apdex: asked.apdex_ms.map(|threshold| Apdex::of(threshold, &responses())),
+            apdex: asked.apdex_ms.map(|threshold| Apdex::of(threshold, &responses)),
+            total_ms: asked.extended.then(|| http.answers.answered(&responses).quantiles()),
             endpoint_prefix: asked.prefix(),
             endpoints: self.endpoints(),
             hidden: asked.hidden.clone(),
@@ -304,7 +312,7 @@ impl Tally {
                 all.entry(name).or_default().0.merge(timings);
             }
         }
-        for failure in &self.failures {
+        for failure in self.failures.iter().filter(|failure| failure.failure.is_of_request()) {
             let endpoint = failure.operation.and_then(|id| named(usize::from(id.0)));
             if let Some((_, errors)) = endpoint.and_then(|name| all.get_mut(name)) {
                 *errors.entry(failure.failure.artillery().into_owned()).or_default() += failure.count;
@@ -336,15 +344,18 @@ impl Tally {
                 example: f.example.clone(),
             })
             .collect();
-        errors.sort_by(|a, b| {
-            b.count.cmp(&a.count).then_with(|| (&a.code, &a.operation).cmp(&(&b.code, &b.operation)))
-        });
+        let key =
+            |error: &ErrorSummary| (error.code.clone(), error.operation.clone(), error.artillery.clone());
+        errors.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| key(a).cmp(&key(b))));
         errors
     }
 }
 
 /// Artillery's name of a failure; the one of a response that is not as expected has the request's name in it.
 fn artillery(failure: &FailureCount, operation: Option<String>) -> String {
+    if !failure.called.is_empty() {
+        return failure.called.clone();
+    }
     let name = failure.failure.artillery().into_owned();
     match (failure.failure, operation) {
         (Failure::ExpectationFailed, Some(operation)) => format!("{name} {operation}"),

@@ -1,8 +1,9 @@
 //! Artillery's vocabulary: what a run came to in its names, whole and in parts.
 
-use crate::recording::{header, record_second};
+use crate::recording::{header, record_second, timing};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::{Metrics, Summary};
 use sonagi_measure::totals::{Period, ProcessGauges, Totals};
@@ -50,21 +51,84 @@ fn the_whole_is_the_sum_of_its_parts() {
 fn answers_count_by_status_endpoint_and_satisfaction() {
     let metrics = Metrics::of(&parts().1);
     let count = |name: &str| metrics.counters.get(name).copied();
-    assert_eq!(count("plugins.metrics-by-endpoint./users.codes.200"), Some(63.0));
+    assert_eq!(count("plugins.metrics-by-endpoint./users.codes.200"), Some(70.0));
+    assert_eq!(count("plugins.metrics-by-endpoint./users.codes.302"), None, "the last answer counts");
     assert_eq!(count("plugins.metrics-by-endpoint./users.codes.500"), Some(7.0));
     let times = |name: &str| metrics.summaries.get(name).map(|values| values.count);
-    assert_eq!(times("plugins.metrics-by-endpoint.response_time./users"), Some(70));
+    assert_eq!(times("plugins.metrics-by-endpoint.response_time./users"), Some(77));
     assert_eq!(
-        [times("http.response_time"), times("http.response_time.2xx"), times("http.response_time.5xx")],
-        [Some(70), Some(63), Some(7)]
+        ["", ".2xx", ".3xx", ".4xx", ".5xx"].map(|class| times(&format!("http.response_time{class}"))),
+        [Some(84), Some(70), Some(7), None, Some(7)]
     );
-    assert_eq!(times("http.response_time.4xx"), None);
     // Second s answers its ten requests after 2 + i² + 7s ms; 20 and 80 ms are the limits.
     let within = |limit: i64| {
         (0..7).flat_map(|s| (0..10).map(move |i| 2 + i * i + 7 * s)).filter(|ms| *ms <= limit).count() as f64
     };
+    // The redirected ones are answered 10 ms after their plan.
     let apdex = ["satisfied", "tolerated", "frustrated"].map(|name| count(&format!("apdex.{name}")));
-    assert_eq!(apdex, [within(20), within(80) - within(20), 70.0 - within(80)].map(Some));
+    assert_eq!(apdex, [within(20) + 7.0, within(80) - within(20), 70.0 - within(80)].map(Some));
+}
+
+#[test]
+fn each_answer_on_the_way_of_a_redirect_has_its_own_time() {
+    let metrics = Metrics::of(&parts().1);
+    let times = |name: &str| {
+        let times = &metrics.summaries[name];
+        (times.count, times.min, times.max.round())
+    };
+    assert_eq!(times("http.response_time.3xx"), (7, 4.0, 4.0));
+    let slowest = 1 + 1 + 81 + 6 * 7;
+    let slowest_ok = 1 + 1 + 64 + 6 * 7;
+    assert_eq!(times("http.response_time"), (84, 2.0, f64::from(slowest)));
+    assert_eq!(times("http.response_time.2xx"), (70, 2.0, f64::from(slowest_ok)));
+    assert_eq!(metrics.summaries["http.total"], metrics.summaries["http.response_time"]);
+    let operation = &parts().1.operations[0];
+    assert_eq!(
+        (operation.count, operation.response_ms.count),
+        (77, 77),
+        "the operation has one time for all"
+    );
+}
+
+#[test]
+fn functions_that_fail_count_by_their_message_and_not_for_their_endpoint() {
+    let whole = parts().1;
+    let metrics = Metrics::of(&whole);
+    assert_eq!(metrics.counters["errors.50 % off."], 7.0);
+    assert_eq!(metrics.counters["errors.a=b\nc"], 7.0);
+    assert!(!metrics.counters.contains_key("errors.function failed"));
+    assert_eq!(whole.names()["errors.function_failed"], 14.0, "our own name counts all of them");
+}
+
+#[test]
+fn only_requests_that_failed_are_errors_of_their_endpoint() {
+    let header = header();
+    let mut totals = Totals::new(&header, Rules::default());
+    let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
+    for failure in [Failure::Timeout, Failure::CaptureOrMatch, Failure::Function, Failure::Template] {
+        recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(failure));
+    }
+    totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default());
+    let counters = Metrics::of(&totals.summary()).counters;
+    let of_endpoints: Vec<_> = counters.iter().filter(|(name, _)| name.starts_with("plugins.")).collect();
+    assert_eq!(of_endpoints, [(&"plugins.metrics-by-endpoint./users.errors.ETIMEDOUT".to_owned(), &1.0)]);
+}
+
+#[test]
+fn who_completed_and_failed_is_told_as_it_is_counted_there() {
+    let counters = |completed: u64, failed: u64| {
+        let header = header();
+        let mut totals = Totals::new(&header, Rules::default());
+        let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
+        (0..completed).for_each(|_| recorder.user_ended(0, true, 1));
+        (0..failed).for_each(|_| recorder.user_ended(0, false, 1));
+        totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default());
+        let counters = Metrics::of(&totals.summary()).counters;
+        ["completed", "failed"].map(|name| counters.get(&format!("vusers.{name}")).copied())
+    };
+    assert_eq!(counters(0, 0), [None, None]);
+    assert_eq!(counters(0, 2), [None, Some(2.0)]);
+    assert_eq!(counters(3, 0), [Some(3.0), Some(0.0)]);
 }
 
 #[test]
@@ -72,7 +136,7 @@ fn thresholds_read_the_same_names() {
     let (_, whole) = parts();
     let names = whole.names();
     assert_eq!(names["http.response_time.5xx.count"], 7.0);
-    assert_eq!(names["plugins.metrics-by-endpoint.response_time./users.count"], 70.0);
+    assert_eq!(names["plugins.metrics-by-endpoint.response_time./users.count"], 77.0);
     let score = whole.plugins.apdex.unwrap().score.unwrap();
     assert_eq!(names["apdex"], score);
     assert_eq!(names["plugins.apdex.score"], score);

@@ -4,7 +4,9 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Rules, Sent};
 use sonagi_measure::outcome::{Failure, Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::plugins::Plugins;
-use sonagi_measure::recorder::{Counter, EXAMPLE_BYTES, Gauges, Record, Recorder};
+use sonagi_measure::recorder::{
+    CALLED_MAX, Counter, EXAMPLE_BYTES, FailureCount, Gauges, Record, Recorder, merge_failure,
+};
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
 pub(crate) fn header() -> Header {
@@ -26,6 +28,7 @@ pub(crate) fn header() -> Header {
         tracked: true,
         plugins: Plugins {
             apdex_ms: Some(20.0),
+            extended: true,
             endpoints: vec![Some("/users".to_owned())],
             ..Plugins::default()
         },
@@ -55,6 +58,9 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
             Outcome::Status(200 + (i / 9) as u16 * 300),
         );
     }
+    // Redirected once: 4 ms to the hop, 6 ms to the answer.
+    recorder.hop(OperationId(0), 302, 4_000_000);
+    recorder.redirected(OperationId(0), timing(now + 500, 9_000_000), Outcome::Status(200), 6_000_000);
     let sent = Timing { first_byte: None, ..timing(now, 70_000) };
     recorder.operation(
         OperationId(1),
@@ -64,6 +70,10 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
     recorder.failure_at(None, Failure::Closed(4008), Some(At(now + 5)), || {
         format!("shard {shard}, second {second}")
     });
+    for called in ["50 % off.", "a=b\nc"] {
+        let thrown = || format!("shard {shard}, second {second}: {called}");
+        recorder.failure_called(Some(OperationId(1)), Failure::Function, Some(At(now + 6)), called, thrown);
+    }
     recorder.add(Counter::ArrivalsPlanned, 3);
     recorder.add(Counter::ArrivalsStarted, 3);
     recorder.add(Counter::MessagesSent, 1);
@@ -117,11 +127,35 @@ fn only_what_was_answered_or_waited_for_to_its_limit_has_a_response_time() {
 }
 
 #[test]
-fn a_redirects_hop_counts_its_status_and_nothing_else() {
+fn a_redirects_hop_is_an_answer_and_no_operation() {
     let mut recorder = Recorder::new(1, 1);
-    recorder.status(302);
+    recorder.hop(OperationId(0), 302, 4_000_000);
     let record = recorder.take();
     assert_eq!((record.codes[302], &record.operations[0].response), (1, &None));
+    assert!(record.operations[0].answers.codes().is_empty());
+}
+
+#[test]
+fn what_a_function_says_of_its_failure_counts_apart_up_to_a_number_of_names() {
+    let mut recorder = Recorder::new(1, 1);
+    let id = Some(OperationId(0));
+    let mut fail = |called: &str| {
+        recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(Failure::Function));
+        recorder.failure_called(id, Failure::Function, None, called, || format!("threw {called}"));
+    };
+    ["", "no stock", "no stock"].into_iter().for_each(&mut fail);
+    (1..CALLED_MAX + 3).for_each(|n| fail(&format!("no stock of {n}")));
+    let record = recorder.take();
+    let told: Vec<_> =
+        record.failures.iter().map(|f| (f.called.as_str(), f.count, f.example.as_str())).collect();
+    assert_eq!(told.len(), CALLED_MAX + 1);
+    assert_eq!(told[..2], [("", 1 + 3, "threw "), ("no stock", 2, "threw no stock")]);
+    assert_eq!(record.operations[0].failed, 3 + CALLED_MAX as u64 + 2);
+    assert_eq!(record.failures[1].first_at, At(1000));
+    let mut all = record.failures.clone();
+    let late = FailureCount { called: "late".into(), count: 1, ..FailureCount::none(id, Failure::Function) };
+    merge_failure(&mut all, &late);
+    assert_eq!((all.len(), all[0].count), (CALLED_MAX + 1, 5));
 }
 
 #[test]
@@ -157,7 +191,7 @@ fn taking_starts_afresh() {
     let mut recorder = Recorder::new(3, 2);
     let first = record_second(&mut recorder, 0, 0);
     assert_eq!(first.counters.get(Counter::UsersCompleted), 2);
-    assert_eq!((first.codes[200], first.codes[500]), (9, 1));
+    assert_eq!((first.codes[200], first.codes[302], first.codes[500]), (10, 1, 1));
     let second = recorder.take();
     assert_eq!(second.counters.get(Counter::UsersCompleted), 0);
     assert!(second.failures.is_empty() && second.operations.iter().all(|o| o.response.is_none()));

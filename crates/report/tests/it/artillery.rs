@@ -91,7 +91,9 @@ fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_
     let told = |run: &Summary| {
         let text = artillery::summary(run);
         let of_plugins = |line: &&str| {
-            ["apdex", "plugins", "Apdex", "http.response_time."].iter().any(|p| line.starts_with(p))
+            ["apdex", "plugins", "Apdex", "http.response_time.", "http.total"]
+                .iter()
+                .any(|p| line.starts_with(p))
         };
         text.lines().filter(of_plugins).map(|line| line.replace("...", "") + "\n").collect::<String>()
     };
@@ -102,6 +104,7 @@ fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_
     apdex.tolerated: .. 60
     http.response_time.2xx:
     http.response_time.4xx:
+    http.total:
     plugins.metrics-by-endpoint./auth/login.codes.200: . 296
     plugins.metrics-by-endpoint./auth/login.codes.429: . 4
     plugins.metrics-by-endpoint./auth/login.errors.ETIMEDOUT:  2
@@ -116,6 +119,7 @@ fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_
     apdex.tolerated: .. 60
     http.response_time.2xx:
     http.response_time.4xx:
+    http.total:
     Apdex score: 0.8666666666666667 (good)
     ");
 }

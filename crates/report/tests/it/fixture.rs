@@ -43,6 +43,7 @@ pub(crate) fn minimal() -> Summary {
         operations: vec![],
         kinds: vec![],
         http_codes: BTreeMap::new(),
+        http_answers_ms: Quantiles::default(),
         http_classes: BTreeMap::new(),
         errors: vec![],
         thresholds: vec![],
@@ -113,6 +114,7 @@ pub(crate) fn fan_out() -> Summary {
             operation("socketio_request", OperationKind::SocketioRequest, 2000, 0, 0.8),
         ],
         http_codes: BTreeMap::from([(200, 300)]),
+        http_answers_ms: quantiles(100, 42.0),
         scenarios: BTreeMap::from([("fan-out".to_string(), 100)]),
         run_folder: Some("runs/2026-11-20T10-00-00-fan-out".into()),
         generator: Generator {
@@ -204,6 +206,7 @@ pub(crate) fn with_plugins() -> Summary {
         frustrated: 10,
         score: Some(26.0 / 30.0),
     });
+    run.plugins.total_ms = Some(quantiles(300, 42.0));
     run.plugins.endpoints = vec![Endpoint {
         name: "/auth/login".into(),
         codes: BTreeMap::from([(200, 296), (429, 4)]),

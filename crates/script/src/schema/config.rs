@@ -315,7 +315,7 @@ pub(crate) const HTTP: Area = Area {
             "false",
             "Whether HTTP/2 is offered over TLS; true by default. (Sonagi's own.)",
         ),
-        ignored("extendedMetrics", "connect and first-byte times are always kept"),
+        key("extendedMetrics", "true or false", "true", "Adds http.dns, http.tcp, http.tls and http.total."),
         ignored("maxSockets", "use `pool`"),
         ignored("cookieJarOptions", "cookies go by the rules of browsers"),
         ignored("distributedTracing", "no `traceparent` header is sent"),

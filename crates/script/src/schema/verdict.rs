@@ -93,7 +93,7 @@ pub(crate) const METRICS_BY_ENDPOINT: Area = Area {
             "groupDynamicURLs",
             "true or false",
             "true",
-            "Paths are told as the script has them, holes and all; false has no effect.",
+            "Paths are told as the script has them, holes and all; false: as they were asked for.",
         ),
     ],
 };

@@ -32,7 +32,7 @@ fn an_example_s_environment_changes_its_transport() {
     let overrides = Overrides { environment: Some("polling".into()), ..Overrides::default() };
     let chat = loaded(&repository("examples/socketio-chat.yml"), &overrides);
     assert_eq!(chat.plan.socketio.transport, sonagi_engine::plan::SocketioTransport::Polling);
-    assert!(notices(&chat).iter().any(|notice| notice.contains("order: sequence")));
+    assert!(notices(&chat).iter().any(|notice| notice.contains("counts once in socketio.response_time")));
 }
 
 /// `UPDATE_PLANS=1 cargo test -p sonagi-script` writes the tables anew.

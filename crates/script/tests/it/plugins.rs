@@ -1,6 +1,7 @@
 //! Plugins of Artillery: what of them is built in, and what is said of the others.
 
 use crate::support::{load_text, notices};
+use sonagi_engine::plan::{Endpoint, Naming, Step, Told};
 use sonagi_measure::plugins::Plugins;
 
 fn script(config: &str) -> String {
@@ -35,19 +36,69 @@ fn metrics_by_endpoint_are_always_there_and_printed_when_the_script_asks() {
 fn the_options_of_metrics_by_endpoint_are_those_of_artillerys() {
     let (plugins, said) = asked(
         "  plugins: {metrics-by-endpoint: {useOnlyRequestNames: true, ignoreUnnamedRequests: true, metricsNamespace: by, \
-         suppressOutput: true, groupDynamicURLs: false}}\n",
+         suppressOutput: true, groupDynamicURLs: true}}\n",
     );
     assert_eq!(endpoints(&plugins), ["find"]);
+    assert_eq!(said, Vec::<String>::new());
     assert_eq!(
         (plugins.endpoint_prefix.as_str(), plugins.hidden),
         ("by", vec!["plugins.metrics-by-endpoint".into()])
     );
+}
+
+/// What each request of the script tells by the name of its endpoint.
+fn told(config: &str) -> (Vec<Option<Told>>, Vec<String>) {
+    let loaded = load_text(&script(config)).unwrap_or_else(|problems| panic!("{problems}"));
+    let said = notices(&loaded);
+    let told = |step: &Step| match step {
+        Step::Http(step) => Some(step.told.as_deref().cloned()),
+        _ => None,
+    };
+    (loaded.plan.scenarios[0].flow.iter().filter_map(told).collect(), said)
+}
+
+#[test]
+fn what_a_target_says_of_its_time_is_told_when_the_script_names_metrics_by_endpoint() {
+    assert!(told("").0.iter().all(Option::is_none), "nobody pays for what nobody asks for");
+    let (all, _) = told("  plugins: {metrics-by-endpoint: {ignoreUnnamedRequests: true}}\n");
+    let [Some(Told { prefix, endpoint: Endpoint::Written(name) }), None, None] = all.as_slice() else {
+        panic!("{all:?}")
+    };
+    assert_eq!(
+        (prefix.as_str(), name.as_str()),
+        ("plugins.metrics-by-endpoint", "/x/{{ $uuid }}?q=1 (find)")
+    );
+}
+
+#[test]
+fn endpoints_may_go_by_the_address_that_was_asked_for() {
+    let asked = "  plugins: {metrics-by-endpoint: {metricsNamespace: by, groupDynamicURLs: false}}\n";
+    let (all, said) = told(asked);
+    let named = |told: &Option<Told>| match told {
+        Some(Told { prefix, endpoint: Endpoint::Asked { naming, name } }) => {
+            assert_eq!((prefix.as_str(), *naming), ("by", Naming::default()));
+            name.clone()
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(all.iter().map(named).collect::<Vec<_>>(), [Some("find".to_owned()), None, None]);
     assert_eq!(
         said,
         [
-            "4:135: groupDynamicURLs: false has no effect; an endpoint is the path as the script has it, so that their number is limited"
+            "4:57: groupDynamicURLs: false is a metric for each address that is asked for; of more than 1000 names in all the later ones are left out"
         ]
     );
+    let loaded = load_text(&script(asked)).unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(loaded.plan.http.by_address);
+    assert_eq!(endpoints(&loaded.plan.plugins), Vec::<&str>::new(), "they are told as they come");
+}
+
+#[test]
+fn extended_metrics_are_told_when_the_script_asks_for_them() {
+    assert!(!asked("").0.extended);
+    assert!(!asked("  http: {extendedMetrics: false}\n").0.extended);
+    let (plugins, said) = asked("  http: {extendedMetrics: true}\n");
+    assert_eq!((plugins.extended, said), (true, vec![]));
 }
 
 #[test]

@@ -143,6 +143,67 @@ fn check_again(place: &Place, report: &Value) {
 }
 
 #[test]
+fn how_long_connections_took_to_open_is_told_with_each_answer_when_the_script_asks() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    place.write("mixed.yml", &MIXED.replace("apdex: { threshold: 900 }", "http: { extendedMetrics: true }"));
+    let answer = place.sonagi(&["run", "mixed.yml", "-t", &service.url, "-o", "report.json", "--json"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert_eq!(complaints(&answer.json()), Vec::<String>::new());
+    let aggregate = &read(&place, "report.json")["aggregate"];
+    let summaries = &aggregate["summaries"];
+    for name in ["http.dns", "http.tcp", "http.tls", "http.total"] {
+        assert_eq!(summaries[name]["count"], 30, "{name}: {summaries}");
+    }
+    let most = |name: &str| summaries[name]["max"].as_f64().unwrap();
+    assert!(most("http.tcp") > 0.002 && most("http.tls") == 0.001, "{summaries}");
+    assert_eq!(summaries["http.total"], summaries["http.response_time"]);
+    let folder = place.folders().remove(0);
+    let again = place.sonagi(&["report", folder.to_str().unwrap(), "-o", "again.json"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert_eq!(read(&place, "again.json")["aggregate"], *aggregate);
+}
+
+/// A user who asks a room in a way whose acknowledgement cannot hold.
+const OBJECTING: &str = r#"
+config:
+  target: "http://127.0.0.1:9"
+  phases: [{ duration: 1, arrivalCount: 2 }]
+  socketio: { transports: [websocket] }
+scenarios:
+  - engine: socketio-v3
+    flow:
+      - post:
+          url: /auth/login
+          json: { email: user1@example.test, password: password }
+          capture: { json: $.access_token, as: token }
+      - connect: { auth: { token: "{{ token }}" } }
+      - emit: [joinRoom, { roomId: nowhere }]
+        acknowledge: { WANTED }
+"#;
+
+#[test]
+fn an_acknowledgement_that_will_not_do_has_artillerys_name() {
+    let place = Place::new();
+    let service = Service::start(&place, &["--seed-users", "1"]);
+    for (wanted, name) in [
+        ("match: { json: $.nothing, value: there }", "errors.Failed match"),
+        ("data: { nothing: there }", "errors.data is not valid"),
+        ("capture: { json: $.nothing, as: nothing }", "errors.Failed capture or match"),
+    ] {
+        place.write("objecting.yml", &OBJECTING.replace("WANTED", wanted));
+        let arguments = ["run", "objecting.yml", "-t", &service.url, "-o", "out.json", "--no-folder"];
+        let answer = place.sonagi(&arguments);
+        assert_eq!(answer.code, Some(1), "{answer:?}");
+        let report = read(&place, "out.json");
+        let counters = report["aggregate"]["counters"].as_object().unwrap();
+        let errors: Vec<_> = counters.iter().filter(|(name, _)| name.starts_with("errors.")).collect();
+        assert_eq!(errors, [(&name.to_owned(), &json!(2))], "{answer:?}");
+        assert_eq!(report["sonagi"]["errors"][0]["code"], "capture_or_match");
+    }
+}
+
+#[test]
 fn several_runs_are_a_list_of_reports_and_a_folder_gets_one_by_the_hour() {
     let place = Place::new();
     let service = Service::start(&place, &[]);

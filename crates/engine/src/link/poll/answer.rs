@@ -189,6 +189,7 @@ mod tests {
             first_byte: At(0),
             ended: At(0),
             reused: true,
+            redirected: None,
         }
     }
 

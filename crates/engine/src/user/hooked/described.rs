@@ -56,11 +56,11 @@ fn headers(response: &Response) -> Map<String, Value> {
 fn timings(marks: &Marks, response: &Response, is_tls: bool, now: At, now_ms: f64) -> Value {
     let instant = |at: At| json!((now_ms - now.since(at) as f64 / 1e6).round());
     let phase = |from: At, to: At| json!((to.since(from).max(0) as f64 / 1e3).round() / 1e3);
-    let dialing = marks.dialed(Dialing::Begun);
+    let dialing = marks.dialed.at(Dialing::Begun);
     let socket = dialing.unwrap_or(marks.begun.plus(marks.wait_ns));
-    let resolved = marks.dialed(Dialing::Resolved).unwrap_or(socket);
-    let ready = marks.dialed(Dialing::Ready).unwrap_or(socket);
-    let connected = marks.dialed(Dialing::Connected).unwrap_or(ready);
+    let resolved = marks.dialed.at(Dialing::Resolved).unwrap_or(socket);
+    let ready = marks.dialed.at(Dialing::Ready).unwrap_or(socket);
+    let connected = marks.dialed.at(Dialing::Connected).unwrap_or(ready);
     let mut timings = json!({
         "start": instant(marks.begun),
         "socket": instant(socket),
@@ -106,6 +106,7 @@ mod tests {
             first_byte: at_ms(first_byte),
             ended: at_ms(ended),
             reused: false,
+            redirected: None,
         }
     }
 
@@ -116,7 +117,7 @@ mod tests {
         for (dialing, ms) in
             [(Dialing::Begun, 1), (Dialing::Resolved, 3), (Dialing::Connected, 10), (Dialing::Ready, 30)]
         {
-            marks.note(dialing, at_ms(ms));
+            marks.dialed.note(dialing, at_ms(ms));
         }
         let told = timings(&marks, &response(81, 90), true, at_ms(100), 1_000.0);
         let phases = json!({

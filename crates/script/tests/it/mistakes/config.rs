@@ -4,10 +4,10 @@ use super::{Case, check, config, phases, scenario, whole};
 
 #[test]
 fn mistakes_in_config_phases_and_scenarios_are_placed_and_explained() {
-    check(&CASES);
+    check(CASES);
 }
 
-const CASES: [Case; 69] = [
+const CASES: &[Case] = &[
     (whole, "config: [1\n", &["2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"]),
     (whole, "", &["1:1: the script is empty | a script has `config:` and `scenarios:`"]),
     (
@@ -335,6 +335,18 @@ const CASES: [Case; 69] = [
             r#"4:21: unknown key "treshold" in apdex | did you mean "threshold"?"#,
             r#"4:75: stripQueryString wants true or false; got the text "maybe" | e.g. `stripQueryString: true`"#,
             r#"4:82: unknown key "useOnlyRequestName" in metrics-by-endpoint | did you mean "useOnlyRequestNames"?"#,
+        ],
+    ),
+    (
+        config,
+        "  plugins: {metrics-by-endpoint: {groupDynamicURLs: [a]}}\n",
+        &["4:53: groupDynamicURLs wants true or false; got a list of 1 | e.g. `groupDynamicURLs: true`"],
+    ),
+    (
+        config,
+        "  http: {extendedMetrics: yes please}\n",
+        &[
+            r#"4:27: extendedMetrics wants true or false; got the text "yes please | e.g. `extendedMetrics: true`""#,
         ],
     ),
     (
