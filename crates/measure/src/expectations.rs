@@ -39,7 +39,7 @@ pub struct ExpectationSummary {
     pub ok: u64,
     /// How many did not.
     pub failed: u64,
-    /// Whether they alone made the run fail: everything else asked for held.
+    /// Whether they decide the exit code: nothing that was demanded of the whole run failed, too.
     pub decisive: bool,
     /// Both by kind.
     pub kinds: BTreeMap<String, KindSummary>,

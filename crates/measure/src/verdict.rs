@@ -10,16 +10,8 @@ use crate::thresholds::{Judged, names_in};
 
 /// Judges a summary whose other fields are filled in.
 pub(crate) fn judge(summary: &Summary) -> Verdict {
-    let mut verdict = Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() };
-    let named: Vec<String> = summary.thresholds.iter().flat_map(|t| names_in(&t.expression)).collect();
-    for threshold in summary.thresholds.iter().filter(|t| !t.held) {
-        if threshold.strict {
-            verdict.fail(broken(threshold));
-        } else {
-            verdict.hints.push(format!("not strict, but {}", broken(threshold)));
-        }
-    }
-    judge_delivery(summary, &named, &mut verdict);
+    let named = named(summary);
+    let mut verdict = judge_demands(summary, &named);
     judge_users(summary, &named, &mut verdict);
     hint_errors(summary, &mut verdict);
     if summary.generator.state == Health::Invalid {
@@ -36,8 +28,27 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
     verdict
 }
 
-/// Adds to a verdict that responses were not as the script expected. Whether they alone make the run fail: what decides
-/// the exit code.
+/// The metrics that thresholds speak of.
+fn named(summary: &Summary) -> Vec<String> {
+    summary.thresholds.iter().flat_map(|threshold| names_in(&threshold.expression)).collect()
+}
+
+/// What the script demands of the run as a whole: its thresholds, and the delivery of its messages.
+fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
+    let mut verdict = Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() };
+    for threshold in summary.thresholds.iter().filter(|t| !t.held) {
+        if threshold.strict {
+            verdict.fail(broken(threshold));
+        } else {
+            verdict.hints.push(format!("not strict, but {}", broken(threshold)));
+        }
+    }
+    judge_delivery(summary, named, &mut verdict);
+    verdict
+}
+
+/// Adds to a verdict that responses were not as the script expected. Whether that decides the exit code: users that
+/// failed, perhaps by the same responses, do not take it from them; a demand on the whole run does.
 pub(crate) fn expect(summary: &mut Summary) -> bool {
     let expectations = &summary.expectations;
     if expectations.failed == 0 {
@@ -48,16 +59,18 @@ pub(crate) fn expect(summary: &mut Summary) -> bool {
     let kinds: Vec<&str> = kinds.take(3).map(|(kind, _)| kind.as_str()).collect();
     let failed = of(expectations.failed, all, "expectations");
     let reason = format!("{failed} not met ({})", kinds.join(", "));
+    let demands_hold = judge_demands(summary, &named(summary)).result == Conclusion::Pass;
+    let is_decisive = demands_hold && failed_before(summary).is_none();
     let verdict = &mut summary.verdict;
-    let is_decisive = verdict.result == Conclusion::Pass;
-    if is_decisive {
+    if verdict.result == Conclusion::Pass {
         verdict.reasons.clear();
     }
-    // An invalid run stays one: its figures say nothing, but what was not as expected is still worth reading.
-    if verdict.result != Conclusion::Invalid {
-        verdict.result = Conclusion::Fail;
-    }
     verdict.reasons.push(reason);
+    // An invalid run stays one: its figures say nothing, but what was not as expected is still worth reading.
+    if verdict.result == Conclusion::Invalid {
+        return false;
+    }
+    verdict.result = Conclusion::Fail;
     is_decisive
 }
 

@@ -280,7 +280,8 @@ fn publish(
         _ => {
             if !has_hole(&template, "$message") {
                 let what = "{{ $message }} is not in this template: nothing of the message would be sent";
-                reader.problem(template.place, what, None);
+                let hint = "write \"{{ $message }}\" where the message goes".to_owned();
+                reader.problem(template.place, what, Some(hint));
             }
             steps(reader, flow, filled, Behalf { name, is_publish: true })
         }

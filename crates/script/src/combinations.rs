@@ -157,12 +157,9 @@ fn axes(reader: &mut Reader, mut root: Node, overrides: &Overrides) -> Vec<Axis>
     }
     let Some(node) = root.get("matrix") else { return Vec::new() };
     if !matches!(&node.kind, Kind::Map(entries) if !entries.is_empty()) {
-        let key = schema::SCRIPT.key("matrix").map_or("", |key| key.example);
-        let what = format!(
-            "matrix wants a mapping of names to lists, e.g. `matrix: {key}`; got {}",
-            node.describe()
-        );
-        reader.problem(node.place, what, None);
+        let hint = schema::SCRIPT.key("matrix").map(schema::Key::as_written);
+        let what = format!("matrix wants a mapping of names to lists; got {}", node.describe());
+        reader.problem(node.place, what, hint);
     }
     node.entries().iter().map(|entry| axis(reader, entry)).collect()
 }

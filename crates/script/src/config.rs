@@ -34,6 +34,8 @@ pub(crate) fn target(
         None => reader.text(config, "target"),
     };
     let Some(target) = given else {
+        // One problem is enough: nothing is said of addresses that begin with it.
+        reader.constants.target = Some(STAND_IN.to_owned());
         if config.get("target").is_none() {
             let environments = config.get("environments").map(Node::entries).unwrap_or_default();
             let with_target: Vec<&str> = environments
@@ -81,6 +83,15 @@ pub(crate) fn variables(
     if let Some(node) = config.get("variables") {
         if !matches!(node.kind, Kind::Map(_)) {
             reader.wrong(config, "variables", node);
+            reader.names.may_be_anything();
+        }
+        // Those that say their value themselves come first: the others may be made of them.
+        for entry in node.entries().iter().filter(|entry| !has_holes(&entry.value)) {
+            let given = overrides.variables.iter().find(|(name, _)| **name == entry.key);
+            let value = given.map_or_else(|| entry.value.to_value(), |(_, value)| value.clone());
+            if let [only] = choices(value).as_slice() {
+                reader.names.declare_constant(&entry.key, only.clone());
+            }
         }
         for entry in node.entries() {
             let value = filled(reader, &entry.value);
@@ -111,6 +122,15 @@ fn choices(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
         single => vec![single],
+    }
+}
+
+fn has_holes(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Text { text, .. } => text.contains("{{"),
+        Kind::List(items) => items.iter().any(has_holes),
+        Kind::Map(entries) => entries.iter().any(|entry| has_holes(&entry.value)),
+        _ => false,
     }
 }
 

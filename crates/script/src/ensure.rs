@@ -4,7 +4,7 @@ use sonagi_engine::plan::Scenario;
 use sonagi_measure::outcome::FAILURES;
 use sonagi_measure::thresholds::{self, Threshold};
 
-use crate::reader::{Fields, Reader, plain_text};
+use crate::reader::{Fields, Reader};
 use crate::schema;
 use crate::yaml::{Kind, Node};
 
@@ -88,7 +88,7 @@ fn limits(reader: &mut Reader, fields: &Fields<'_>, item: &Node, all: &mut Vec<T
 }
 
 fn condition(reader: &mut Reader, item: &Node, stems: &[String]) -> Option<Threshold> {
-    let (node, expression, strict) = if plain_text(item).is_some() {
+    let (node, expression, strict) = if item.as_text().is_some() {
         (item, reader.constant(item)?, true)
     } else {
         let fields = reader.fields(item, &schema::CONDITION)?;

@@ -58,9 +58,14 @@ fn unknown_environment(reader: &mut Reader, root: &Node, environments: Option<&N
         .map(|all| all.entries().iter().map(|entry| entry.key.as_str()).collect())
         .unwrap_or_default();
     let place = environments.or_else(|| root.get("config")).unwrap_or(root).place;
+    if known.is_empty() {
+        // A processor or a template may look at it; only one among others can be a slip of the pen.
+        let text = format!("the script has no `environments`: \"{name}\" only sets $environment");
+        reader.notice(place, text);
+        return;
+    }
     let hint = match nearest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
-        None if known.is_empty() => "the script has no `environments`".to_owned(),
         None => format!("its environments: {}", known.join(", ")),
     };
     reader.problem(place, format!("the script has no environment \"{name}\""), Some(hint));

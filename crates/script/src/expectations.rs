@@ -93,8 +93,8 @@ fn status(reader: &mut Reader, own: &Fields<'_>, key: &'static str, negated: boo
         match text.trim().parse::<u16>().ok().filter(|number| (100..600).contains(number)) {
             Some(number) => fixed.push(number),
             None => {
-                let what = format!("{key} wants a status from 100 to 599, e.g. 200; got {}", item.describe());
-                reader.problem(item.place, what, None);
+                let what = format!("{key} wants a status from 100 to 599; got {}", item.describe());
+                reader.problem(item.place, what, own.area.key(key).map(schema::Key::as_written));
             }
         }
     }

@@ -77,14 +77,12 @@ pub(crate) fn instead_of(name: &str) -> String {
 /// Reads `plugins.fake-data`, or the older `fake-data` of `config`. None when a script has neither.
 pub(crate) fn fakes(reader: &mut Reader, config: &Fields<'_>) -> Option<Fakes> {
     let plugins = config.get("plugins").map(Node::entries).unwrap_or_default();
-    let plugin =
-        plugins.iter().find(|entry| entry.key == "fake-data").map(|entry| (entry.place, &entry.value));
-    let older = config.entry("fake-data").map(|entry| (entry.place, &entry.value));
-    let (place, node) = older.or(plugin)?;
+    let plugin = plugins.iter().find(|entry| entry.key == "fake-data");
+    let node = &config.entry("fake-data").or(plugin)?.value;
     let mut fakes = Fakes::default();
     if !matches!(node.kind, Kind::Map(_) | Kind::Null) {
-        let what = format!("fake-data wants a mapping, e.g. `fake-data: {{}}`; got {}", node.describe());
-        reader.problem(place, what, None);
+        let what = format!("fake-data wants a mapping; got {}", node.describe());
+        reader.problem(node.place, what, Some("e.g. `fake-data: {}`".to_owned()));
     }
     for entry in node.entries() {
         fakes.0.extend(with_options(reader, entry));

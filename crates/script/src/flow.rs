@@ -98,7 +98,7 @@ const VERBS: &[Verb] = &[
     verb("subscribe", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
     verb("join", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
     verb("send", &schema::SEND_STEP, realtime, blocks::send),
-    verb("sendBytes", &schema::SEND_STEP, only_websocket, websocket::send_bytes),
+    verb("sendBytes", &schema::SEND_BYTES_STEP, only_websocket, websocket::send_bytes),
     verb("wait", &schema::WAIT_STEP, only_websocket, websocket::wait),
     verb("emit", &schema::EMIT_STEP, only_socketio, socketio::emit),
     verb("expect", &schema::EXPECT_STEP, realtime, expect),
@@ -236,9 +236,10 @@ pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Opt
         return Some(all);
     }
     let Kind::Map(entries) = &item.kind else {
-        let what = format!("a step is a mapping, e.g. `think: 1`; got {}", item.describe());
+        let what = format!("a step is a mapping; got {}", item.describe());
         let is_disconnect = item.as_text().is_some_and(|text| text == "disconnect");
-        reader.problem(item.place, what, is_disconnect.then(|| "write `disconnect: true`".to_owned()));
+        let hint = if is_disconnect { "write `disconnect: true`" } else { "e.g. `think: 1`" };
+        reader.problem(item.place, what, Some(hint.to_owned()));
         return None;
     };
     // Beside an emit it says how that one's session is opened.
@@ -338,6 +339,7 @@ fn think(
         Some(node) => crate::options::jitter(reader, fields, node),
         None => flow.settings.jitter,
     };
+    reader.remark(fields, "name");
     Some(loops::guarded(reader, fields, vec![Step::Think(Think { seconds: seconds?, jitter })]))
 }
 
@@ -355,7 +357,15 @@ fn log(reader: &mut Reader, _: &mut Flow<'_>, fields: &Fields<'_>, verb: &'stati
     Some(loops::guarded(reader, fields, vec![line]))
 }
 
-fn disconnect(_: &mut Reader, flow: &mut Flow<'_>, _: &Fields<'_>, _: &'static str) -> Option<Vec<Step>> {
+fn disconnect(
+    reader: &mut Reader,
+    flow: &mut Flow<'_>,
+    fields: &Fields<'_>,
+    verb: &'static str,
+) -> Option<Vec<Step>> {
+    if let Some(node) = fields.get(verb).filter(|node| !matches!(node.kind, Kind::Bool(true))) {
+        reader.wrong(fields, verb, node);
+    }
     flow.listens = None;
     Some(vec![Step::Disconnect])
 }

@@ -24,7 +24,10 @@ pub(crate) enum Lists {
 pub(crate) fn body(reader: &mut Reader, own: &Fields<'_>) -> Body {
     let given: Vec<&str> =
         ["json", "body", "form", "formData"].into_iter().filter(|key| own.entry(key).is_some()).collect();
-    if let [first, second, ..] = given.as_slice() {
+    if let ["json", "body"] = given.as_slice() {
+        let text = "json is sent and body is not: a request has one body; remove one of them".to_owned();
+        reader.notice(own.place_of("body"), text);
+    } else if let [first, second, ..] = given.as_slice() {
         let what = format!("a request has one body; this one has {first} and {second}");
         reader.problem(own.place_of(second), what, None);
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::flow::Flow;
 use crate::options::lay_over;
 use crate::problem::Problem;
-use crate::reader::{Fields, Reader};
+use crate::reader::{Fields, Reader, plain_text};
 use crate::template::{self, Constants};
 use crate::yaml::Node;
 
@@ -50,16 +50,16 @@ pub(crate) struct Around {
 /// It is looked for in each of these folders in turn.
 pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folders: &[PathBuf]) {
     let Some(node) = config.get("processor") else { return };
-    let Some(name) = reader.text(config, "processor") else { return };
+    // Whatever is wrong with it, what calls its functions is no further problem.
     reader.names.may_be_anything();
     reader.constants.any_name = true;
+    reader.functions.module = folders.last().cloned();
+    let Some(name) = reader.text(config, "processor") else { return };
     let within =
         |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone()).join(&name);
     match folders.iter().find_map(|folder| resolve(&within(folder))) {
         Some(module) => reader.functions.module = Some(module),
         None => {
-            // What calls its functions is no further problem.
-            reader.functions.module = folders.last().map(within);
             let what = format!("the processor {name:?} is not there");
             reader.problem(node.place, what, Some("its path is relative to the script's folder".into()));
         }
@@ -207,6 +207,9 @@ pub(crate) fn hooks(
 fn names(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Vec<Template> {
     let mut names = Vec::new();
     for node in reader.list(fields, key, true) {
+        if plain_text(node).is_none() {
+            reader.wrong(fields, key, node);
+        }
         let Some(template) = reader.template(node) else { continue };
         // One with holes is known to its user alone.
         if let [Piece::Text(name)] = template.pieces.as_slice() {

@@ -51,7 +51,7 @@ pub(crate) fn request(
     let captures = captures(reader, &own, Answer::Response, flow.settings.strict_capture);
     let matches = matches(reader, &own, Answer::Response);
     let expect = expectations(reader, flow, &own);
-    let compressed = reader.boolean(&own, "gzip").unwrap_or(false);
+    let compressed = reader.boolean(&own, "gzip").unwrap_or(true);
     let hooks = functions::hooks(reader, flow, &own, &method);
     let operation = reader.operation(own.place, &name, OperationKind::Http)?;
     plugins::endpoint(reader, operation, &own);
@@ -188,10 +188,8 @@ fn auth(reader: &mut Reader, own: &Fields<'_>) -> Option<(Template, Template)> {
     let auth = reader.section(own, "auth", &schema::AUTH)?;
     let user = reader.template_of(&auth, "user");
     let pass = reader.template_of(&auth, "pass");
-    for key in ["user", "pass"] {
-        if auth.get(key).is_none() {
-            reader.problem(auth.place, format!("auth needs {key}"), None);
-        }
+    for key in schema::AUTH.keys.iter().filter(|key| auth.get(key.name).is_none()) {
+        reader.missing(&auth, &[key.name], &format!("auth needs {}", key.name), &key.as_written());
     }
     Some((user?, pass?))
 }

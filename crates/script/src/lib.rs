@@ -136,6 +136,18 @@ pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Prob
 
 /// The script's text.
 fn text(path: &Path) -> Result<String, Problems> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension.is_some_and(|extension| ["js", "cjs", "mjs", "ts", "cts", "mts"].contains(&extension)) {
+        let what = "a script is YAML or JSON; this is a module of JavaScript or TypeScript".to_owned();
+        let hint = "write what it exports as JSON, e.g. `node -p 'JSON.stringify(require(\"./script.js\"))'`; functions belong in `config.processor`".to_owned();
+        return Err(Problems(vec![Problem {
+            file: path.to_owned(),
+            line: 0,
+            column: 0,
+            what,
+            hint: Some(hint),
+        }]));
+    }
     let bytes = std::fs::read(path).map_err(|error| {
         let what = format!("cannot read the script: {error}");
         Problems(vec![Problem { file: path.to_owned(), line: 0, column: 0, what, hint: None }])
@@ -288,7 +300,7 @@ fn config<'n>(
     if let Some(node) = script.get("config") {
         return reader.fields(node, &schema::CONFIG);
     }
-    let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`";
+    let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`, or name the file it is in with `--config`";
     reader.missing(script, &["config"], "the script has no config", hint);
     // One problem is enough: nothing more is said of what would be in it.
     Some(reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]))

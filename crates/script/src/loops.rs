@@ -17,6 +17,7 @@ pub(crate) fn repeat(
     verb: &'static str,
 ) -> Option<Vec<Step>> {
     let items = reader.list(fields, verb, false);
+    reader.remark(fields, "name");
     nested(reader, flow, fields)?;
     let pace = reader.duration(fields, "pace");
     let over = fields.get("over");
@@ -40,7 +41,7 @@ pub(crate) fn repeat(
         reader.notice(fields.place_of(verb), text);
     }
     flow.depth -= 1;
-    if items.is_empty() {
+    if fields.get(verb).is_some_and(|node| matches!(&node.kind, Kind::List(items) if items.is_empty())) {
         reader.problem(
             fields.place_of(verb),
             "the loop is empty",
@@ -222,6 +223,7 @@ pub(crate) fn parallel(
     /// Artillery's.
     const USUAL_LIMIT: usize = 100;
     let items = reader.list(fields, verb, false);
+    reader.remark(fields, "name");
     let limit = match reader.whole(fields, "limit") {
         Some(0) => {
             let hint = Some("1 is one after the other; leave it out for all at once".to_owned());

@@ -193,6 +193,11 @@ impl Names {
         std::mem::take(&mut self.uses)
     }
 
+    /// What the flow being read sets and every user has from its start, too.
+    pub(crate) fn shadowed(&self) -> Vec<String> {
+        self.local.intersection(&self.global).cloned().collect()
+    }
+
     /// Ends a flow: its uses that nothing sets, each with the nearest known name. `keep` makes what it set global (`before`).
     pub(crate) fn end_flow(&mut self, keep: bool) -> Vec<Unset> {
         let local = std::mem::take(&mut self.local);

@@ -112,7 +112,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     }
     http(reader, config, &mut settings);
     if let Some(ws) = reader.section(config, "ws", &schema::WS) {
-        websocket(reader, &ws, &mut settings);
+        websocket(reader, config, &ws, &mut settings);
         settings.blocks.lay(reader, Engine::Websocket, &ws);
     }
     if let Some(fields) = reader.section(config, "socketio", &schema::SOCKETIO) {
@@ -123,15 +123,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
             settings.blocks.lay(reader, engine, &fields);
         }
     }
-    settings.socketio_v3 = settings.socketio.clone();
-    if let Some(engines) = reader.section(config, "engines", &schema::ENGINES)
-        && let Some(fields) = reader.section(&engines, "socketio-v3", &schema::SOCKETIO)
-    {
-        socketio(reader, &fields, &mut settings.socketio_v3);
-        at_the_target(reader, &fields, &mut settings.socketio_v3);
-        verify(reader, &fields, &mut settings);
-        settings.blocks.lay(reader, Engine::SocketioV3, &fields);
-    }
+    engines(reader, config, &mut settings);
     let timeout = settings.timeout;
     for engine in [Engine::Poll, Engine::Longpoll, Engine::Sse] {
         let Some(fields) = reader.section(config, engine.name(), crate::pull::area(engine)) else { continue };
@@ -142,9 +134,27 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     if let Some(fields) = reader.section(config, "stomp", &schema::STOMP) {
         settings.stomp.read(reader, &fields);
         settings.addresses.stomp = fields.get("url").cloned();
+        reader.remark(&fields, "url");
         settings.blocks.lay(reader, Engine::Stomp, &fields);
     }
     settings
+}
+
+/// `config.engines`: of `socketio-v3` what is laid over `socketio`, of the others nothing.
+fn engines(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
+    settings.socketio_v3 = settings.socketio.clone();
+    let Some(engines) = reader.section(config, "engines", &schema::ENGINES) else { return };
+    for empty in ["http", "ws", "socketio"] {
+        if let Some(node) = engines.get(empty).filter(|node| !matches!(node.kind, Kind::Map(_))) {
+            reader.wrong(&engines, empty, node);
+        }
+    }
+    if let Some(fields) = reader.section(&engines, "socketio-v3", &schema::SOCKETIO) {
+        socketio(reader, &fields, &mut settings.socketio_v3);
+        at_the_target(reader, &fields, &mut settings.socketio_v3);
+        verify(reader, &fields, settings);
+        settings.blocks.lay(reader, Engine::SocketioV3, &fields);
+    }
 }
 
 fn verify(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
@@ -173,13 +183,23 @@ pub(crate) fn time_limit(reader: &mut Reader, fields: &Fields<'_>) -> Option<Dur
     Some(timeout)
 }
 
+/// The same of a section, where a `timeout` of the whole config wins, as in Artillery.
+fn time_limit_below(reader: &mut Reader, config: &Fields<'_>, fields: &Fields<'_>) -> Option<Duration> {
+    let timeout = time_limit(reader, fields)?;
+    if config.get("timeout").is_none() {
+        return Some(timeout);
+    }
+    reader.notice(fields.place_of("timeout"), "timeout: no effect, as in Artillery; `config.timeout` wins");
+    None
+}
+
 fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
-    // The older place first, so that `http.defaults` wins.
+    // The older place first: what `http.defaults` has of headers and of cookies takes the place of all that it has.
     if let Some(fields) = reader.section(config, "defaults", &schema::DEFAULTS) {
         defaults(reader, &fields, settings);
     }
     let Some(fields) = reader.section(config, "http", &schema::HTTP) else { return };
-    if let Some(timeout) = time_limit(reader, &fields) {
+    if let Some(timeout) = time_limit_below(reader, config, &fields) {
         settings.http.timeout = timeout;
     }
     if let Some(pool) = reader.whole(&fields, "pool") {
@@ -212,10 +232,12 @@ fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
 }
 
 fn defaults(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
-    let headers = reader.headers(fields, "headers");
-    lay_over(&mut settings.http.headers, headers, true);
-    let cookies = reader.cookies(fields, "cookie");
-    lay_over(&mut settings.cookies, cookies, false);
+    if fields.get("headers").is_some() {
+        settings.http.headers = reader.headers(fields, "headers");
+    }
+    if fields.get("cookie").is_some() {
+        settings.cookies = reader.cookies(fields, "cookie");
+    }
     if let Some(strict) = reader.boolean(fields, "strictCapture") {
         settings.strict_capture = strict;
     }
@@ -266,11 +288,12 @@ fn plain_millis(text: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit()) { format!("{text}ms") } else { text.to_owned() }
 }
 
-fn websocket(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
+fn websocket(reader: &mut Reader, config: &Fields<'_>, fields: &Fields<'_>, settings: &mut Settings) {
     settings.addresses.websocket = fields.get("url").cloned();
+    reader.remark(fields, "url");
     settings.websocket.headers = reader.headers(fields, "headers");
     settings.websocket.subprotocols = texts(reader, fields, "subprotocols");
-    if let Some(timeout) = time_limit(reader, fields) {
+    if let Some(timeout) = time_limit_below(reader, config, fields) {
         settings.websocket.timeout = timeout;
     }
     if let Some(bytes) = reader.whole(fields, "maxMessage") {
@@ -306,6 +329,14 @@ pub(crate) fn at_the_target(reader: &mut Reader, fields: &Fields<'_>, options: &
     if options.url.take().is_some() {
         let text = "url: no effect, as in Artillery; sessions are opened at the target, or where a `connect` step says";
         reader.notice(fields.place_of("url"), text);
+    }
+}
+
+/// Says that certificates are not looked at differently for some sessions only.
+pub(crate) fn certificates_elsewhere(reader: &mut Reader, fields: &Fields<'_>) {
+    if reader.boolean(fields, "rejectUnauthorized").is_some() {
+        let text = "rejectUnauthorized: no effect; use `config.tls.rejectUnauthorized`";
+        reader.notice(fields.place_of("rejectUnauthorized"), text);
     }
 }
 

@@ -30,7 +30,10 @@ struct Form {
 }
 
 fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
-    let fields = reader.fields(node, &schema::PAYLOAD)?;
+    let Some(fields) = reader.fields(node, &schema::PAYLOAD) else {
+        reader.names.may_be_anything();
+        return None;
+    };
     let order = order(reader, &fields);
     let all_as = all_as(reader, &fields);
     let form = Form {
@@ -113,7 +116,10 @@ fn names(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<String>> {
     for item in reader.list(fields, "fields", true) {
         match crate::reader::plain_text(item) {
             Some(name) => names.push(name.trim().to_owned()),
-            None => reader.wrong(fields, "fields", item),
+            None => {
+                reader.wrong(fields, "fields", item);
+                reader.names.may_be_anything();
+            }
         }
     }
     Some(names)
@@ -128,7 +134,10 @@ fn delimiter(reader: &mut Reader, fields: &Fields<'_>) -> u8 {
             reader.wrong(fields, "delimiter", node);
             b','
         }
-        None => b',',
+        None => {
+            reader.names.may_be_anything();
+            b','
+        }
     }
 }
 
@@ -137,7 +146,9 @@ fn all_as(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
     if !reader.boolean(fields, "loadAll").unwrap_or(false) {
         return None;
     }
-    if name.is_none() {
+    if name.is_none() && fields.get("name").is_some() {
+        reader.names.may_be_anything();
+    } else if name.is_none() {
         reader.problem(
             fields.place_of("loadAll"),
             "loadAll needs the name of the list",
@@ -198,7 +209,7 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
             && record
                 .iter()
                 .take(names.len())
-                .any(|cell| cell.parse::<f64>().is_ok() && value(cell, true).is_string())
+                .any(|cell| cell.parse().is_ok_and(f64::is_finite) && value(cell, true).is_string())
         {
             let text = "what would be another number, like 007, stays a text here; Artillery makes 7 of it";
             reader.notice(place, text);

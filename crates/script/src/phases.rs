@@ -124,7 +124,7 @@ fn phase(reader: &mut Reader, node: &Node) -> Option<Phase> {
         None => {
             reader.missing(
                 &fields,
-                &["duration"],
+                &["duration", "pause"],
                 "a phase needs a duration",
                 "add `duration: 60` (seconds)",
             );
@@ -222,7 +222,8 @@ fn stage(reader: &mut Reader, node: &Node) -> Option<Stage> {
     let users = reader.whole(&fields, "users");
     let ramp = reader.whole(&fields, "rampTo");
     if fields.get("duration").is_none() {
-        reader.missing(&fields, &["duration"], "a phase needs a duration", "add `duration: 60` (seconds)");
+        let (keys, hint) = (["duration", "pause"], "add `duration: 60` (seconds)");
+        reader.missing(&fields, &keys, "a phase needs a duration", hint);
     }
     let duration = length(reader, &fields, "duration")?;
     match (users, ramp) {

@@ -37,6 +37,8 @@ pub(crate) struct Pulls {
 pub(crate) struct Pull {
     /// The whole block: its address and headers may name the room.
     block: Node,
+    /// It has an address under a key that is misspelt, which has been told.
+    is_misspelt: bool,
     rhythm: Option<Rhythm>,
     cursor: Option<Cursor>,
     more: Option<Source>,
@@ -67,6 +69,7 @@ impl Pulls {
         let polls = engine != Engine::Sse;
         let pull = Pull {
             block: fields.to_node(),
+            is_misspelt: fields.means("url"),
             rhythm: rhythm(reader, engine, fields),
             cursor: if polls { cursor(reader, fields) } else { None },
             more: if engine == Engine::Poll { more(reader, fields) } else { None },
@@ -176,7 +179,7 @@ pub(crate) fn subscribe(
 /// What a block says is asked.
 fn request(reader: &mut Reader, flow: &Flow<'_>, pull: &Pull, filled: &Node) -> Option<Request> {
     let own = Fields::checked(filled, area(flow.engine));
-    if own.get("url").is_none() {
+    if own.get("url").is_none() && !pull.is_misspelt {
         let what = format!("config.{} has no url", flow.engine.name());
         let example = example(flow.engine, "subscribe");
         let hint = format!("for `sonagi serve`: `{}: {example}`", flow.engine.name());

@@ -123,14 +123,8 @@ impl Reader {
             }
             Kind::Null => Some(Fields { area, place: node.place, entries: &[], meant: Vec::new() }),
             _ => {
-                let first = area.keys.first().map(|key| format!(", e.g. `{}: {}`", key.name, key.example));
-                let what = format!(
-                    "{} is a mapping{}; got {}",
-                    area.name,
-                    first.unwrap_or_default(),
-                    node.describe()
-                );
-                self.problem(node.place, what, None);
+                let what = format!("{} is a mapping; got {}", area.name, node.describe());
+                self.problem(node.place, what, area.keys.first().map(schema::Key::as_written));
                 None
             }
         }
@@ -181,25 +175,24 @@ impl Reader {
 
     /// Reports that a key's value is not what the tables say it wants.
     pub(crate) fn wrong(&mut self, fields: &Fields<'_>, key: &str, node: &Node) {
-        if let Kind::Number(number) = &node.kind
-            && number.as_f64().is_some_and(|number| number < 0.0)
-            && fields.area.key(key).is_some_and(schema::Key::is_quantity)
-        {
-            self.problem(node.place, format!("{key} must be 0 or more; got {number}"), None);
-            return;
-        }
-        let what = match fields.area.key(key) {
-            Some(key) => format!(
-                "{} wants {}, e.g. `{}: {}`; got {}",
-                key.name,
-                key.wants,
-                key.name,
-                key.example,
-                node.describe()
-            ),
-            None => format!("{key} cannot be {}", node.describe()),
+        let known = fields.area.key(key);
+        let what = match (&node.kind, known) {
+            (Kind::Number(number), Some(known))
+                if known.is_quantity() && number.as_f64().is_some_and(|number| number < 0.0) =>
+            {
+                format!("{key} must be 0 or more; got {number}")
+            }
+            (_, Some(known)) => format!("{key} wants {}; got {}", known.wants, node.describe()),
+            (_, None) => format!("{key} cannot be {}", node.describe()),
         };
-        self.problem(node.place, what, None);
+        self.problem(node.place, what, known.map(schema::Key::as_written));
+    }
+
+    /// A text that says nothing to us, templates and all: only that it is one.
+    pub(crate) fn remark(&mut self, fields: &Fields<'_>, key: &str) {
+        if let Some(node) = fields.get(key).filter(|node| plain_text(node).is_none()) {
+            self.wrong(fields, key, node);
+        }
     }
 
     /// A mapping under a key, checked against its own table.

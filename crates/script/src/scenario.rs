@@ -87,7 +87,8 @@ pub(crate) fn scenarios(
 ) -> (Vec<Scenario>, bool) {
     let Some(node) = script.get("scenarios") else {
         let what = "the script has no scenarios: users have nothing to do";
-        reader.missing(script, &["scenarios"], what, "add `scenarios: [{flow: [{get: {url: /}}]}]`");
+        let hint = "add `scenarios: [{flow: [{get: {url: /}}]}]`; of a file that has only the config say `--config` before the script";
+        reader.missing(script, &["scenarios"], what, hint);
         return (Vec::new(), false);
     };
     let items = reader.list(script, "scenarios", false);
@@ -218,6 +219,7 @@ fn socketio_options(
     if let Some(own) = reader.section(fields, "socketio", &schema::SOCKETIO) {
         crate::options::socketio(reader, &own, &mut options);
         crate::options::at_the_target(reader, &own, &mut options);
+        crate::options::certificates_elsewhere(reader, &own);
         if engine.is_socketio() {
             block.lay(reader, &own);
         }
@@ -365,10 +367,16 @@ pub(crate) fn fixed_flow(
     settings: &Settings,
 ) -> Vec<Step> {
     let Some(fields) = reader.section(script, key, &schema::FIXED_FLOW) else { return Vec::new() };
+    reader.remark(&fields, "name");
     let items = reader.list(&fields, "flow", false);
     let engine = match fields.get("engine") {
-        Some(_) => named_engine(reader, &fields, "engine").unwrap_or(Engine::Http),
-        None => Engine::Http,
+        Some(_) => named_engine(reader, &fields, "engine"),
+        None => Some(Engine::Http),
+    };
+    let Some(engine) = engine else {
+        // Nobody can say what its steps would have set.
+        reader.names.may_be_anything();
+        return Vec::new();
     };
     let options =
         if engine == Engine::SocketioV3 { settings.socketio_v3.clone() } else { settings.socketio.clone() };
@@ -384,6 +392,14 @@ pub(crate) fn fixed_flow(
             format!("`{key}` runs once and joins no room: nothing in it can be stamped"),
             None,
         );
+    }
+    if key == "before" {
+        for name in reader.names.shadowed() {
+            let text = format!(
+                "what it sets as \"{name}\" no user sees: `config.variables` or a payload wins, as in Artillery"
+            );
+            reader.notice(fields.place, text);
+        }
     }
     let unset = reader.names.end_flow(key == "before");
     reader.unset(unset);

@@ -42,6 +42,7 @@ pub(crate) fn connect(
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::SOCKETIO)?;
             crate::options::socketio(reader, &own, &mut options);
+            crate::options::certificates_elsewhere(reader, &own);
             for key in ["subscribe", "publish"] {
                 if own.get(key).is_some() {
                     let hint = Some(format!("write it into `config.socketio.{key}`"));

@@ -19,8 +19,14 @@ pub(crate) const COLUMNS: Variable = Variable {
     effect: "Width of the summary when it does not go to a terminal (default 80).",
 };
 
+pub(crate) const HTTP_PROXY: Variable = Variable {
+    name: "HTTP_PROXY",
+    effect: "Not used; `run` says so. Connections go straight to the target.",
+};
+pub(crate) const HTTPS_PROXY: Variable = Variable { name: "HTTPS_PROXY", effect: "The same." };
+
 /// All of them.
-pub(crate) const VARIABLES: [&Variable; 3] = [&NO_COLOR, &TERM, &COLUMNS];
+pub(crate) const VARIABLES: [&Variable; 5] = [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY];
 
 impl Variable {
     /// Its value, when it is set and not empty.
@@ -33,7 +39,7 @@ impl Variable {
 pub(crate) fn help() -> String {
     let mut text = String::from("Environment:\n");
     for variable in VARIABLES {
-        text.push_str(&format!("  {:<9} {}\n", variable.name, variable.effect));
+        text.push_str(&format!("  {:<11} {}\n", variable.name, variable.effect));
     }
     text
 }

@@ -48,7 +48,7 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::Unexpected,
         code: 21,
-        meaning: "A run failed because a response was not as its `expect` says, and for no other reason. As Artillery's.",
+        meaning: "A response was not as its `expect` says, and no strict threshold or delivery failed. As Artillery's failed `expect`.",
     },
     Meaning {
         exit: Exit::Interrupted,

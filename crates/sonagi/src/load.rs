@@ -193,6 +193,11 @@ impl Script {
         Script { path: path.to_owned(), text, overrides: overrides.clone(), notices, runs }
     }
 
+    /// The targets of its runs, as far as they are known before their turn.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().filter_map(|run| run.plan.as_ref()).map(|plan| plan.target.as_str())
+    }
+
     /// Whether its runs are those of a matrix, be it of one run.
     pub(crate) fn has_matrix(&self) -> bool {
         self.runs.first().is_some_and(|run| !run.combination.0.is_empty())

@@ -1,8 +1,7 @@
 //! HTTP for one virtual user: keep-alive connections per origin, HTTP/1.1 and HTTP/2.
 //!
 //! Redirects, cookies, time limits and retries by policy belong to the caller. Nothing is added to a request but `host`,
-//! `user-agent` and `content-length`: `accept-encoding` is the script's to ask for (`gzip: true`), so that what is measured is
-//! what the server sends.
+//! `user-agent` and `content-length`: that a response may come compressed is the request's to say.
 //!
 //! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once on a fresh
 //! one. The server had closed the idle connection and the request crossed with that; every browser does the same.

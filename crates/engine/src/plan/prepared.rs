@@ -268,7 +268,6 @@ pub(crate) fn keep(step: &HttpStep) -> Keep {
         || expected.is_some_and(Expectations::look_at_body);
     Keep {
         headers: is_shown
-            || is_examined && step.compressed
             || sources.any(|source| matches!(source, Source::Header(_)))
             || expected.is_some_and(Expectations::look_at_headers),
         body: if is_examined { MAX_BODY } else { 0 },

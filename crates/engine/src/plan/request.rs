@@ -41,7 +41,7 @@ pub struct HttpStep {
     pub matches: Vec<Match>,
     /// What is expected of the response, and counted.
     pub expect: Option<Box<Expectations>>,
-    /// Asks for a compressed response, which captures and the like see as it was before.
+    /// Says that the response may come compressed. One that does is unpacked before it is searched, asked for or not.
     pub compressed: bool,
     /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
     /// status below 300 is its acknowledgement; any other fails the operation.

@@ -53,12 +53,11 @@ fn without_dots(path: &str) -> String {
     format!("/{}{query}", kept.join("/"))
 }
 
-/// Turns a request into the one that follows its redirect. After 301 and 302 browsers go on with a GET for a POST, after
-/// 303 for everything but HEAD (Artillery's client sends the POST again, which login pages do not expect); another origin is told no credentials (Fetch standard, HTTP-redirect fetch), and not the
-/// script's name for the one before.
+/// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a POST what
+/// it is, as RFC 9110 §15.4 means them and Artillery's client does, though browsers do not. Another origin is told no
+/// credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
 pub(super) fn follow(request: &mut Request, status: u16, changes_origin: bool) {
-    let becomes_get = status == 303 && request.method != "HEAD" || (status < 303 && request.method == "POST");
-    if becomes_get {
+    if status == 303 && request.method != "HEAD" {
         request.method = "GET".to_owned();
         request.body = Bytes::new();
         request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
@@ -93,13 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_redirected_post_becomes_a_get_except_after_307_and_308() {
+    fn a_redirected_request_stays_what_it_is_except_after_303() {
         let after = |status, method: &str| {
             let mut request = Request { method: method.into(), body: "x".into(), ..Request::default() };
             follow(&mut request, status, false);
             (request.method, request.body.len())
         };
-        assert_eq!(after(302, "POST"), ("GET".to_owned(), 0));
+        assert_eq!(after(302, "POST"), ("POST".to_owned(), 1));
+        assert_eq!(after(303, "POST"), ("GET".to_owned(), 0));
         assert_eq!(after(303, "PUT"), ("GET".to_owned(), 0));
         assert_eq!(after(307, "POST"), ("POST".to_owned(), 1));
         assert_eq!(after(301, "DELETE"), ("DELETE".to_owned(), 1));

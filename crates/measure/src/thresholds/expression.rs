@@ -225,7 +225,13 @@ impl Parser<'_> {
         let Some(found) = rest.split_whitespace().next() else {
             return self.error(format!("expected {wanted}, but the expression ends here"), None);
         };
-        let hint = found.starts_with('=').then(|| "equality is written `==`".to_owned());
+        let hint = match found.as_bytes() {
+            [b'=', ..] => Some("equality is written `==`".to_owned()),
+            [b'(' | b'?', ..] | b"in" => Some(
+                "there are + - * / %, comparisons, `and`, `or` and `not`; no functions, no `? :`".to_owned(),
+            ),
+            _ => None,
+        };
         self.error(format!("expected {wanted}, got `{found}`"), hint)
     }
 

@@ -416,7 +416,7 @@ fn a_burst_of_two_seconds_saturates_nothing() {
 }
 
 #[test]
-fn responses_that_are_not_as_expected_fail_the_run_and_say_whether_they_alone_did() {
+fn responses_that_are_not_as_expected_decide_the_exit_code_unless_the_whole_run_missed_a_demand() {
     let met = run(|recorder, _| recorder.expectations().held("statusCode"));
     assert_eq!((met.verdict.result, met.expectations.decisive), (Conclusion::Pass, false));
     assert_eq!(met.names()["plugins.expect.ok.statusCode"], 3.0);
@@ -434,7 +434,20 @@ fn responses_that_are_not_as_expected_fail_the_run_and_say_whether_they_alone_di
         missed(recorder, second);
         recorder.user_ended(0, false, SECOND);
     });
-    assert_eq!((also.verdict.reasons.len(), also.expectations.decisive), (2, false));
+    assert_eq!((also.verdict.reasons.len(), also.expectations.decisive), (2, true));
+
+    for (strict, decisive) in [(true, false), (false, true)] {
+        let demanded = run_with(with("vusers.created > 1000", strict), 3, |recorder, second| {
+            missed(recorder, second);
+            Gauges::default()
+        });
+        assert_eq!(demanded.expectations.decisive, decisive);
+    }
+    let lost = run(|recorder, second| {
+        missed(recorder, second);
+        deliver(recorder, second, 0);
+    });
+    assert!(!lost.expectations.decisive, "{:?}", lost.verdict.reasons);
 
     let invalid = run(|recorder, second| {
         missed(recorder, second);

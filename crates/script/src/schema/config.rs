@@ -185,7 +185,7 @@ pub(crate) const CONFIG: Area = Area {
             "./processor.js",
             "A module of JavaScript or TypeScript whose functions the script calls; Node runs it.",
         ),
-        refused("includeFiles", "nothing is bundled", "remove it"),
+        ignored("includeFiles", "nothing is bundled: files are read where they are"),
         ignored("bundling", "a processor is loaded as it stands, with the packages of its own node_modules"),
     ],
 };
@@ -312,8 +312,8 @@ pub(crate) const HTTP: Area = Area {
         key(
             "http2",
             "true or false",
-            "true",
-            "Whether HTTP/2 is offered over TLS; false by default. (Sonagi's own.)",
+            "false",
+            "Whether HTTP/2 is offered over TLS; true by default. (Sonagi's own.)",
         ),
         ignored("extendedMetrics", "connect and first-byte times are always kept"),
         ignored("maxSockets", "use `pool`"),
@@ -341,6 +341,14 @@ pub(crate) const WS: Area = Area {
             "Largest message accepted; 16 MiB by default. (Sonagi's own.)",
         ),
         key("rejectUnauthorized", "true or false", "false", "As `tls.rejectUnauthorized`."),
+        ignored("handshakeTimeout", "`timeout` limits the handshake"),
+        ignored("maxPayload", "`maxMessage` is the largest message accepted"),
+        ignored("perMessageDeflate", "frames are not compressed"),
+        refused("origin", "it is a header like others", "write `headers: {origin: …}`"),
+        refused("ca", CERTIFICATES, "set `rejectUnauthorized: false`"),
+        refused("cert", CERTIFICATES, "remove it"),
+        refused("key", CERTIFICATES, "remove it"),
+        refused("pfx", CERTIFICATES, "remove it"),
         key(
             "url",
             "an address, absolute or relative to the target",
@@ -436,13 +444,24 @@ pub(crate) const SOCKETIO: Area = Area {
 pub(crate) const TLS: Area = Area {
     name: "config.tls",
     path: "config.tls",
-    keys: &[key(
-        "rejectUnauthorized",
-        "true or false",
-        "false",
-        "false: accept any certificate. true by default.",
-    )],
+    keys: &[
+        key(
+            "rejectUnauthorized",
+            "true or false",
+            "false",
+            "false: accept any certificate. true by default.",
+        ),
+        refused("ca", CERTIFICATES, "set `rejectUnauthorized: false`"),
+        refused("certificateAuthority", CERTIFICATES, "set `rejectUnauthorized: false`"),
+        refused("cert", CERTIFICATES, "remove it"),
+        refused("certificate", CERTIFICATES, "remove it"),
+        refused("key", CERTIFICATES, "remove it"),
+        refused("pfx", CERTIFICATES, "remove it"),
+    ],
 };
+
+/// Why keys of certificates are refused.
+const CERTIFICATES: &str = "certificates are not read from files in this version";
 
 pub(crate) const ENGINES: Area = Area {
     name: "config.engines",
@@ -492,9 +511,9 @@ pub(crate) const PLUGINS: Area = Area {
         ),
         refused(
             "fuzzer",
-            "it is JavaScript, which this version does not run",
+            "plugins of one's own or of others are not loaded",
             "list the values in a `payload`",
         ),
-        refused("hls", "it is JavaScript, which this version does not run", "remove it"),
+        refused("hls", "plugins of one's own or of others are not loaded", "remove it"),
     ],
 };

@@ -44,21 +44,29 @@ fn reference(name: &str) -> String {
 
 fn definition(area: &Area) -> Value {
     let mut definition = json!({
+        "title": area.path,
         "type": ["object", "null"],
         "properties": area.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect::<Map<_, _>>(),
         "additionalProperties": false,
     });
+    // Plugins of other names are taken with a notice.
+    if area.path == super::PLUGINS.path {
+        definition["additionalProperties"] = Value::from(true);
+    }
     if area.path == SCRIPT.path {
         definition["patternProperties"] = json!({ "^x-": true });
     }
     definition
 }
 
-/// A step: its verb, and what may stand beside it.
+/// A step: its verb, and what may stand beside it: other verbs of its kind may not.
 fn step(verb: &str, area: &Area) -> Value {
-    let is_verb = |name: &str| crate::flow::verbs().any(|(verb, _)| verb == name);
-    let beside = area.keys.iter().filter(|key| key.name == verb || !is_verb(key.name));
+    let is_other = |name: &str| {
+        name != verb && crate::flow::verbs().any(|(other, of)| other == name && of.path == area.path)
+    };
+    let beside = area.keys.iter().filter(|key| !is_other(key.name));
     json!({
+        "title": area.path,
         "type": "object",
         "properties": beside.map(|key| (key.name.to_owned(), property(key))).collect::<Map<_, _>>(),
         "required": [verb],
@@ -77,6 +85,9 @@ fn property(key: &Key) -> Value {
     };
     let mut property = shape;
     property["description"] = Value::from(description);
+    if key.support == Support::Ignored {
+        property["deprecated"] = Value::from(true);
+    }
     if key.support == Support::Honoured
         && let Some(example) = yaml::parse(key.example, &mut Vec::new())
     {

@@ -161,7 +161,7 @@ pub(crate) const REQUEST: Area = Area {
             "gzip",
             "true or false",
             "true",
-            "Whether the response may come compressed; captures see it as it was before. false by default.",
+            "Whether the response may come compressed; captures see it as it was before. true by default.",
         ),
         key("beforeRequest", FUNCTIONS, "sign", "Called before the request; may change it."),
         key("afterResponse", FUNCTIONS, "check", "Called with the response."),
@@ -229,7 +229,7 @@ pub(crate) const WS_CONNECT: Area = Area {
 
 pub(crate) const SEND_STEP: Area = Area {
     name: "a send step",
-    path: "flow[]: send (every engine but http), sendBytes (engine: ws)",
+    path: "flow[]: send (every engine but http)",
     keys: &[
         key(
             "send",
@@ -244,6 +244,14 @@ pub(crate) const SEND_STEP: Area = Area {
             "\"{{ group }}\"",
             "The room the message goes to; how is in the engine's block of config, under `publish`. (Sonagi's own.)",
         ),
+        key("name", "a text", "say", WITH_NAME),
+    ],
+};
+
+pub(crate) const SEND_BYTES_STEP: Area = Area {
+    name: "a sendBytes step",
+    path: "flow[]: sendBytes (engine: ws)",
+    keys: &[
         key("sendBytes", "a text", "hello", "Sends the text's bytes as a binary message."),
         key("name", "a text", "say", WITH_NAME),
     ],

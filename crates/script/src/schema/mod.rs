@@ -75,6 +75,11 @@ impl Key {
         self
     }
 
+    /// The hint that shows one.
+    pub(crate) fn as_written(&self) -> String {
+        format!("e.g. `{}: {}`", self.name, self.example)
+    }
+
     /// Whether it wants a number or a time; none of them may be negative.
     pub(crate) fn is_quantity(&self) -> bool {
         ["a number", "a whole number", "a time", "a percentage", "milliseconds"]
@@ -126,6 +131,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &EXPECTED,
     &CAPTURE,
     &MATCH,
+    &FUNCTION_STEP,
     &THINK,
     &LOG,
     &LOOP,
@@ -137,6 +143,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &SUBSCRIBE_STEP,
     &STOMP_SUBSCRIBE,
     &SEND_STEP,
+    &SEND_BYTES_STEP,
     &SEND,
     &STOMP_SEND,
     &WAIT_STEP,
@@ -151,9 +158,23 @@ pub(crate) const AREAS: &[&Area] = &[
     &RECONNECT_STEP,
 ];
 
-/// Where else a key stands, if it is a key of another place.
-pub(crate) fn home_of(name: &str, except: &Area) -> Option<&'static Area> {
-    AREAS.iter().find(|area| !std::ptr::eq(**area, except) && area.key(name).is_some()).copied()
+/// Where else a key stands, if it is one of a place nearby: inside this one, around it or beside it. Farther away the same
+/// name means something else, and to send an author there leads astray.
+pub(crate) fn home_of(name: &str, area: &'static Area) -> Option<&'static Area> {
+    let has_it = |near: &&'static Area| near.path != area.path && near.key(name).is_some();
+    next_to(area).find(has_it).or_else(|| next_to(area).flat_map(next_to).find(has_it))
+}
+
+/// The places inside this one, then those it stands in.
+fn next_to(area: &'static Area) -> impl Iterator<Item = &'static Area> {
+    let around = AREAS.iter().copied().filter(|outer| inside(outer).any(|inner| inner.path == area.path));
+    inside(area).chain(around)
+}
+
+/// The places inside this one; what has a flow has steps in it.
+fn inside(area: &'static Area) -> impl Iterator<Item = &'static Area> {
+    let steps = crate::flow::verbs().map(|(_, step)| step).filter(|_| area.key("flow").is_some());
+    area.keys.iter().flat_map(|key| key.of.iter().copied()).chain(steps)
 }
 
 /// The tables as Markdown, one section per place: the body of `docs/scripts.md`'s reference.

@@ -6,7 +6,7 @@
 use crate::sketch::sketch;
 use crate::support::{load_with, loaded, notices, repository, script};
 use serde_json::json;
-use sonagi_engine::plan::Step;
+use sonagi_engine::plan::{Source, Step};
 use sonagi_script::{Loaded, Overrides, load_each};
 
 fn check_as(name: &str, golden: &str, overrides: &Overrides) -> Loaded {
@@ -109,6 +109,33 @@ fn stomp_steps_load() {
 #[test]
 fn streams_and_polls_load_with_and_without_a_room() {
     check("pull");
+}
+
+#[test]
+fn whatever_a_part_of_a_script_may_say_loads() {
+    for name in [
+        "served",
+        "processor",
+        "responses",
+        "sockets",
+        "socketio-settings",
+        "pull-settings",
+        "stomp-settings",
+    ] {
+        check(name);
+    }
+    check("figures");
+    check("settings");
+}
+
+#[test]
+fn flags_are_those_of_the_expression_they_stand_beside() {
+    let plan = loaded(&script("responses.yml"), &Overrides::default()).plan;
+    let Step::Http(page) = &plan.scenarios[0].flow[0] else { panic!("{:?}", plan.scenarios[0].flow) };
+    for (source, text) in [(&page.captures[0].from, "id=Ab"), (&page.matches[1].from, "YES")] {
+        let Source::Regexp { regex, .. } = source else { panic!("{source:?}") };
+        assert!(regex.is_match(text), "{regex}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Environments are read whole, whichever one is chosen.
 
-use crate::support::{load_with, problems};
+use crate::sketch::sketch;
+use crate::support::{load_with, notices, problems};
 use sonagi_script::Overrides;
 
 /// Lines of the environment `far`, from line 5 column 7.
@@ -26,13 +27,13 @@ fn a_mistake_in_an_environment_is_found_whichever_one_is_chosen() {
     check(
         "phases: [{arrivalRate: many}]",
         &[
-            r#"5:31: arrivalRate wants a number of users per second, e.g. `arrivalRate: 5`; got the text "many""#,
+            r#"5:31: arrivalRate wants a number of users per second; got the text "many" | e.g. `arrivalRate: 5`"#,
         ],
     );
     check(
         "http: {timeout: soon, defaults: {headers: {x: \"{{ b }}\"}}}",
         &[
-            r#"5:24: timeout wants a time: seconds, or a text like "500ms", "30s", "5m", e.g. `timeout: 10`; got the text "soon""#,
+            r#"5:24: timeout wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "soon" | e.g. `timeout: 10`"#,
             r#"5:58: nothing sets the variable "b" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     );
@@ -75,7 +76,17 @@ fn environments_are_a_mapping() {
     assert_eq!(
         problems(&text),
         [
-            r#"4:17: environments wants a mapping of named settings, e.g. `environments: {staging: {target: "https://staging.example"}}`; got a list of 1"#,
+            r#"4:17: environments wants a mapping of named settings; got a list of 1 | e.g. `environments: {staging: {target: "https://staging.example"}}`"#,
         ]
     );
+}
+
+#[test]
+fn an_environment_of_a_script_without_any_only_sets_the_name() {
+    let text = "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n\
+        scenarios: [{flow: [{get: {url: \"/{{ $environment }}\"}}]}]\n";
+    let chosen = Overrides { environment: Some("far".into()), ..Overrides::default() };
+    let loaded = load_with(text, &chosen).unwrap();
+    assert_eq!(notices(&loaded), [r#"2:3: the script has no `environments`: "far" only sets $environment"#]);
+    assert!(sketch(&loaded.plan).contains("/far"));
 }

@@ -178,3 +178,27 @@ fn a_mistake_in_a_further_file_is_told_with_that_files_name_and_line() {
         "no.yml: cannot read the file to be merged over the script: No such file or directory (os error 2)"
     );
 }
+
+#[test]
+fn only_what_looks_like_a_number_is_told_of_when_it_stays_a_text() {
+    let said = |cell: &str| {
+        let rows = format!("email\n{cell}\n");
+        let folder = Folder::new(&[("rows.csv", &rows)]);
+        notices(&folder.load(&folder.overrides()).unwrap())
+    };
+    let about = |said: &[String]| said.iter().filter(|line| line.contains("another number")).count();
+    assert_eq!(
+        ["007", "+49", "Nan", "inf", "infinity", "ada", "7"].map(|cell| about(&said(cell))),
+        [1, 1, 0, 0, 0, 0, 0]
+    );
+}
+
+#[test]
+fn a_module_of_javascript_is_no_script() {
+    let folder = Folder::new(&[("s.ts", "export const config = {};\n")]);
+    let refused = load(&folder.path("s.ts"), &folder.overrides()).unwrap_err().to_string();
+    assert!(
+        refused.contains("a script is YAML or JSON; this is a module of JavaScript or TypeScript"),
+        "{refused}"
+    );
+}

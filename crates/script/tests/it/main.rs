@@ -7,6 +7,7 @@ mod documents;
 mod editor;
 mod environments;
 mod inputs;
+mod keys;
 mod matrix;
 mod mistakes;
 mod notices;

@@ -99,7 +99,7 @@ fn what_is_wrong_in_some_runs_names_those() {
     check(
         &script("matrix: {path: [a, b], n: [1, some, 2]}\n"),
         &[
-            r#"4:33: users wants a whole number of users, e.g. `users: 100`; got the text "{{ n }}" (with n: some)"#,
+            r#"4:33: users wants a whole number of users; got the text "{{ n }}" (with n: some) | e.g. `users: 100`"#,
         ],
     );
     let all = script("matrix: {path: [a, b], n: [1, 2]}\n").replace("target", "tarket");
@@ -124,7 +124,7 @@ fn mistakes_in_a_matrix_are_placed_and_hide_nothing_else() {
     check(
         &script("matrix: [a]\n").replace("{{ n }}", "1").replace("{{ path }}", "x"),
         &[
-            "1:9: matrix wants a mapping of names to lists, e.g. `matrix: {transport: [sse, ws], users: [100, 1000]}`; got a list of 1",
+            "1:9: matrix wants a mapping of names to lists; got a list of 1 | e.g. `matrix: {transport: [sse, ws], users: [100, 1000]}`",
         ],
     );
 }
@@ -210,17 +210,17 @@ fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
         [
             r#"1:9: unknown key "worker" in serve | did you mean "workers"?"#,
             r#"1:20: "listen" in serve is refused: each run takes a free port of 127.0.0.1 | remove it"#,
-            r#"1:54: seedUsers wants a whole number of users, e.g. `seedUsers: 100`; got the text "many""#,
-            r#"1:67: grace wants a time: seconds, or a text like "500ms", "30s", "5m", e.g. `grace: 2`; got the text "soon""#,
-            "1:79: null wants true or false, e.g. `null: true`; got 3",
-            "1:89: store wants `memory`, or a file's name, e.g. `store: memory`; got a list of 1",
-            r#"1:103: account wants `EMAIL:PASSWORD` or a list of them, e.g. `account: "ann@example.test:secret"`; got a mapping"#,
-            r#"1:122: loginRate wants a whole number, e.g. `loginRate: 50`; got the text "often""#,
-            r#"1:143: passwordCost wants a whole number of KiB, e.g. `passwordCost: 64`; got the text "high""#,
+            r#"1:54: seedUsers wants a whole number of users; got the text "many" | e.g. `seedUsers: 100`"#,
+            r#"1:67: grace wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "soon" | e.g. `grace: 2`"#,
+            "1:79: null wants true or false; got 3 | e.g. `null: true`",
+            "1:89: store wants `memory`, or a file's name; got a list of 1 | e.g. `store: memory`",
+            r#"1:103: account wants `EMAIL:PASSWORD` or a list of them; got a mapping | e.g. `account: "ann@example.test:secret"`"#,
+            r#"1:122: loginRate wants a whole number; got the text "often" | e.g. `loginRate: 50`"#,
+            r#"1:143: passwordCost wants a whole number of KiB; got the text "high" | e.g. `passwordCost: 64`"#,
         ]
     );
     assert_eq!(
         problems(&text("1")),
-        ["1:8: serve wants true, or a mapping, e.g. `serve: {workers: 1}`; got 1"]
+        ["1:8: serve wants true, or a mapping; got 1 | e.g. `serve: {workers: 1}`"]
     );
 }

@@ -29,6 +29,13 @@ fn a_stamp_in_a_scenario_that_no_user_runs_tracks_nothing() {
     );
 }
 
+#[test]
+fn of_json_and_body_the_json_is_sent() {
+    let post = "  - flow: [{post: {url: /, body: x, json: {a: 1}}}]\n";
+    let text = "json is sent and body is not: a request has one body; remove one of them";
+    assert_eq!(said(post), [format!("5:28: {text}")]);
+}
+
 /// A scenario over this engine with these lines of `config` (from line 4) and steps, and what is said of it.
 fn of(engine: &str, config: &str, flow: &str) -> Vec<String> {
     let head = HEAD.trim_end_matches("scenarios:\n");
@@ -166,4 +173,37 @@ fn a_script_without_phases_has_one_user() {
             "2:14: weight: a fraction counts as it is here; Artillery takes its whole part, 0 of 0.5",
         ]
     );
+}
+
+#[test]
+fn a_timeout_of_the_whole_config_wins_over_those_of_its_sections() {
+    let head = HEAD.trim_end_matches("scenarios:\n");
+    let script = |config: &str| {
+        load_text(&format!("{head}{config}scenarios: [{{flow: [{{get: {{url: /}}}}]}}]\n")).unwrap()
+    };
+    let both = script("  timeout: 2\n  http: {timeout: 30}\n  ws: {timeout: 40}\n");
+    assert_eq!((both.plan.http.timeout.as_secs(), both.plan.websocket.timeout.as_secs()), (2, 2));
+    let text = "timeout: no effect, as in Artillery; `config.timeout` wins";
+    assert_eq!(notices(&both), [format!("5:10: {text}")], "once");
+    let own = script("  http: {timeout: 30}\n  ws: {timeout: 40}\n");
+    assert_eq!((own.plan.http.timeout.as_secs(), own.plan.websocket.timeout.as_secs()), (30, 40));
+    assert_eq!(notices(&own), [""; 0]);
+}
+
+#[test]
+fn what_before_sets_under_a_name_of_config_is_told_to_be_hidden() {
+    let head = HEAD.trim_end_matches("scenarios:\n");
+    let said = |variables: &str| {
+        let config = format!(
+            "{head}  variables: {variables}\nbefore: {{flow: [{{get: {{url: /, capture: {{json: $.t, as: token}}}}}}]}}\n"
+        );
+        notices(
+            &load_text(&format!("{config}scenarios: [{{flow: [{{get: {{url: \"/{{{{ token }}}}\"}}}}]}}]\n"))
+                .unwrap(),
+        )
+    };
+    let text =
+        r#"what it sets as "token" no user sees: `config.variables` or a payload wins, as in Artillery"#;
+    assert_eq!(said("{token: x}"), [format!("5:9: {text}")]);
+    assert_eq!(said("{other: x}"), [""; 0]);
 }

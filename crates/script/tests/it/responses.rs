@@ -39,8 +39,24 @@ fn what_is_sent_may_be_a_form_with_lists_or_of_several_parts() {
         "formData: {f: {fromFile: ./users.csv}, g: {fromFile: users.csv, contentType: x/y}}, setContentLengthHeader: true",
         "parts [f: file users.csv of 37 bytes (text/csv), g: file users.csv of 37 bytes (x/y)] 10s",
     );
-    check("gzip: true", "10s compressed");
-    check("gzip: false", "10s");
+    check("gzip: true", "10s");
+    check("gzip: false", "10s uncompressed");
+}
+
+#[test]
+fn default_headers_and_cookies_of_http_take_the_place_of_the_older_ones() {
+    let with = |http: &str| {
+        let defaults = "  defaults: {headers: {a: 1, b: 2}, cookie: {c: 3}}\n";
+        let config = format!("{defaults}  http: {{defaults: {http}}}\n");
+        let loaded = load_text(&script(&config, "cookie: {own: 4}")).unwrap();
+        let sketch = sketch(&loaded.plan);
+        let line = |start: &str| sketch.lines().find(|line| line.contains(start)).unwrap().to_owned();
+        (line("http 10s"), line(" POST /"))
+    };
+    let (http, request) = with("{headers: {d: 5}, cookie: {e: 6}}");
+    assert!(http.ends_with("(d=5)") && request.contains("cookies (e=6 own=4)"), "{http} {request}");
+    let (http, request) = with("{strictCapture: true}");
+    assert!(http.ends_with("(a=1 b=2)") && request.contains("cookies (c=3 own=4)"), "{http} {request}");
 }
 
 #[test]
@@ -131,4 +147,13 @@ fn a_file_of_an_environment_that_is_not_chosen_need_not_be_there() {
     let problems = load_with(&text, &Default::default()).unwrap_err().to_string();
     assert!(problems.contains("cannot read the file 7.csv"), "{problems}");
     assert!(!problems.contains("8.csv"), "{problems}");
+}
+
+#[test]
+fn a_variable_may_be_made_of_those_with_one_value() {
+    let text =
+        script("", "body: \"{{ one }}\"").replace("{v: 7}", "{one: \"{{ two }}-{{ v }}\", two: 5, v: 7}");
+    let loaded = load_text(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let one = &loaded.plan.variables.iter().find(|(name, _)| name == "one").unwrap().1;
+    assert_eq!(one[..], [serde_json::json!("5-7")]);
 }

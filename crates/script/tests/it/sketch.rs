@@ -21,9 +21,10 @@ pub(crate) fn sketch(plan: &Plan) -> String {
     let http = &plan.http;
     let _ = writeln!(
         out,
-        "http {:?} pool {:?} http2 {} {}",
+        "http {:?} pool {:?}{} http2 {} {}",
         http.timeout,
         http.pool,
+        if http.warm { " warm" } else { "" },
         http.http2,
         pairs(&http.headers)
     );
@@ -43,6 +44,10 @@ pub(crate) fn sketch(plan: &Plan) -> String {
             out,
             "reconnect automatic {is_automatic} {first:?} to {most:?} × {attempts} resume {resume} cursor {cursor}"
         );
+    }
+    let plugins = &plan.plugins;
+    if plugins.apdex_ms.is_some() || !plugins.endpoint_prefix.is_empty() {
+        let _ = writeln!(out, "{plugins:?}");
     }
     let sketch = Sketch { plan };
     for (name, flow) in [("before", &plan.before), ("after", &plan.after)] {
@@ -92,14 +97,7 @@ impl Sketch<'_> {
             Step::Loop(of) => format!("loop {} pace {:?}", repeat(&of.repeat), of.pace),
             Step::Parallel(of) => format!("{} in parallel, {} at a time", of.branches.len(), of.limit),
             Step::Http(step) => self.http(step),
-            Step::WebsocketConnect(step) => format!(
-                "connect {} to {} {} {:?} {:?}",
-                self.name(step.operation),
-                template(&step.url),
-                pairs(&step.headers),
-                step.subprotocols,
-                step.timeout
-            ),
+            Step::WebsocketConnect(step) => self.websocket(step),
             Step::WebsocketSend(step) => {
                 let awaits = step.response.as_ref().map(awaited).unwrap_or_default();
                 format!("send {} {}{awaits}", self.name(step.operation), content(&step.payload))
@@ -152,6 +150,18 @@ impl Sketch<'_> {
                 format!("when {} with {probability}", condition(holds))
             }
         }
+    }
+
+    fn websocket(&self, step: &WebsocketConnect) -> String {
+        let function = step.function.as_ref().map(|name| format!(" as {name}() says")).unwrap_or_default();
+        format!(
+            "connect {} to {} {} {:?} {:?}{function}",
+            self.name(step.operation),
+            template(&step.url),
+            pairs(&step.headers),
+            step.subprotocols,
+            step.timeout
+        )
     }
 
     fn stomp(&self, step: &StompConnect) -> String {
@@ -238,11 +248,17 @@ impl Sketch<'_> {
         }
         text.push_str(&format!(" {:?}", step.timeout));
         text.push_str(&found(&step.captures, &step.matches));
-        if step.compressed {
-            text.push_str(" compressed");
+        if !step.compressed {
+            text.push_str(" uncompressed");
         }
         if let Some(expect) = &step.expect {
             text.push_str(&expectations(expect));
+        }
+        if let Some(hooks) = &step.hooks {
+            let names = |all: &[Template]| all.iter().map(template).collect::<Vec<_>>().join(", ");
+            let Hooks { before, after, on_error, .. } = &**hooks;
+            let [before, after, on_error] = [before, after, on_error].map(|all| names(all));
+            text.push_str(&format!(" functions [{before}; {after}; {on_error}]"));
         }
         if step.is_message {
             text.push_str(" as a message");

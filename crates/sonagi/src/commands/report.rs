@@ -1,4 +1,4 @@
-//! `sonagi report`: a finished run's summary again, from its folder.
+//! `sonagi report`: a finished run's summary again, from its folder or from the report file it wrote.
 
 use crate::destination::Destination;
 use crate::error::Error;
@@ -28,7 +28,7 @@ pub(super) fn define() -> Command {
                 .value_name("RUNFOLDER")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("A folder that `sonagi run` wrote"),
+                .help("A folder that `sonagi run` wrote, or a file of its `--output`"),
         )
         .arg(
             Arg::new("json")
@@ -53,10 +53,17 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     if let Some(runs) = matrix::read(folder) {
         return compare(&runs?, matches, terminal);
     }
-    let summary = sonagi_measure::folder::read(folder).map_err(|error| {
-        Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
-    })?;
+    let summary = match folder.is_file() {
+        true => of_report(folder)?,
+        false => sonagi_measure::folder::read(folder).map_err(|error| {
+            Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
+        })?,
+    };
     if let Some(path) = matches.get_one::<PathBuf>("output") {
+        if folder.is_file() {
+            let what = "a report file has no seconds to make a report of";
+            return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
+        }
         Destination::prepare(path, &summary.started)?.write(&format!("{:#}\n", again(folder, &summary)?))?;
     }
     if matches.get_flag("json") {
@@ -65,6 +72,22 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
     Ok(Exit::Pass)
+}
+
+/// The summary that a report file has beside Artillery's members.
+fn of_report(file: &Path) -> Result<Summary, Error> {
+    let name = file.display();
+    let unread = |error: std::io::Error| Error::could_not(format_args!("cannot read {name}: {error}"));
+    let document: Value = serde_json::from_slice(&std::fs::read(file).map_err(unread)?)
+        .map_err(|error| Error::could_not(format_args!("{name} is no report: {error}")))?;
+    let Some(summary) = document.get("sonagi") else {
+        let hint = "hint: name a file that `sonagi run --output` wrote, or a run folder";
+        return Err(Error::could_not(format_args!(
+            "{name} is no report of Sonagi's: it has no member `sonagi`\n{hint}"
+        )));
+    };
+    let summary = serde_json::from_value(summary.clone());
+    summary.map_err(|error| Error::could_not(format_args!("{name} is of another version: {error}")))
 }
 
 /// The report with its periods, from what the folder has of every second.

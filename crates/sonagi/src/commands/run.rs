@@ -1,9 +1,10 @@
 //! `sonagi run`: scripts against a target, each to its verdict.
 
+use crate::environment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::foreign;
-use crate::load;
+use crate::load::{self, Script};
 use crate::runs::{self, Options};
 use crate::terminal::Terminal;
 use crate::values;
@@ -59,6 +60,25 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         for notice in scripts.iter().flat_map(|script| &script.notices) {
             terminal.say(&format!("notice: {notice}"));
         }
+        unused_proxy(&scripts, terminal);
     }
     runs::all(scripts, &options, terminal)
+}
+
+/// Artillery sends its requests through a proxy that the environment names. Whoever needs one should not wonder why nothing
+/// arrives; on this machine there is none on the way.
+fn unused_proxy(scripts: &[Script], terminal: &Terminal) {
+    let is_near =
+        |target: &str| ["://127.", "://localhost", "://[::1]"].iter().any(|near| target.contains(near));
+    if scripts.iter().flat_map(Script::targets).all(is_near) {
+        return;
+    }
+    for proxy in [&environment::HTTP_PROXY, &environment::HTTPS_PROXY] {
+        if proxy.get().is_some() {
+            terminal.say(&format!(
+                "notice: {} is set and not used: connections go straight to the target",
+                proxy.name
+            ));
+        }
+    }
 }

@@ -133,6 +133,13 @@ fn check_again(place: &Place, report: &Value) {
     }
     assert!(again.out.ends_with("\nApdex score: 1 (excellent)\n"), "{}", again.out);
     assert!(!again.out.contains("metrics-by-endpoint"), "{}", again.out);
+    let from_file = place.sonagi(&["report", "report.json", "--json"]);
+    assert_eq!((from_file.code, &from_file.json()), (Some(0), &report["sonagi"]), "{from_file:?}");
+    place.write("theirs.json", r#"{"aggregate": {}}"#);
+    let theirs = place.sonagi(&["report", "theirs.json"]);
+    assert!(theirs.code == Some(4) && theirs.err.contains("no member `sonagi`"), "{theirs:?}");
+    let seconds = place.sonagi(&["report", "again.json", "-o", "x.json"]);
+    assert!(seconds.code == Some(4) && seconds.err.contains("has no seconds"), "{seconds:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::support::Place;
+use crate::support::{Answer, Place};
 
 #[test]
 fn help_lists_every_command_and_every_exit_code() {
@@ -80,4 +80,25 @@ fn a_folder_that_is_no_run_folder_cannot_be_reported() {
     let answer = Place::new().sonagi(&["report", "nowhere"]);
     assert_eq!((answer.code, answer.out.as_str()), (Some(4), ""));
     assert!(answer.err.contains("nowhere"), "{}", answer.err);
+}
+
+#[test]
+fn a_proxy_of_the_environment_is_not_used_and_a_run_says_so() {
+    let place = Place::new();
+    let said = |host: &str, flags: &[&str]| {
+        let text = format!(
+            "config: {{target: \"http://{host}:9\", phases: [{{duration: 1, arrivalCount: 1}}]}}\n\
+             scenarios: [{{flow: [{{get: {{url: /}}}}]}}]\n"
+        );
+        place.write("s.yml", &text);
+        let mut command = place.command(&[&["run", "s.yml"], flags].concat());
+        let answer = Answer::from(command.env("HTTPS_PROXY", "http://127.0.0.1:9").output().unwrap());
+        answer
+            .err
+            .contains("notice: HTTPS_PROXY is set and not used: connections go straight to the target\n")
+    };
+    // This machine, said in a way that does not look like it.
+    assert!(said("[::ffff:127.0.0.1]", &[]));
+    assert!(!said("[::ffff:127.0.0.1]", &["-q"]));
+    assert!(!said("127.0.0.1", &[]));
 }

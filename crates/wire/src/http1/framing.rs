@@ -12,6 +12,7 @@ pub(super) struct Framing {
     says_keep_alive: bool,
     pub(super) sets_cookies: bool,
     pub(super) has_location: bool,
+    pub(super) is_coded: bool,
 }
 
 /// Where a body ends.
@@ -44,6 +45,7 @@ impl Framing {
                     }
                 }
             }
+            16 if name.eq_ignore_ascii_case("content-encoding") => self.is_coded = true,
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
                 // Empty elements of a list mean nothing (RFC 9110 §5.6.1.2), and `identity`, which older servers send, says that
                 // there is no coding. Over several headers the last coding decides.

@@ -27,7 +27,8 @@ pub enum Asked {
 /// What of a response is kept beyond its status and its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// All headers. Without it they are kept only when one of them sets a cookie or leads elsewhere (a 3xx with Location).
+    /// All headers. Without it they are kept only when one of them sets a cookie, leads elsewhere (a 3xx with Location), or
+    /// says how a body that is kept is coded.
     pub headers: bool,
     /// So many bytes of the body.
     pub body: usize,
@@ -260,7 +261,8 @@ impl Reader {
         self.is_reusable = persists && !tunnels;
         self.status = status;
         let leads_elsewhere = framing.has_location && (300..400).contains(&status);
-        if self.keep.headers || framing.sets_cookies || leads_elsewhere {
+        let is_packed = framing.is_coded && self.keep.body > 0;
+        if self.keep.headers || framing.sets_cookies || leads_elsewhere || is_packed {
             let bytes =
                 response.headers.iter().map(|header| header.name.len() + header.value.len() + 2).sum();
             self.headers = Headers::with_capacity(bytes);

@@ -259,4 +259,7 @@ fn only_what_was_asked_for_is_kept() {
     assert_eq!(kept(none, "200 OK\r\nSet-Cookie: a=b").0, 3);
     assert_eq!(kept(none, "302 Found\r\nLocation: /").0, 3);
     assert_eq!(kept(none, "201 Created\r\nLocation: /").0, 0);
+    // A body that is kept is of no use to who does not know how it is packed.
+    assert_eq!(kept(none, "200 OK\r\nContent-Encoding: gzip").0, 0);
+    assert_eq!(kept(Keep { headers: false, body: 9 }, "200 OK\r\nContent-Encoding: gzip").0, 3);
 }

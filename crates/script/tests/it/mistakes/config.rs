@@ -7,13 +7,15 @@ fn mistakes_in_config_phases_and_scenarios_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 67] = [
+const CASES: [Case; 69] = [
     (whole, "config: [1\n", &["2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"]),
     (whole, "", &["1:1: the script is empty | a script has `config:` and `scenarios:`"]),
     (
         whole,
         "- a\n- b\n",
-        &[r#"1:1: a script is a mapping, e.g. `config: {target: "http://127.0.0.1:8080"}`; got a list of 2"#],
+        &[
+            r#"1:1: a script is a mapping; got a list of 2 | e.g. `config: {target: "http://127.0.0.1:8080"}`"#,
+        ],
     ),
     (
         whole,
@@ -79,7 +81,7 @@ const CASES: [Case; 67] = [
         whole,
         "config:\n  target: http://t\n  phases: [{duration: 1, arrivalRate: 1}]\n",
         &[
-            "1:1: the script has no scenarios: users have nothing to do | add `scenarios: [{flow: [{get: {url: /}}]}]`",
+            "1:1: the script has no scenarios: users have nothing to do | add `scenarios: [{flow: [{get: {url: /}}]}]`; of a file that has only the config say `--config` before the script",
         ],
     ),
     (
@@ -96,6 +98,22 @@ const CASES: [Case; 67] = [
         config,
         "  arrivalRate: 5\n",
         &[r#"4:3: unknown key "arrivalRate" in config | "arrivalRate" belongs in a phase (config.phases[])"#],
+    ),
+    // The name of a key far away is no help: `pingInterval` is one of `serve`.
+    (
+        config,
+        "  socketio: {pingInterval: 5}\n",
+        &[
+            r#"4:14: unknown key "pingInterval" in the Socket.IO options | known keys: url, path, query, extraHeaders, auth, transports, timeout, rejectUnauthorized, upgrade, protocol, subscribe, publish, verbose, forceNew, multiplex, autoConnect, secure, withCredentials, reconnection, reconnectionAttempts, reconnectionDelay, reconnectionDelayMax, rememberUpgrade"#,
+        ],
+    ),
+    (
+        config,
+        "  ws: {origin: x, cert: a.pem}\n",
+        &[
+            "4:8: \"origin\" in config.ws is refused: it is a header like others | write `headers: {origin: …}`",
+            "4:19: \"cert\" in config.ws is refused: certificates are not read from files in this version | remove it",
+        ],
     ),
     (
         config,
@@ -116,8 +134,8 @@ const CASES: [Case; 67] = [
         config,
         "  variables: [a]\n  http: -1\n",
         &[
-            "4:14: variables wants a mapping of names to values, e.g. `variables: {color: [red, blue]}`; got a list of 1",
-            "5:9: http wants a mapping, e.g. `http: {timeout: 5}`; got -1",
+            "4:14: variables wants a mapping of names to values; got a list of 1 | e.g. `variables: {color: [red, blue]}`",
+            "5:9: http wants a mapping; got -1 | e.g. `http: {timeout: 5}`",
         ],
     ),
     (
@@ -138,32 +156,32 @@ const CASES: [Case; 67] = [
         "  payload: {path: nowhere.csv, order: sequential}\n",
         &[
             "4:19: cannot read the payload nowhere.csv: No such file or directory (os error 2) | the path is relative to the script",
-            r#"4:39: order wants `random` or `sequence`, e.g. `order: sequence`; got the text "sequential""#,
+            r#"4:39: order wants `random` or `sequence`; got the text "sequential" | e.g. `order: sequence`"#,
         ],
     ),
     (
         config,
         "  http: {timeout: soon, pool: 0, defaults: {headers: [a]}}\n",
         &[
-            r#"4:19: timeout wants a time: seconds, or a text like "500ms", "30s", "5m", e.g. `timeout: 10`; got the text "soon""#,
+            r#"4:19: timeout wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "soon" | e.g. `timeout: 10`"#,
             "4:25: pool: 0 leaves no connection | remove it: then each user has its own",
-            "4:54: headers wants a mapping of names to texts, e.g. `headers: {accept: application/json}`; got a list of 1",
+            "4:54: headers wants a mapping of names to texts; got a list of 1 | e.g. `headers: {accept: application/json}`",
         ],
     ),
     (
         config,
         "  tls: {rejectUnauthorized: no-way}\n",
         &[
-            r#"4:29: rejectUnauthorized wants true or false, e.g. `rejectUnauthorized: false`; got the text "no-way""#,
+            r#"4:29: rejectUnauthorized wants true or false; got the text "no-way" | e.g. `rejectUnauthorized: false`"#,
         ],
     ),
     (
         config,
         "  socketio: {transports: [carrier-pigeon], parser: x, query: 5}\n",
         &[
-            "4:26: transports wants a list of `websocket` and `polling`, e.g. `transports: [websocket]`; got a list of 1",
+            "4:26: transports wants a list of `websocket` and `polling`; got a list of 1 | e.g. `transports: [websocket]`",
             r#"4:44: "parser" in the Socket.IO options is refused: only the standard packet encoding is spoken | remove it"#,
-            r#"4:62: query wants a mapping of names to texts, or a text, e.g. `query: {token: "{{ token }}"}`; got 5"#,
+            r#"4:62: query wants a mapping of names to texts, or a text; got 5 | e.g. `query: {token: "{{ token }}"}`"#,
         ],
     ),
     (
@@ -184,7 +202,7 @@ const CASES: [Case; 67] = [
         config,
         "  ensure: {thresholds: ['x'], conditions: [{strict: true}]}\n",
         &[
-            r#"4:25: thresholds wants a list of metric: limit, e.g. `thresholds: [{"http.response_time.p95": 250}]`; got the text "x""#,
+            r#"4:25: thresholds wants a list of metric: limit; got the text "x" | e.g. `thresholds: [{"http.response_time.p95": 250}]`"#,
             r#"4:44: a condition needs an expression | add `expression: "vusers.failed == 0"`"#,
         ],
     ),
@@ -193,7 +211,7 @@ const CASES: [Case; 67] = [
         "  delivery: {deadline: 0, echo: maybe, drian: 1}\n",
         &[
             "4:14: deadline must be longer than 0 s: every copy would be late",
-            r#"4:33: echo wants true or false, e.g. `echo: false`; got the text "maybe""#,
+            r#"4:33: echo wants true or false; got the text "maybe" | e.g. `echo: false`"#,
             r#"4:40: unknown key "drian" in delivery | did you mean "drain"?"#,
         ],
     ),
@@ -225,17 +243,21 @@ const CASES: [Case; 67] = [
         phases,
         "{duration: 60, arrivalRate: five}",
         &[
-            r#"3:40: arrivalRate wants a number of users per second, e.g. `arrivalRate: 5`; got the text "five""#,
+            r#"3:40: arrivalRate wants a number of users per second; got the text "five" | e.g. `arrivalRate: 5`"#,
         ],
     ),
-    (phases, "{duration: 60, arrivalRate: -1}", &["3:40: arrivalRate must be 0 or more; got -1"]),
+    (
+        phases,
+        "{duration: 60, arrivalRate: -1}",
+        &["3:40: arrivalRate must be 0 or more; got -1 | e.g. `arrivalRate: 5`"],
+    ),
     (phases, "{duration: 60, arrivalRate: 0}", &["3:11: all phases are pauses: no user ever arrives"]),
     (phases, "{duration: 0, arrivalRate: 1}", &["3:23: duration must be longer than 0 s"]),
     (
         phases,
         "{duration: a while, arrivalRate: 1}",
         &[
-            r#"3:23: duration wants a time: seconds, or a text like "30s", "5m", e.g. `duration: 60`; got the text "a while""#,
+            r#"3:23: duration wants a time: seconds, or a text like "30s", "5m"; got the text "a while" | e.g. `duration: 60`"#,
         ],
     ),
     (phases, "{arrivalRate: 1}", &["3:12: a phase needs a duration | add `duration: 60` (seconds)"]),
@@ -249,7 +271,7 @@ const CASES: [Case; 67] = [
     (
         phases,
         "{duration: 60, arrivalCount: 1.5}",
-        &["3:41: arrivalCount wants a whole number of users, e.g. `arrivalCount: 100`; got 1.5"],
+        &["3:41: arrivalCount wants a whole number of users; got 1.5 | e.g. `arrivalCount: 100`"],
     ),
     (
         phases,
@@ -271,7 +293,7 @@ const CASES: [Case; 67] = [
         "{duration: 60, arrivalRate: 1, maxVusers: 0}",
         &["3:54: maxVusers: 0 lets no user start | a phase without arrivals is `pause: 30`"],
     ),
-    (phases, "[60, 5]", &["3:12: a phase is a mapping, e.g. `duration: 60`; got a list of 2"]),
+    (phases, "[60, 5]", &["3:12: a phase is a mapping; got a list of 2 | e.g. `duration: 60`"]),
     (
         phases,
         "{duration: 60, arrivalRate: 5000000}",
@@ -291,19 +313,27 @@ const CASES: [Case; 67] = [
     ),
     (scenario, "    name: x\n", &["6:5: a scenario needs a flow | add `flow:` with a list of steps"]),
     (scenario, "    flow: []\n", &["6:11: the flow is empty: users have nothing to do"]),
-    (scenario, "    weight: -1\n    flow: [{think: 1}]\n", &["6:13: weight must be 0 or more; got -1"]),
-    (phases, "{duration: -1, arrivalRate: 1}", &["3:23: duration must be 0 or more; got -1"]),
+    (
+        scenario,
+        "    weight: -1\n    flow: [{think: 1}]\n",
+        &["6:13: weight must be 0 or more; got -1 | e.g. `weight: 3`"],
+    ),
+    (
+        phases,
+        "{duration: -1, arrivalRate: 1}",
+        &["3:23: duration must be 0 or more; got -1 | e.g. `duration: 60`"],
+    ),
     (
         config,
         "  plugins: [ensure]\n",
-        &["4:12: plugins wants a mapping, e.g. `plugins: {ensure: {}}`; got a list of 1"],
+        &["4:12: plugins wants a mapping; got a list of 1 | e.g. `plugins: {ensure: {}}`"],
     ),
     (
         config,
         "  plugins: {apdex: {treshold: 1}, metrics-by-endpoint: {stripQueryString: maybe, useOnlyRequestName: true}}\n",
         &[
             r#"4:21: unknown key "treshold" in apdex | did you mean "threshold"?"#,
-            r#"4:75: stripQueryString wants true or false, e.g. `stripQueryString: true`; got the text "maybe""#,
+            r#"4:75: stripQueryString wants true or false; got the text "maybe" | e.g. `stripQueryString: true`"#,
             r#"4:82: unknown key "useOnlyRequestName" in metrics-by-endpoint | did you mean "useOnlyRequestNames"?"#,
         ],
     ),
@@ -312,7 +342,7 @@ const CASES: [Case; 67] = [
         "  apdex: {threshold: 0}\n",
         &["4:11: threshold must be longer than 0 ms: no answer would satisfy"],
     ),
-    (config, "  apdex: 100\n", &["4:10: apdex wants a mapping, e.g. `apdex: {threshold: 100}`; got 100"]),
+    (config, "  apdex: 100\n", &["4:10: apdex wants a mapping; got 100 | e.g. `apdex: {threshold: 100}`"]),
     (
         whole,
         "config:\n  target: http://user:pw@t\n  phases: [{duration: 1, arrivalRate: 1}]\nscenarios: [{flow: [{think: 1}]}]\n",
@@ -321,7 +351,7 @@ const CASES: [Case; 67] = [
     (
         scenario,
         "    weight: heavy\n    flow: [{think: 1}]\n",
-        &[r#"6:13: weight wants a number, e.g. `weight: 3`; got the text "heavy""#],
+        &[r#"6:13: weight wants a number; got the text "heavy" | e.g. `weight: 3`"#],
     ),
     (
         scenario,
@@ -343,6 +373,6 @@ const CASES: [Case; 67] = [
     (
         scenario,
         "    flow:\n      get: {url: /}\n",
-        &["7:7: flow wants a list of steps, e.g. `flow: [{get: {url: /}}]`; got a mapping"],
+        &["7:7: flow wants a list of steps; got a mapping | e.g. `flow: [{get: {url: /}}]`"],
     ),
 ];

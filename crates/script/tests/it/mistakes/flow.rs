@@ -32,15 +32,14 @@ const CASES: [Case; 43] = [
     ),
     (
         http,
-        "    - post: {url: /, json: {}, body: x}\n",
-        &["7:32: a request has one body; this one has json and body"],
+        "    - post: {url: /, json: {}, form: {a: x}}\n",
+        &["7:32: a request has one body; this one has json and form"],
     ),
     (
         http,
         "    - post: {url: /, json: {x: \"{{ $nope }}\"}, body: \"{{ missing }}\"}\n",
         &[
             "7:36: there is no template function $nope",
-            "7:48: a request has one body; this one has json and body",
             r#"7:58: nothing sets the variable "missing" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     ),
@@ -104,16 +103,16 @@ const CASES: [Case; 43] = [
         http,
         "    - get: {url: /, headers: [a]}\n",
         &[
-            "7:30: headers wants a mapping of names to texts, e.g. `headers: {accept: application/json}`; got a list of 1",
+            "7:30: headers wants a mapping of names to texts; got a list of 1 | e.g. `headers: {accept: application/json}`",
         ],
     ),
     (http, "    - get: {url: /, headers: {a: [1]}}\n", &["7:34: a in headers wants a text; got a list of 1"]),
     (
         http,
         "    - get: {url: /, expect: {statusCode: ok}}\n",
-        &[r#"7:42: statusCode wants a status from 100 to 599, e.g. 200; got the text "ok""#],
+        &[r#"7:42: statusCode wants a status from 100 to 599; got the text "ok" | e.g. `statusCode: 200`"#],
     ),
-    (http, "    - get: {url: /, auth: {user: a}}\n", &["7:27: auth needs pass"]),
+    (http, "    - get: {url: /, auth: {user: a}}\n", &["7:27: auth needs pass | e.g. `pass: secret`"]),
     (
         http,
         "    - get: {url: /, capture: {json: $.a}}\n",
@@ -177,19 +176,19 @@ const CASES: [Case; 43] = [
         http,
         "    - think: soon\n",
         &[
-            r#"7:14: think wants a time: seconds, or a text like "500ms", "2s", e.g. `think: 1`; got the text "soon""#,
+            r#"7:14: think wants a time: seconds, or a text like "500ms", "2s"; got the text "soon" | e.g. `think: 1`"#,
         ],
     ),
-    (http, "    - think: -1\n", &["7:14: think must be 0 or more; got -1"]),
+    (http, "    - think: -1\n", &["7:14: think must be 0 or more; got -1 | e.g. `think: 1`"]),
     (
         http,
         "    - think: 1\n      jitter: lots\n",
-        &[r#"8:15: jitter wants milliseconds, or a percentage, e.g. `jitter: "20%"`; got the text "lots""#],
+        &[r#"8:15: jitter wants milliseconds, or a percentage; got the text "lots" | e.g. `jitter: "20%"`"#],
     ),
     (
         http,
         "    - loop: [{think: 1}]\n      count: many\n",
-        &[r#"8:14: count wants a whole number, or a range, e.g. `count: "9-12"`; got the text "many""#],
+        &[r#"8:14: count wants a whole number, or a range; got the text "many" | e.g. `count: "9-12"`"#],
     ),
     (
         http,
@@ -210,13 +209,11 @@ const CASES: [Case; 43] = [
             r#"7:17: the function "doIt" is called, and the script has no processor | add `processor: ./processor.js` to `config`"#,
         ],
     ),
-    (http, "    - think\n", &[r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "think""#]),
+    (http, "    - think\n", &[r#"7:7: a step is a mapping; got the text "think" | e.g. `think: 1`"#]),
     (
         http,
         "    - disconnect\n",
-        &[
-            r#"7:7: a step is a mapping, e.g. `think: 1`; got the text "disconnect" | write `disconnect: true`"#,
-        ],
+        &[r#"7:7: a step is a mapping; got the text "disconnect" | write `disconnect: true`"#],
     ),
     (
         http,

@@ -80,7 +80,7 @@ const CASES: [Case; 31] = [
         socketio,
         "    - emit: hello\n",
         &[
-            r#"7:13: emit wants a channel with data, or a list [event, …arguments], e.g. `emit: {channel: sendMessage, data: {text: hi}}`; got the text "hello""#,
+            r#"7:13: emit wants a channel with data, or a list [event, …arguments]; got the text "hello" | e.g. `emit: {channel: sendMessage, data: {text: hi}}`"#,
         ],
     ),
     (
@@ -130,7 +130,7 @@ const CASES: [Case; 31] = [
     (
         socketio,
         "    - emit: {channel: a}\n      acknowledge: 5\n",
-        &["8:20: acknowledge wants true, or a mapping, e.g. `acknowledge: true`; got 5"],
+        &["8:20: acknowledge wants true, or a mapping; got 5 | e.g. `acknowledge: true`"],
     ),
     (
         socketio,

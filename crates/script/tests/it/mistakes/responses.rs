@@ -19,14 +19,14 @@ const FORMS: &[Case] = &[
         http,
         "    - post: {url: /, form: x}\n",
         &[
-            "7:28: form wants a mapping of names to texts or lists of them, e.g. `form: {user: ada}`; got the text \"x\"",
+            "7:28: form wants a mapping of names to texts or lists of them; got the text \"x\" | e.g. `form: {user: ada}`",
         ],
     ),
     (
         http,
         "    - post: {url: /, formData: [a]}\n",
         &[
-            "7:32: formData wants a mapping of names to texts or parts, e.g. `formData: {title: rain, photo: {fromFile: ./photo.png}}`; got a list of 1",
+            "7:32: formData wants a mapping of names to texts or parts; got a list of 1 | e.g. `formData: {title: rain, photo: {fromFile: ./photo.png}}`",
         ],
     ),
     (
@@ -60,20 +60,20 @@ const FORMS: &[Case] = &[
         http,
         "    - post: {url: /, formData: {a: {fromFile: [x]}}}\n",
         &[
-            "7:47: fromFile wants the path of a file, relative to the script, e.g. `fromFile: ./photo.png`; got a list of 1",
+            "7:47: fromFile wants the path of a file, relative to the script; got a list of 1 | e.g. `fromFile: ./photo.png`",
         ],
     ),
     (
         http,
         "    - post: {url: /, formData: {a: {value: x, contentType: [y]}}}\n",
-        &["7:60: contentType wants a media type, e.g. `contentType: image/png`; got a list of 1"],
+        &["7:60: contentType wants a media type; got a list of 1 | e.g. `contentType: image/png`"],
     ),
     (
         http,
         "    - post: {url: /, form: {a: 1}, formData: {a: 1}}\n",
         &["7:36: a request has one body; this one has form and formData"],
     ),
-    (http, "    - get: {url: /, gzip: 5}\n", &["7:27: gzip wants true or false, e.g. `gzip: true`; got 5"]),
+    (http, "    - get: {url: /, gzip: 5}\n", &["7:27: gzip wants true or false; got 5 | e.g. `gzip: true`"]),
 ];
 
 const CAPTURES: &[Case] = &[
@@ -92,13 +92,13 @@ const CAPTURES: &[Case] = &[
     (
         http,
         "    - get: {url: /, capture: {selector: a, attr: [b], as: b}}\n",
-        &["7:50: attr wants the name of an attribute, e.g. `attr: value`; got a list of 1"],
+        &["7:50: attr wants the name of an attribute; got a list of 1 | e.g. `attr: value`"],
     ),
     (
         http,
         "    - get: {url: /, capture: {selector: a, index: third, as: b}}\n",
         &[
-            "7:51: index wants `first`, `last`, `random` or a whole number from 0, e.g. `index: last`; got the text \"third\"",
+            "7:51: index wants `first`, `last`, `random` or a whole number from 0; got the text \"third\" | e.g. `index: last`",
         ],
     ),
     (
@@ -109,12 +109,12 @@ const CAPTURES: &[Case] = &[
     (
         http,
         "    - get: {url: /, capture: {json: $.a, multiple: maybe, as: b}}\n",
-        &["7:52: multiple wants true or false, e.g. `multiple: false`; got the text \"maybe\""],
+        &["7:52: multiple wants true or false; got the text \"maybe\" | e.g. `multiple: false`"],
     ),
     (
         http,
         "    - get: {url: /, capture: {regexp: a, group: [1], as: b}}\n",
-        &["7:49: group wants the number or name of a group, e.g. `group: 1`; got a list of 1"],
+        &["7:49: group wants the number or name of a group; got a list of 1 | e.g. `group: 1`"],
     ),
     (
         http,
@@ -141,38 +141,40 @@ const EXPECTATIONS: &[Case] = &[
     (
         http,
         "    - get: {url: /, expect: {notStatusCode: [200, 2xx]}}\n",
-        &["7:51: notStatusCode wants a status from 100 to 599, e.g. 200; got the text \"2xx\""],
+        &[
+            "7:51: notStatusCode wants a status from 100 to 599; got the text \"2xx\" | e.g. `notStatusCode: 500`",
+        ],
     ),
     (
         http,
         "    - get: {url: /, expect: {contentType: [a]}}\n",
-        &["7:43: contentType wants a media type, or `json`, e.g. `contentType: json`; got a list of 1"],
+        &["7:43: contentType wants a media type, or `json`; got a list of 1 | e.g. `contentType: json`"],
     ),
     (
         http,
         "    - get: {url: /, expect: {hasProperty: [a]}}\n",
-        &["7:43: hasProperty wants a path, e.g. `hasProperty: user.rooms[0].id`; got a list of 1"],
+        &["7:43: hasProperty wants a path; got a list of 1 | e.g. `hasProperty: user.rooms[0].id`"],
     ),
     (
         http,
         "    - get: {url: /, expect: {notHasProperty: {}}}\n",
-        &["7:46: notHasProperty wants a path, e.g. `notHasProperty: error`; got a mapping"],
+        &["7:46: notHasProperty wants a path; got a mapping | e.g. `notHasProperty: error`"],
     ),
     (
         http,
         "    - get: {url: /, expect: {equals: a}}\n",
-        &["7:38: equals wants a list of texts, e.g. `equals: [\"{{ id }}\", \"7\"]`; got the text \"a\""],
+        &["7:38: equals wants a list of texts; got the text \"a\" | e.g. `equals: [\"{{ id }}\", \"7\"]`"],
     ),
     (
         http,
         "    - get: {url: /, expect: {hasHeader: []}}\n",
-        &["7:41: hasHeader wants the name of a header, e.g. `hasHeader: x-request-id`; got a list of 0"],
+        &["7:41: hasHeader wants the name of a header; got a list of 0 | e.g. `hasHeader: x-request-id`"],
     ),
     (
         http,
         "    - get: {url: /, expect: {headerEquals: [a]}}\n",
         &[
-            "7:44: headerEquals wants a list of a header's name and its value, e.g. `headerEquals: [content-type, text/html]`; got a list of 1",
+            "7:44: headerEquals wants a list of a header's name and its value; got a list of 1 | e.g. `headerEquals: [content-type, text/html]`",
         ],
     ),
     (
@@ -183,7 +185,7 @@ const EXPECTATIONS: &[Case] = &[
     (
         http,
         "    - get: {url: /, expect: {cdnHit: 5}}\n",
-        &["7:38: cdnHit wants true or false, e.g. `cdnHit: true`; got 5"],
+        &["7:38: cdnHit wants true or false; got 5 | e.g. `cdnHit: true`"],
     ),
     (
         http,
@@ -195,19 +197,19 @@ const EXPECTATIONS: &[Case] = &[
     (
         http,
         "    - get: {url: /, expect: {jpath: [a]}}\n",
-        &["7:37: jpath wants a JMESPath, e.g. `jpath: user.id`; got a list of 1"],
+        &["7:37: jpath wants a JMESPath; got a list of 1 | e.g. `jpath: user.id`"],
     ),
     (
         config,
         "  plugins: {expect: {expectDefault200: yes please}}\n",
         &[
-            "4:40: expectDefault200 wants true or false, e.g. `expectDefault200: true`; got the text \"yes please\"",
+            "4:40: expectDefault200 wants true or false; got the text \"yes please\" | e.g. `expectDefault200: true`",
         ],
     ),
     (
         config,
         "  plugins: {expect: {reportFailuresAsErrors: 5}}\n",
-        &["4:46: reportFailuresAsErrors wants true or false, e.g. `reportFailuresAsErrors: true`; got 5"],
+        &["4:46: reportFailuresAsErrors wants true or false; got 5 | e.g. `reportFailuresAsErrors: true`"],
     ),
     (
         config,

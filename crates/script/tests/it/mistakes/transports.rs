@@ -63,7 +63,7 @@ fn what_is_wrong_with_a_room_or_a_message_is_told_at_the_step() {
             r#"9:23: nothing sets the variable "b" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
             "9:37: an empty template: `{{ }}` needs a name",
             r#"10:19: nothing sets the variable "rom" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
-            r#"11:20: subscribe wants a room, or (STOMP) a mapping with a destination, e.g. `subscribe: "{{ group }}"`; got a list of 1"#,
+            r#"11:20: subscribe wants a room, or (STOMP) a mapping with a destination; got a list of 1 | e.g. `subscribe: "{{ group }}"`"#,
         ],
     );
     check(
@@ -84,7 +84,7 @@ fn templates_hold_their_holes_and_use_no_other_template() {
         "      - subscribe: a\n      - send: {a: 1}\n        to: a\n",
         &[
             "4:19: a template cannot use `subscribe`: it is what `subscribe` does (used by the `subscribe` step on line 8) | write what it does: a plain `send`, `emit` or `post`",
-            "4:56: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9)",
+            "4:56: {{ $message }} is not in this template: nothing of the message would be sent (used by the `send` step on line 9) | write \"{{ $message }}\" where the message goes",
         ],
     );
     check(
@@ -92,7 +92,7 @@ fn templates_hold_their_holes_and_use_no_other_template() {
         "ws",
         "      - send: \"{{ $room }} {{ $cursor }}\"\n",
         &[
-            r#"4:19: subscribe wants a step, or a list of steps, e.g. `subscribe: {send: {payload: {type: join, room: "{{ $room }}"}, match: {json: $.type, value: joined}}}`; got the text "yes""#,
+            r#"4:19: subscribe wants a step, or a list of steps; got the text "yes" | e.g. `subscribe: {send: {payload: {type: join, room: "{{ $room }}"}, match: {json: $.type, value: joined}}}`"#,
             "8:19: $room has no value here | a `publish` template of config knows both, a `subscribe` template $room",
             "8:31: $cursor is where a subscription takes up again; this text subscribes to nothing | put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names",
         ],
@@ -119,14 +119,14 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
         "sse",
         "      - connect: /elsewhere\n      - subscribe: a\n",
         &[
-            r#"4:41: headers wants a mapping of names to texts, e.g. `headers: {authorization: "Bearer {{ token }}"}`; got 1"#,
+            r#"4:41: headers wants a mapping of names to texts; got 1 | e.g. `headers: {authorization: "Bearer {{ token }}"}`"#,
             "5:9: polling needs its rhythm | add `every: 3` (seconds from one poll to the next)",
             "5:27: a cursor needs the query parameter that gives it back | add `as: after`",
             "5:39: a cursor is in one place; this one has json and header",
             "5:57: `$[` is no JSONPath (RFC 9535) | paths look like $.user.id, $.rooms[0].id, $..id",
             "6:29: hold must be longer than 0 s",
             "6:40: a cursor needs its place in an answer | add `json: $.next`",
-            "6:57: empty wants a status or a list of them, e.g. `empty: [503]`; got 70",
+            "6:57: empty wants a status or a list of them; got 70 | e.g. `empty: [503]`",
             r#"6:62: unknown key "more" in config.longpoll | "more" belongs in config.poll (config.poll)"#,
             "10:18: over sse subscribing opens the connection; this flow does so on line 11 | write `connect: true`, or remove one of the two",
         ],
@@ -195,19 +195,19 @@ fn stomp_is_spoken_as_its_protocol_has_it() {
         "stomp",
         "      - subscribe: {destination: /a, headers: {id: 1}, ack: none}\n      - subscribe: {headers: {}}\n      - send: hello\n      - send: {destination: /a, body: {a: 1}}\n      - send: {destination: /a, body: a, json: b}\n      - connect: {url: /x}\n        namespace: /y\n",
         &[
-            r#"4:27: versions wants a list of `1.0`, `1.1` and `1.2`, e.g. `versions: ["1.2"]`; got the text "1.3""#,
-            r#"4:50: heartBeat wants a list of two numbers of milliseconds, e.g. `heartBeat: [10000, 10000]`; got the text "x""#,
-            r#"4:59: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "always""#,
+            r#"4:27: versions wants a list of `1.0`, `1.1` and `1.2`; got the text "1.3" | e.g. `versions: ["1.2"]`"#,
+            r#"4:50: heartBeat wants a list of two numbers of milliseconds; got the text "x" | e.g. `heartBeat: [10000, 10000]`"#,
+            r#"4:59: ack wants `auto`, `client` or `client-individual`; got the text "always" | e.g. `ack: client`"#,
             r#"4:78: receipts are asked for `subscribe` and `send`; got "snd" | did you mean "send"?"#,
-            r#"4:83: receipts wants a list of `subscribe` and `send`, e.g. `receipts: [subscribe, send]`; got the text "all""#,
+            r#"4:83: receipts wants a list of `subscribe` and `send`; got the text "all" | e.g. `receipts: [subscribe, send]`"#,
             "4:106: connectHeaders: the header heart-beat is set by the protocol | use `heartBeat`",
             "8:48: headers: the header id is set by the protocol",
-            r#"8:61: ack wants `auto`, `client` or `client-individual`, e.g. `ack: client`; got the text "none""#,
+            r#"8:61: ack wants `auto`, `client` or `client-individual`; got the text "none" | e.g. `ack: client`"#,
             "9:20: a STOMP subscription needs a destination | add `destination: /topic/news`",
             r#"10:15: a STOMP message is a mapping with a destination; got the text "hello" | write `send: {destination: /app/hello, body: hello}`, or add `to: "{{ room }}"`"#,
             "11:39: body wants a text; got a mapping | an object or a list is sent with `json:`",
             "12:42: a message has one body; this one has body and json",
-            r#"13:19: unknown key "url" in a STOMP connect | "url" belongs in config.ws (config.ws)"#,
+            r#"13:19: unknown key "url" in a STOMP connect | "url" belongs in a WebSocket connect (flow[].connect (engine: ws))"#,
             "14:20: namespaces belong to Socket.IO; this is stomp",
         ],
     );
@@ -221,7 +221,7 @@ fn a_socketio_2_server_reads_the_query_and_not_auth() {
         "      - connect: {protocol: 6, subscribe: {emit: [a]}}\n      - send: a\n",
         &[
             r#"4:27: auth is of Socket.IO's protocol 5; a server of protocol 4 never sees it | write `query: {token: "{{ token }}"}`, which it reads in its place"#,
-            "8:29: protocol wants `4` or `5`, e.g. `protocol: 4`; got 6",
+            "8:29: protocol wants `4` or `5`; got 6 | e.g. `protocol: 4`",
             "8:32: a connect has no subscribe | write it into `config.socketio.subscribe`",
             r#"9:9: over socketio a message is sent to a room; this one names none | write `emit: [message, {…}]`, or add `to: "{{ room }}"`"#,
         ],
@@ -238,8 +238,8 @@ fn what_becomes_of_a_lost_connection_is_said_in_full() {
             "4:26: most must not be shorter than first (20 s)",
             "4:36: attempts: 0 never reconnects | remove `reconnect`, or write `automatic: false`",
             r#"4:57: cursor is the name of one member of a message; got "$.seq" | write `cursor: seq`: the largest number under that name is the cursor"#,
-            r#"4:72: resume wants true or false, e.g. `resume: false`; got the text "maybe""#,
-            "8:20: reconnect wants true, e.g. `reconnect: true`; got 3",
+            r#"4:72: resume wants true or false; got the text "maybe" | e.g. `resume: false`"#,
+            "8:20: reconnect wants true; got 3 | e.g. `reconnect: true`",
         ],
     );
 }

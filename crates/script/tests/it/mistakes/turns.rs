@@ -25,7 +25,7 @@ const CASES: [Case; 43] = [
         http,
         "    - log: a\n      ifTrue: [1]\n",
         &[
-            r#"8:15: ifTrue wants an expression over variables, or the name of a function, e.g. `ifTrue: "tries < 3 and not done"`; got a list of 1"#,
+            r#"8:15: ifTrue wants an expression over variables, or the name of a function; got a list of 1 | e.g. `ifTrue: "tries < 3 and not done"`"#,
         ],
     ),
     (
@@ -66,12 +66,16 @@ const CASES: [Case; 43] = [
             r#"8:14: count: "9-9" is no turn at all | a range ends before its second number: "9-10" is one turn"#,
         ],
     ),
-    (http, "    - loop: [{think: 1}]\n      count: -2\n", &["8:14: count must be 0 or more; got -2"]),
+    (
+        http,
+        "    - loop: [{think: 1}]\n      count: -2\n",
+        &["8:14: count must be 0 or more; got -2 | e.g. `count: \"9-12\"`"],
+    ),
     (
         http,
         "    - parallel: {get: {url: /}}\n",
         &[
-            "7:17: parallel wants a list of steps, e.g. `parallel: [{get: {url: /a}}, {get: {url: /b}}]`; got a mapping",
+            "7:17: parallel wants a list of steps; got a mapping | e.g. `parallel: [{get: {url: /a}}, {get: {url: /b}}]`",
         ],
     ),
     (
@@ -92,7 +96,7 @@ const CASES: [Case; 43] = [
     (
         http,
         "    - parallel: [{get: {url: /}}]\n      limit: some\n",
-        &[r#"8:14: limit wants a whole number of steps, e.g. `limit: 5`; got the text "some""#],
+        &[r#"8:14: limit wants a whole number of steps; got the text "some" | e.g. `limit: 5`"#],
     ),
     (
         http,
@@ -157,12 +161,12 @@ const CASES: [Case; 43] = [
     (
         config,
         "  plugins: {fake-data: 5}\n",
-        &["4:13: fake-data wants a mapping, e.g. `fake-data: {}`; got 5"],
+        &["4:24: fake-data wants a mapping; got 5 | e.g. `fake-data: {}`"],
     ),
     (
         config,
         "  fake-data: [a]\n",
-        &["4:3: fake-data wants a mapping, e.g. `fake-data: {}`; got a list of 1"],
+        &["4:14: fake-data wants a mapping; got a list of 1 | e.g. `fake-data: {}`"],
     ),
     (
         config,
@@ -174,19 +178,19 @@ const CASES: [Case; 43] = [
     (
         config,
         "  mode: random\n",
-        &["4:9: mode wants `uniform` or `poisson`, e.g. `mode: poisson`; got the text \"random\""],
+        &["4:9: mode wants `uniform` or `poisson`; got the text \"random\" | e.g. `mode: poisson`"],
     ),
     (config, "  mod: poisson\n", &[r#"4:3: unknown key "mod" in config | did you mean "mode"?"#]),
     (
         phases,
         "{duration: 1, arrivalRate: 1, mode: even}",
-        &["3:48: mode wants `uniform` or `poisson`, e.g. `mode: poisson`; got the text \"even\""],
+        &["3:48: mode wants `uniform` or `poisson`; got the text \"even\" | e.g. `mode: poisson`"],
     ),
     (phases, "{duration: 9, arrivalCount: 0}", &["3:11: all phases are pauses: no user ever arrives"]),
     (
         socketio,
         "    - emit: [a]\n      reconnect: maybe\n",
-        &[r#"8:18: reconnect wants true or false, e.g. `reconnect: true`; got the text "maybe""#],
+        &[r#"8:18: reconnect wants true or false; got the text "maybe" | e.g. `reconnect: true`"#],
     ),
     (
         socketio,
