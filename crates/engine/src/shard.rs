@@ -78,6 +78,8 @@ pub(crate) struct Shard {
     say: Box<dyn Fn(At, Option<u32>, String)>,
     /// Variables that had no value and have been told of.
     pub(crate) told_unset: RefCell<Vec<Box<str>>>,
+    /// What of functions has been told of.
+    pub(crate) told_functions: RefCell<Vec<Box<str>>>,
     /// Lines said and left unsaid in this second.
     lines: Cell<u32>,
     active: Cell<u64>,
@@ -112,6 +114,7 @@ impl Shard {
             sought,
             say,
             told_unset: RefCell::default(),
+            told_functions: RefCell::default(),
             lines: Cell::new(0),
             active: Cell::new(0),
             cpu_ns: Cell::new(health::thread_cpu_ns()),

@@ -2,12 +2,9 @@
 //!
 //! What a module exports is known when Node has loaded it, at the start of the run: here a name is only a name.
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Map, Value};
 use sonagi_engine::plan::template::Piece;
-use sonagi_engine::plan::{
-    Body, Call, Hooks, HttpStep, JsonTemplate, Processor, ProcessorFile, Rewrite, Step, Template,
-};
+use sonagi_engine::plan::{Call, Hooks, Processor, ProcessorFile, Rewrite, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 use sonagi_transpile::{FileFault, Format};
 use std::collections::BTreeSet;
@@ -15,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::flow::Flow;
-use crate::options::lay_over;
 use crate::problem::Problem;
 use crate::reader::{Fields, Reader, plain_text};
-use crate::template::{self, Constants};
 use crate::yaml::Node;
+
+mod rewrite;
 
 /// How long a function may take to say that it is done.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -89,7 +86,7 @@ pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
         functions: called.into_iter().collect(),
         timeout: PATIENCE,
         environment: constants.stand_ins(),
-        rewrite: Rewrite::new(move |step, params| rewrite(&constants, step, params)),
+        rewrite: Rewrite::new(move |step, params| rewrite::step(&constants, step, params)),
     })
 }
 
@@ -181,6 +178,9 @@ pub(crate) fn hooks(
     own: &Fields<'_>,
     method: &str,
 ) -> Option<Box<Hooks>> {
+    if flow.behalf.as_ref().is_some_and(|behalf| behalf.is_publish) {
+        return refuse(reader, flow, own);
+    }
     let Around { mut before, mut after, on_error } = flow.around.clone();
     before.extend(names(reader, own, "beforeRequest"));
     after.extend(names(reader, own, "afterResponse"));
@@ -203,6 +203,23 @@ pub(crate) fn hooks(
     Some(Box::new(Hooks { before, after, on_error, request: Value::Object(request) }))
 }
 
+/// Around a message to a room no function is called: what is sent is what the ledger counts on.
+fn refuse(reader: &mut Reader, flow: &Flow<'_>, own: &Fields<'_>) -> Option<Box<Hooks>> {
+    for key in ["beforeRequest", "afterResponse"] {
+        if own.entry(key).is_some() {
+            let what = format!("{key}: no function is called around what `publish` sends");
+            let hint = "let a `function` step set a variable, and say it in the template".to_owned();
+            reader.problem(own.place_of(key), what, Some(hint));
+        }
+    }
+    let Around { before, after, on_error } = &flow.around;
+    if !(before.is_empty() && after.is_empty() && on_error.is_empty()) {
+        let text = "the scenario's functions around requests are not called for what `publish` sends";
+        reader.notice(own.place, text);
+    }
+    None
+}
+
 /// Names of functions; they may have holes.
 fn names(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Vec<Template> {
     let mut names = Vec::new();
@@ -218,102 +235,4 @@ fn names(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Vec<Tem
         names.push(template);
     }
     names
-}
-
-/// The request that functions have left, as a step.
-fn rewrite(constants: &Constants, step: &HttpStep, params: &Map<String, Value>) -> Result<HttpStep, String> {
-    let text = |value: &Value| compile(constants, &plain(value));
-    let pairs = |value: &Value| pairs(constants, value);
-    let as_written = step.hooks.as_ref().and_then(|hooks| hooks.request.as_object());
-    let was = |key: &str| as_written.and_then(|request| request.get(key));
-    let changed = |key: &str| params.get(key).filter(|value| Some(*value) != was(key));
-    let mut step = step.clone();
-    if let Some(url) = changed("uri").or_else(|| changed("url")) {
-        step.url = text(url)?;
-    }
-    if let Some(method) = changed("method").and_then(Value::as_str) {
-        step.method = method.to_uppercase();
-    }
-    if params.get("headers") != was("headers") {
-        let given = |headers: Option<&Value>| headers.and_then(Value::as_object).cloned().unwrap_or_default();
-        let (before, after) = (given(was("headers")), given(params.get("headers")));
-        let has = |headers: &Map<String, Value>, name: &str| {
-            headers.keys().any(|own| own.eq_ignore_ascii_case(name))
-        };
-        step.headers.retain(|(name, _)| !has(&before, name) || has(&after, name));
-        lay_over(&mut step.headers, pairs(&Value::Object(after))?, true);
-    }
-    if params.get("qs") != was("qs") {
-        step.query = params.get("qs").map_or(Ok(Vec::new()), pairs)?;
-    }
-    if let Some(gzip) = changed("gzip").and_then(Value::as_bool) {
-        step.compressed = gzip;
-    }
-    if let Some(cookies) = changed("cookie") {
-        step.cookies = pairs(cookies)?;
-    }
-    if let Some(seconds) = changed("timeout").and_then(Value::as_f64).filter(|seconds| *seconds > 0.0) {
-        step.timeout = Duration::try_from_secs_f64(seconds).unwrap_or(step.timeout);
-    }
-    if let Some(follows) = changed("followRedirect").and_then(Value::as_bool) {
-        step.follow_redirects = follows;
-    }
-    if let Some(Value::Object(auth)) = changed("auth") {
-        let part = |key: &str| text(auth.get(key).unwrap_or(&Value::Null));
-        step.basic_auth = Some((part("user")?, part("pass")?));
-    }
-    step.body = body(constants, params, step.body, &changed)?;
-    Ok(step)
-}
-
-/// What is sent: JSON before text before a form, each from a function before the script's own.
-fn body<'p>(
-    constants: &Constants,
-    params: &'p Map<String, Value>,
-    before: Body,
-    changed: &impl Fn(&str) -> Option<&'p Value>,
-) -> Result<Body, String> {
-    let given = |key: &str| params.get(key).filter(|value| !value.is_null());
-    if let Some(json) = changed("json").filter(|value| !value.is_null()) {
-        let mut parse = |text: &str| compile(constants, text);
-        return JsonTemplate::compile(json, &mut parse).map(Body::Json);
-    }
-    if given("json").is_some() {
-        return Ok(before);
-    }
-    if let Some(body) = given("body") {
-        if let Some(encoded) = body.get("base64").and_then(Value::as_str) {
-            let bytes = BASE64_STANDARD.decode(encoded).map_err(|error| error.to_string())?;
-            return Ok(Body::Bytes(bytes.into()));
-        }
-        return Ok(Body::Text(compile(constants, &plain(body))?));
-    }
-    if given("formData").is_some() {
-        return Ok(before);
-    }
-    match given("form") {
-        Some(form) => Ok(Body::Form(pairs(constants, form)?)),
-        None => Ok(Body::Empty),
-    }
-}
-
-fn pairs(constants: &Constants, value: &Value) -> Result<Vec<(String, Template)>, String> {
-    let entries = value.as_object().into_iter().flatten();
-    entries.map(|(name, value)| Ok((name.clone(), compile(constants, &plain(value))?))).collect()
-}
-
-/// A value as text: what JavaScript would join into a string.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
-}
-
-fn compile(constants: &Constants, text: &str) -> Result<Template, String> {
-    template::parse(text, constants, &mut |_, _| {}).map_err(|faults| {
-        let first = faults.into_iter().next().map(|fault| fault.what).unwrap_or_default();
-        format!("{text:?}: {first}")
-    })
 }

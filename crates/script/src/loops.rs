@@ -29,11 +29,6 @@ pub(crate) fn repeat(
         reader.names.declare(&name);
         body.push(Step::Set { name, value: Expression::Call { function, arguments: Vec::new() } });
     }
-    if over.is_some() {
-        // So that paths reach into the element: `{{ $loopElement.id }}`.
-        let value = Expression::Call { function: Function::LoopElement, arguments: Vec::new() };
-        body.push(Step::Set { name: "$loopElement".into(), value });
-    }
     reader.names.enter_loop(over.is_some(), fields.get("loopValue").is_some());
     steps(reader, flow, items, &mut body, false);
     if reader.names.leave_loop() {

@@ -410,7 +410,7 @@ impl Hole<'_> {
             if builtin.function != Function::LoopElement {
                 return Err(fault(offset, format!("{variable} is a plain value: nothing is in it"), None));
             }
-            // The engine sets the element under this name too, so that paths reach into it.
+            // The engine knows the element by this name too, so that paths reach into it.
             seen(&variable, offset);
             return Ok(Expression::Path { variable, keys });
         }

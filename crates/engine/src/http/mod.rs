@@ -10,12 +10,14 @@ mod decode;
 mod encode;
 mod exchange;
 mod http2;
+mod marks;
 mod pool;
 mod tap;
 
 pub use decode::ACCEPTED;
 pub(crate) use decode::decoded;
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
+pub(crate) use marks::Marks;
 pub use pool::Pool;
 pub use sonagi_wire::http1::{Headers, Keep};
 
@@ -26,7 +28,7 @@ use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
-use crate::net::{Alpn, Failed, Net, Origin};
+use crate::net::{Alpn, Dialing, Failed, Net, Origin};
 use tokio::sync::OwnedSemaphorePermit;
 
 use exchange::{Around, Broken, Http1};
@@ -97,6 +99,8 @@ pub struct Client {
     traffic: Traffic,
     turn: Turn,
     left: Option<Rc<Cell<Option<At>>>>,
+    /// Of the last request, when they were wanted.
+    marks: Option<Box<Marks>>,
 }
 
 /// A request's turn in the pool.
@@ -127,7 +131,21 @@ impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
         let (traffic, turn) = (Traffic::default(), Turn::default());
-        Client { net, pool, now, kept: Vec::new(), traffic, turn, left: None }
+        Client { net, pool, now, kept: Vec::new(), traffic, turn, left: None, marks: None }
+    }
+
+    /// From now on it notes how far the next request comes.
+    pub(crate) fn mark(&mut self) {
+        self.leaving();
+        self.marks = Some(Box::new(Marks::at((self.now)())));
+    }
+
+    /// How far the last request came, when that was wanted.
+    pub(crate) fn take_marks(&mut self) -> Option<Marks> {
+        let mut marks = *self.marks.take()?;
+        marks.left = self.left.as_ref().and_then(|left| left.get());
+        marks.wait_ns = self.turn_wait_ns();
+        Some(marks)
     }
 
     /// When the next request will have left; None until then.
@@ -321,14 +339,16 @@ impl Client {
     }
 
     async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
-        let dialed = dial(&self.net, origin).await?;
+        let (marks, now) = (self.marks.as_deref(), &self.now);
+        let note = |dialing| marks.into_iter().for_each(|marks| marks.note(dialing, now()));
+        let dialed = dial(&self.net, origin, &note).await?;
         self.traffic.opened += 1;
         Ok(dialed)
     }
 }
 
-async fn dial(net: &Net, origin: &Origin) -> Result<Kept, Failed> {
-    let socket = net.dial(origin, Alpn::Http2).await?;
+async fn dial(net: &Net, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<Kept, Failed> {
+    let socket = net.dial_noting(origin, Alpn::Http2, note).await?;
     if socket.speaks_http2() {
         return Http2::open(socket).await.map(Kept::Http2);
     }

@@ -39,7 +39,7 @@ impl Pool {
         let mut dialing = JoinSet::new();
         let dial = |dialing: &mut JoinSet<Result<Kept, Failed>>| {
             let (net, origin) = (Rc::clone(net), origin.clone());
-            dialing.spawn_local(async move { dial(&net, &origin).await });
+            dialing.spawn_local(async move { dial(&net, &origin, &|_| {}).await });
         };
         (0..self.limit.min(DIALED_AT_ONCE)).for_each(|_| dial(&mut dialing));
         let mut begun = self.limit.min(DIALED_AT_ONCE);

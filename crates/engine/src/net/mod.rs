@@ -56,6 +56,19 @@ pub enum Alpn {
     Http2,
 }
 
+/// How far a connection is that is being made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialing {
+    /// Its name is looked up.
+    Begun,
+    /// The name has an address.
+    Resolved,
+    /// TCP is there; with TLS, its handshake follows.
+    Connected,
+    /// Bytes can be sent.
+    Ready,
+}
+
 /// A shard's way out. Lives on one thread.
 pub struct Net {
     route: Route,
@@ -107,14 +120,27 @@ impl Net {
     /// `NameNotResolved`, `ConnectRefused`, `ConnectTimeout` (the kernel's), `ConnectFailed`, `GeneratorExhausted`,
     /// `TlsFailed`, `Reset`.
     pub async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
-        match &self.route {
-            Route::Real(real) => real.dial(origin, alpn).await,
+        self.dial_noting(origin, alpn, &|_| {}).await
+    }
+
+    /// [`Net::dial`] for who wants to know how far it is.
+    pub(crate) async fn dial_noting(
+        &self,
+        origin: &Origin,
+        alpn: Alpn,
+        note: &dyn Fn(Dialing),
+    ) -> Result<Socket, Failed> {
+        note(Dialing::Begun);
+        let socket = match &self.route {
+            Route::Real(real) => real.dial(origin, alpn, note).await?,
             Route::Simulated(server) => {
                 let (ours, theirs) = tokio::io::duplex(SIMULATED_PIPE);
                 server(theirs);
-                Ok(Socket::Simulated(ours))
+                Socket::Simulated(ours)
             }
-        }
+        };
+        note(Dialing::Ready);
+        Ok(socket)
     }
 }
 
@@ -127,8 +153,9 @@ struct Real {
 }
 
 impl Real {
-    async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
-        let stream = self.connect(origin).await?;
+    async fn dial(&self, origin: &Origin, alpn: Alpn, note: &dyn Fn(Dialing)) -> Result<Socket, Failed> {
+        let stream = self.connect(origin, note).await?;
+        note(Dialing::Connected);
         if !origin.tls {
             return Ok(Socket::Plain(stream));
         }
@@ -145,8 +172,9 @@ impl Real {
         Ok(self.tls.get_or_init(|| tls))
     }
 
-    async fn connect(&self, origin: &Origin) -> Result<TcpStream, Failed> {
+    async fn connect(&self, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<TcpStream, Failed> {
         let name = self.resolver.resolve(origin).await?;
+        note(Dialing::Resolved);
         let mut last = None;
         for address in name.addresses() {
             match self.connect_to(address).await {

@@ -259,7 +259,7 @@ impl User {
         }
         let mut turns = Turns { of, begun: 0, first, limit, elements, origin: self.due };
         self.values.loops.reserve_exact(1);
-        self.values.loops.push(LoopValues { count: 0, element: Value::Null });
+        self.values.loops.push(LoopValues { count: 0, element: None });
         self.begin_turn(&mut turns).await?;
         Ok(Some(Frame { turns: Some(turns), ..Frame::once(&of.body) }))
     }
@@ -302,7 +302,7 @@ impl User {
         turns.begun += 1;
         if let Some(innermost) = self.values.loops.last_mut() {
             innermost.count = turns.first + index;
-            innermost.element = turns.elements.get(index as usize).cloned().unwrap_or(Value::Null);
+            innermost.element = turns.elements.get(index as usize).cloned();
         }
         match turns.of.pace {
             Some(pace) => self.pause_until(turns.origin.plus(multiple(pace, index))).await,

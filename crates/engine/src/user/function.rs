@@ -9,15 +9,46 @@ use super::{Halt, User, Waited, after};
 use crate::plan::{Call, Condition};
 use crate::processor::{self, Answer, Kind};
 
+/// Things of functions that a shard tells of.
+const MOST_TOLD: usize = 10;
+
 /// What the processor knows of a user.
 #[derive(Default)]
 pub(crate) struct Acquaintance {
     /// The process it was introduced to; another one knows nothing.
-    generation: u32,
-    /// Variables that changed since the last call.
-    pub(super) changed: Vec<String>,
+    generation: Option<u32>,
+    /// Variables that changed since the last call, each once.
+    changed: Vec<String>,
+    /// Variables all users have, and this one no longer: a function took them away.
+    lost: Vec<String>,
     /// The loop's values as they were told.
     loops: Option<LoopValues>,
+}
+
+impl Acquaintance {
+    /// A variable has a new value, which the process does not know yet.
+    pub(super) fn note_set(&mut self, name: &str) {
+        self.lost.retain(|lost| lost != name);
+        if !self.changed.iter().any(|changed| changed == name) {
+            self.changed.push(name.to_owned());
+        }
+    }
+
+    /// A variable that all users have is none of this user's any more.
+    pub(super) fn note_lost(&mut self, name: &str) {
+        if !self.has_lost(name) {
+            self.lost.push(name.to_owned());
+        }
+    }
+
+    /// What changed since this was asked last.
+    pub(super) fn take_changed(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.changed)
+    }
+
+    pub(super) fn has_lost(&self, name: &str) -> bool {
+        self.lost.iter().any(|lost| lost == name)
+    }
 }
 
 /// Why a function brought nothing.
@@ -55,6 +86,11 @@ impl User {
             Condition::Function(name) | Condition::Named(name) => {
                 match Box::pin(self.run_function(kind, name, Map::new())).await? {
                     Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
+                    // As in Artillery, where a condition that cannot be worked out holds.
+                    Err(refused) if kind == Kind::If && refused.failure == Failure::Function => {
+                        self.tell_once(name, format!("{}: the step is taken", refused.detail));
+                        Ok(true)
+                    }
                     Err(refused) => Err(self.note_failure(None, refused.failure, refused.detail)),
                 }
             }
@@ -85,6 +121,8 @@ impl User {
         if !matches!(waited, Ok(Waited::Done(_))) {
             sidecar.abandon(id);
         }
+        // What a function takes is part of the time before the next operation, as a pause would be, and none of the target's.
+        self.due = self.due.max(self.now());
         let refused = |failure, detail, timed_out| Ok(Err(Refused { failure, detail, timed_out }));
         match waited? {
             Waited::Done(Ok(answer)) => {
@@ -116,20 +154,21 @@ impl User {
         generation: u32,
         mut extra: Map<String, Value>,
     ) -> (Map<String, Value>, Map<String, Value>) {
-        let innermost = self.values.loops.last().cloned();
-        let known = self.values.acquaintance.take().filter(|known| known.generation == generation);
+        let innermost = self.values.innermost();
+        let mut known = self.values.acquaintance.take().unwrap_or_default();
         let mut set = Map::new();
-        let told_loops = match known {
-            Some(mut known) => {
-                for name in known.changed.drain(..) {
+        let told_loops = match known.generation == Some(generation) {
+            true => {
+                for name in known.take_changed() {
                     if let Some(value) = self.values.own_value(&name) {
                         set.insert(name, value);
                     }
                 }
-                known.loops
+                known.loops.take()
             }
-            None => {
+            false => {
                 set = self.values.all();
+                set.retain(|name, _| !known.has_lost(name));
                 let name = &self.shard.plan().scenarios[self.scenario].name;
                 extra.insert("scenario".to_owned(), json!({ "name": name }));
                 None
@@ -138,10 +177,13 @@ impl User {
         if let Some(innermost) = innermost.as_ref().filter(|innermost| told_loops.as_ref() != Some(innermost))
         {
             set.insert("$loopCount".to_owned(), innermost.count.into());
-            set.insert("$loopElement".to_owned(), innermost.element.clone());
+            if let Some(element) = &innermost.element {
+                set.insert("$loopElement".to_owned(), element.clone());
+            }
         }
-        let changed = Vec::new();
-        self.values.acquaintance = Some(Box::new(Acquaintance { generation, changed, loops: innermost }));
+        let lost = std::mem::take(&mut known.lost);
+        *known = Acquaintance { generation: Some(generation), changed: Vec::new(), lost, loops: innermost };
+        self.values.acquaintance = Some(known);
         (set, extra)
     }
 
@@ -149,17 +191,29 @@ impl User {
     fn take_over(&mut self, answer: &Answer) {
         // Another branch of the user may have set variables meanwhile that are not known over there.
         let known = self.values.acquaintance.as_mut();
-        let mut changed = known.map(|known| std::mem::take(&mut known.changed)).unwrap_or_default();
+        let mut changed = known.map(|known| known.take_changed()).unwrap_or_default();
         changed.retain(|name| !answer.set.contains_key(name) && !answer.unset.contains(name));
         for (name, value) in &answer.set {
-            self.values.set(name, value.clone());
+            self.values.take_over(name, value.clone());
         }
         for name in &answer.unset {
             self.values.unset(name);
         }
+        let loops = self.values.innermost();
         if let Some(known) = &mut self.values.acquaintance {
-            known.changed = changed;
+            (known.changed, known.loops) = (changed, loops);
         }
+    }
+
+    /// Says something of a function's doing, of each `what` once.
+    pub(super) fn tell_once(&mut self, what: &str, text: String) {
+        let mut told = self.shard.told_functions.borrow_mut();
+        if told.len() == MOST_TOLD || told.iter().any(|known| **known == *what) {
+            return;
+        }
+        told.push(what.into());
+        drop(told);
+        self.shard.say(Some(self.values.member), text);
     }
 
     /// The processor need not remember the user any longer.

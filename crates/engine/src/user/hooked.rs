@@ -1,13 +1,15 @@
 //! A request with functions around it: before it is written they may change it, with its response they may look at it,
 //! and when it failed they are told.
 
+mod described;
+mod settled;
+
 use serde_json::{Map, Value, json};
-use sonagi_measure::outcome::Failure;
-use std::borrow::Cow;
+use sonagi_measure::outcome::{Failure, OperationId};
 use std::rc::Rc;
 
+use super::request::Answered;
 use super::{Begun, Halt, User};
-use crate::http::{Response, decoded};
 use crate::plan::{Hooks, HttpStep, Template, WebsocketConnect};
 use crate::processor::Kind;
 
@@ -16,21 +18,51 @@ impl User {
     pub(super) async fn request_with_hooks(&mut self, step: &HttpStep, hooks: &Hooks) -> Result<(), Halt> {
         let mut params = hooks.request.as_object().cloned().unwrap_or_default();
         let is_changed = self.run_before(step, hooks, &mut params).await?;
-        let rewritten = match is_changed {
-            true => Some(self.rewritten(step, &params)?),
+        let mut changed = match is_changed {
+            true => Some(self.rewritten(step, hooks, &params)?),
             false => None,
         };
-        let step = rewritten.as_ref().unwrap_or(step);
         let begun = self.begin(step.operation);
-        let sent = Box::pin(self.request_in_parts(begun, step)).await;
-        let taken = match &sent {
-            Ok(response) => self.take_hooked(begun, step, hooks, &params, response).await,
-            Err(halt) => Err(*halt),
-        };
-        if taken == Err(Halt::Failed) && !hooks.on_error.is_empty() {
-            self.run_on_error(hooks, &params).await?;
+        if !(hooks.after.is_empty() && hooks.on_error.is_empty()) {
+            let settled = self.settled(changed.as_ref().unwrap_or(step), &mut params);
+            changed = Some(self.prepared(begun, settled)?);
         }
-        taken
+        let step = changed.as_ref().unwrap_or(step);
+        match Box::pin(self.request_in_parts(begun, step)).await {
+            Ok(answered) => self.take_hooked(begun, step, hooks, &mut params, &answered).await,
+            Err(Halt::Failed) => {
+                self.run_on_error(hooks, &mut params).await?;
+                Err(Halt::Failed)
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Runs functions around a request one after the other: each sees what those before it have made of its parameters. The
+    /// first that fails fails the user; else, whether any has changed them.
+    async fn run_hooks(
+        &mut self,
+        kind: Kind,
+        names: &[Template],
+        operation: Option<OperationId>,
+        params: &mut Map<String, Value>,
+        about: &Map<String, Value>,
+    ) -> Result<bool, Halt> {
+        let mut is_changed = false;
+        for name in names {
+            let name = self.hook_name(name)?;
+            let mut extra = about.clone();
+            extra.insert("params".to_owned(), Value::Object(params.clone()));
+            match self.run_function(kind, &name, extra).await? {
+                Ok(answer) => {
+                    is_changed |= !answer.params.is_empty() || !answer.dropped_params.is_empty();
+                    params.extend(answer.params);
+                    params.retain(|key, _| !answer.dropped_params.contains(key));
+                }
+                Err(refused) => return Err(self.note_failure(operation, refused.failure, refused.detail)),
+            }
+        }
+        Ok(is_changed)
     }
 
     /// Whether a function changed the request. One that fails is the end of the user: nothing is sent.
@@ -40,26 +72,26 @@ impl User {
         hooks: &Hooks,
         params: &mut Map<String, Value>,
     ) -> Result<bool, Halt> {
-        let mut is_changed = false;
-        for name in &hooks.before {
-            let name = self.hook_name(name)?;
-            let extra = Map::from_iter([("params".to_owned(), Value::Object(params.clone()))]);
-            match self.run_function(Kind::Before, &name, extra).await? {
-                Ok(answer) => {
-                    is_changed |= !answer.params.is_empty() || !answer.dropped_params.is_empty();
-                    params.extend(answer.params);
-                    params.retain(|key, _| !answer.dropped_params.contains(key));
-                }
-                Err(refused) => {
-                    return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
-                }
-            }
-        }
-        Ok(is_changed)
+        self.run_hooks(Kind::Before, &hooks.before, Some(step.operation), params, &Map::new()).await
     }
 
     /// The step that the changed parameters describe.
-    fn rewritten(&mut self, step: &HttpStep, params: &Map<String, Value>) -> Result<HttpStep, Halt> {
+    fn rewritten(
+        &mut self,
+        step: &HttpStep,
+        hooks: &Hooks,
+        params: &Map<String, Value>,
+    ) -> Result<HttpStep, Halt> {
+        let new_name = params.get("name").filter(|name| hooks.request.get("name") != Some(*name));
+        if let Some(Value::String(name)) = new_name {
+            let shard = Rc::clone(&self.shard);
+            let operation = shard.plan().operations.get(usize::from(step.operation.0));
+            let known = operation.map_or("", |operation| operation.name.as_str());
+            self.tell_once(
+                "a request's name",
+                format!("a function has named a request \"{name}\": it is still counted as \"{known}\""),
+            );
+        }
         let rewritten =
             self.shard.plan().processor.as_ref().map(|processor| processor.rewrite.step(step, params));
         rewritten.unwrap_or_else(|| Ok(step.clone())).map_err(|why| {
@@ -74,42 +106,27 @@ impl User {
         begun: Begun,
         step: &HttpStep,
         hooks: &Hooks,
-        params: &Map<String, Value>,
-        response: &Response,
+        params: &mut Map<String, Value>,
+        answered: &Answered,
     ) -> Result<(), Halt> {
-        let taken = self.take_response(begun, step, response);
+        let taken = self.take_response(begun, step, &answered.response);
         if hooks.after.is_empty() {
             return taken;
         }
-        let described = described(response);
-        for name in &hooks.after {
-            let name = self.hook_name(name)?;
-            let extra = Map::from_iter([
-                ("params".to_owned(), Value::Object(params.clone())),
-                ("response".to_owned(), described.clone()),
-            ]);
-            if let Err(refused) = self.run_function(Kind::After, &name, extra).await? {
-                return Err(self.note_failure(Some(step.operation), refused.failure, refused.detail));
-            }
-        }
-        // What a function took is part of the time until the next step, as a pause would be.
-        self.due = self.now();
+        let about = Map::from_iter([("response".to_owned(), self.described(answered))]);
+        self.run_hooks(Kind::After, &hooks.after, Some(step.operation), params, &about).await?;
         taken
     }
 
-    async fn run_on_error(&mut self, hooks: &Hooks, params: &Map<String, Value>) -> Result<(), Halt> {
-        let (code, message) = self.last_failure.take().map(|last| *last).unwrap_or_default();
-        for name in &hooks.on_error {
-            let name = self.hook_name(name)?;
-            let extra = Map::from_iter([
-                ("params".to_owned(), Value::Object(params.clone())),
-                ("error".to_owned(), json!({ "message": message, "code": code })),
-            ]);
-            if let Err(refused) = self.run_function(Kind::Error, &name, extra).await? {
-                return Err(self.note_failure(None, refused.failure, refused.detail));
-            }
+    /// Functions that are told of a request that got no answer, and of no other failure, as in Artillery.
+    async fn run_on_error(&mut self, hooks: &Hooks, params: &mut Map<String, Value>) -> Result<(), Halt> {
+        if hooks.on_error.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let (code, message) = self.last_failure.take().map(|last| *last).unwrap_or_default();
+        let error = json!({ "message": message, "code": code });
+        let about = Map::from_iter([("error".to_owned(), error)]);
+        self.run_hooks(Kind::Error, &hooks.on_error, None, params, &about).await.map(drop)
     }
 
     /// The opening as a function wants it: it is given `target`, `subprotocols` and `options.headers`, and changes them.
@@ -155,30 +172,4 @@ impl User {
         let name = self.values.text(name);
         self.filled(name)
     }
-}
-
-/// A response as functions know it (Node's own names).
-fn described(response: &Response) -> Value {
-    let mut headers = Map::new();
-    for (name, value) in response.headers.iter() {
-        let value = String::from_utf8_lossy(value).into_owned();
-        let name = name.to_ascii_lowercase();
-        // Of all headers only this one is a list, also when it came once.
-        if name == "set-cookie" {
-            let list = headers.entry(name).or_insert_with(|| json!([]));
-            list.as_array_mut().expect("made above").push(value.into());
-        } else if let Some(Value::String(known)) = headers.get_mut(&name) {
-            known.push_str(", ");
-            known.push_str(&value);
-        } else {
-            headers.insert(name, value.into());
-        }
-    }
-    // What cannot be unpacked is shown as it came.
-    let body = decoded(&response.headers, &response.body).unwrap_or(Cow::Borrowed(&response.body));
-    json!({
-        "statusCode": response.status,
-        "headers": headers,
-        "body": String::from_utf8_lossy(&body),
-    })
 }

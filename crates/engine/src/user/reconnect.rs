@@ -410,7 +410,7 @@ impl User {
     pub(super) fn note_subscription(&mut self, subscribe: &Arc<Subscribe>) {
         self.values.hides_cursor = true;
         self.ask(subscribe);
-        let innermost = self.values.loops.last().cloned().map(Box::new);
+        let innermost = self.values.innermost().map(Box::new);
         if let Some(recipe) = self.recipe() {
             recipe.subscribe(subscribe, innermost);
         }

@@ -39,17 +39,17 @@ impl User {
         let begun = self.begin(step.operation);
         let shard = Rc::clone(&self.shard);
         let Some(layout) = step.prepared.layout(shard.plan(), step) else {
-            let response = Box::pin(self.request_in_parts(begun, step)).await?;
-            return self.take_response(begun, step, &response);
+            let answered = Box::pin(self.request_in_parts(begun, step)).await?;
+            return self.take_response(begun, step, &answered.response);
         };
         let encoded = self.fill(layout, step);
         let encoded = self.prepared(begun, encoded)?;
         let response = self.exchange(begun, step, &layout.origin, &encoded).await?;
         if step.follow_redirects && redirect::location(&response).is_some() {
             let request = encoded.to_request();
-            let redirected = Redirected { request, response };
-            let response = Box::pin(self.follow(begun, step, layout.origin.clone(), redirected)).await?;
-            return self.take_response(begun, step, &response);
+            let answered = Answered { origin: layout.origin.clone(), request, response };
+            let answered = Box::pin(self.follow(begun, step, answered)).await?;
+            return self.take_response(begun, step, &answered.response);
         }
         self.jar.keep(&layout.origin, encoded.path(), &response.headers);
         self.take_response(begun, step, &response)
@@ -66,26 +66,20 @@ impl User {
     }
 
     /// The long way to a response.
-    pub(super) async fn request_in_parts(&mut self, begun: Begun, step: &HttpStep) -> Result<Response, Halt> {
+    pub(super) async fn request_in_parts(&mut self, begun: Begun, step: &HttpStep) -> Result<Answered, Halt> {
         let rendered = self.render(step);
         let (origin, request) = self.prepared(begun, rendered)?;
         let response = self.send(begun, step, &origin, &request).await?;
-        self.follow(begun, step, origin, Redirected { request, response }).await
+        self.follow(begun, step, Answered { origin, request, response }).await
     }
 
     /// Goes where responses lead, to the one that leads nowhere else.
-    async fn follow(
-        &mut self,
-        begun: Begun,
-        step: &HttpStep,
-        mut origin: Origin,
-        redirected: Redirected,
-    ) -> Result<Response, Halt> {
-        let Redirected { mut request, mut response } = redirected;
+    async fn follow(&mut self, begun: Begun, step: &HttpStep, answered: Answered) -> Result<Answered, Halt> {
+        let Answered { mut origin, mut request, mut response } = answered;
         for followed in 0.. {
             self.jar.keep(&origin, &request.path, &response.headers);
             let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
-                return Ok(response);
+                return Ok(Answered { origin, request, response });
             };
             self.shard.recorder.borrow_mut().status(response.status);
             if followed == MAX_REDIRECTS {
@@ -142,8 +136,11 @@ impl User {
             let shard = &self.shard;
             Box::new(Client::new(Rc::clone(&shard.net), shard.pool.clone(), Rc::clone(&shard.clock_reader)))
         });
-        // Only messages ask: the answer costs a look at the clock.
+        // Only messages and functions ask: the answer costs a look at the clock.
         let leaving = step.is_message.then(|| client.leaving());
+        if step.hooks.as_ref().is_some_and(|hooks| !hooks.after.is_empty()) {
+            client.mark();
+        }
         self.shard.count(Counter::HttpRequests, 1);
         let until = after(begun.started, step.timeout);
         let waited = {
@@ -310,9 +307,10 @@ impl Attempt {
 }
 
 /// A request that was answered, perhaps with a redirect.
-struct Redirected {
-    request: Request,
-    response: Response,
+pub(super) struct Answered {
+    pub(super) origin: Origin,
+    pub(super) request: Request,
+    pub(super) response: Response,
 }
 
 /// Adds the headers whose names are not there yet.

@@ -53,14 +53,6 @@ pub(crate) struct Values {
     unset: Option<Box<str>>,
 }
 
-/// What the innermost loop offers to templates.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LoopValues {
-    /// From 0, or the first number of a range.
-    pub(crate) count: u64,
-    pub(crate) element: Value,
-}
-
 /// A hole that cannot be filled with this user's values; says which and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unfilled(pub(crate) String);
@@ -116,32 +108,12 @@ impl Values {
     /// Sets one of the user's variables.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         if let Some(known) = &mut self.acquaintance {
-            known.changed.push(name.to_owned());
+            known.note_set(name);
         }
         match self.own.iter_mut().find(|(own, _)| own == name) {
             Some((_, old)) => *old = value,
             None => self.own.push((name.to_owned(), value)),
         }
-    }
-
-    /// Sets a variable, or a member within one (`user.id`): what is on the way there becomes an object.
-    pub(crate) fn set_at(&mut self, path: &str, value: Value) {
-        let Some((variable, members)) = path.split_once('.') else { return self.set(path, value) };
-        let mut whole = self.own_value(variable).unwrap_or_default();
-        let mut at = &mut whole;
-        for member in members.split('.') {
-            if !at.is_object() {
-                *at = Value::Object(Map::new());
-            }
-            at = &mut at[member];
-        }
-        *at = value;
-        self.set(variable, whole);
-    }
-
-    /// Takes one of the user's own variables away.
-    pub(crate) fn unset(&mut self, name: &str) {
-        self.own.retain(|(own, _)| own != name);
     }
 
     /// One of the variables the user set itself.
@@ -309,8 +281,16 @@ impl Values {
 
     fn find(&self, variable: &str) -> Option<Cow<'_, Value>> {
         let named = |(name, _): &&(String, Value)| name == variable;
+        if variable == turns::ELEMENT
+            && let Some(element) = self.loop_element()
+        {
+            return Some(Cow::Borrowed(element));
+        }
         if let Some((_, value)) = self.own.iter().find(named) {
             return Some(Cow::Borrowed(value));
+        }
+        if self.acquaintance.as_ref().is_some_and(|known| known.has_lost(variable)) {
+            return None;
         }
         let variables = &self.common.plan.variables;
         let constant =
@@ -359,9 +339,7 @@ impl Values {
                 Value::from(since.as_millis() as u64)
             }
             Function::LoopCount => Value::from(self.loops.last().map_or(0, |innermost| innermost.count)),
-            Function::LoopElement => {
-                self.loops.last().map_or(Value::Null, |innermost| innermost.element.clone())
-            }
+            Function::LoopElement => self.loop_element().cloned().unwrap_or_default(),
             Function::User => Value::from(self.member),
             Function::Cursor => self.cursor(),
             Function::Quotient => {
@@ -454,8 +432,12 @@ fn spell(keys: &[Key]) -> String {
     spelt.collect::<String>().trim_start_matches('.').to_owned()
 }
 
+mod members;
+mod turns;
 mod unset;
 mod written;
+
+pub(crate) use turns::LoopValues;
 
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ pub(crate) const FIXED_FLOW: Area = Area {
         key("afterScenario", FUNCTIONS, "logout", "Called after the last step."),
         key("beforeRequest", FUNCTIONS, "sign", "Called before each request; may change it."),
         key("afterResponse", FUNCTIONS, "check", "Called with the response of each request."),
-        key("onError", FUNCTIONS, "tell", "Called when a request has failed."),
+        key("onError", FUNCTIONS, "tell", "Called when a request got no answer."),
     ],
 };
 
@@ -66,7 +66,7 @@ pub(crate) const SCENARIO: Area = Area {
         key("afterScenario", FUNCTIONS, "logout", "Called after the last step."),
         key("beforeRequest", FUNCTIONS, "sign", "Called before each request of the flow; may change it."),
         key("afterResponse", FUNCTIONS, "check", "Called with the response of each request of the flow."),
-        key("onError", FUNCTIONS, "tell", "Called when a request of the flow has failed."),
+        key("onError", FUNCTIONS, "tell", "Called when a request of the flow got no answer."),
     ],
 };
 

@@ -207,3 +207,20 @@ fn what_before_sets_under_a_name_of_config_is_told_to_be_hidden() {
     assert_eq!(said("{token: x}"), [format!("5:9: {text}")]);
     assert_eq!(said("{other: x}"), [""; 0]);
 }
+
+#[test]
+fn a_scenarios_functions_around_requests_are_not_called_for_its_messages() {
+    let config = "  processor: ./people.js\n  poll: {url: \"/{{ $room }}\", every: 1, cursor: {json: $.next, as: after}, publish: {post: {url: /x, json: \"{{ $message }}\"}}}\n";
+    let scenario = |hook: &str| {
+        let head = HEAD.trim_end_matches("scenarios:\n");
+        let flow = "[{subscribe: a}, {send: x, to: a}, {send: y, to: a}, {get: {url: /}}]";
+        let text = format!("{head}{config}scenarios:\n  - engine: poll\n{hook}    flow: {flow}\n");
+        notices(&load_text(&text).unwrap())
+    };
+    for hook in ["beforeRequest", "afterResponse", "onError"] {
+        let told = scenario(&format!("    {hook}: pickPerson\n"));
+        let text = "the scenario's functions around requests are not called for what `publish` sends";
+        assert_eq!(told.iter().filter(|told| told.contains(text)).count(), 1, "{hook}: {told:?}");
+    }
+    assert_eq!(scenario(""), [""; 0]);
+}

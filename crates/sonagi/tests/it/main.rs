@@ -6,6 +6,7 @@ mod check;
 mod command_line;
 mod faults;
 mod functions;
+mod hooks;
 mod matrix;
 mod outcomes;
 mod reconnect;

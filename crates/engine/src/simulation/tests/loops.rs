@@ -89,3 +89,23 @@ async fn a_pause_may_come_from_a_variable_as_seconds_or_with_a_unit() {
     let summary = simulate(plan, Control::new(), http_server(|_| SECOND)).await;
     assert_eq!((summary.users.failed, &*summary.errors[0].example), (1, "a time is wanted, got \"soon\""));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_in_a_loop_leaves_the_outer_ones_element_alone() {
+    let member = Expression::Path {
+        variable: "$loopElement".into(),
+        keys: vec![crate::plan::template::Key::Name("id".into())],
+    };
+    let log = |hole: &Expression| Step::Log(Template { pieces: vec![Piece::Hole(hole.clone())] });
+    let element = Expression::Call { function: Function::LoopElement, arguments: Vec::new() };
+    let inner = Repeat::Over(Expression::Constant(json!(["x", {"id": "y"}])));
+    let inner = Step::Loop(Loop { body: vec![log(&element)], repeat: inner, pace: None });
+    let counts = again(vec![log(&member)], 1, None);
+    let body = vec![log(&member), inner, log(&member), counts];
+    let outer = Repeat::Over(Expression::Constant(json!([{"id": 1}, {"id": 2}])));
+    let flow = vec![Step::Loop(Loop { body, repeat: outer, pace: None })];
+    let said = simulate_closely(plan(arrivals(1, 1, None), flow), Control::new(), http_server(|_| SECOND))
+        .await
+        .said;
+    assert_eq!(said.join(" "), r#"1 x {"id":"y"} 1 1 2 x {"id":"y"} 2 2"#);
+}

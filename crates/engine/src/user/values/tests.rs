@@ -46,6 +46,94 @@ fn a_users_own_value_hides_the_plans_and_that_a_rows_and_that_the_before_flows()
     assert_eq!(text(&mut values, path("token", vec![])).unwrap(), "<mine>");
 }
 
+/// Acquainted with a processor, as users are that have called a function.
+fn acquainted(variables: Vec<(&str, Vec<Value>)>, payloads: Vec<Payload>) -> Values {
+    Values { acquaintance: Some(Box::default()), ..values(variables, payloads, 0) }
+}
+
+#[test]
+fn what_a_function_deletes_is_gone_whoever_had_set_it_until_it_is_set_again() {
+    let row = Payload {
+        fields: vec!["email".into()],
+        rows: vec![vec![json!("a@x")]],
+        order: RowOrder::Sequence,
+        all_as: None,
+    };
+    let mut values = acquainted(vec![("word", vec![json!("plan")])], vec![row]);
+    values.set("own", json!("mine"));
+    for name in ["word", "email", "token", "own"] {
+        assert!(values.is_set_and_true(name), "{name}");
+        values.unset(name);
+        assert!(!values.is_set_and_true(name), "{name}");
+        assert!(text(&mut values, path(name, vec![])).is_err(), "{name}");
+    }
+    values.unset("word");
+    values.set("word", json!("again"));
+    assert_eq!(text(&mut values, path("word", vec![])).unwrap(), "<again>");
+    values.unset("word");
+    assert!(text(&mut values, path("word", vec![])).is_err());
+}
+
+#[test]
+fn a_member_is_added_to_what_the_config_has_set_and_an_index_makes_a_list() {
+    let user = json!({"name": "ada", "roles": ["a"]});
+    let mut values = values(vec![("user", vec![user]), ("list", vec![json!(["x", "y"])])], vec![], 0);
+    for (name, value) in [
+        ("user.id", json!(7)),
+        ("user.roles.2", json!("c")),
+        ("list.0", json!("z")),
+        ("made.0.id", json!(1)),
+        ("made.0.7", json!(2)),
+        ("list.size", json!(3)),
+        ("made.2.99999", json!(4)),
+    ] {
+        values.set_at(name, value);
+    }
+    let user = json!({"name": "ada", "roles": ["a", null, "c"], "id": 7});
+    assert_eq!(values.own_value("user"), Some(user));
+    assert_eq!(values.own_value("list"), Some(json!({"size": 3})), "a list has no members of other names");
+    assert_eq!(values.own_value("made"), Some(json!([{"id": 1, "7": 2}, null, {"99999": 4}])));
+}
+
+#[test]
+fn what_changed_since_the_last_call_is_noted_once() {
+    let mut values = acquainted(vec![], vec![]);
+    for turn in 0..100 {
+        values.set("a", json!(turn));
+        values.set("b", json!(turn));
+    }
+    let changed: Vec<_> = values.acquaintance.as_mut().unwrap().take_changed();
+    assert_eq!(changed, ["a", "b"]);
+}
+
+fn turns(count: u64, element: Option<Value>) -> LoopValues {
+    LoopValues { count, element }
+}
+
+#[test]
+fn an_element_is_the_innermost_lists_by_name_and_by_path_and_what_a_function_makes_of_it() {
+    let mut values = values(vec![], vec![], 0);
+    let said = |values: &mut Values| {
+        let whole = values.value(&call(Function::LoopElement, &[])).unwrap();
+        let member = text(values, path("$loopElement", vec![Key::Name("id".into())])).ok();
+        (whole["id"].clone(), member)
+    };
+    values.loops.push(turns(0, Some(json!({"id": "outer"}))));
+    values.loops.push(turns(1, Some(json!({"id": "inner"}))));
+    assert_eq!(said(&mut values), (json!("inner"), Some("<inner>".into())));
+    values.loops.pop();
+    assert_eq!(said(&mut values), (json!("outer"), Some("<outer>".into())), "an inner loop leaves nothing");
+    values.loops.push(turns(4, None));
+    assert_eq!(said(&mut values), (json!("outer"), Some("<outer>".into())), "a loop that counts has none");
+    assert_eq!(values.innermost(), Some(turns(4, Some(json!({"id": "outer"})))));
+    values.take_over("$loopElement", json!({"id": "changed"}));
+    values.take_over("$loopCount", json!(9));
+    assert_eq!(said(&mut values), (json!("changed"), Some("<changed>".into())));
+    assert_eq!(values.loops, [turns(0, Some(json!({"id": "changed"}))), turns(9, None)]);
+    values.loops.clear();
+    assert_eq!(said(&mut values), (json!(null), None));
+}
+
 #[test]
 fn a_key_may_be_worked_out_and_lists_and_texts_have_a_length() {
     let friends = json!([{"id": 4, "name": "é!"}, {"id": 5, "10": "ten"}]);

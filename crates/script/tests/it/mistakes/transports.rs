@@ -253,3 +253,18 @@ fn engine_and_transport_are_one_key() {
         &["6:5: engine and transport are the same key; a scenario has one of them"],
     );
 }
+
+#[test]
+fn no_function_is_called_around_a_message_to_a_room() {
+    let block = "  poll: {url: \"/{{ $room }}\", every: 1, cursor: {json: $.next, as: after}, publish: {post: {url: /x, json: \"{{ $message }}\", HOOK}}}\n";
+    let flow = "      - subscribe: a\n      - send: x\n        to: a\n";
+    let hint = "let a `function` step set a variable, and say it in the template";
+    for key in ["beforeRequest", "afterResponse"] {
+        let expected = format!(
+            "4:{}: {key}: no function is called around what `publish` sends (used by the `send` step on line 9) | {hint}",
+            block.find("HOOK").unwrap() + 1
+        );
+        check(&block.replace("HOOK", &format!("{key}: sign")), "poll", flow, &[&expected]);
+    }
+    check(&block.replace(", HOOK", ""), "poll", flow, &[]);
+}

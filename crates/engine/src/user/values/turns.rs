@@ -1,0 +1,54 @@
+//! What the loops around a step offer to templates: `$loopCount`, `$loopElement`. It lives with the loops alone, so a path into
+//! an element, the element by its bare name, and what a function makes of either are always the same value.
+
+use serde_json::Value;
+
+use super::Values;
+
+/// The element's name.
+pub(super) const ELEMENT: &str = "$loopElement";
+/// The turn's.
+const COUNT: &str = "$loopCount";
+
+/// What one loop offers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LoopValues {
+    /// From 0, or the first number of a range.
+    pub(crate) count: u64,
+    /// None in a loop over no list: there the element is that of the loop around it.
+    pub(crate) element: Option<Value>,
+}
+
+impl Values {
+    /// The element of the innermost loop over a list.
+    pub(super) fn loop_element(&self) -> Option<&Value> {
+        self.loops.iter().rev().find_map(|turns| turns.element.as_ref())
+    }
+
+    /// What the loops offer at this place, as one.
+    pub(crate) fn innermost(&self) -> Option<LoopValues> {
+        let innermost = self.loops.last()?;
+        Some(LoopValues { count: innermost.count, element: self.loop_element().cloned() })
+    }
+
+    /// Takes over a variable that a function set; what a loop offers stays with the loop.
+    pub(crate) fn take_over(&mut self, name: &str, value: Value) {
+        match (name, value.as_u64()) {
+            (ELEMENT, _) => {
+                let mut elements = self.loops.iter_mut().rev().filter_map(|turns| turns.element.as_mut());
+                if let Some(element) = elements.next() {
+                    *element = value;
+                    return;
+                }
+            }
+            (COUNT, Some(count)) => {
+                if let Some(turns) = self.loops.last_mut() {
+                    turns.count = count;
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.set(name, value);
+    }
+}
