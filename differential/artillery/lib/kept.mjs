@@ -27,10 +27,14 @@ export async function kept(one, fresh) {
 /** Where it is decided how a tool is run, against what, and what is kept of it. */
 const DECIDING = ['tools.mjs', 'target.mjs', 'multipart.mjs', '../../../interop/support/process.mjs'].map((path) => new URL(path, import.meta.url).pathname);
 
-/** A checksum of all that decides what a run of the case does: its script, what lies beside the scripts, the target, the harness. */
+/**
+ * A checksum of all that decides what a run of the case does: its script, the processor it names, the files below it, the target,
+ * the harness.
+ */
 export function sum({ name }, read = readFileSync) {
   const hash = createHash('sha256').update(version());
-  const beside = readdirSync(SCRIPTS, { recursive: true }).filter((path) => !path.endsWith('.yml') || path.startsWith('files')).sort();
+  const script = readFileSync(join(SCRIPTS, `${name}.yml`), 'utf8');
+  const beside = readdirSync(SCRIPTS, { recursive: true }).filter((path) => path.startsWith('files') || script.includes(`./${path}`)).sort();
   const files = [`${name}.yml`, ...beside].map((path) => join(SCRIPTS, path)).filter((path) => statSync(path).isFile());
   for (const path of [...files, ...DECIDING]) hash.update(read(path));
   return hash.digest('hex');

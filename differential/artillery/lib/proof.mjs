@@ -9,12 +9,13 @@ export function proof(source, name) {
   return [body, ...[...constants].map((constant) => item(lines, `const ${constant}:`) ?? '')].join('\n');
 }
 
-/** From the line that starts with these words to the one that closes it, which is as far from the edge. */
+/** From the line that starts with these words to the one that closes it and does nothing else, as far from the edge. */
 function item(lines, words) {
   const from = lines.findIndex((line) => line.replace(/^ *((pub|async)(\(crate\))? )*/, '').startsWith(words));
   if (from < 0) return undefined;
   if (lines[from].endsWith(';')) return lines[from];
+  const ends = ['fn ', 'test('].some((kind) => words.startsWith(kind)) ? ['}', '});'] : ['];', '};', ');'];
   const edge = lines[from].match(/^ */)[0];
-  const length = lines.slice(from + 1).findIndex((line) => /^[}\])]/.test(line.slice(edge.length)) && line.startsWith(edge));
+  const length = lines.slice(from + 1).findIndex((line) => ends.some((end) => line === edge + end));
   return lines.slice(from, from + length + 2).join('\n');
 }

@@ -160,11 +160,11 @@ test('each aspect of each script is to be seen', () => {
 });
 
 test('what Artillery did is kept until a file changes that decides it', () => {
-  const one = { name: 'verbs' };
-  const changed = (file) => sum(one, (path) => (path.endsWith(file) ? 'changed' : 'as it was'));
+  const changed = (file, name = 'functions') => sum({ name }, (path) => (path.endsWith(file) ? 'changed' : 'as it was'));
   const as = changed('nothing');
-  for (const file of ['/verbs.yml', '/functions.cjs', '/files/people.csv', '/tools.mjs', '/target.mjs', '/multipart.mjs', '/process.mjs']) assert.notEqual(changed(file), as, file);
+  for (const file of ['/functions.yml', '/functions.cjs', '/files/people.csv', '/tools.mjs', '/target.mjs', '/multipart.mjs', '/process.mjs']) assert.notEqual(changed(file), as, file);
   assert.equal(changed('/cookies.yml'), as);
+  assert.equal(changed('/functions.cjs', 'verbs'), changed('nothing', 'verbs'));
 });
 
 test('a case says in its first comments what it shows and how it is run', () => {
