@@ -5,11 +5,11 @@
 //     node differential/artillery/run.mjs quick       those marked so, as `make test` does
 //     node differential/artillery/run.mjs NAME …      some; with DETAILS=1 everything that differs is printed
 //
-// Ends with 1 when something differs that differences.json does not declare, or, after a run of all, when a declared
-// difference was not seen.
+// Ends with 1 when something differs that differences.json does not declare, or when a difference declared for one of these
+// scripts was not seen.
 import { availableParallelism } from 'node:os';
 import { cases, read } from './lib/cases.mjs';
-import { differences, judge } from './lib/compare.mjs';
+import { apart, differences, judge, nowhere, settled } from './lib/compare.mjs';
 import { declared } from './lib/declared.mjs';
 import { install, run } from './lib/tools.mjs';
 
@@ -25,13 +25,13 @@ await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, wo
 process.exitCode = told(results) ? 0 : 1;
 
 async function worker() {
-  for (let one = queue.shift(); one; one = queue.shift()) results.push(await compared(one));
+  for (let one = queue.shift(); one; one = queue.shift()) results.push(await settled((again) => compared({ ...one, again })));
 }
 
 async function compared(one) {
   const artillery = await run('artillery', one);
   const sonagi = await run('sonagi', one);
-  return { one, artillery, sonagi, ...judge(one.name, differences(artillery, sonagi), rows) };
+  return { one, artillery, sonagi, ...judge(one.name, differences(artillery, sonagi, one), rows, apart(artillery, sonagi)) };
 }
 
 /** Prints the table and what is open; true when all is as declared. */
@@ -45,8 +45,8 @@ function told(results) {
   }
   const open = results.filter((result) => result.open.length > 0);
   for (const result of open) detail(result);
-  const unseen = all ? rows.filter((row) => row.shown_by && !results.some(({ known }) => known.some((one) => one.row.id === row.id))) : [];
-  for (const row of unseen) console.log(`\ndeclared and not seen: ${row.id}: ${row.about}`);
+  const unseen = [...results.flatMap(({ one, stale }) => stale.map((claim) => ({ ...claim, where: one.name }))), ...(all ? nowhere(results, rows) : [])];
+  for (const { row, aspect, where = 'all scripts' } of unseen) console.log(`\ndeclared and not seen: ${row.id} (${row.about}): ${aspect} of ${where}`);
   const same = results.filter((result) => result.open.length + result.known.filter(({ row }) => !everywhere(row)).length === 0);
   console.log(`\ndifferential: ${results.length} scripts, ${same.length} the same, ${results.length - same.length - open.length} as declared, ${open.length} otherwise`);
   return open.length + unseen.length === 0;

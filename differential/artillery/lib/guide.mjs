@@ -24,7 +24,12 @@ const cell = (text) => text.replaceAll('|', '\\|');
 function evidence({ shown_by = [], tests = [] }) {
   const scripts = [...new Set(shown_by.map(({ script }) => script))];
   const named = scripts.includes('*') ? ['all scripts'] : scripts.map((script) => `[${script}](../differential/artillery/scripts/${script}.yml)`);
-  return [...named, ...tests.map((test) => `\`${test.split('::')[1]}\` in [${test.split('::')[0].split('/').at(-1)}](../${test.split('::')[0]})`)].join(', ');
+  return [...named, ...tests.map(proof)].join(', ');
+}
+
+function proof(test) {
+  const [file, name] = test.split('::');
+  return `\`${name}\` in [${file.split('/').at(-1)}](../${file})`;
 }
 
 /** The guide as it should be, and as it is. */

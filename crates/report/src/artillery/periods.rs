@@ -121,12 +121,16 @@ impl Span {
     }
 }
 
-fn metrics(metrics: &Metrics, span: Span) -> Map<String, Value> {
+fn metrics(metrics: &Metrics, mut span: Span) -> Map<String, Value> {
     let numbers = |all: &BTreeMap<String, f64>| -> Map<String, Value> {
         all.iter().map(|(name, value)| (name.clone(), number(*value))).collect()
     };
     let summaries: Map<String, Value> =
         metrics.summaries.iter().map(|(name, values)| (name.clone(), summary(values))).collect();
+    if summaries.is_empty() {
+        // What was timed has no name in Artillery's report: a function, say.
+        span.histograms = None;
+    }
     let mut told = Map::new();
     told.insert("counters".to_owned(), numbers(&metrics.counters).into());
     let rates = metrics.rates.iter().map(|(name, rate)| (name.clone(), (rate * 10.0).round() / 10.0));

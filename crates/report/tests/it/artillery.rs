@@ -128,11 +128,15 @@ const SECOND: i64 = 1_000_000_000;
 
 /// Seconds of a run that began at 10:00:07, with so many requests in each.
 fn followed(requests: &[u64]) -> Value {
+    followed_of(OperationKind::Http, requests)
+}
+
+fn followed_of(kind: OperationKind, requests: &[u64]) -> Value {
     let header = Header {
         started: "2026-11-20T10:00:07Z".into(),
         shards: 1,
         scenarios: vec!["only".into()],
-        operations: vec![Operation { name: "GET /".into(), kind: OperationKind::Http }],
+        operations: vec![Operation { name: "GET /".into(), kind }],
         ..Header::default()
     };
     let (mut totals, mut recorder) = (Totals::new(&header, Rules::default()), Recorder::new(1, 1));
@@ -186,6 +190,16 @@ fn a_period_is_ten_seconds_of_the_clock_and_only_those_with_something_in_them_ar
     assert_eq!(report["aggregate"]["rates"]["http.request_rate"], 2.9, "102 in 35 s");
     assert_eq!(report["aggregate"]["period"], ms(40));
     assert_eq!(report["intermediate"][0]["summaries"]["http.response_time"]["p95"], 2);
+}
+
+#[test]
+fn a_report_says_when_times_came_where_it_has_times() {
+    let report = followed_of(OperationKind::Function, &[1]);
+    for part in [&report["aggregate"], &report["intermediate"][0]] {
+        assert_eq!((&part["summaries"], &part["counters"]["http.requests"]), (&json!({}), &json!(1)));
+        assert_eq!((part.get("firstHistogramAt"), part.get("lastHistogramAt")), (None, None), "{part}");
+        assert_eq!(part["firstMetricAt"], part["firstCounterAt"]);
+    }
 }
 
 #[test]

@@ -346,7 +346,7 @@ const CASES: &[Case] = &[
         config,
         "  http: {extendedMetrics: yes please}\n",
         &[
-            r#"4:27: extendedMetrics wants true or false; got the text "yes please | e.g. `extendedMetrics: true`""#,
+            r#"4:27: extendedMetrics wants true or false; got the text "yes please" | e.g. `extendedMetrics: true`"#,
         ],
     ),
     (
