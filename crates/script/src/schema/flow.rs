@@ -3,12 +3,12 @@
 use super::functions::FUNCTIONS;
 use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 use super::{
-    Area, CAPTURE, EXPECTED, FORM_PART, MATCH, PULL_CONNECT, SOCKETIO, STOMP_CONNECT, ignored, key, refused,
+    Area, CAPTURE, EXPECTED, FORM_PART, MATCH, PULL_CONNECT, SECONDS, SOCKETIO, STOMP_CONNECT, ignored, key,
+    refused,
 };
 
 const VALUES: &str = "a mapping of names to texts or lists of them";
 const TEXTS: &str = "a mapping of names to texts";
-const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 const CAPTURES: &str = "a capture or a list of them";
 const MATCHES: &str = "a match or a list of them";
 const WITH_NAME: &str = "Name of the step in the report.";

@@ -4,6 +4,7 @@
 //! `docs/scripts.md`. What a key *does* is in the reader of its place.
 
 mod config;
+mod connections;
 mod editor;
 mod flow;
 mod functions;
@@ -13,6 +14,7 @@ mod turns;
 mod verdict;
 
 pub(crate) use config::*;
+pub(crate) use connections::*;
 pub(crate) use editor::editor;
 pub(crate) use flow::*;
 pub(crate) use functions::FUNCTION_STEP;
@@ -20,6 +22,9 @@ pub(crate) use response::*;
 pub(crate) use transports::*;
 pub(crate) use turns::{LOG, LOOP, PARALLEL, THINK};
 pub(crate) use verdict::*;
+
+/// How a time is written.
+const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 
 /// A place in a script that has a fixed set of keys.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! The keys of everything that came with further transports: their blocks of `config`, reconnecting, matrix and service, and
 //! the steps every engine knows.
 
-use super::{Area, CAPTURE, Key, MATCH, ignored, key, refused};
+use super::{Area, CAPTURE, Key, MATCH, SECONDS, ignored, key, refused};
 
-const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 const TEXTS: &str = "a mapping of names to texts";
 const ADDRESS: &str = "an address, absolute or relative to the target";
 const STEPS: &str = "a step, or a list of steps";

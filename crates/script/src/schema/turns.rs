@@ -1,8 +1,7 @@
 //! The keys of steps that say when, how often and whether others are done.
 
-use super::{Area, key};
+use super::{Area, SECONDS, key};
 
-const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 pub(super) const IF_TRUE: &str = "an expression over variables, or the name of a function";
 pub(super) const ABOUT_IF_TRUE: &str = "Skips the step unless it holds.";
 pub(super) const EXAMPLE_IF_TRUE: &str = "\"tries < 3 and not done\"";

@@ -1,8 +1,6 @@
 //! The keys of what a run is judged by: `config.ensure` and `config.delivery`.
 
-use super::{Area, ignored, key};
-
-const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
+use super::{Area, SECONDS, ignored, key};
 
 pub(crate) const ENSURE: Area = Area {
     name: "ensure",
