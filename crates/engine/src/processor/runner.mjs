@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import nodeModule, { createRequire } from 'node:module';
 import { Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { format } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -39,6 +40,9 @@ flush();
 // Whoever ends the run with a signal means the engine, which winds down and then closes the socket: calls under way are
 // still answered.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+
+// Where the two share a core the engine goes first: when something is sent is its promise, how long a function takes is not.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 // A function in an endless loop keeps this thread from seeing that the socket is closed: another one looks for the engine.
 new Worker(
