@@ -84,7 +84,9 @@ test('times differ when they are of another unit or another thing, not when one 
   const timed = (min, median, count = 3) => report({ summaries: { s: { count, min, median, max: 9999 } } });
   assert.deepEqual(aspects(timed(200, 203), timed(201, 250)), []);
   assert.deepEqual(aspects(timed(900, 900), timed(0.9, 0.9)), ['times s']);
-  assert.deepEqual(aspects(timed(900, 940), timed(900, 90)), ['times s']);
+  const evenly = { evenly: true };
+  assert.deepEqual(differences(timed(900, 940), timed(900, 90), evenly).map(({ aspect }) => aspect), ['times s']);
+  assert.deepEqual(differences(timed(900, 940), timed(900, 90)), []);
   assert.deepEqual(aspects(timed(5000, 5000), timed(7000, 7000)), []);
   assert.deepEqual(aspects(timed(5, 5), timed(5, 5, 4)), ['summary s']);
 });
