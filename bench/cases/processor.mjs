@@ -10,8 +10,8 @@ const USERS = 1000;
 /** Think times of the script: what a session takes when everything else takes no time. */
 const THINK_MS = 2000;
 /** Arrivals a second: the one the claim is about, below it, and above it, to find where it ends. */
-const OURS = [250, 500, 750, 1000];
-const THEIRS = [25, 50, 100, 200];
+const OURS = [250, 400, 500, 750];
+const THEIRS = [100, 200, 400, 600];
 
 /** The tool's own command on the published script, laid out in the run's scratch folder, at another rate. */
 const on = (tool, rate) => ({
