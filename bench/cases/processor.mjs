@@ -25,12 +25,13 @@ const on = (tool, rate) => ({
   },
 });
 
-function figures({ completed, planned, lag, session, errors }) {
+function figures({ completed, planned, lag, session, took_s, errors }) {
   const short = [errors, completed < planned && `${planned - completed} of ${planned} users were not completed`];
   return {
     operations: completed,
     seconds: SECONDS + THINK_MS / 1000,
     completed_share: completed / planned,
+    users_per_s: completed / (took_s - THINK_MS / 1000),
     lag_p99_ms: lag,
     // Login, three requests, connecting: what the target and the tool took.
     busy_p99_ms: session === undefined ? undefined : session - THINK_MS,
@@ -46,7 +47,7 @@ const bySonagi = (rate) => ({
   ...on(sonagi.script(SCRIPT), rate),
   measure: (summary) => {
     const { users, generator } = summary;
-    return figures({ completed: users.completed, planned: users.planned, lag: generator.send_lag_ms.p99, session: users.session_ms?.p99, errors: objections(summary) });
+    return figures({ completed: users.completed, planned: users.planned, lag: generator.send_lag_ms.p99, took_s: summary.duration_s, session: users.session_ms?.p99, errors: objections(summary) });
   },
 });
 
@@ -60,7 +61,7 @@ const byArtillery = (rate) => ({
   ...on(artillery.script(SCRIPT), rate),
   measure: (aggregate) => {
     const { counters, summaries } = aggregate;
-    return figures({ completed: counters['vusers.completed'] ?? 0, planned: SECONDS * rate, session: summaries['vusers.session_length']?.p99, errors: artillery.errors(aggregate) });
+    return figures({ completed: counters['vusers.completed'] ?? 0, planned: SECONDS * rate, took_s: (aggregate.lastCounterAt - aggregate.firstCounterAt) / 1000, session: summaries['vusers.session_length']?.p99, errors: artillery.errors(aggregate) });
   },
 });
 
@@ -68,11 +69,12 @@ export default {
   name: 'processor',
   title: 'A published script with its processor',
   about:
-    'Each user calls a function of the script’s `processor.ts`, which logs in and asks for three more things with axios, then connects by Socket.IO, says a word, and thinks for two seconds in all. Sonagi’s Node runs beside it on the same one core, Artillery in its own. Most of the work is axios’s in either; the *send lag* says how late Sonagi’s own part was. Artillery does not measure how late it is.',
+    'Each user calls a function of the script’s `processor.ts`, which logs in and asks for three more things with axios, then connects by Socket.IO, says a word, and thinks for two seconds in all. Sonagi’s Node runs beside it on the same one core, Artillery in its own. Most of the work is axios’s in either; the *send lag* says how late Sonagi’s own part was. Artillery does not measure how late it is: its arrivals slip, and users/s, from the first to the last without their thinking, say how many it got through.',
   operation: 'user',
   seconds: SECONDS + 3,
   headline: 'cpu_us',
   measures: {
+    users_per_s: { label: 'users/s that got through', better: 'higher' },
     completed_share: { label: 'completed', unit: 'share', better: 'higher' },
     lag_p99_ms: { label: 'send lag p99, ms', better: 'lower' },
     busy_p99_ms: { label: 'p99 beyond think times, ms', better: 'lower' },
