@@ -23,7 +23,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
 /// A shard's clock; shared by all that lives on the shard.
-pub(crate) struct Clock {
+pub struct Clock {
     epoch: Instant,
     timers: RefCell<Timers>,
     alarm: RefCell<Alarm>,
@@ -56,7 +56,7 @@ struct Slot {
 
 impl Clock {
     /// A clock on the kernel's timer; `epoch` is the run's start. Call within a runtime.
-    pub(crate) fn real(epoch: Instant) -> io::Result<Rc<Clock>> {
+    pub fn real(epoch: Instant) -> io::Result<Rc<Clock>> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
         #[expect(
@@ -68,7 +68,7 @@ impl Clock {
     }
 
     /// A clock on the runtime's own time, which simulations pause.
-    pub(crate) fn simulated(epoch: Instant) -> Rc<Clock> {
+    pub fn simulated(epoch: Instant) -> Rc<Clock> {
         Clock::new(epoch, Alarm::Simulated(Box::pin(tokio::time::sleep_until(epoch))))
     }
 
@@ -82,7 +82,7 @@ impl Clock {
     }
 
     /// Now, from the run's start.
-    pub(crate) fn now(&self) -> At {
+    pub fn now(&self) -> At {
         let now = Instant::now();
         match now.checked_duration_since(self.epoch) {
             Some(after) => At(after.as_nanos() as i64),
@@ -91,12 +91,12 @@ impl Clock {
     }
 
     /// Sleeps until `at`; done at once when it has passed.
-    pub(crate) fn sleep_until(self: &Rc<Self>, at: At) -> Sleep {
+    pub fn sleep_until(self: &Rc<Self>, at: At) -> Sleep {
         Sleep { clock: Rc::clone(self), at, slot: None }
     }
 
     /// Wakes every sleeper early: they look at what changed (a run that stops) and go on sleeping if nothing did.
-    pub(crate) fn wake_all(&self) {
+    pub fn wake_all(&self) {
         let wakers: Vec<Waker> =
             self.timers.borrow().slots.iter().filter_map(|slot| slot.waker.clone()).collect();
         wakers.into_iter().for_each(Waker::wake);
@@ -108,7 +108,7 @@ impl Clock {
     }
 
     /// Wakes sleepers when they are due, for ever. One task per shard runs it.
-    pub(crate) async fn drive(self: Rc<Self>) {
+    pub async fn drive(self: Rc<Self>) {
         std::future::poll_fn(|cx| self.poll_drive(cx)).await;
     }
 
@@ -225,7 +225,7 @@ impl Timers {
 }
 
 /// Until an instant; see [`Clock::sleep_until`].
-pub(crate) struct Sleep {
+pub struct Sleep {
     clock: Rc<Clock>,
     at: At,
     slot: Option<u32>,

@@ -6,7 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod clock;
+pub mod clock;
 mod collect;
 mod control;
 mod fake;

@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sonagi-report", &["sonagi-measure"]),
     ("sonagi-chat", &["sonagi-wire"]),
     ("sonagi-transpile", &[]),
+    ("sonagi-k6", &["sonagi-engine", "sonagi-measure", "sonagi-transpile", "sonagi-wire"]),
     ("sonagi-bare", &[]), // the floor shares no code with what is measured against it
     (
         "sonagi",

@@ -1,0 +1,1 @@
+//! When iterations happen, and which virtual user carries them out.

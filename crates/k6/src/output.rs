@@ -1,0 +1,1 @@
+//! Samples as they happen, in k6's file formats.

@@ -1,0 +1,1 @@
+//! The end of a test in k6's words.
