@@ -1,0 +1,139 @@
+//! What is kept of a metric's samples.
+
+use super::{Kind, Trend};
+use sonagi_measure::At;
+
+/// What is kept of the samples of a metric, or of a part of them.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // as Kind says
+pub enum Sink {
+    Counter(Counted),
+    Gauge(Gauged),
+    Rate(Rated),
+    Trend(Box<Trend>),
+}
+
+/// A counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// The sum of all values.
+    pub count: f64,
+    samples: u64,
+}
+
+/// A gauge; all 0 before its first value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gauged {
+    /// The latest value.
+    pub value: f64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    at: At,
+    samples: u64,
+}
+
+/// A rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rated {
+    /// Values other than zero.
+    pub passes: u64,
+    /// All values.
+    pub total: u64,
+}
+
+impl Rated {
+    /// Values of zero.
+    pub fn fails(&self) -> u64 {
+        self.total - self.passes
+    }
+    /// The share of passes; 0 of none.
+    pub fn rate(&self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.passes as f64 / self.total as f64 }
+    }
+}
+
+impl Sink {
+    /// One without values.
+    pub fn new(kind: Kind) -> Sink {
+        match kind {
+            Kind::Counter => Sink::Counter(Counted::default()),
+            Kind::Gauge => Sink::Gauge(Gauged::default()),
+            Kind::Rate => Sink::Rate(Rated::default()),
+            Kind::Trend => Sink::Trend(Box::new(Trend::with_room(0))),
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, value: f64, at: At) {
+        match self {
+            Sink::Counter(counted) => {
+                counted.count += value;
+                counted.samples += 1;
+            }
+            Sink::Gauge(gauged) => gauged.merge(&Gauged { value, min: value, max: value, at, samples: 1 }),
+            Sink::Rate(rated) => {
+                rated.total += 1;
+                rated.passes += u64::from(value != 0.0);
+            }
+            Sink::Trend(trend) => trend.add(value),
+        }
+    }
+
+    /// Adds what another of the same kind holds.
+    pub(super) fn merge(&mut self, other: &Sink) {
+        match (self, other) {
+            (Sink::Counter(into), Sink::Counter(other)) => {
+                into.count += other.count;
+                into.samples += other.samples;
+            }
+            (Sink::Gauge(into), Sink::Gauge(other)) => into.merge(other),
+            (Sink::Rate(into), Sink::Rate(other)) => {
+                into.total += other.total;
+                into.passes += other.passes;
+            }
+            (Sink::Trend(into), Sink::Trend(other)) => into.merge(other),
+            _ => unreachable!("a metric has one kind on all shards"),
+        }
+    }
+
+    /// What it holds, and nothing is left; with as much room as was needed.
+    pub(super) fn take(&mut self) -> Sink {
+        let fresh = match self {
+            Sink::Counter(_) => Sink::new(Kind::Counter),
+            Sink::Gauge(_) => Sink::new(Kind::Gauge),
+            Sink::Rate(_) => Sink::new(Kind::Rate),
+            Sink::Trend(trend) => Sink::Trend(Box::new(Trend::with_room(trend.count() as usize))),
+        };
+        std::mem::replace(self, fresh)
+    }
+
+    /// How many samples it has seen.
+    pub fn samples(&self) -> u64 {
+        match self {
+            Sink::Counter(counted) => counted.samples,
+            Sink::Gauge(gauged) => gauged.samples,
+            Sink::Rate(rated) => rated.total,
+            Sink::Trend(trend) => trend.count(),
+        }
+    }
+}
+
+impl Gauged {
+    fn merge(&mut self, other: &Gauged) {
+        if other.samples == 0 {
+            return;
+        }
+        if self.samples == 0 {
+            *self = *other;
+            return;
+        }
+        if other.at >= self.at {
+            (self.value, self.at) = (other.value, other.at);
+        }
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.samples += other.samples;
+    }
+}

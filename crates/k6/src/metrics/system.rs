@@ -1,0 +1,130 @@
+//! The tags k6 sets by itself, and which of them a test wants.
+
+/// A tag that is set by the tool, not by the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs)] // each is the tag of its name
+pub enum SystemTag {
+    Proto,
+    Subproto,
+    Status,
+    Method,
+    Url,
+    Name,
+    Group,
+    Check,
+    Error,
+    ErrorCode,
+    TlsVersion,
+    Scenario,
+    Service,
+    ExpectedResponse,
+    Iter,
+    Vu,
+    OcspStatus,
+    Ip,
+}
+
+use SystemTag::*;
+
+/// Every system tag with its name; those a test has without asking come first, in k6's order.
+const NAMES: [(SystemTag, &str); 18] = [
+    (Proto, "proto"),
+    (Subproto, "subproto"),
+    (Status, "status"),
+    (Method, "method"),
+    (Url, "url"),
+    (Name, "name"),
+    (Group, "group"),
+    (Check, "check"),
+    (Error, "error"),
+    (ErrorCode, "error_code"),
+    (TlsVersion, "tls_version"),
+    (Scenario, "scenario"),
+    (Service, "service"),
+    (ExpectedResponse, "expected_response"),
+    (Iter, "iter"),
+    (Vu, "vu"),
+    (OcspStatus, "ocsp_status"),
+    (Ip, "ip"),
+];
+const DEFAULTS: usize = 14;
+
+impl SystemTag {
+    /// The tag's name.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize].1
+    }
+
+    /// The tag of this name.
+    pub fn named(name: &str) -> Option<SystemTag> {
+        NAMES.iter().find(|(_, known)| *known == name).map(|(tag, _)| *tag)
+    }
+
+    /// Whether it says something that is different for every iteration: then it is told beside a sample
+    /// ([`super::Metadata`]) and makes no series of its own.
+    pub fn is_metadata(self) -> bool {
+        matches!(self, Iter | Vu)
+    }
+}
+
+/// The system tags a test wants (`systemTags`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemTags(u32);
+
+impl SystemTags {
+    /// No tag at all.
+    pub const NONE: SystemTags = SystemTags(0);
+
+    /// Exactly those of these names.
+    ///
+    /// # Errors
+    /// The first name that is no system tag's.
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<SystemTags, String> {
+        names.into_iter().try_fold(SystemTags::NONE, |set, name| {
+            SystemTag::named(name.trim()).map(|tag| set.and(tag)).ok_or_else(|| name.to_owned())
+        })
+    }
+
+    /// These and one more.
+    pub fn and(self, tag: SystemTag) -> SystemTags {
+        SystemTags(self.0 | 1 << tag as u8)
+    }
+
+    /// Whether the test wants it.
+    pub fn has(self, tag: SystemTag) -> bool {
+        self.0 & (1 << tag as u8) != 0
+    }
+
+    /// Those it wants, in k6's order.
+    pub fn iter(self) -> impl Iterator<Item = SystemTag> {
+        NAMES.into_iter().map(|(tag, _)| tag).filter(move |tag| self.has(*tag))
+    }
+}
+
+impl Default for SystemTags {
+    fn default() -> SystemTags {
+        NAMES[..DEFAULTS].iter().fold(SystemTags::NONE, |set, (tag, _)| set.and(*tag))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tests_system_tags_are_fourteen_unless_it_says_which() {
+        let names: Vec<_> = SystemTags::default().iter().map(SystemTag::name).collect();
+        assert_eq!(
+            names.join(","),
+            "proto,subproto,status,method,url,name,group,check,error,error_code,tls_version,scenario,service,expected_response"
+        );
+        let two = SystemTags::named(["iter", " url"]).unwrap();
+        assert_eq!(two.iter().collect::<Vec<_>>(), [Url, Iter]);
+        assert_eq!(SystemTags::named(["url", "nope"]), Err("nope".to_owned()));
+    }
+    #[test]
+    fn each_tag_stands_at_its_own_number() {
+        assert!(NAMES.iter().enumerate().all(|(at, (tag, _))| *tag as usize == at));
+    }
+}

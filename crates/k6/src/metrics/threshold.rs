@@ -1,0 +1,237 @@
+//! What a threshold asks: one value of a metric, compared with a number (`p(95) < 200`).
+
+use super::{Kind, Sink};
+use std::time::Duration;
+
+/// A value of a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)] // each is the word scripts write
+pub enum Aggregation {
+    Count,
+    Rate,
+    Value,
+    Avg,
+    Min,
+    Med,
+    Max,
+    /// `p(N)`, of 0 to 100.
+    Percentile(f64),
+}
+
+/// How it is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Operator {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+}
+
+/// A threshold's expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expression {
+    /// Of the metric, this value
+    pub aggregation: Aggregation,
+    /// stands so
+    pub operator: Operator,
+    /// to this number.
+    pub number: f64,
+}
+
+/// Why an expression cannot be read, or does not fit its metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misread {
+    /// No operator, or nothing on one side of it.
+    #[error(
+        "threshold \"{0}\" is no comparison\nhint: write a method, an operator (< <= > >= == === !=) and a number, as in \"p(95) < 200\""
+    )]
+    Form(String),
+    /// What is on the left is no method.
+    #[error(
+        "threshold \"{expression}\" begins with \"{method}\", which is no method\nhint: there are count, rate, value, avg, min, med, max and p(N){}",
+        several(expression)
+    )]
+    Method {
+        /// As in the script.
+        expression: String,
+        /// Its left side.
+        method: String,
+    },
+    /// `p(…)` holds no number from 0 to 100.
+    #[error("threshold \"{expression}\" asks for p({percent}), which is not a number from 0 to 100")]
+    Percent {
+        /// As in the script.
+        expression: String,
+        /// What is in the parentheses.
+        percent: String,
+    },
+    /// What is on the right is no number.
+    #[error(
+        "threshold \"{expression}\" compares with \"{number}\", which is no number{}",
+        several(expression)
+    )]
+    Number {
+        /// As in the script.
+        expression: String,
+        /// Its right side.
+        number: String,
+    },
+    /// A metric of this kind has no such value.
+    #[error("threshold \"{expression}\" cannot be applied to metric {metric}, which is a {}\nhint: a {0} has {}", .kind.name(), methods(*.kind))]
+    Unfit {
+        /// As in the script.
+        expression: String,
+        /// The metric's name.
+        metric: String,
+        /// And kind.
+        kind: Kind,
+    },
+}
+
+fn several(expression: &str) -> &'static str {
+    let joined = ["&&", "||", " and ", " or "].iter().any(|word| expression.contains(word));
+    if joined { "\nhint: a threshold is one comparison; write several as several thresholds" } else { "" }
+}
+
+fn methods(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Counter => "count and rate",
+        Kind::Gauge => "value",
+        Kind::Rate => "rate",
+        Kind::Trend => "avg, min, max, med and p(N)",
+    }
+}
+
+const OPERATORS: [(&str, Operator); 7] = [
+    ("===", Operator::Equal),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("<=", Operator::LessEqual),
+    (">=", Operator::GreaterEqual),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+];
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// Says which part of it makes no sense.
+    pub fn parse(text: &str) -> Result<Expression, Misread> {
+        let whole = text.trim();
+        let form = || Misread::Form(whole.to_owned());
+        let at = whole.find(['<', '>', '=', '!']).ok_or_else(form)?;
+        let (sign, operator) =
+            OPERATORS.into_iter().find(|(sign, _)| whole[at..].starts_with(sign)).ok_or_else(form)?;
+        let (left, right) = (whole[..at].trim(), whole[at + sign.len()..].trim());
+        if left.is_empty() || right.is_empty() {
+            return Err(form());
+        }
+        let aggregation = aggregation(whole, left)?;
+        let number = right
+            .parse()
+            .map_err(|_| Misread::Number { expression: whole.to_owned(), number: right.to_owned() })?;
+        Ok(Expression { aggregation, operator, number })
+    }
+
+    /// Whether a metric of this kind has the value.
+    pub fn fits(&self, kind: Kind) -> bool {
+        use Aggregation::*;
+        match kind {
+            Kind::Counter => matches!(self.aggregation, Count | Rate),
+            Kind::Gauge => matches!(self.aggregation, Value),
+            Kind::Rate => matches!(self.aggregation, Rate),
+            Kind::Trend => matches!(self.aggregation, Avg | Min | Med | Max | Percentile(_)),
+        }
+    }
+
+    /// Whether it holds. A rate of nothing always does, as in k6: there was nothing that could have failed.
+    pub(super) fn holds(&self, sink: &mut Sink, elapsed: Duration) -> bool {
+        if let Sink::Rate(rated) = sink
+            && rated.total == 0
+        {
+            return true;
+        }
+        let value = self.aggregation.of(sink, elapsed).unwrap_or(0.0);
+        match self.operator {
+            Operator::Less => value < self.number,
+            Operator::LessEqual => value <= self.number,
+            Operator::Greater => value > self.number,
+            Operator::GreaterEqual => value >= self.number,
+            Operator::Equal => value == self.number,
+            Operator::NotEqual => value != self.number,
+        }
+    }
+}
+
+impl Aggregation {
+    /// Reads a method's name alone, as `summaryTrendStats` has them.
+    pub fn named(text: &str) -> Option<Aggregation> {
+        aggregation(text, text).ok()
+    }
+
+    /// As scripts write it.
+    pub fn name(self) -> String {
+        match self {
+            Aggregation::Count => "count".to_owned(),
+            Aggregation::Rate => "rate".to_owned(),
+            Aggregation::Value => "value".to_owned(),
+            Aggregation::Avg => "avg".to_owned(),
+            Aggregation::Min => "min".to_owned(),
+            Aggregation::Med => "med".to_owned(),
+            Aggregation::Max => "max".to_owned(),
+            Aggregation::Percentile(percent) => format!("p({percent})"),
+        }
+    }
+
+    /// This value of what a sink holds; None where it has none.
+    pub fn of(self, sink: &mut Sink, elapsed: Duration) -> Option<f64> {
+        Some(match (self, sink) {
+            (Aggregation::Count, Sink::Counter(counted)) => counted.count,
+            (Aggregation::Rate, Sink::Counter(counted)) => match elapsed.as_secs_f64() {
+                0.0 => 0.0,
+                seconds => counted.count / seconds,
+            },
+            (Aggregation::Rate, Sink::Rate(rated)) => rated.rate(),
+            (Aggregation::Value, Sink::Gauge(gauged)) => gauged.value,
+            (Aggregation::Min, Sink::Gauge(gauged)) => gauged.min,
+            (Aggregation::Max, Sink::Gauge(gauged)) => gauged.max,
+            (Aggregation::Count, Sink::Trend(trend)) => trend.count() as f64,
+            (Aggregation::Avg, Sink::Trend(trend)) => trend.avg(),
+            (Aggregation::Min, Sink::Trend(trend)) => trend.min(),
+            (Aggregation::Max, Sink::Trend(trend)) => trend.max(),
+            (Aggregation::Med, Sink::Trend(trend)) => trend.med(),
+            (Aggregation::Percentile(percent), Sink::Trend(trend)) => trend.percentile(percent),
+            _ => return None,
+        })
+    }
+}
+
+fn aggregation(whole: &str, text: &str) -> Result<Aggregation, Misread> {
+    Ok(match text {
+        "count" => Aggregation::Count,
+        "rate" => Aggregation::Rate,
+        "value" => Aggregation::Value,
+        "avg" => Aggregation::Avg,
+        "min" => Aggregation::Min,
+        "med" => Aggregation::Med,
+        "max" => Aggregation::Max,
+        _ => {
+            let Some(percent) = text.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')')) else {
+                return Err(Misread::Method { expression: whole.to_owned(), method: text.to_owned() });
+            };
+            match percent.parse() {
+                Ok(number @ 0.0..=100.0) => Aggregation::Percentile(number),
+                _ => {
+                    return Err(Misread::Percent {
+                        expression: whole.to_owned(),
+                        percent: percent.to_owned(),
+                    });
+                }
+            }
+        }
+    })
+}

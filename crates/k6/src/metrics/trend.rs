@@ -1,0 +1,198 @@
+//! The values of a trend: all of them while they are few, buckets beyond.
+//!
+//! Up to [`Trend::EXACT`] values, percentiles are k6's to the last digit: the sorted values, read at p·(n−1) with linear
+//! interpolation. Beyond, values are counted in buckets, 512 to each power of two, and a percentile is read the same way from
+//! the middles of the buckets: no further from the exact one than 1/1024 (0.1 %) of it. Count, sum, least and greatest stay exact.
+//!
+//! The buckets are cut from the number itself (its sign, its exponent, nine bits of its mantissa) because a script's trend may
+//! hold anything, negative numbers and fractions of any size, where a latency histogram knows microseconds from one up.
+
+/// Leading bits of a number that choose its page: sign and exponent.
+const PAGE_BITS: u32 = 12;
+/// Bits of its mantissa that choose the bucket on the page.
+const BUCKET_BITS: u32 = 9;
+const BUCKETS: usize = 1 << BUCKET_BITS;
+
+/// The values of a trend.
+#[derive(Clone, Debug)]
+pub struct Trend {
+    count: u64,
+    sum: f64,
+    min: f64,
+    max: f64,
+    /// Values not in buckets yet; all of them while `pages` is empty.
+    values: Vec<f64>,
+    sorted: bool,
+    /// By page, 4 KiB each; in the order of the numbers they hold.
+    pages: Vec<(u16, Box<[u64; BUCKETS]>)>,
+}
+
+impl Trend {
+    /// As long as there are no more values than this, percentiles are exact.
+    pub const EXACT: usize = 16_384;
+
+    /// One without values, with room for some.
+    pub(super) fn with_room(values: usize) -> Trend {
+        let values = Vec::with_capacity(values.min(Trend::EXACT));
+        Trend { count: 0, sum: 0.0, min: 0.0, max: 0.0, values, sorted: false, pages: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, value: f64) {
+        if self.values.len() == Trend::EXACT {
+            self.into_buckets();
+        }
+        self.values.push(value);
+        self.sorted = false;
+        self.sum += value;
+        if self.count == 0 {
+            (self.min, self.max) = (value, value);
+        } else {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        }
+        self.count += 1;
+    }
+
+    /// Adds all of `other`'s values.
+    pub(super) fn merge(&mut self, other: &Trend) {
+        if other.count == 0 {
+            return;
+        }
+        (self.min, self.max) = match self.count {
+            0 => (other.min, other.max),
+            _ => (self.min.min(other.min), self.max.max(other.max)),
+        };
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sorted = false;
+        for (page, counts) in &other.pages {
+            let into = self.page(*page);
+            into.iter_mut().zip(counts.iter()).for_each(|(into, count)| *into += count);
+        }
+        self.values.extend_from_slice(&other.values);
+        if self.values.len() > Trend::EXACT || !self.pages.is_empty() {
+            self.into_buckets();
+        }
+    }
+
+    fn into_buckets(&mut self) {
+        let mut values = std::mem::take(&mut self.values);
+        for value in values.drain(..) {
+            let (page, bucket) = place(value);
+            self.page(page)[bucket] += 1;
+        }
+        self.values = values;
+    }
+
+    fn page(&mut self, page: u16) -> &mut [u64; BUCKETS] {
+        let at = match self.pages.binary_search_by_key(&page, |(page, _)| *page) {
+            Ok(at) => at,
+            Err(at) => {
+                self.pages.insert(at, (page, Box::new([0; BUCKETS])));
+                at
+            }
+        };
+        &mut self.pages[at].1
+    }
+
+    /// How many values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+    /// Their sum.
+    pub fn sum(&self) -> f64 {
+        self.sum
+    }
+    /// The least; 0 without values.
+    pub fn min(&self) -> f64 {
+        self.min
+    }
+    /// The greatest; 0 without values.
+    pub fn max(&self) -> f64 {
+        self.max
+    }
+    /// Their average; 0 without values.
+    pub fn avg(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
+    }
+    /// Whether percentiles are exact.
+    pub fn is_exact(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// The value that `percent` of all do not exceed, as k6 reads it; 0 without values.
+    pub fn percentile(&mut self, percent: f64) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let rank = percent / 100.0 * (self.count as f64 - 1.0);
+        let below = rank.floor();
+        let (low, high) = (self.ranked(below as u64), self.ranked(rank.ceil() as u64));
+        low + (high - low) * (rank - below)
+    }
+
+    /// The middle value.
+    pub fn med(&mut self) -> f64 {
+        self.percentile(50.0)
+    }
+
+    /// The value at this place of all in order.
+    fn ranked(&mut self, rank: u64) -> f64 {
+        if self.pages.is_empty() {
+            if !self.sorted {
+                self.values.sort_unstable_by(f64::total_cmp);
+                self.sorted = true;
+            }
+            return self.values[(rank as usize).min(self.values.len() - 1)];
+        }
+        if !self.values.is_empty() {
+            self.into_buckets();
+        }
+        // The least and the greatest are known; between them a bucket's middle speaks for what is in it.
+        if rank == 0 {
+            return self.min;
+        }
+        if rank + 1 >= self.count {
+            return self.max;
+        }
+        let mut before = 0;
+        for (page, counts) in &self.pages {
+            let on_page: u64 = counts.iter().sum();
+            if before + on_page <= rank {
+                before += on_page;
+                continue;
+            }
+            for (bucket, count) in counts.iter().enumerate() {
+                before += count;
+                if before > rank {
+                    return middle(*page, bucket).clamp(self.min, self.max);
+                }
+            }
+        }
+        self.max
+    }
+}
+
+/// Numbers as unsigned integers of the same order.
+fn ordered(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+fn unordered(bits: u64) -> f64 {
+    f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
+}
+
+fn place(value: f64) -> (u16, usize) {
+    let bits = ordered(value);
+    let bucket = (bits >> (64 - PAGE_BITS - BUCKET_BITS)) as usize & (BUCKETS - 1);
+    ((bits >> (64 - PAGE_BITS)) as u16, bucket)
+}
+
+fn middle(page: u16, bucket: usize) -> f64 {
+    let low = u64::from(page) << (64 - PAGE_BITS) | (bucket as u64) << (64 - PAGE_BITS - BUCKET_BITS);
+    let high = low | ((1 << (64 - PAGE_BITS - BUCKET_BITS)) - 1);
+    let (low, high) = (unordered(low), unordered(high));
+    low + (high - low) / 2.0
+}
