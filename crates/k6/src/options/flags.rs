@@ -1,0 +1,186 @@
+//! The flags of `sonagi run script.js`, which are k6's, and the tier they make.
+
+use super::environment::{LISTS, dns, list, stage};
+use super::problem::{Problem, Problems};
+use super::span;
+use super::table::KNOWN;
+use serde_json::{Map, Value};
+
+/// One flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flag {
+    /// Its name without dashes.
+    pub name: &'static str,
+    /// Its letter.
+    pub short: Option<char>,
+    /// What follows it.
+    pub takes: Takes,
+    /// The variable that says the same, for flags that are no options; "" without.
+    pub variable: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+}
+
+/// What follows a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing, or `=true`, `=false`.
+    Switch,
+    /// A value of this name.
+    One(&'static str),
+    /// A value, and the flag may be repeated.
+    Many(&'static str),
+    /// A value after `=`, or nothing, which means the second.
+    Perhaps(&'static str, &'static str),
+}
+
+impl Flag {
+    /// The option it sets; None: it is for whoever runs the test to read.
+    pub fn option(&self) -> Option<&'static str> {
+        KNOWN.iter().find(|known| known.flag == self.name).map(|known| known.name)
+    }
+}
+
+const fn flag(name: &'static str, takes: Takes, help: &'static str) -> Flag {
+    Flag { name, short: None, takes, variable: "", help }
+}
+
+const fn short(letter: char, of: Flag) -> Flag {
+    Flag { short: Some(letter), ..of }
+}
+
+const fn or(variable: &'static str, of: Flag) -> Flag {
+    Flag { variable, ..of }
+}
+
+use Takes::{Many, One, Perhaps, Switch};
+
+/// All flags, in the order of help.
+pub const FLAGS: &[Flag] = &[
+    short('u', flag("vus", One("N"), "Virtual users.")),
+    short('d', flag("duration", One("TIME"), "How long they iterate, as 1m30s.")),
+    short('i', flag("iterations", One("N"), "Iterations of all virtual users together.")),
+    short(
+        's',
+        flag("stage", Many("TIME:N"), "A stage: virtual users to reach, and how long it takes, as 10s:50."),
+    ),
+    flag("execution-segment", One("SEGMENT"), "Run a part of the test (not supported)."),
+    flag("execution-segment-sequence", One("SEGMENTS"), "How the test is cut into parts (not supported)."),
+    short('p', flag("paused", Switch, "Accepted and ignored: a test starts at once.")),
+    flag("no-setup", Switch, "Leave out setup()."),
+    flag("no-teardown", Switch, "Leave out teardown()."),
+    flag("max-redirects", One("N"), "Redirects followed per request [10]."),
+    flag("batch", One("N"), "Requests of one http.batch() in flight at once [20]."),
+    flag("batch-per-host", One("N"), "The same, per host [6]."),
+    flag("rps", One("N"), "Most HTTP requests a second, of all virtual users together."),
+    flag("user-agent", One("TEXT"), "User-Agent of HTTP requests."),
+    flag(
+        "http-debug",
+        Perhaps("WHAT", "headers"),
+        "Print requests and responses; with =full their bodies, too.",
+    ),
+    flag("insecure-skip-tls-verify", Switch, "Accept any certificate."),
+    flag("no-connection-reuse", Switch, "A new connection for every request."),
+    flag("no-vu-connection-reuse", Switch, "New connections in every iteration."),
+    flag("min-iteration-duration", One("TIME"), "Shorter iterations wait for it."),
+    short('w', flag("throw", Switch, "Failed requests throw.")),
+    flag("blacklist-ip", Many("CIDR"), "Addresses that must not be called."),
+    flag("block-hostnames", Many("PATTERN"), "Hosts that must not be called, as *.example.com."),
+    flag("summary-trend-stats", Many("STATS"), "What the summary says of trends, as avg,p(99)."),
+    flag("summary-time-unit", One("UNIT"), "The summary's unit of time: s, ms or us."),
+    flag("system-tags", Many("TAGS"), "System tags that samples carry, instead of the usual ones."),
+    flag("tag", Many("NAME=VALUE"), "A tag for every sample."),
+    flag("console-output", One("FILE"), "Where the script's console writes."),
+    flag("discard-response-bodies", Switch, "Read bodies of responses and drop them."),
+    flag("local-ips", One("RANGES"), "Addresses virtual users call from, in turn."),
+    flag("dns", One("CONFIG"), "How names are resolved [ttl=5m,select=random,policy=preferIPv4]."),
+    or(
+        "K6_INCLUDE_SYSTEM_ENV_VARS",
+        flag("include-system-env-vars", Switch, "__ENV holds the environment [true]."),
+    ),
+    or(
+        "K6_COMPATIBILITY_MODE",
+        flag("compatibility-mode", One("MODE"), "extended or base: base leaves out `global` [extended]."),
+    ),
+    or("K6_TYPE", short('t', flag("type", One("TYPE"), "What the script is: js."))),
+    short(
+        'e',
+        flag("env", Many("NAME=VALUE"), "A variable of __ENV; NAME alone passes on the environment's."),
+    ),
+    or("K6_NO_THRESHOLDS", flag("no-thresholds", Switch, "Leave out thresholds.")),
+    or("K6_NO_SUMMARY", flag("no-summary", Switch, "No summary at the end, as --summary-mode=disabled.")),
+    or("K6_SUMMARY_MODE", flag("summary-mode", One("MODE"), "compact, full, legacy or disabled [compact].")),
+    or("K6_SUMMARY_EXPORT", flag("summary-export", One("FILE"), "Write the summary as JSON.")),
+    short(
+        'o',
+        flag(
+            "out",
+            Many("OUTPUT"),
+            "Where samples go: json=FILE, csv=FILE; a name ending in .gz is compressed.",
+        ),
+    ),
+    short('l', flag("linger", Switch, "Accepted and ignored: there is no API server.")),
+    flag("no-usage-report", Switch, "Accepted and ignored: nothing is reported to anybody."),
+    or("K6_CONFIG", short('c', flag("config", One("FILE"), "Options as JSON, below the script's."))),
+    or("K6_LOG_FORMAT", flag("log-format", One("FORMAT"), "text, json or raw.")),
+    or("K6_LOG_OUTPUT", flag("log-output", One("OUTPUT"), "stderr, stdout, none or file=FILE [stderr].")),
+    or("K6_NO_COLOR", flag("no-color", Switch, "No colours.")),
+    short('q', flag("quiet", Switch, "No progress.")),
+    or("K6_VERBOSE", short('v', flag("verbose", Switch, "Say more."))),
+];
+
+/// The tier of the command line: each flag that was given, by name, with its values in their order.
+///
+/// Flags that set no option are passed over. A switch without value counts as `true`.
+pub fn flags_to_tier(given: &[(&str, Vec<String>)]) -> Result<Map<String, Value>, Problems> {
+    let mut tier = Map::new();
+    let mut problems = Vec::new();
+    for (flag, values) in given {
+        let Some(known) = KNOWN.iter().find(|known| !known.flag.is_empty() && known.flag == *flag) else {
+            continue;
+        };
+        let takes = FLAGS.iter().find(|it| it.name == *flag).map(|it| it.takes);
+        match value(known.name, takes, values) {
+            Ok(value) => drop(tier.insert(known.name.to_string(), value)),
+            Err(text) => problems.push(Problem { place: format!("--{flag}"), text, hint: None }),
+        }
+    }
+    if problems.is_empty() { Ok(tier) } else { Err(Problems(problems)) }
+}
+
+fn value(option: &str, takes: Option<Takes>, values: &[String]) -> Result<Value, String> {
+    let last = values.last().map_or("", String::as_str);
+    Ok(match option {
+        "stages" => {
+            let stages: Vec<Value> = values.iter().flat_map(|text| text.split(',')).map(stage).collect();
+            for stage in &stages {
+                let time = stage["duration"].as_str().ok_or("a stage needs a length of time, as 10s:50")?;
+                span::with_units(time).map_err(|what| format!("\"{time}\" {what}"))?;
+            }
+            Value::Array(stages)
+        }
+        "duration" | "minIterationDuration" => {
+            // Without a unit seconds may be meant, or milliseconds: k6 asks, too.
+            span::with_units(last).map_err(|what| format!("\"{last}\" {what}, write it as 1m30s"))?;
+            last.into()
+        }
+        "tags" => {
+            let pair = |text: &String| match text.split_once('=') {
+                Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                    Ok((name.to_string(), value.into()))
+                }
+                _ => Err(format!("\"{text}\" is no NAME=VALUE")),
+            };
+            Value::Object(values.iter().map(pair).collect::<Result<_, _>>()?)
+        }
+        "dns" => dns(last),
+        "out" => values.iter().map(|text| Value::from(text.as_str())).collect(),
+        _ if LISTS.contains(&option) => list(&values.join(",")),
+        _ if takes == Some(Takes::Switch) => match last {
+            "" | "true" => true.into(),
+            "false" => false.into(),
+            other => return Err(format!("must be true or false, is \"{other}\"")),
+        },
+        _ => last.into(),
+    })
+}
