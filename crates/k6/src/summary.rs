@@ -13,7 +13,7 @@ mod text;
 
 pub use figures::TimeUnit;
 
-use crate::metrics::{Contains, Kind, Store};
+use crate::metrics::{Aggregation, Contains, Kind, Store};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -56,6 +56,12 @@ impl Default for Facts {
 
 /// What is said of trends when the test does not say what.
 pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+
+/// Whether `summaryTrendStats` may name it.
+pub fn is_trend_stat(text: &str) -> bool {
+    use Aggregation::{Avg, Count, Max, Med, Min, Percentile};
+    matches!(Aggregation::named(text), Some(Avg | Count | Max | Med | Min | Percentile(_)))
+}
 
 /// All an end-of-test summary says.
 #[derive(Clone, Debug)]

