@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod executor;
+mod json;
 pub mod metrics;
 pub mod options;
 pub mod output;
