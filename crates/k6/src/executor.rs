@@ -1,1 +1,0 @@
-//! When iterations happen, and which virtual user carries them out.
