@@ -8,6 +8,12 @@
 pub mod executor;
 mod json;
 pub mod metrics;
+mod modules;
 pub mod options;
 pub mod output;
+pub mod run;
+mod runtime;
+mod shard;
 pub mod summary;
+
+pub use shard::{Level, Line};

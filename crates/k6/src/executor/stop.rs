@@ -69,6 +69,11 @@ struct Inner {
 }
 
 impl Stop {
+    /// One that nothing sets.
+    pub fn never(clock: &Rc<Clock>) -> Stop {
+        Stop::new(At(i64::MAX), clock, &Arc::default())
+    }
+
     /// One that sets itself at `deadline`, or when the test is aborted.
     pub fn new(deadline: At, clock: &Rc<Clock>, abort: &Arc<Abort>) -> Stop {
         let (clock, abort) = (Rc::clone(clock), Arc::clone(abort));
@@ -117,7 +122,7 @@ impl Stop {
     }
 
     /// Time to give up.
-    pub(super) fn pull(&self) {
+    pub(crate) fn pull(&self) {
         self.inner.pulled.set(true);
         self.wake();
     }
