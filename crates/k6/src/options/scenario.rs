@@ -432,7 +432,7 @@ fn stage(value: &Value, strict: bool, reading: &mut Reading<'_>) -> Value {
         match same(name, ["duration", "target"]) {
             Some(_) if member.is_null() => {}
             Some("duration") => {
-                stage["duration"] = read::time(member, &mut reading.within("duration")).into()
+                stage["duration"] = read::time(member, &mut reading.within("duration")).into();
             }
             Some(_) => stage["target"] = read::whole(member, &mut reading.within("target")).into(),
             None if strict => read::unknown(name, ["duration", "target"].into_iter(), reading),
