@@ -25,7 +25,7 @@ fn users_that_ramp_down_are_interrupted_one_by_one() {
     let report = Trial { lasts: |_, _| (3000, Over::Complete), ..Trial::default() }.run(json!({"a": {
         "executor": "ramping-vus", "startVUs": 3, "gracefulStop": "1s", "gracefulRampDown": "500ms",
         "stages": [{"duration": "1s", "target": 0}, {"duration": "1s", "target": 0}]}}));
-    assert_eq!(report.of("a"), [(0, 0, 1500), (1, 0, 1166), (2, 0, 833)]);
+    assert_eq!(report.of("a"), [(0, 0, 1500), (1, 0, 1167), (2, 0, 834)]);
     assert_eq!((report.ended, report.counts[0]), (1500, [0, 3, 0]));
 }
 
@@ -136,7 +136,8 @@ fn a_script_that_never_waits_leaves_room_for_the_others() {
     let report = Trial { lasts: |_, _| (0, Over::Complete), ..Trial::default() }
         .run(json!({"a": {"executor": "per-vu-iterations", "vus": 2, "iterations": 3}}));
     let order: Vec<u64> = report.done.iter().map(|it| it.vu).collect();
-    assert_eq!(order, [0, 1, 0, 1, 0, 1]);
+    let ahead = |n: usize| order[..n].iter().map(|vu| if *vu == 0 { 1 } else { -1 }).sum::<i32>();
+    assert!((1..=6).all(|n| ahead(n).abs() <= 1), "one runs ahead: {order:?}");
 }
 
 #[tokio::test(start_paused = true)]
