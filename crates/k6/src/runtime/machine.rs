@@ -111,7 +111,7 @@ impl Machine {
         let outcome = self.attempt(|ctx| {
             let function: Function<'_> = self.exported(ctx)?.get(name)?;
             if self.vu.phase.get() == Phase::Iteration {
-                ctx.globals().set("__ITER", (self.vu.iterations.get() - 1) as f64)?;
+                ctx.globals().set("__ITER", self.vu.iterations.get().saturating_sub(1) as f64)?;
             }
             let mut args = Args::new(ctx.clone(), 1);
             args.push_arg(self.value(ctx, given)?)?;
