@@ -11,14 +11,12 @@ mod expect;
 mod flow;
 mod function;
 mod hooked;
-mod jar;
 mod mail;
 mod parallel;
 mod pull;
 mod realtime;
 mod recipe;
 mod reconnect;
-mod redirect;
 mod request;
 mod stomp;
 mod values;
@@ -37,7 +35,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::clock::Sleep;
-use crate::http::{Client, Response};
+use crate::http::{Client, Jar, Response};
 use crate::link::Connection;
 use crate::rooms::Room;
 use crate::schedule::Arrival;
@@ -63,7 +61,7 @@ pub(crate) struct User {
     client: Option<Box<Client>>,
     /// Of branches that have ended.
     spare_clients: Vec<Client>,
-    jar: jar::Jar,
+    jar: Jar,
     connection: Option<Box<Connection>>,
     /// Rings when the peer has been silent for too long.
     watch: Option<Sleep>,
@@ -200,7 +198,7 @@ impl User {
             values,
             client: None,
             spare_clients: Vec::new(),
-            jar: jar::Jar::default(),
+            jar: Jar::default(),
             connection: None,
             watch: None,
             mail: Mail::default(),

@@ -7,6 +7,11 @@
 
 pub mod executor;
 pub mod metrics;
+mod modules;
 pub mod options;
 pub mod output;
+mod runtime;
+mod shard;
 pub mod summary;
+
+pub use shard::{Level, Line};

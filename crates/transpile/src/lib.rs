@@ -9,6 +9,8 @@
 //! package are found at run time, `require`, `module` and `__dirname` work in a file that also imports, JSON is imported
 //! without ceremony, and a file that is `require`d is made CommonJS whatever its syntax. `tsconfig.json` is not read.
 //!
+//! [`plain`] stops before all that: for an interpreter of our own, which does its own linking.
+//!
 //! It runs no JavaScript, looks into no package, and does not check types.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -36,6 +38,17 @@ pub struct Module {
     pub format: Format,
     /// What it imports or requires by a name known beforehand, each once, in the order of the code.
     pub imports: Vec<Import>,
+}
+
+/// A source as an engine that is no Node takes it: types gone, imports and exports as they were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plain {
+    /// JavaScript, without a source map.
+    pub code: String,
+    /// It imports, exports or awaits at its top level: a script cannot.
+    pub is_module: bool,
+    /// It has regular expressions among its literals.
+    pub has_regexps: bool,
 }
 
 /// The two kinds of module Node knows.
@@ -88,6 +101,17 @@ pub struct FileFault {
     pub path: PathBuf,
     /// What is wrong.
     pub fault: Fault,
+}
+
+/// Makes one source plain JavaScript. `path` says which language it is in, and nothing else.
+///
+/// # Errors
+/// Every syntax error, in the order of the source.
+pub fn plain(path: &Path, source: &str) -> Result<Plain, Vec<Fault>> {
+    let draft = draft::draft(path, source).map_err(|broken| broken.faults)?;
+    let shape = &draft.shape;
+    let is_module = shape.awaits || !shape.statements.is_empty() || !shape.metas.is_empty();
+    Ok(Plain { is_module, has_regexps: shape.has_regexps, code: draft.text })
 }
 
 /// Makes one source a module by itself: of the files it imports nothing is known, their extensions apart. `path` says which

@@ -29,6 +29,8 @@ pub(crate) struct Shape {
     pub(crate) awaits: bool,
     /// It declares at its top what a CommonJS module is given: `const require = createRequire(…)`.
     pub(crate) declares_common: bool,
+    /// It has regular expressions among its literals.
+    pub(crate) has_regexps: bool,
     /// Where each imported name is used.
     pub(crate) uses: HashMap<String, Vec<Use>>,
 }
@@ -145,6 +147,7 @@ pub(crate) fn read(text: &str, kind: SourceType) -> Result<Shape, String> {
                     shape.calls.push(call(&semantic, node.id(), import.span, literal, false));
                 }
             }
+            AstKind::RegExpLiteral(_) => shape.has_regexps = true,
             AstKind::AwaitExpression(_) => shape.awaits |= is_at_top(&semantic, node.id()),
             AstKind::ForOfStatement(each) if each.r#await => shape.awaits |= is_at_top(&semantic, node.id()),
             AstKind::VariableDeclaration(variables) if variables.kind.is_await() => {

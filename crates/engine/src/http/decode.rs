@@ -15,7 +15,7 @@ pub const ACCEPTED: &str = "gzip, deflate, br";
 ///
 /// # Errors
 /// Names the coding that is not known, or what is wrong with the bytes.
-pub(crate) fn decoded<'b>(headers: &Headers, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String> {
+pub fn decoded<'b>(headers: &Headers, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String> {
     let mut plain = Cow::Borrowed(body);
     let codings: Vec<String> = headers
         .get_all("content-encoding")

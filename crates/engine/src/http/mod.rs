@@ -10,16 +10,21 @@ mod decode;
 mod encode;
 mod exchange;
 mod http2;
+mod jar;
 mod marks;
 mod pool;
+mod redirect;
 mod tap;
 
 pub use decode::ACCEPTED;
-pub(crate) use decode::decoded;
+pub use decode::decoded;
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
+pub use jar::Jar;
 use marks::Dialed;
-pub(crate) use marks::Marks;
+pub use marks::{Marks, Phases};
 pub use pool::Pool;
+pub use redirect::resolve as resolved;
+pub(crate) use redirect::{follow, location};
 pub use sonagi_wire::http1::{Headers, Keep};
 
 use std::cell::Cell;
@@ -41,6 +46,12 @@ pub const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// Origins a user keeps a connection to; the one kept longest makes room.
 const MAX_KEPT: usize = 8;
+
+/// The words that go with a status; empty where it has none of its own.
+pub fn reason(status: u16) -> &'static str {
+    let known = hyper::StatusCode::from_u16(status).ok();
+    known.and_then(|status| status.canonical_reason()).unwrap_or_default()
+}
 
 /// Our name in requests that carry no `user-agent` of their own.
 pub(crate) const USER_AGENT: &str = concat!("Sonagi/", env!("CARGO_PKG_VERSION"));
@@ -161,13 +172,13 @@ impl Client {
     }
 
     /// From now on it notes how far the next request comes.
-    pub(crate) fn mark(&mut self) {
+    pub fn mark(&mut self) {
         self.leaving();
         self.marks = Some(Box::new(Marks::at((self.now)())));
     }
 
     /// How far the last request came, when that was wanted.
-    pub(crate) fn take_marks(&mut self) -> Option<Marks> {
+    pub fn take_marks(&mut self) -> Option<Marks> {
         let mut marks = *self.marks.take()?;
         marks.left = self.left.as_ref().and_then(|left| left.get());
         marks.wait_ns = self.turn_wait_ns();
@@ -195,8 +206,21 @@ impl Client {
     /// As [`Net::dial`]; `ClosedEarly` and `Reset` by the peer, `Protocol` when the answer is not HTTP, `Template` when
     /// the request has a method, path or header that cannot be sent.
     pub async fn request(&mut self, origin: &Origin, request: Request) -> Result<Response, Failed> {
-        let encoded = Encoded::new(&request, origin, None)?;
-        self.send(origin, &encoded, Keep { headers: true, body: MAX_BODY }).await
+        self.request_keeping(origin, &request, MAX_BODY).await
+    }
+
+    /// [`Client::request`] that keeps so many bytes of the body.
+    ///
+    /// # Errors
+    /// As [`Client::request`].
+    pub async fn request_keeping(
+        &mut self,
+        origin: &Origin,
+        request: &Request,
+        body: usize,
+    ) -> Result<Response, Failed> {
+        let encoded = Encoded::new(request, origin, None)?;
+        self.send(origin, &encoded, Keep { headers: true, body }).await
     }
 
     /// [`Client::request`] for a request that is written already, and for its sender's choice of what to keep.

@@ -16,10 +16,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::evidence::{Evidence, examine, excerpt};
-use super::redirect;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
-use crate::http::{ACCEPTED, Client, Encoded, Request, Response, decoded};
+use crate::http::{self, ACCEPTED, Client, Encoded, Request, Response, decoded};
 use crate::net::{Failed, Opening, Origin, push_form};
 use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
@@ -46,7 +45,7 @@ impl User {
         let encoded = self.fill(layout, step);
         let encoded = self.prepared(begun, encoded)?;
         let response = self.exchange(begun, step, &layout.origin, &encoded).await?;
-        if step.follow_redirects && redirect::location(&response).is_some() {
+        if step.follow_redirects && http::location(&response).is_some() {
             let request = encoded.to_request();
             let answered = Answered { origin: layout.origin.clone(), request, response };
             let answered = Box::pin(self.follow(begun, step, answered)).await?;
@@ -87,7 +86,7 @@ impl User {
         let mut asked = begun.planned;
         for followed in 0.. {
             self.jar.keep(&origin, &request.path, &response.headers);
-            let Some(location) = redirect::location(&response).filter(|_| step.follow_redirects) else {
+            let Some(location) = http::location(&response).filter(|_| step.follow_redirects) else {
                 return Ok(Answered { origin, request, response });
             };
             let hop_ns = response.ended.since(asked);
@@ -96,12 +95,12 @@ impl User {
             if followed == MAX_REDIRECTS {
                 break;
             }
-            let url = redirect::resolve(&origin, &request.path, location);
+            let url = http::resolved(&origin, &request.path, location);
             let Ok((next, path)) = Origin::parse(&url) else {
                 let detail = format!("redirected to what is no URL: {}", excerpt(location));
                 return Err(self.fail(begun, None, Failure::Protocol, detail));
             };
-            redirect::follow(&mut request, response.status, next != origin);
+            http::follow(&mut request, response.status, next != origin);
             (origin, request.path) = (next, path);
             response = self.send(begun, step, &origin, &request).await?;
             response.redirected = Some(asked);

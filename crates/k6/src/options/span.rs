@@ -29,7 +29,7 @@ pub(super) fn of(value: &Value) -> Result<i64, String> {
 }
 
 /// `1d2h3m`, `1m30s`, or a number of milliseconds.
-pub(super) fn parse(text: &str) -> Result<i64, String> {
+pub(crate) fn parse(text: &str) -> Result<i64, String> {
     if let Some(ns) = text.parse().ok().and_then(milliseconds) {
         return Ok(ns);
     }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Answered, User};
-use crate::http::{Marks, Response, decoded};
+use crate::http::{Marks, Response, decoded, reason};
 use crate::net::Dialing;
 
 impl User {
@@ -15,10 +15,9 @@ impl User {
         let Answered { origin, request, response } = answered;
         // What cannot be unpacked is shown as it came.
         let body = decoded(&response.headers, &response.body).unwrap_or(Cow::Borrowed(&response.body));
-        let reason = hyper::StatusCode::from_u16(response.status).ok();
         let mut described = json!({
             "statusCode": response.status,
-            "statusMessage": reason.and_then(|status| status.canonical_reason()).unwrap_or_default(),
+            "statusMessage": reason(response.status),
             "url": format!("{origin}{}", request.path),
             "headers": headers(response),
             "body": String::from_utf8_lossy(&body),

@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 
-use crate::http::{Request, Response};
+use super::{Request, Response};
 use crate::net::{Origin, has_scheme};
 
 /// The Location of a response that redirects.
-pub(super) fn location(response: &Response) -> Option<&str> {
+pub(crate) fn location(response: &Response) -> Option<&str> {
     let redirects = matches!(response.status, 300..=303 | 307 | 308);
     if redirects { std::str::from_utf8(response.headers.get("location")?).ok() } else { None }
 }
 
 /// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here).
-pub(super) fn resolve(origin: &Origin, path: &str, reference: &str) -> String {
+pub fn resolve(origin: &Origin, path: &str, reference: &str) -> String {
     let reference = reference.split('#').next().unwrap_or_default();
     let (base_path, _) = path.split_once('?').unwrap_or((path, ""));
     if has_scheme(reference) {
@@ -56,7 +56,7 @@ fn without_dots(path: &str) -> String {
 /// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a POST what
 /// it is, as RFC 9110 §15.4 means them and Artillery's client does, though browsers do not. Another origin is told no
 /// credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
-pub(super) fn follow(request: &mut Request, status: u16, changes_origin: bool) {
+pub(crate) fn follow(request: &mut Request, status: u16, changes_origin: bool) {
     if status == 303 && request.method != "HEAD" {
         request.method = "GET".to_owned();
         request.body = Bytes::new();

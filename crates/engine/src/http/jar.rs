@@ -5,15 +5,15 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::http::Headers;
+use super::Headers;
 use crate::net::Origin;
 
 /// Cookies of one user; the oldest makes room.
 const MAX_COOKIES: usize = 200;
 
 /// Cookies a user was given or set itself, the longest known first.
-#[derive(Default)]
-pub(crate) struct Jar(Vec<Cookie>);
+#[derive(Debug, Default)]
+pub struct Jar(Vec<Cookie>);
 
 #[derive(Debug)]
 struct Cookie {
@@ -30,18 +30,24 @@ struct Cookie {
 
 impl Jar {
     /// Keeps what a response sets; `path` is that of its request, with or without query.
-    pub(crate) fn keep(&mut self, origin: &Origin, path: &str, headers: &Headers) {
+    pub fn keep(&mut self, origin: &Origin, path: &str, headers: &Headers) {
         for header in headers.get_all("set-cookie") {
-            let Ok(text) = std::str::from_utf8(header) else { continue };
-            let now = now();
-            if let Some(cookie) = parse(text, origin, path, now) {
-                self.put(cookie, now);
+            if let Ok(text) = std::str::from_utf8(header) {
+                self.keep_one(origin, path, text);
             }
         }
     }
 
+    /// Keeps what one Set-Cookie header sets.
+    pub fn keep_one(&mut self, origin: &Origin, path: &str, header: &str) {
+        let now = now();
+        if let Some(cookie) = parse(header, origin, path, now) {
+            self.put(cookie, now);
+        }
+    }
+
     /// Sets cookies of the script for a request to this path.
-    pub(crate) fn set(&mut self, origin: &Origin, path: &str, own: Vec<(String, String)>) {
+    pub fn set(&mut self, origin: &Origin, path: &str, own: Vec<(String, String)>) {
         for (name, value) in own {
             let (domain, path) = (origin.host.clone(), folder(path).to_owned());
             let cookie =
@@ -51,9 +57,16 @@ impl Jar {
     }
 
     /// The Cookie header's value for a request; None when it has no cookies.
-    pub(crate) fn header(&self, origin: &Origin, path: &str) -> Option<String> {
+    pub fn header(&self, origin: &Origin, path: &str) -> Option<String> {
+        let pairs: Vec<String> =
+            self.pairs(origin, path).iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+
+    /// Names and values of the cookies that go with a request, in the order they are sent in.
+    pub fn pairs(&self, origin: &Origin, path: &str) -> Vec<(&str, &str)> {
         if self.0.is_empty() {
-            return None;
+            return Vec::new();
         }
         let path = without_query(path);
         let now = if self.0.iter().any(|cookie| cookie.expires.is_some()) { now() } else { 0 };
@@ -61,9 +74,20 @@ impl Jar {
             self.0.iter().filter(|cookie| cookie.goes_to(origin, path, now)).collect();
         // Stable: of paths that are equally long the older cookie comes first.
         sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
-        let pairs: Vec<String> =
-            sent.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();
-        (!pairs.is_empty()).then(|| pairs.join("; "))
+        sent.iter().map(|cookie| (cookie.name.as_str(), cookie.value.as_str())).collect()
+    }
+
+    /// Forgets the cookies of this name, or all, that go with a request to this place.
+    pub fn remove(&mut self, origin: &Origin, path: &str, name: Option<&str>) {
+        let (path, now) = (without_query(path), now());
+        self.0.retain(|cookie| {
+            name.is_some_and(|name| name != cookie.name) || !cookie.goes_to(origin, path, now)
+        });
+    }
+
+    /// Forgets all cookies.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// A cookie replaces the one of its name, domain and path, in that one's place; one that is over only removes it.
@@ -250,6 +274,21 @@ mod tests {
             "=nameless",
         ];
         check("http://a/", &set, &[("http://a/x", Some("sid=2; theme=dark")), ("http://b/", None)]);
+    }
+
+    #[test]
+    fn cookies_of_a_place_are_forgotten_and_those_of_others_stay() {
+        let mut jar = Jar::default();
+        for (url, text) in [("http://a/", "x=1"), ("http://a/", "y=2"), ("http://b/", "x=3")] {
+            let (origin, path) = origin(url);
+            jar.keep_one(&origin, &path, text);
+        }
+        let (a, path) = origin("http://a/");
+        jar.remove(&a, &path, Some("x"));
+        assert_eq!(jar.pairs(&a, &path), [("y", "2")]);
+        jar.remove(&a, &path, None);
+        assert_eq!(jar.pairs(&a, &path), []);
+        assert_eq!(jar.header(&origin("http://b/").0, "/").as_deref(), Some("x=3"));
     }
 
     #[test]

@@ -1,0 +1,189 @@
+//! What a script has without importing it.
+
+use rquickjs::function::{Opt, Rest};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
+use sonagi_measure::At;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::require_from;
+use crate::runtime::{Phase, Vu, described, located};
+use crate::shard::Level;
+
+/// The longest delay of a timer; a longer one fires then, an endless one too.
+const LONGEST_MS: f64 = 1e12;
+
+/// Timers by the number the script knows them by.
+#[derive(Default)]
+pub(crate) struct Timers {
+    last: std::cell::Cell<u32>,
+    running: RefCell<HashMap<u32, (At, u32)>>,
+}
+
+impl Timers {
+    pub(super) fn forget(&self) {
+        self.running.borrow_mut().clear();
+    }
+}
+
+/// Gives a new interpreter its globals.
+pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+    let (vu, globals) = (Vu::of(ctx), ctx.globals());
+    globals.set("__VU", vu.number as f64)?;
+    globals.set("__ITER", 0)?;
+    let environment = Object::new(ctx.clone())?;
+    for (name, value) in vu.shard.common.environment.iter() {
+        environment.set(&**name, &**value)?;
+    }
+    globals.set("__ENV", environment)?;
+    globals.set("console", console(ctx)?)?;
+    globals.set("open", Function::new(ctx.clone(), open)?)?;
+    globals.set("require", require_from(ctx, &vu.shard.common.bundle.entry)?)?;
+    globals.set("setTimeout", Function::new(ctx.clone(), set_timeout)?)?;
+    globals.set("setInterval", Function::new(ctx.clone(), set_interval)?)?;
+    let clear = Function::new(ctx.clone(), clear)?;
+    globals.set("clearTimeout", clear.clone())?;
+    globals.set("clearInterval", clear)
+}
+
+fn console<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+    let console = Object::new(ctx.clone())?;
+    let levels = [
+        ("log", Level::Info),
+        ("info", Level::Info),
+        ("debug", Level::Debug),
+        ("warn", Level::Warn),
+        ("error", Level::Error),
+    ];
+    for (name, level) in levels {
+        let say = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| {
+            let texts: Vec<String> = values.iter().map(|value| shown(&ctx, value)).collect();
+            Vu::of(&ctx).shard.say(level, texts.join(" "), vec![("source", "console".to_owned())]);
+        };
+        console.set(name, Function::new(ctx.clone(), say)?)?;
+    }
+    Ok(console)
+}
+
+/// A value as the console shows it: objects as JSON, all else as its text.
+fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
+    if value.is_error() {
+        return described(value).lines().next().unwrap_or_default().to_owned();
+    }
+    if value.is_object()
+        && !value.is_function()
+        && let Ok(Some(text)) = ctx.json_stringify(value.clone())
+        && let Ok(text) = text.to_string()
+    {
+        return text;
+    }
+    value.get::<Coerced<String>>().map_or_else(|_| value.type_name().to_owned(), |text| text.0)
+}
+
+/// A file's text, or with `b` its bytes. Init code only.
+fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> rquickjs::Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    if vu.phase.get() != Phase::Init {
+        let rule = r#"the "open" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
+        return Err(Exception::throw_message(&ctx, rule));
+    }
+    if path.is_empty() {
+        return Err(Exception::throw_message(&ctx, "open() can't be used with an empty filename"));
+    }
+    let from = ctx.script_or_module_name(1).and_then(|name| name.to_string().ok());
+    let base = from.map_or_else(|| vu.shard.common.bundle.entry.clone(), std::path::PathBuf::from);
+    let base = if base.is_absolute() { base } else { vu.shard.common.bundle.entry.clone() };
+    let opened = vu.shard.common.bundle.open(&located(&base, &path));
+    let bytes = opened.map_err(|why| Exception::throw_message(&ctx, &why.to_string()))?;
+    if mode.0.as_deref() == Some("b") {
+        return Ok(rquickjs::ArrayBuffer::new_copy(ctx, &bytes)?.into_value());
+    }
+    Ok(rquickjs::String::from_str(ctx, &String::from_utf8_lossy(&bytes))?.into_value())
+}
+
+/// What a timer calls, and with what.
+#[derive(Clone)]
+struct Callback {
+    function: Persistent<Function<'static>>,
+    arguments: Vec<Persistent<Value<'static>>>,
+    number: u32,
+    /// An interval: the time between the end of a call and the next one.
+    every_ns: Option<i64>,
+}
+
+fn set_timeout<'js>(
+    ctx: Ctx<'js>,
+    function: Value<'js>,
+    delay: Opt<Coerced<f64>>,
+    arguments: Rest<Value<'js>>,
+) -> rquickjs::Result<u32> {
+    start(&ctx, "setTimeout", function, delay, arguments, false)
+}
+
+fn set_interval<'js>(
+    ctx: Ctx<'js>,
+    function: Value<'js>,
+    delay: Opt<Coerced<f64>>,
+    arguments: Rest<Value<'js>>,
+) -> rquickjs::Result<u32> {
+    start(&ctx, "setInterval", function, delay, arguments, true)
+}
+
+fn start<'js>(
+    ctx: &Ctx<'js>,
+    name: &str,
+    function: Value<'js>,
+    delay: Opt<Coerced<f64>>,
+    arguments: Rest<Value<'js>>,
+    repeats: bool,
+) -> rquickjs::Result<u32> {
+    let vu = Vu::of(ctx);
+    let function = function
+        .into_function()
+        .ok_or_else(|| Exception::throw_type(ctx, &format!("{name}'s callback must be a function")))?;
+    let ms = delay.0.map_or(0.0, |delay| delay.0);
+    let ns = if ms > 0.0 { (ms.min(LONGEST_MS) * 1e6) as i64 } else { 0 };
+    let timers = &vu.kept.timers;
+    timers.last.set(timers.last.get() + 1);
+    let callback = Callback {
+        function: Persistent::save(ctx, function),
+        arguments: arguments.0.into_iter().map(|value| Persistent::save(ctx, value)).collect(),
+        number: timers.last.get(),
+        every_ns: repeats.then_some(ns.max(1_000_000)),
+    };
+    let number = callback.number;
+    schedule(&vu, ns, callback);
+    Ok(number)
+}
+
+fn schedule(vu: &Rc<Vu>, in_ns: i64, callback: Callback) {
+    let number = callback.number;
+    let key = vu.events.at(vu.now().plus(in_ns), Box::new(move |ctx| fire(ctx, callback)));
+    vu.kept.timers.running.borrow_mut().insert(number, key);
+}
+
+fn fire(ctx: &Ctx<'_>, callback: Callback) -> rquickjs::Result<()> {
+    let vu = Vu::of(ctx);
+    let Callback { function, arguments, number, every_ns } = callback.clone();
+    if every_ns.is_none() {
+        vu.kept.timers.running.borrow_mut().remove(&number);
+    }
+    let mut args = rquickjs::function::Args::new(ctx.clone(), arguments.len());
+    for argument in arguments {
+        args.push_arg(argument.restore(ctx)?)?;
+    }
+    function.restore(ctx)?.call_arg::<Value<'_>>(args)?;
+    // It may have stopped itself.
+    if let Some(ns) = every_ns.filter(|_| vu.kept.timers.running.borrow().contains_key(&number)) {
+        schedule(&vu, ns, callback);
+    }
+    Ok(())
+}
+
+fn clear(ctx: Ctx<'_>, number: Opt<Coerced<f64>>) {
+    let vu = Vu::of(&ctx);
+    let number = number.0.map_or(0, |number| number.0 as u32);
+    let key = vu.kept.timers.running.borrow_mut().remove(&number);
+    key.into_iter().for_each(|key| vu.events.take_back(key));
+}

@@ -1,0 +1,197 @@
+//! Bodies of requests: texts, bytes, forms, files.
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::{GzEncoder, ZlibEncoder};
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Object, TypedArray, Value};
+use std::fmt::Write;
+use std::io::Read;
+
+/// A body, and the type it has unless the script says another.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    pub(super) bytes: Bytes,
+    pub(super) content_type: Option<String>,
+}
+
+/// What `http.file` made, by the member that tells it from other objects.
+pub(super) const FILE: &str = "__sonagiFile";
+
+/// Nothing, a text, bytes, or an object: a form, and one of parts if a file is among its members.
+pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> rquickjs::Result<Body> {
+    let Some(body) = body.filter(|body| !body.is_undefined() && !body.is_null()) else {
+        return Ok(Body::default());
+    };
+    let plain = |bytes: Vec<u8>| Ok(Body { bytes: bytes.into(), content_type: None });
+    if let Some(bytes) = bytes(body) {
+        return plain(bytes);
+    }
+    match body.as_object().filter(|_| !body.is_array() && !body.is_function()) {
+        None => plain(body.get::<Coerced<String>>()?.0.into_bytes()),
+        Some(object) if is_file(object) => plain(content(ctx, object)?),
+        Some(object) => form(ctx, object),
+    }
+}
+
+/// The bytes of a buffer or a typed array.
+pub(crate) fn bytes(value: &Value<'_>) -> Option<Vec<u8>> {
+    let object = value.as_object()?;
+    if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
+        return buffer.as_bytes().map(<[u8]>::to_vec);
+    }
+    TypedArray::<u8>::from_object(object.clone()).ok()?.as_bytes().map(<[u8]>::to_vec)
+}
+
+fn is_file(object: &Object<'_>) -> bool {
+    object.contains_key(FILE).unwrap_or(false)
+}
+
+fn content<'js>(ctx: &Ctx<'js>, file: &Object<'js>) -> rquickjs::Result<Vec<u8>> {
+    let data: Value<'js> = file.get("data")?;
+    match bytes(&data) {
+        Some(bytes) => Ok(bytes),
+        None if data.is_string() => Ok(data.get::<String>()?.into_bytes()),
+        None => Err(Exception::throw_type(ctx, "a file's data must be a text or an ArrayBuffer")),
+    }
+}
+
+fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<Body> {
+    let mut members = object.props::<String, Value<'js>>().collect::<rquickjs::Result<Vec<_>>>()?;
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    if members.iter().any(|(_, value)| value.as_object().is_some_and(is_file)) {
+        return multipart(ctx, &members);
+    }
+    let mut text = String::new();
+    for (name, value) in &members {
+        for value in values(value)? {
+            if !text.is_empty() {
+                text.push('&');
+            }
+            push_form(name, &mut text);
+            text.push('=');
+            push_form(&value, &mut text);
+        }
+    }
+    let content_type = Some("application/x-www-form-urlencoded".to_owned());
+    Ok(Body { bytes: text.into(), content_type })
+}
+
+/// A list stands for its name as often as it has values.
+fn values(value: &Value<'_>) -> rquickjs::Result<Vec<String>> {
+    match value.as_array() {
+        Some(list) => list.iter::<Coerced<String>>().map(|value| value.map(|value| value.0)).collect(),
+        None if value.is_undefined() || value.is_null() => Ok(vec![String::new()]),
+        None => Ok(vec![value.get::<Coerced<String>>()?.0]),
+    }
+}
+
+fn multipart<'js>(ctx: &Ctx<'js>, members: &[(String, Value<'js>)]) -> rquickjs::Result<Body> {
+    let boundary: String = (0..30).map(|_| format!("{:02x}", fastrand::u8(..))).collect();
+    let mut bytes = Vec::new();
+    for (name, value) in members {
+        let name = quoted(name);
+        bytes.extend_from_slice(format!("--{boundary}\r\n").as_bytes());
+        match value.as_object().filter(|object| is_file(object)) {
+            Some(file) => {
+                let (filename, kind) =
+                    (file.get::<_, String>("filename")?, file.get::<_, String>("content_type")?);
+                let head = format!(
+                    "Content-Disposition: form-data; name=\"{name}\"; filename=\"{}\"\r\nContent-Type: {kind}\r\n\r\n",
+                    quoted(&filename)
+                );
+                bytes.extend_from_slice(head.as_bytes());
+                bytes.extend_from_slice(&content(ctx, file)?);
+            }
+            None => {
+                let head = format!("Content-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+                bytes.extend_from_slice(head.as_bytes());
+                bytes.extend_from_slice(value.get::<Coerced<String>>()?.0.as_bytes());
+            }
+        }
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    let content_type = Some(format!("multipart/form-data; boundary={boundary}"));
+    Ok(Body { bytes: bytes.into(), content_type })
+}
+
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// As HTML's forms write it: letters, digits and `*-._` stay, a blank is a plus.
+fn push_form(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            byte => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+}
+
+/// `%41` is `A`; what is no such triple stays.
+pub(super) fn percent_decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((&first, tail)) = rest.split_first() {
+        let byte = tail
+            .get(..2)
+            .filter(|_| first == b'%')
+            .and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        rest = if byte.is_some() { &tail[2..] } else { tail };
+        bytes.push(byte.unwrap_or(first));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A body packed by codings (`gzip, deflate`), in their order, and their names as a header has them.
+pub(super) fn compressed(body: &[u8], codings: &str) -> Result<(Bytes, String), String> {
+    let mut packed = body.to_vec();
+    let names: Vec<String> = codings.split(',').map(|name| name.trim().to_lowercase()).collect();
+    for name in &names {
+        let (from, mut out) = (std::mem::take(&mut packed), Vec::new());
+        let read = match name.as_str() {
+            "gzip" => GzEncoder::new(&*from, Compression::default()).read_to_end(&mut out),
+            "deflate" => ZlibEncoder::new(&*from, Compression::default()).read_to_end(&mut out),
+            other => {
+                return Err(format!(
+                    "unknown compression algorithm {other}, supported algorithms are gzip and deflate"
+                ));
+            }
+        };
+        read.map_err(|error| error.to_string())?;
+        packed = out;
+    }
+    Ok((packed.into(), names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_written_as_html_writes_them() {
+        let mut text = String::new();
+        push_form("1 &ä~*", &mut text);
+        assert_eq!(text, "1+%26%C3%A4~%2A");
+    }
+
+    #[test]
+    fn percent_signs_that_mean_nothing_stay() {
+        assert_eq!(percent_decoded("a%40b%zz%4"), "a@b%zz%4");
+    }
+
+    #[test]
+    fn a_body_is_packed_in_the_order_asked_for() {
+        let (packed, names) = compressed(b"hello", "deflate, gzip").unwrap();
+        assert_eq!(names, "deflate, gzip");
+        let mut inner = Vec::new();
+        flate2::read::GzDecoder::new(&*packed).read_to_end(&mut inner).unwrap();
+        let mut plain = String::new();
+        flate2::read::ZlibDecoder::new(&*inner).read_to_string(&mut plain).unwrap();
+        assert_eq!(plain, "hello");
+        assert!(compressed(b"", "br").unwrap_err().contains("gzip and deflate"));
+    }
+}

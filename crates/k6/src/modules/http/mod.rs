@@ -1,0 +1,271 @@
+//! `k6/http`.
+
+mod auth;
+mod batch;
+mod body;
+mod call;
+mod cookies;
+mod errors;
+mod exchange;
+mod expected;
+mod response;
+
+use rquickjs::function::{Opt, Rest};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
+use sonagi_engine::http::{Client, Jar};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::Builtin;
+use crate::runtime::{Phase, Vu};
+use crate::shard::Level;
+use call::{Address, Call};
+use exchange::Answer;
+use expected::Expected;
+
+pub(crate) use body::bytes;
+pub(crate) use response::Received;
+
+/// Clients a user keeps: requests that go side by side need one each.
+const CLIENTS: usize = 32;
+
+pub(super) const MODULE: Builtin = Builtin {
+    names: &["k6/http"],
+    exports: &[
+        "get",
+        "head",
+        "post",
+        "put",
+        "patch",
+        "del",
+        "options",
+        "request",
+        "asyncRequest",
+        "batch",
+        "url",
+        "file",
+        "cookieJar",
+        "CookieJar",
+        "expectedStatuses",
+        "setResponseCallback",
+    ],
+    build,
+};
+
+/// What the module keeps of a user.
+pub(crate) struct Kept {
+    clients: RefCell<Vec<Client>>,
+    pub(super) jar: RefCell<Rc<RefCell<Jar>>>,
+    pub(super) expected: RefCell<Expected>,
+    pub(super) prototype: RefCell<Option<Persistent<Object<'static>>>>,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept {
+            clients: RefCell::default(),
+            jar: RefCell::default(),
+            expected: RefCell::default(),
+            prototype: RefCell::default(),
+        }
+    }
+}
+
+impl Kept {
+    /// A client that is free, with the connections it has.
+    fn client(&self, vu: &Rc<Vu>) -> Client {
+        let kept = self.clients.borrow_mut().pop();
+        kept.unwrap_or_else(|| {
+            let clock = Rc::clone(vu.clock());
+            Client::new(Rc::clone(&vu.shard.net), None, Rc::new(move || clock.now()))
+        })
+    }
+
+    fn put_back(&self, client: Client) {
+        let mut clients = self.clients.borrow_mut();
+        if clients.len() < CLIENTS {
+            clients.push(client);
+        }
+    }
+
+    /// The iteration is over: the next one begins without cookies, and without connections where the test wants that.
+    pub(super) fn end_iteration(&self, vu: &Vu) {
+        let options = &vu.shard.common.options;
+        if !options.no_cookies_reset {
+            self.jar.replace(Rc::default());
+        }
+        if options.no_vu_connection_reuse {
+            self.clients.take();
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.prototype.take();
+    }
+}
+
+fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
+    // Without a body between URL and params.
+    for (name, method) in [("get", "GET"), ("head", "HEAD")] {
+        let send = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
+            send(&ctx, method, &url, None, params.0.as_ref())
+        };
+        object.set(name, Function::new(ctx.clone(), send)?)?;
+    }
+    for (name, method) in
+        [("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("del", "DELETE"), ("options", "OPTIONS")]
+    {
+        let send = move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+            send(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
+        };
+        object.set(name, Function::new(ctx.clone(), send)?)?;
+    }
+    object.set("request", Function::new(ctx.clone(), request)?)?;
+    object.set("asyncRequest", Function::new(ctx.clone(), async_request)?)?;
+    object.set("batch", Function::new(ctx.clone(), batch::batch)?)?;
+    object.set("url", Function::new(ctx.clone(), url)?)?;
+    object.set("file", Function::new(ctx.clone(), file)?)?;
+    object.set("cookieJar", Function::new(ctx.clone(), cookie_jar)?)?;
+    let jar = Function::new(ctx.clone(), cookies::new_cookie_jar)?.with_constructor(true);
+    object.set("CookieJar", jar)?;
+    let statuses = |ctx: Ctx<'js>, given: Rest<Value<'js>>| Expected::statuses(&ctx, &given);
+    object.set("expectedStatuses", Function::new(ctx.clone(), statuses)?)?;
+    object.set("setResponseCallback", Function::new(ctx.clone(), set_response_callback)?)
+}
+
+/// Requests are none of the init code's business.
+fn outside_init(ctx: &Ctx<'_>, vu: &Vu, what: &str) -> rquickjs::Result<()> {
+    match vu.phase.get() {
+        Phase::Init => {
+            let rule = format!("{what} in the init context is not supported");
+            Err(Exception::throw_message(ctx, &rule))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn send<'js>(
+    ctx: &Ctx<'js>,
+    method: &str,
+    url: &Value<'js>,
+    body: Option<&Value<'js>>,
+    params: Option<&Value<'js>>,
+) -> rquickjs::Result<Object<'js>> {
+    let vu = Vu::of(ctx);
+    outside_init(ctx, &vu, "Making http requests")?;
+    let call = Call::new(ctx, &vu, method, Address::of(ctx, url)?, body, params)?;
+    let answer = vu.wait_for(ctx, exchange::perform(&vu, &call))?;
+    responded(ctx, &vu, &call, answer)
+}
+
+/// The response object, or the exception a script asked for in place of an answerless one.
+fn responded<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, call: &Call, answer: Answer) -> rquickjs::Result<Object<'js>> {
+    if answer.status == 0 {
+        let what = format!("{} {:?}: {}", capitalised(&call.method), call.url, answer.error);
+        if call.throws {
+            return Err(Exception::throw_message(ctx, &what));
+        }
+        vu.shard.say(Level::Warn, "Request Failed".to_owned(), vec![("error", what)]);
+    }
+    response::response(ctx, vu, answer, call.response_type)
+}
+
+/// `GET` is `Get`, as Go's client words it.
+fn capitalised(method: &str) -> String {
+    let (first, rest) = method.split_at(method.len().min(1));
+    format!("{first}{}", rest.to_lowercase())
+}
+
+fn request<'js>(
+    ctx: Ctx<'js>,
+    method: Coerced<String>,
+    url: Value<'js>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> rquickjs::Result<Object<'js>> {
+    send(&ctx, &method.0, &url, body.0.as_ref(), params.0.as_ref())
+}
+
+fn async_request<'js>(
+    ctx: Ctx<'js>,
+    method: Coerced<String>,
+    url: Value<'js>,
+    body: Opt<Value<'js>>,
+    params: Opt<Value<'js>>,
+) -> rquickjs::Result<Value<'js>> {
+    let vu = Vu::of(&ctx);
+    outside_init(&ctx, &vu, "Making http requests")?;
+    let (promise, resolve, reject) = ctx.promise()?;
+    let call = Call::new(&ctx, &vu, &method.0, Address::of(&ctx, &url)?, body.0.as_ref(), params.0.as_ref());
+    let call = match call {
+        Ok(call) => call,
+        Err(_) => {
+            let reason = ctx.catch();
+            reject.call::<_, ()>((reason,))?;
+            return Ok(promise.into_value());
+        }
+    };
+    let (resolve, reject) = (Persistent::save(&ctx, resolve), Persistent::save(&ctx, reject));
+    let (turn, of_task) = (vu.events.promise(), Rc::clone(&vu));
+    tokio::task::spawn_local(async move {
+        let answer = exchange::perform(&of_task, &call).await;
+        let vu = Rc::clone(&of_task);
+        of_task.events.settle(
+            turn,
+            Box::new(move |ctx| match responded(ctx, &vu, &call, answer) {
+                Ok(response) => resolve.restore(ctx)?.call((response,)),
+                Err(_) => {
+                    let reason = ctx.catch();
+                    reject.restore(ctx)?.call((reason,))
+                }
+            }),
+        );
+    });
+    Ok(promise.into_value())
+}
+
+/// The template tag: the URL with its values, and the name with `${}` in their places.
+fn url<'js>(
+    ctx: Ctx<'js>,
+    parts: Vec<String>,
+    values: Rest<Coerced<String>>,
+) -> rquickjs::Result<Object<'js>> {
+    let address = Object::new(ctx)?;
+    let mut url = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        url.push_str(part);
+        if let Some(value) = values.get(at) {
+            url.push_str(&value.0);
+        }
+    }
+    address.set("url", url)?;
+    address.set("__sonagiName", parts.join("${}"))?;
+    Ok(address)
+}
+
+/// A file for a form.
+fn file<'js>(
+    ctx: Ctx<'js>,
+    data: Value<'js>,
+    name: Opt<Coerced<String>>,
+    kind: Opt<Coerced<String>>,
+) -> rquickjs::Result<Object<'js>> {
+    let file = Object::new(ctx)?;
+    let unnamed = || format!("{}", std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos()));
+    file.set(body::FILE, true)?;
+    file.set("data", data)?;
+    file.set("filename", name.0.map_or_else(unnamed, |name| name.0))?;
+    file.set("content_type", kind.0.map_or_else(|| "application/octet-stream".to_owned(), |kind| kind.0))?;
+    Ok(file)
+}
+
+fn cookie_jar<'js>(ctx: Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+    outside_init(&ctx, &Vu::of(&ctx), "Getting the cookie jar")?;
+    cookies::cookie_jar(ctx)
+}
+
+fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> rquickjs::Result<()> {
+    let expected = Expected::given(&ctx, &callback)?;
+    Vu::of(&ctx).kept.http.expected.replace(expected);
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! A response as scripts see it.
+//!
+//! Most scripts look at two or three of its members: each is made when it is first asked for, and then stays.
+
+use rquickjs::function::{Opt, This};
+use rquickjs::object::{Accessor, Property};
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Persistent, Value};
+use std::rc::Rc;
+
+use super::call::{ResponseType, canonical};
+use super::exchange::Answer;
+use crate::runtime::{Opaque, Vu, opaque_in, opaque_on};
+
+/// An answer, and what its script wants of it.
+pub(crate) struct Received {
+    answer: Answer,
+    response_type: ResponseType,
+}
+
+/// Makes one member.
+type Make = for<'js> fn(&Ctx<'js>, &Received) -> rquickjs::Result<Value<'js>>;
+
+/// In k6's order.
+const MEMBERS: &[(&str, Make)] = &[
+    ("remote_ip", |ctx, it| text(ctx, it.answer.remote.as_ref().map_or("", |(host, _)| host))),
+    ("remote_port", |ctx, it| {
+        number(ctx, it.answer.remote.as_ref().map_or(0.0, |(_, port)| f64::from(*port)))
+    }),
+    ("url", |ctx, it| text(ctx, &it.answer.url)),
+    ("status", |ctx, it| number(ctx, f64::from(it.answer.status))),
+    ("status_text", status_text),
+    ("proto", |ctx, it| text(ctx, it.answer.proto)),
+    ("headers", headers),
+    ("cookies", cookies),
+    ("body", body),
+    ("timings", timings),
+    ("tls_version", |ctx, _| text(ctx, "")),
+    ("tls_cipher_suite", |ctx, _| text(ctx, "")),
+    ("ocsp", |ctx, _| Ok(Object::new(ctx.clone())?.into_value())),
+    ("error", |ctx, it| text(ctx, &it.answer.error)),
+    ("error_code", |ctx, it| number(ctx, f64::from(it.answer.error_code))),
+    ("request", request),
+];
+
+fn text<'js>(ctx: &Ctx<'js>, text: &str) -> rquickjs::Result<Value<'js>> {
+    rquickjs::String::from_str(ctx.clone(), text).map(rquickjs::String::into_value)
+}
+
+fn number<'js>(ctx: &Ctx<'js>, number: f64) -> rquickjs::Result<Value<'js>> {
+    Ok(Value::new_number(ctx.clone(), number))
+}
+
+/// A response object.
+pub(super) fn response<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Rc<Vu>,
+    answer: Answer,
+    response_type: ResponseType,
+) -> rquickjs::Result<Object<'js>> {
+    let prototype = match &*vu.kept.http.prototype.borrow() {
+        Some(prototype) => Some(prototype.clone().restore(ctx)?),
+        None => None,
+    };
+    let prototype = match prototype {
+        Some(prototype) => prototype,
+        None => {
+            let made = prototype_of(ctx)?;
+            vu.kept.http.prototype.replace(Some(Persistent::save(ctx, made.clone())));
+            made
+        }
+    };
+    opaque_on(&prototype, Opaque::Response(Rc::new(Received { answer, response_type })))
+}
+
+fn received<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> rquickjs::Result<Rc<Received>> {
+    match this.as_object().and_then(opaque_in) {
+        Some(Opaque::Response(received)) => Ok(received),
+        _ => Err(Exception::throw_type(ctx, "this is no response")),
+    }
+}
+
+fn prototype_of<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+    let prototype = Object::new(ctx.clone())?;
+    for (name, make) in MEMBERS {
+        let get = move |ctx: Ctx<'js>, this: This<Value<'js>>| {
+            let value = make(&ctx, &*received(&ctx, &this.0)?)?;
+            keep(&this.0, name, value.clone())?;
+            Ok::<_, rquickjs::Error>(value)
+        };
+        // A script may write over what it got.
+        let set = move |this: This<Value<'js>>, value: Value<'js>| keep(&this.0, name, value);
+        prototype.prop(*name, Accessor::new(get, set).enumerable().configurable())?;
+    }
+    prototype.set("json", Function::new(ctx.clone(), json)?)?;
+    prototype.prop("toJSON", Property::from(Function::new(ctx.clone(), to_json)?))?;
+    Ok(prototype)
+}
+
+fn keep<'js>(this: &Value<'js>, name: &str, value: Value<'js>) -> rquickjs::Result<()> {
+    match this.as_object() {
+        Some(this) => this.prop(name, Property::from(value).enumerable().writable().configurable()),
+        None => Ok(()),
+    }
+}
+
+/// Everything it has, for who writes it down.
+fn to_json<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> rquickjs::Result<Object<'js>> {
+    let whole = Object::new(ctx.clone())?;
+    if let Some(this) = this.0.as_object() {
+        for (name, _) in MEMBERS {
+            whole.set(*name, this.get::<_, Value<'js>>(*name)?)?;
+        }
+    }
+    Ok(whole)
+}
+
+fn status_text<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let reason = sonagi_engine::http::reason(it.answer.status);
+    match it.answer.status {
+        0 => text(ctx, ""),
+        status => text(ctx, format!("{status} {reason}").trim_end()),
+    }
+}
+
+/// Names as Go writes them; values of one name in one text.
+fn headers<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let headers = Object::new(ctx.clone())?;
+    for (name, value) in it.answer.headers.iter() {
+        let (name, value) = (canonical(name), String::from_utf8_lossy(value));
+        let known: Option<String> = headers.get(&*name)?;
+        headers.set(&*name, known.map_or_else(|| value.to_string(), |known| format!("{known}, {value}")))?;
+    }
+    Ok(headers.into_value())
+}
+
+/// `{ name: [{ name, value, domain, path, … }] }` of what the answer set.
+fn cookies<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let cookies = Object::new(ctx.clone())?;
+    for header in it.answer.headers.get_all("set-cookie") {
+        let header = String::from_utf8_lossy(header);
+        let mut parts = header.split(';').map(str::trim);
+        let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };
+        let cookie = Object::new(ctx.clone())?;
+        cookie.set("name", name)?;
+        cookie.set("value", value)?;
+        for key in ["domain", "path"] {
+            cookie.set(key, "")?;
+        }
+        for key in ["http_only", "secure"] {
+            cookie.set(key, false)?;
+        }
+        cookie.set("max_age", 0)?;
+        cookie.set("expires", 0)?;
+        for part in parts {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            match key.trim().to_ascii_lowercase().as_str() {
+                "httponly" => cookie.set("http_only", true)?,
+                "secure" => cookie.set("secure", true)?,
+                "max-age" => cookie.set("max_age", value.trim().parse::<f64>().unwrap_or_default())?,
+                "domain" => cookie.set("domain", value.trim())?,
+                "path" => cookie.set("path", value.trim())?,
+                _ => {}
+            }
+        }
+        let list: Option<rquickjs::Array<'js>> = cookies.get(name)?;
+        let list = list.map_or_else(|| rquickjs::Array::new(ctx.clone()), Ok)?;
+        list.set(list.len(), cookie)?;
+        cookies.set(name, list)?;
+    }
+    Ok(cookies.into_value())
+}
+
+fn body<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    match it.response_type {
+        _ if !it.answer.has_body => Ok(Value::new_null(ctx.clone())),
+        ResponseType::Text => text(ctx, &String::from_utf8_lossy(&it.answer.body)),
+        ResponseType::Binary => Ok(ArrayBuffer::new_copy(ctx.clone(), &it.answer.body)?.into_value()),
+        ResponseType::Discard => Ok(Value::new_null(ctx.clone())),
+    }
+}
+
+fn timings<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let (phases, timings) = (&it.answer.phases, Object::new(ctx.clone())?);
+    let parts = [
+        ("duration", phases.sending_ns + phases.waiting_ns + phases.receiving_ns),
+        ("blocked", phases.blocked_ns),
+        ("looking_up", phases.looking_up_ns),
+        ("connecting", phases.connecting_ns),
+        ("tls_handshaking", phases.tls_handshaking_ns),
+        ("sending", phases.sending_ns),
+        ("waiting", phases.waiting_ns),
+        ("receiving", phases.receiving_ns),
+    ];
+    for (name, ns) in parts {
+        timings.set(name, ns as f64 / 1e6)?;
+    }
+    Ok(timings.into_value())
+}
+
+/// What was sent for it.
+fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let (sent, request) = (&it.answer.sent, Object::new(ctx.clone())?);
+    request.set("method", &*sent.method)?;
+    request.set("url", &*sent.url)?;
+    let headers = Object::new(ctx.clone())?;
+    for (name, value) in &sent.headers {
+        let values: Option<Vec<String>> = headers.get(&**name)?;
+        let mut values = values.unwrap_or_default();
+        values.push(value.clone());
+        headers.set(&**name, values)?;
+    }
+    request.set("headers", headers)?;
+    request.set("body", text(ctx, &String::from_utf8_lossy(&sent.body))?)?;
+    let cookies = Object::new(ctx.clone())?;
+    for (name, value) in &sent.cookies {
+        let cookie = Object::new(ctx.clone())?;
+        cookie.set("name", &**name)?;
+        cookie.set("value", &**value)?;
+        cookie.set("replace", false)?;
+        cookies.set(&**name, vec![cookie])?;
+    }
+    request.set("cookies", cookies)?;
+    Ok(request.into_value())
+}
+
+/// The body as JSON, or the part of it that a selector in gjson's syntax names.
+fn json<'js>(
+    ctx: Ctx<'js>,
+    this: This<Value<'js>>,
+    selector: Opt<Coerced<String>>,
+) -> rquickjs::Result<Value<'js>> {
+    let it = received(&ctx, &this.0)?;
+    if !it.answer.has_body {
+        return Err(Exception::throw_message(
+            &ctx,
+            "the body is null so we can't transform it to JSON - this likely was because of a request error getting the response",
+        ));
+    }
+    let body = String::from_utf8_lossy(&it.answer.body);
+    if let Some(selector) = selector.0 {
+        let found = gjson::get(&body, &selector.0);
+        return match found.exists() {
+            true => ctx.json_parse(found.json().to_owned()),
+            false => Ok(Value::new_undefined(ctx)),
+        };
+    }
+    ctx.json_parse(body.into_owned())
+}

@@ -1,0 +1,169 @@
+//! What a script can import: k6's modules, and the globals that are there without.
+//!
+//! A module is an object that is built when a script first asks for it, by one function per file of this folder; importing
+//! takes its members as names, requiring gives the object itself.
+
+mod globals;
+pub(crate) mod http;
+mod k6;
+mod loaded;
+mod tags;
+
+use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
+use rquickjs::{Ctx, Exception, Function, Module, Object, Value};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::metrics::Tags;
+use crate::runtime::{Phase, Rejections, Vu, common, located};
+use crate::shard::Shard;
+pub(crate) use loaded::COMMON;
+use loaded::Loaded;
+
+pub(crate) use globals::globals;
+
+/// A module of ours.
+pub(crate) struct Builtin {
+    /// As scripts import it.
+    names: &'static [&'static str],
+    /// What it exports, `default` apart, which is the whole object.
+    exports: &'static [&'static str],
+    /// Fills the object.
+    build: for<'js> fn(&Ctx<'js>, &Object<'js>) -> rquickjs::Result<()>,
+}
+
+/// All of them: one line adds one.
+const BUILTINS: &[Builtin] = &[k6::MODULE, http::MODULE, loaded::MODULE];
+
+/// What modules keep of one user.
+pub(crate) struct Kept {
+    pub(crate) rejections: Rejections,
+    pub(crate) loaded: Loaded,
+    /// `test.abort()` was called, with this reason.
+    pub(crate) aborted: RefCell<Option<String>>,
+    pub(crate) timers: globals::Timers,
+    pub(crate) http: http::Kept,
+    /// What samples are tagged with now.
+    pub(crate) tags: RefCell<Tags>,
+    /// The path of the group under way, `::a::b`.
+    pub(crate) group: RefCell<String>,
+}
+
+impl Kept {
+    pub(crate) fn new(shard: &Rc<Shard>) -> Kept {
+        Kept {
+            rejections: Rejections::default(),
+            loaded: Loaded::default(),
+            aborted: RefCell::default(),
+            timers: globals::Timers::default(),
+            http: http::Kept::default(),
+            tags: RefCell::new(shard.tags.clone()),
+            group: RefCell::default(),
+        }
+    }
+}
+
+fn position(name: &str) -> Option<usize> {
+    BUILTINS.iter().position(|builtin| builtin.names.contains(&name))
+}
+
+/// Whether a module of this name is ours.
+pub(crate) fn is_known(name: &str) -> bool {
+    position(name).is_some() || name == "k6" || name.starts_with("k6/")
+}
+
+/// The module's object, the same one every time.
+fn object<'js>(ctx: &Ctx<'js>, at: usize) -> rquickjs::Result<Object<'js>> {
+    let vu = Vu::of(ctx);
+    if let Some(object) = vu.kept.loaded.builtin(ctx, at)? {
+        return Ok(object);
+    }
+    let object = Object::new(ctx.clone())?;
+    (BUILTINS[at].build)(ctx, &object)?;
+    vu.kept.loaded.keep_builtin(ctx, at, &object);
+    Ok(object)
+}
+
+/// A module of ours by its place in [`BUILTINS`].
+struct Of<const AT: usize>;
+
+impl<const AT: usize> ModuleDef for Of<AT> {
+    fn declare(declarations: &Declarations<'_>) -> rquickjs::Result<()> {
+        for name in BUILTINS[AT].exports {
+            declarations.declare(*name)?;
+        }
+        declarations.declare("default")?;
+        Ok(())
+    }
+
+    fn evaluate<'js>(ctx: &Ctx<'js>, exports: &Exports<'js>) -> rquickjs::Result<()> {
+        let object = object(ctx, AT)?;
+        for name in BUILTINS[AT].exports {
+            exports.export(*name, object.get::<_, Value<'_>>(*name)?)?;
+        }
+        let default =
+            if object.contains_key("default")? { object.get("default")? } else { object.into_value() };
+        exports.export("default", default)?;
+        Ok(())
+    }
+}
+
+/// What makes a module of ours known to an interpreter.
+type Declare = for<'js> fn(Ctx<'js>, &str) -> rquickjs::Result<Module<'js, Declared>>;
+
+fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
+    Module::declare_def::<Of<AT>, _>(ctx, name)
+}
+
+const DECLARE: [Declare; BUILTINS.len()] = [declare::<0>, declare::<1>, declare::<2>];
+
+/// A module of ours; None: the name is a file's.
+pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {
+    match position(name) {
+        Some(at) => DECLARE[at](ctx.clone(), name).map(Some),
+        None if is_known(name) || name.contains("://") => Err(unknown(ctx, name)),
+        None => Ok(None),
+    }
+}
+
+fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
+    let known: Vec<&str> = BUILTINS.iter().flat_map(|builtin| builtin.names).copied().collect();
+    Exception::throw_message(ctx, &format!("unknown module: {name}\nhint: there are {}", known.join(", ")))
+}
+
+/// `require` as the file at `from` sees it.
+pub(crate) fn require_from<'js>(ctx: &Ctx<'js>, from: &Path) -> rquickjs::Result<Function<'js>> {
+    let from: PathBuf = from.to_owned();
+    Function::new(ctx.clone(), move |ctx: Ctx<'js>, name: String| required(&ctx, &from, &name))?
+        .with_name("require")
+}
+
+fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Value<'js>> {
+    if Vu::of(ctx).phase.get() != Phase::Init {
+        let rule = r#"the "require" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
+        return Err(Exception::throw_message(ctx, rule));
+    }
+    match position(name) {
+        Some(at) => object(ctx, at).map(Object::into_value),
+        None if is_known(name) || name.contains("://") && !name.starts_with("file://") => {
+            Err(unknown(ctx, name))
+        }
+        None => common(ctx, &located(from, name)),
+    }
+}
+
+/// What an iteration leaves is put away.
+pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
+    vu.events.end(vu);
+    vu.kept.timers.forget();
+    vu.kept.http.end_iteration(vu);
+    vu.kept.rejections.forget();
+}
+
+/// All values of the interpreter are let go of, before it goes itself.
+pub(crate) fn forget(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
+    end_iteration(ctx, vu);
+    vu.kept.loaded.forget();
+    vu.kept.http.forget();
+}

@@ -1,0 +1,197 @@
+//! The script and all it loads: read, stripped of types and compiled once, and loaded as bytecode by every user.
+//!
+//! The first user's init code discovers what there is; then the bundle is closed, as k6's is: who comes later finds what is in
+//! it and nothing else, so no user waits for a disk.
+
+use rquickjs::Ctx;
+use sonagi_transpile::{Fault, Plain};
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::intrinsics::Intrinsics;
+use super::raw;
+
+/// A file as users load it.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) bytecode: Vec<u8>,
+    pub(crate) format: Format,
+    /// The module that stands for it where it is imported and no module itself; made by who imports it first.
+    pub(crate) stand_in: OnceLock<Vec<u8>>,
+}
+
+impl Unit {
+    fn new(bytecode: Vec<u8>, format: Format) -> Arc<Unit> {
+        Arc::new(Unit { bytecode, format, stand_in: OnceLock::new() })
+    }
+}
+
+/// How a file is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// As an ECMAScript module.
+    Module,
+    /// As a function of `module`, `exports` and `require`.
+    CommonJs,
+    /// As a value.
+    Json,
+}
+
+/// Why a file cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error("The moduleSpecifier {specifier:?} couldn't be found on local disk: {cause}")]
+    Unread { specifier: String, cause: String },
+    #[error(
+        "{specifier:?} was not loaded by the first virtual user's init code, so no other user can load it"
+    )]
+    Late { specifier: String },
+    #[error("{path}:{line}:{column}: {what}", path = .path.display(), line = .fault.line, column = .fault.column, what = .fault.what)]
+    Syntax { path: PathBuf, fault: Fault },
+}
+
+/// All files of a test, shared by all users.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    /// The script.
+    pub(crate) entry: PathBuf,
+    files: RwLock<Files>,
+}
+
+#[derive(Debug)]
+struct Files {
+    units: HashMap<PathBuf, Arc<Unit>>,
+    opened: HashMap<PathBuf, Arc<[u8]>>,
+    intrinsics: Intrinsics,
+    is_closed: bool,
+}
+
+impl Bundle {
+    /// Of this script, read already; `path` is absolute.
+    pub(crate) fn new(path: PathBuf, source: Vec<u8>) -> Bundle {
+        let opened = HashMap::from([(path.clone(), source.into())]);
+        let files =
+            Files { units: HashMap::new(), opened, intrinsics: Intrinsics::default(), is_closed: false };
+        Bundle { entry: path, files: RwLock::new(files) }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Files> {
+        self.files.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Files> {
+        self.files.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Nothing joins it any more.
+    pub(crate) fn close(&self) {
+        self.write().is_closed = true;
+    }
+
+    /// What the files read so far may reach; all, until the first user has read them.
+    pub(crate) fn intrinsics(&self) -> Intrinsics {
+        let files = self.read();
+        if files.is_closed { files.intrinsics } else { Intrinsics::ALL }
+    }
+
+    /// A file's bytes (`open()`).
+    pub(crate) fn open(&self, path: &Path) -> Result<Arc<[u8]>, Unusable> {
+        if let Some(bytes) = self.read().opened.get(path) {
+            return Ok(Arc::clone(bytes));
+        }
+        let specifier = path.display().to_string();
+        if self.read().is_closed {
+            return Err(Unusable::Late { specifier });
+        }
+        let bytes =
+            std::fs::read(path).map_err(|error| Unusable::Unread { specifier, cause: error.to_string() })?;
+        let bytes: Arc<[u8]> = bytes.into();
+        self.write().opened.insert(path.to_owned(), Arc::clone(&bytes));
+        Ok(bytes)
+    }
+
+    /// A file as code, compiled by whoever asks first.
+    pub(crate) fn unit(&self, ctx: &Ctx<'_>, path: &Path) -> rquickjs::Result<Arc<Unit>> {
+        if let Some(unit) = self.read().units.get(path) {
+            return Ok(Arc::clone(unit));
+        }
+        let bytes = self.open(path).map_err(|why| thrown(ctx, &why))?;
+        let unit = self.made(ctx, path, &String::from_utf8_lossy(&bytes))?;
+        self.write().units.insert(path.to_owned(), Arc::clone(&unit));
+        Ok(unit)
+    }
+
+    fn made(&self, ctx: &Ctx<'_>, path: &Path, source: &str) -> rquickjs::Result<Arc<Unit>> {
+        let name = path.display().to_string();
+        let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+        if path.extension().is_some_and(|extension| extension == "json") {
+            return Ok(Unit::new(source.as_bytes().to_vec(), Format::Json));
+        }
+        let plain =
+            sonagi_transpile::plain(path, source).map_err(|faults| thrown(ctx, &syntax(path, faults)))?;
+        self.reach(&plain);
+        let (bytecode, format) = if plain.is_module {
+            (raw::compiled_module(ctx, &name, &plain.code)?, Format::Module)
+        } else {
+            // On one line with the code's first, so that lines stay as they are.
+            let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
+            (raw::compiled_script(ctx, &name, &code)?, Format::CommonJs)
+        };
+        Ok(Unit::new(bytecode, format))
+    }
+
+    fn reach(&self, plain: &Plain) {
+        let mut files = self.write();
+        files.intrinsics = files.intrinsics.or(Intrinsics::of(plain));
+    }
+}
+
+fn syntax(path: &Path, faults: Vec<Fault>) -> Unusable {
+    let fault = faults.into_iter().next();
+    let fault = fault.unwrap_or_else(|| Fault { line: 1, column: 1, what: "cannot be parsed".to_owned() });
+    Unusable::Syntax { path: path.to_owned(), fault }
+}
+
+fn thrown(ctx: &Ctx<'_>, why: &Unusable) -> rquickjs::Error {
+    match why {
+        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, &why.to_string()),
+        _ => rquickjs::Exception::throw_message(ctx, &format!("GoError: {why}")),
+    }
+}
+
+/// A path or `file://` URL that `specifier` names, seen from the file `base`.
+pub(crate) fn located(base: &Path, specifier: &str) -> PathBuf {
+    let specifier = specifier.strip_prefix("file://").unwrap_or(specifier);
+    let folder = base.parent().unwrap_or(Path::new("/"));
+    let mut path = PathBuf::new();
+    for part in folder.join(specifier).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                path.pop();
+            }
+            part => path.push(part),
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_specifier_is_seen_from_the_file_that_names_it() {
+        let table = [
+            ("./lib/a.js", "/home/test/lib/a.js"),
+            ("../a.js", "/home/a.js"),
+            ("/etc/a.js", "/etc/a.js"),
+            ("file:///etc/./a.js", "/etc/a.js"),
+            ("../../../../a.js", "/a.js"),
+        ];
+        for (specifier, path) in table {
+            assert_eq!(located(Path::new("/home/test/script.js"), specifier), Path::new(path), "{specifier}");
+        }
+    }
+}

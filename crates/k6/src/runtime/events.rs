@@ -1,0 +1,165 @@
+//! What a script waits for: timers, sockets, requests under way; and the jobs it gets from them.
+//!
+//! Jobs run one after the other on the user's fiber, between two of them the promises' reactions. A thing that may still bring
+//! a job *holds* the iteration: it is over when its function has returned, its promise is settled and nothing holds it.
+
+use rquickjs::Ctx;
+use sonagi_engine::clock::Sleep;
+use sonagi_measure::At;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::vu::Vu;
+
+/// Something to be done in the script; an error is the iteration's.
+pub(crate) type Job = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<()>>;
+
+/// What is looked at whenever the user waits: a socket.
+pub(crate) trait Source {
+    /// Moves it on, queues jobs with [`Events::push`], and keeps `cx`'s waker for when there is more. `Ready`: it is over.
+    fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()>;
+    /// The iteration is over, whether this is or not.
+    fn end(&self, vu: &Rc<Vu>);
+}
+
+/// A user's timers, sources and jobs.
+#[derive(Default)]
+pub(crate) struct Events {
+    jobs: RefCell<VecDeque<Job>>,
+    timers: RefCell<Timers>,
+    sources: RefCell<Vec<Rc<dyn Source>>>,
+    /// Promises that somebody else will settle.
+    promised: Cell<usize>,
+    waker: RefCell<Option<Waker>>,
+    /// Counts up with every end.
+    iteration: Cell<u64>,
+}
+
+/// The iteration a promise was made in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn(u64);
+
+#[derive(Default)]
+struct Timers {
+    next: u32,
+    due: BTreeMap<(At, u32), Job>,
+    /// The sleep until the first of them, and until when it is.
+    sleep: Option<(At, Pin<Box<Sleep>>)>,
+}
+
+impl Events {
+    /// Has a job done as soon as the user waits or its function has returned. Also from other tasks.
+    pub(crate) fn push(&self, job: Job) {
+        self.jobs.borrow_mut().push_back(job);
+        if let Some(waker) = self.waker.borrow_mut().take() {
+            waker.wake();
+        }
+    }
+
+    /// Has a job done at `at`; returns what it can be taken back by.
+    pub(crate) fn at(&self, at: At, job: Job) -> (At, u32) {
+        let mut timers = self.timers.borrow_mut();
+        timers.next += 1;
+        let key = (at, timers.next);
+        timers.due.insert(key, job);
+        key
+    }
+
+    /// A job is not to be done.
+    pub(crate) fn take_back(&self, key: (At, u32)) {
+        self.timers.borrow_mut().due.remove(&key);
+    }
+
+    /// A socket is open.
+    pub(crate) fn add(&self, source: Rc<dyn Source>) {
+        self.sources.borrow_mut().push(source);
+    }
+
+    /// A promise was made that another task will settle with [`Events::settle`]; what it must say then.
+    pub(crate) fn promise(&self) -> Turn {
+        self.promised.set(self.promised.get() + 1);
+        Turn(self.iteration.get())
+    }
+
+    /// A job that settles a promise. Nothing happens when the promise's iteration is over.
+    pub(crate) fn settle(&self, turn: Turn, job: Job) {
+        if turn.0 == self.iteration.get() {
+            self.promised.set(self.promised.get() - 1);
+            self.push(job);
+        }
+    }
+
+    /// Whether anything may still bring a job.
+    pub(crate) fn is_held(&self) -> bool {
+        self.promised.get() > 0
+            || !self.jobs.borrow().is_empty()
+            || !self.timers.borrow().due.is_empty()
+            || !self.sources.borrow().is_empty()
+    }
+
+    /// The next job, if one waits.
+    pub(crate) fn take(&self) -> Option<Job> {
+        self.jobs.borrow_mut().pop_front()
+    }
+
+    /// Looks at sources and timers; `Ready` when a job waits or nothing holds the iteration any more.
+    pub(crate) fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_sources(vu, cx);
+        self.poll_timers(vu, cx);
+        if !self.jobs.borrow().is_empty() || !self.is_held() {
+            return Poll::Ready(());
+        }
+        *self.waker.borrow_mut() = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Moves the sources on; also while the script blocks on something else.
+    pub(crate) fn poll_sources(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) {
+        if self.sources.borrow().is_empty() {
+            return;
+        }
+        // Not borrowed while they are polled: what they say may open others.
+        let sources = std::mem::take(&mut *self.sources.borrow_mut());
+        let mut open: Vec<_> =
+            sources.into_iter().filter(|source| source.poll(vu, cx).is_pending()).collect();
+        let mut others = self.sources.borrow_mut();
+        open.append(&mut others);
+        *others = open;
+    }
+
+    fn poll_timers(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) {
+        loop {
+            let mut timers = self.timers.borrow_mut();
+            let Some((&(at, _), _)) = timers.due.first_key_value() else { return timers.sleep = None };
+            if at <= vu.now() {
+                // One at a time: its job may take the next one back.
+                if let Some((_, job)) = timers.due.pop_first() {
+                    self.jobs.borrow_mut().push_back(job);
+                }
+                return;
+            }
+            if timers.sleep.as_ref().is_none_or(|(until, _)| *until != at) {
+                timers.sleep = Some((at, Box::pin(vu.clock().sleep_until(at))));
+            }
+            let Some((_, sleep)) = timers.sleep.as_mut() else { return };
+            if sleep.as_mut().poll(cx).is_pending() {
+                return;
+            }
+            timers.sleep = None;
+        }
+    }
+
+    /// The iteration is over: nothing of it is left but what is kept on purpose.
+    pub(crate) fn end(&self, vu: &Rc<Vu>) {
+        self.iteration.set(self.iteration.get() + 1);
+        self.jobs.borrow_mut().clear();
+        self.timers.borrow_mut().due.clear();
+        self.timers.borrow_mut().sleep = None;
+        self.promised.set(0);
+        let sources = std::mem::take(&mut *self.sources.borrow_mut());
+        sources.iter().for_each(|source| source.end(vu));
+    }
+}

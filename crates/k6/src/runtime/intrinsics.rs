@@ -1,0 +1,137 @@
+//! Which of JavaScript's built-in objects a script can reach: each costs every user some kilobytes.
+//!
+//! What decides is the script's words, in whatever place they stand: a word too many costs memory, a word missed would break
+//! a script. A script that makes code of texts, or looks its globals up by computed names, gets all of them.
+
+use sonagi_transpile::Plain;
+
+/// The groups of built-ins that can be left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Intrinsics {
+    pub(crate) eval: bool,
+    pub(crate) regexp: bool,
+    pub(crate) proxy: bool,
+    pub(crate) map_set: bool,
+    pub(crate) typed_arrays: bool,
+    pub(crate) bigint: bool,
+    pub(crate) weak_ref: bool,
+    pub(crate) performance: bool,
+}
+
+/// Words that give code from texts, or globals by names that are computed.
+const ANYTHING: &[&str] = &["eval", "globalThis", "Function", "Reflect", "constructor"];
+const REGEXP: &[&str] = &["RegExp", "match", "matchAll", "search"];
+/// Typed arrays by name, and what of k6 gives or takes binary data.
+const BINARY: &[&str] = &[
+    "ArrayBuffer",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "Uint16Array",
+    "Uint32Array",
+    "Int8Array",
+    "Int16Array",
+    "Int32Array",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "BigInt64Array",
+    "BigUint64Array",
+    "DataView",
+    "Atomics",
+    "SharedArrayBuffer",
+    "binary",
+    "binaryMessage",
+    "sendBinary",
+    "binaryType",
+    "arraybuffer",
+    "open",
+    "randomBytes",
+    "b64decode",
+    "TextEncoder",
+    "TextDecoder",
+    "crypto",
+    "digest",
+    "file",
+    "FormData",
+    "streams",
+    "fs",
+];
+
+impl Intrinsics {
+    /// All of them.
+    pub(crate) const ALL: Intrinsics = Intrinsics {
+        eval: true,
+        regexp: true,
+        proxy: true,
+        map_set: true,
+        typed_arrays: true,
+        bigint: true,
+        weak_ref: true,
+        performance: true,
+    };
+
+    /// What this source may reach.
+    pub(crate) fn of(source: &Plain) -> Intrinsics {
+        let mut reached = Intrinsics { regexp: source.has_regexps, ..Intrinsics::default() };
+        for word in words(&source.code) {
+            if ANYTHING.contains(&word) {
+                return Intrinsics::ALL;
+            }
+            reached.regexp |= REGEXP.contains(&word);
+            reached.proxy |= word == "Proxy";
+            reached.map_set |= matches!(word, "Map" | "Set" | "WeakMap" | "WeakSet" | "groupBy");
+            reached.typed_arrays |= BINARY.contains(&word);
+            reached.bigint |= word == "BigInt" || is_bigint(word);
+            reached.weak_ref |= matches!(word, "WeakRef" | "FinalizationRegistry");
+            reached.performance |= word == "performance";
+        }
+        reached.map_set |= reached.typed_arrays;
+        reached
+    }
+
+    /// What either reaches.
+    pub(crate) fn or(self, other: Intrinsics) -> Intrinsics {
+        Intrinsics {
+            eval: self.eval | other.eval,
+            regexp: self.regexp | other.regexp,
+            proxy: self.proxy | other.proxy,
+            map_set: self.map_set | other.map_set,
+            typed_arrays: self.typed_arrays | other.typed_arrays,
+            bigint: self.bigint | other.bigint,
+            weak_ref: self.weak_ref | other.weak_ref,
+            performance: self.performance | other.performance,
+        }
+    }
+}
+
+/// `10n`.
+fn is_bigint(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with('n')
+}
+
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '$'))
+        .filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn of(code: &str) -> Intrinsics {
+        Intrinsics::of(&sonagi_transpile::plain(Path::new("a.js"), code).unwrap())
+    }
+
+    #[test]
+    fn a_script_gets_the_built_ins_whose_words_it_says() {
+        let none = Intrinsics::default();
+        assert_eq!(of("export default () => JSON.parse('{}').a / 2"), none);
+        assert_eq!(of("'a'.replace(/a/, 'b')"), Intrinsics { regexp: true, ..none });
+        assert_eq!(of("'a'.match('b')"), Intrinsics { regexp: true, ..none });
+        assert_eq!(of("const seen = new Map()"), Intrinsics { map_set: true, ..none });
+        assert_eq!(of("new Uint8Array(1)"), Intrinsics { typed_arrays: true, map_set: true, ..none });
+        assert_eq!(of("const n = 10n"), Intrinsics { bigint: true, ..none });
+        assert_eq!(of("globalThis['M' + 'ap']"), Intrinsics::ALL);
+    }
+}

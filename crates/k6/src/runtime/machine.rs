@@ -1,0 +1,302 @@
+//! One user's interpreter: made, given the script, called.
+
+use rquickjs::function::Args;
+use rquickjs::loader::{Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::promise::PromiseState;
+use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Promise, Runtime, Value};
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::bundle::{Format, located};
+use super::raw;
+use super::thrown::Thrown;
+use super::vu::Vu;
+use crate::modules;
+
+/// Room for QuickJS's own checks and our functions below the deepest script.
+const STACK_MARGIN: usize = 48 << 10;
+
+/// A user's interpreter.
+pub(crate) struct Machine {
+    vu: Rc<Vu>,
+    exports: RefCell<Option<Persistent<Object<'static>>>>,
+    /// `setup`'s data, parsed once.
+    data: RefCell<Option<Persistent<Value<'static>>>>,
+    context: Context,
+    runtime: Runtime,
+}
+
+/// What a function of the script is called with.
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    Nothing,
+    /// What `setup` returned, as JSON; the user keeps its copy from call to call.
+    Data(Option<Rc<str>>),
+    /// JSON of this call only.
+    Json(String),
+}
+
+impl Machine {
+    /// An interpreter with the globals every script has.
+    pub(crate) fn new(vu: &Rc<Vu>) -> rquickjs::Result<Machine> {
+        let limits = &vu.shard.common.limits;
+        let runtime = Runtime::new()?;
+        runtime.set_max_stack_size(limits.stack_bytes.saturating_sub(STACK_MARGIN));
+        runtime.set_memory_limit(limits.memory_bytes);
+        let guard = Rc::clone(vu);
+        runtime.set_interrupt_handler(Some(Box::new(move || guard.is_to_end())));
+        let rejections = Rc::clone(vu);
+        runtime.set_host_promise_rejection_tracker(Some(Box::new(
+            move |ctx, promise, reason, is_handled| {
+                rejections.kept.rejections.note(&ctx, &promise, &reason, is_handled);
+            },
+        )));
+        runtime.set_loader(Specifiers, Files);
+        let context = Context::base(&runtime)?;
+        raw::add_intrinsics(&context, vu.shard.common.bundle.intrinsics());
+        let kept = Rc::clone(vu);
+        context.with(|ctx| {
+            let _ = ctx.store_userdata(raw::Kept(kept));
+            modules::globals(&ctx)
+        })?;
+        Ok(Machine {
+            vu: Rc::clone(vu),
+            exports: RefCell::default(),
+            data: RefCell::default(),
+            context,
+            runtime,
+        })
+    }
+
+    /// Runs the script's init code. On a fiber.
+    pub(crate) fn init(&self) -> Result<(), Thrown> {
+        self.attempt(|ctx| {
+            let entry = self.vu.shard.common.bundle.entry.clone();
+            let exports = imported(ctx, &entry)?;
+            let exports = self.settle(ctx, Some(exports))?.and_then(Value::into_object);
+            let none = || rquickjs::Exception::throw_type(ctx, "the script exports nothing");
+            self.exports.replace(Some(Persistent::save(ctx, exports.ok_or_else(none)?)));
+            Ok(())
+        })
+    }
+
+    /// The script's options, as JSON; None: it exports none.
+    pub(crate) fn options(&self) -> Result<Option<String>, Thrown> {
+        self.attempt(|ctx| {
+            let options: Value<'_> = self.exported(ctx)?.get("options")?;
+            ctx.json_stringify(options)?.map(|text| text.to_string()).transpose()
+        })
+    }
+
+    /// The names of the functions the script exports.
+    pub(crate) fn functions(&self) -> Result<Vec<String>, Thrown> {
+        self.attempt(|ctx| {
+            let exports = self.exported(ctx)?;
+            let mut names = Vec::new();
+            for name in exports.keys::<String>() {
+                let name = name?;
+                if exports.get::<_, Value<'_>>(&*name)?.is_function() {
+                    names.push(name);
+                }
+            }
+            Ok(names)
+        })
+    }
+
+    /// Calls a function of the script and sees everything it began through; what it returns, as JSON. On a fiber.
+    pub(crate) fn call(&self, name: &str, given: &Given) -> Result<Option<String>, Thrown> {
+        let outcome = self.attempt(|ctx| {
+            let function: Function<'_> = self.exported(ctx)?.get(name)?;
+            let mut args = Args::new(ctx.clone(), 1);
+            args.push_arg(self.value(ctx, given)?)?;
+            let returned: Value<'_> = function.call_arg(args)?;
+            let returned = self.settle(ctx, Some(returned))?;
+            match returned {
+                None => Ok(None),
+                Some(value) if self.vu.phase.get().returns() => {
+                    ctx.json_stringify(value)?.map(|text| text.to_string()).transpose()
+                }
+                Some(_) => Ok(None),
+            }
+        });
+        self.context.with(|ctx| modules::end_iteration(&ctx, &self.vu));
+        outcome
+    }
+
+    fn value<'js>(&self, ctx: &Ctx<'js>, given: &Given) -> rquickjs::Result<Value<'js>> {
+        match given {
+            Given::Nothing | Given::Data(None) => Ok(Value::new_undefined(ctx.clone())),
+            Given::Json(text) => ctx.json_parse(text.as_str()),
+            Given::Data(Some(text)) => {
+                if let Some(data) = &*self.data.borrow() {
+                    return data.clone().restore(ctx);
+                }
+                let data = ctx.json_parse(&**text)?;
+                self.data.replace(Some(Persistent::save(ctx, data.clone())));
+                Ok(data)
+            }
+        }
+    }
+
+    fn exported<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+        match &*self.exports.borrow() {
+            Some(exports) => exports.clone().restore(ctx),
+            None => Err(rquickjs::Exception::throw_message(ctx, "the script was not loaded")),
+        }
+    }
+
+    fn attempt<T>(&self, what: impl FnOnce(&Ctx<'_>) -> rquickjs::Result<T>) -> Result<T, Thrown> {
+        self.context.with(|ctx| what(&ctx).map_err(|error| Thrown::of(&ctx, &self.vu, &error)))
+    }
+
+    /// Goes on until nothing is left to be done and `returned`, if it is a promise, is settled. Its value then.
+    fn settle<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        returned: Option<Value<'js>>,
+    ) -> rquickjs::Result<Option<Value<'js>>> {
+        let promise = returned.as_ref().and_then(|value| value.as_promise().cloned());
+        loop {
+            while ctx.execute_pending_job() {}
+            self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
+            if let Some(job) = self.vu.events.take() {
+                job(ctx)?;
+                continue;
+            }
+            if !self.vu.events.is_held() {
+                break;
+            }
+            let vu = Rc::clone(&self.vu);
+            self.vu.wait(ctx, |cx| vu.events.poll(&vu, cx))?;
+        }
+        match &promise {
+            Some(promise) => settled(promise).transpose(),
+            None => Ok(returned),
+        }
+    }
+}
+
+/// The value of a promise that nothing can settle any more, or its rejection; none of one that stays pending.
+fn settled<'js>(promise: &Promise<'js>) -> Option<rquickjs::Result<Value<'js>>> {
+    match promise.state() {
+        PromiseState::Pending => None,
+        _ => promise.result(),
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // Values first: the interpreter must outlive them.
+        self.context.with(|ctx| modules::forget(&ctx, &self.vu));
+        self.exports.take();
+        self.data.take();
+        self.runtime.set_interrupt_handler(None);
+        self.runtime.set_host_promise_rejection_tracker(None);
+    }
+}
+
+/// What a file of the test exports, whatever its format; run the first time somebody asks. A promise of it where the file
+/// awaits something.
+fn imported<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
+    let vu = Vu::of(ctx);
+    match vu.shard.common.bundle.unit(ctx, path)?.format {
+        Format::Module => Ok(Module::import(ctx, path.display().to_string())?.into_value()),
+        Format::CommonJs | Format::Json => common(ctx, path),
+    }
+}
+
+/// `module.exports` of a CommonJS file, or the value of a JSON file.
+pub(crate) fn common<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
+    let vu = Vu::of(ctx);
+    if let Some(module) = vu.kept.loaded.common(ctx, path)? {
+        return module.get("exports");
+    }
+    let unit = vu.shard.common.bundle.unit(ctx, path)?;
+    let module = Object::new(ctx.clone())?;
+    match unit.format {
+        Format::Json => module.set("exports", ctx.json_parse(unit.bytecode.as_slice())?)?,
+        Format::Module => {
+            let promise = Module::import(ctx, path.display().to_string())?;
+            let never = "a file that awaits at its top level cannot be required";
+            let namespace = promise.finish::<Object<'_>>();
+            vu.kept.rejections.forget();
+            let namespace = namespace.map_err(|error| match error {
+                rquickjs::Error::WouldBlock => rquickjs::Exception::throw_type(ctx, never),
+                error => error,
+            });
+            module.set("exports", namespace?)?;
+        }
+        Format::CommonJs => {
+            let exports = Object::new(ctx.clone())?;
+            module.set("exports", exports.clone())?;
+            // Kept before it is run: files may require each other in a circle.
+            vu.kept.loaded.keep_common(ctx, path, &module);
+            let function = raw::run_script(ctx, &unit.bytecode)?;
+            let function = function.into_function().ok_or(rquickjs::Error::Unknown)?;
+            let require = modules::require_from(ctx, path)?;
+            let mut args = Args::new(ctx.clone(), 3);
+            args.this(exports.clone())?;
+            args.push_arg(module.clone())?;
+            args.push_arg(exports)?;
+            args.push_arg(require)?;
+            return function.call_arg::<Value<'_>>(args).and_then(|_| module.get("exports"));
+        }
+    }
+    vu.kept.loaded.keep_common(ctx, path, &module);
+    module.get("exports")
+}
+
+/// Names of modules: k6's own, jslib's addresses, files.
+struct Specifiers;
+
+impl Resolver for Specifiers {
+    fn resolve<'js>(&mut self, _: &Ctx<'js>, base: &str, name: &str) -> rquickjs::Result<String> {
+        if modules::is_known(name) || name.contains("://") && !name.starts_with("file://") {
+            return Ok(name.to_owned());
+        }
+        Ok(located(Path::new(base), name).display().to_string())
+    }
+}
+
+/// Modules by their resolved names.
+struct Files;
+
+impl Loader for Files {
+    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
+        if let Some(module) = modules::declared(ctx, name)? {
+            return Ok(module);
+        }
+        let path = Path::new(name);
+        let unit = Vu::of(ctx).shard.common.bundle.unit(ctx, path)?;
+        match unit.format {
+            Format::Module => raw::load_module(ctx.clone(), &unit.bytecode),
+            Format::CommonJs | Format::Json => {
+                if unit.stand_in.get().is_none() {
+                    let code = stand_in(&common(ctx, path)?, name)?;
+                    let _ = unit.stand_in.set(raw::compiled_module(ctx, name, &code)?);
+                }
+                raw::load_module(ctx.clone(), unit.stand_in.get().map_or(&[], Vec::as_slice))
+            }
+        }
+    }
+}
+
+/// A module whose names are the members of a CommonJS file's exports, as they are once it has run.
+fn stand_in(exports: &Value<'_>, path: &str) -> rquickjs::Result<String> {
+    let path = serde_json::Value::from(path);
+    let mut code = format!(
+        "import {{ common }} from '{}';\nconst all = common({path});\nexport default all?.__esModule ? all.default : all;\n",
+        modules::COMMON
+    );
+    let Some(exports) = exports.as_object() else { return Ok(code) };
+    for (at, name) in exports.keys::<String>().enumerate() {
+        let name = name?;
+        if name != "default" {
+            let name = serde_json::Value::from(name);
+            code.push_str(&format!("const name{at} = all[{name}];\nexport {{ name{at} as {name} }};\n"));
+        }
+    }
+    Ok(code)
+}

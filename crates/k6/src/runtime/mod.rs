@@ -1,0 +1,23 @@
+//! Scripts that run: an interpreter per virtual user, on a stack of its own.
+
+mod bundle;
+mod events;
+mod fiber;
+mod intrinsics;
+mod machine;
+mod opaque;
+mod raw;
+mod rejections;
+#[cfg(test)]
+mod tests;
+mod thrown;
+mod user;
+mod vu;
+
+pub(crate) use bundle::{Bundle, located};
+pub(crate) use machine::{Given, common};
+pub(crate) use opaque::{Opaque, opaque, opaque_in, opaque_on};
+pub(crate) use rejections::Rejections;
+pub(crate) use thrown::{Thrown, described};
+pub(crate) use user::{Task, User};
+pub(crate) use vu::{Phase, Vu};

@@ -1,0 +1,49 @@
+//! Objects of a script that stand for something of ours.
+
+use rquickjs::class::{JsClass, Readable, Trace, Tracer};
+use rquickjs::function::Constructor;
+use rquickjs::{Class, Ctx, Object};
+use sonagi_engine::http::Jar;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::modules::http::Received;
+
+/// What an object can stand for: a closed set, modules add theirs.
+#[derive(Clone)]
+pub(crate) enum Opaque {
+    Jar(Rc<RefCell<Jar>>),
+    Response(Rc<Received>),
+}
+
+/// Where the object keeps it.
+pub(super) struct Holder(Opaque);
+
+impl<'js> Trace<'js> for Holder {
+    // Nothing of ours holds values of the script.
+    fn trace<'a>(&self, _: Tracer<'a, 'js>) {}
+}
+
+impl<'js> JsClass<'js> for Holder {
+    const NAME: &'static str = "Object";
+    type Mutable = Readable;
+
+    fn constructor(_: &Ctx<'js>) -> rquickjs::Result<Option<Constructor<'js>>> {
+        Ok(None)
+    }
+}
+
+/// An object that stands for something.
+pub(crate) fn opaque<'js>(ctx: &Ctx<'js>, what: Opaque) -> rquickjs::Result<Object<'js>> {
+    Ok(Class::instance(ctx.clone(), Holder(what))?.into_inner())
+}
+
+/// [`opaque`] with this prototype.
+pub(crate) fn opaque_on<'js>(prototype: &Object<'js>, what: Opaque) -> rquickjs::Result<Object<'js>> {
+    Ok(Class::instance_proto(Holder(what), prototype.clone())?.into_inner())
+}
+
+/// What an object stands for, if for anything.
+pub(crate) fn opaque_in(object: &Object<'_>) -> Option<Opaque> {
+    Class::<Holder>::from_object(object).map(|class| class.borrow().0.clone())
+}

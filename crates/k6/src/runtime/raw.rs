@@ -1,0 +1,197 @@
+//! What cannot be said in safe Rust, all of it, and why it holds.
+//!
+//! - The running fiber's way out is a reference to its own stack. It is kept in a thread-local pointer while the fiber runs, and
+//!   put back after every switch, so that whoever reads it stands on that very stack.
+//! - Bytecode goes only to the interpreter that this process linked, and comes only from it.
+//! - An error that no script can catch is a mark QuickJS keeps on the error's object.
+
+#![allow(unsafe_code)]
+
+use corosensei::Coroutine;
+use corosensei::stack::DefaultStack;
+use rquickjs::{Ctx, JsLifetime, Module, Value, WriteOptions, qjs};
+use std::cell::{Cell, RefCell};
+use std::ffi::CString;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::rc::Rc;
+use std::task::Waker;
+
+use super::fiber::Yielder;
+use super::intrinsics::Intrinsics;
+use super::opaque::Holder;
+use super::vu::Vu;
+
+/// The fiber that runs: its way out, and the waker it was polled with last. It lies on the fiber's stack.
+struct Here {
+    yielder: *const Yielder,
+    waker: RefCell<Waker>,
+}
+
+thread_local! {
+    static HERE: Cell<*const Here> = const { Cell::new(ptr::null()) };
+}
+
+/// Runs `body` with `yielder` as the way out.
+pub(super) fn on_fiber(yielder: &Yielder, waker: Waker, body: impl FnOnce()) {
+    let here = Here { yielder, waker: RefCell::new(waker) };
+    let outer = HERE.replace(&here);
+    body();
+    HERE.set(outer);
+}
+
+pub(super) fn is_on_fiber() -> bool {
+    !HERE.get().is_null()
+}
+
+fn with_here<R>(what: impl FnOnce(&Here) -> R) -> R {
+    let here = HERE.get();
+    assert!(!here.is_null(), "only a fiber can wait");
+    // SAFETY: set by `on_fiber` or `suspend` to a value on the stack we stand on, which outlives this call.
+    what(unsafe { &*here })
+}
+
+/// The waker the running fiber was polled with.
+pub(super) fn waker() -> Waker {
+    with_here(|here| here.waker.borrow().clone())
+}
+
+/// Ends this poll of the running fiber; returns in the next one, with its waker.
+pub(super) fn suspend() -> Waker {
+    let mine = HERE.replace(ptr::null());
+    assert!(!mine.is_null(), "only a fiber can wait");
+    // SAFETY: as in `with_here`; the yielder lives as long as its coroutine's function, in which we are.
+    let here = unsafe { &*mine };
+    let waker = unsafe { &*here.yielder }.suspend(());
+    // Whoever resumed us may be on another fiber's stack or on none; from here on it is ours again.
+    HERE.set(mine);
+    here.waker.replace(waker.clone());
+    waker
+}
+
+/// Drops a coroutine that is done or was never begun.
+pub(super) fn drop_coroutine(coroutine: &mut ManuallyDrop<Coroutine<Waker, (), (), DefaultStack>>) {
+    // SAFETY: called from the owner's `drop`, once.
+    unsafe { ManuallyDrop::drop(coroutine) }
+}
+
+/// A VU as its interpreter keeps it.
+pub(super) struct Kept(pub(super) Rc<Vu>);
+
+// SAFETY: nothing in a `Vu` carries the interpreter's lifetime.
+unsafe impl<'js> JsLifetime<'js> for Kept {
+    type Changed<'to> = Kept;
+}
+
+/// Gives a context, which has the base ones, further built-ins.
+pub(super) fn add_intrinsics(context: &rquickjs::Context, wanted: Intrinsics) {
+    use rquickjs::context::{Intrinsic, intrinsic};
+    let context = context.as_raw();
+    // SAFETY: a context nobody runs anything in yet; each is added once.
+    unsafe {
+        intrinsic::Date::add_intrinsic(context);
+        intrinsic::Json::add_intrinsic(context);
+        intrinsic::Promise::add_intrinsic(context);
+        if wanted.eval {
+            intrinsic::Eval::add_intrinsic(context);
+        }
+        if wanted.regexp {
+            intrinsic::RegExpCompiler::add_intrinsic(context);
+            intrinsic::RegExp::add_intrinsic(context);
+        }
+        if wanted.proxy {
+            intrinsic::Proxy::add_intrinsic(context);
+        }
+        if wanted.map_set {
+            intrinsic::MapSet::add_intrinsic(context);
+        }
+        if wanted.typed_arrays {
+            intrinsic::TypedArrays::add_intrinsic(context);
+        }
+        if wanted.bigint {
+            intrinsic::BigInt::add_intrinsic(context);
+        }
+        if wanted.weak_ref {
+            intrinsic::WeakRef::add_intrinsic(context);
+        }
+        if wanted.performance {
+            intrinsic::Performance::add_intrinsic(context);
+        }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<'js> JsLifetime<'js> for Holder {
+    type Changed<'to> = Holder;
+}
+
+/// Takes a module that [`compiled_module`] wrote.
+pub(super) fn load_module<'js>(ctx: Ctx<'js>, bytecode: &[u8]) -> rquickjs::Result<Module<'js>> {
+    // SAFETY: written by this process's own interpreter.
+    unsafe { Module::load(ctx, bytecode) }
+}
+
+/// Compiles a module, with the names of functions and the lines they are on, without its source.
+pub(super) fn compiled_module<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
+    let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
+    Module::declare(ctx.clone(), name, code)?.write(options)
+}
+
+/// Compiles a script that is no module: sloppy where it does not ask to be strict.
+pub(super) fn compiled_script<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
+    let (name, length) = (CString::new(name)?, code.len());
+    let code = CString::new(code)?;
+    let flags = (qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;
+    let raw = ctx.as_raw().as_ptr();
+    // SAFETY: both texts end in a zero byte and outlive the call; what it returns is ours and freed below.
+    let function = unsafe { qjs::JS_Eval(raw, code.as_ptr(), length as _, name.as_ptr(), flags) };
+    let function = own(ctx, function)?;
+    let flags = (qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE) as i32;
+    let mut size = 0;
+    // SAFETY: a compiled function, borrowed; the buffer is QuickJS's own allocation of `size` bytes, copied and given back.
+    unsafe {
+        let buffer = qjs::JS_WriteObject(raw, &mut size, function.as_raw(), flags);
+        if buffer.is_null() {
+            return Err(rquickjs::Error::Exception);
+        }
+        let bytes = std::slice::from_raw_parts(buffer, size as usize).to_vec();
+        qjs::js_free(raw, buffer.cast());
+        Ok(bytes)
+    }
+}
+
+/// Runs a script that [`compiled_script`] wrote; its last expression's value.
+pub(super) fn run_script<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> rquickjs::Result<Value<'js>> {
+    let raw = ctx.as_raw().as_ptr();
+    let flags = qjs::JS_READ_OBJ_BYTECODE as i32;
+    // SAFETY: written by this process's own interpreter; evaluating takes the function over.
+    let value = unsafe {
+        let function = qjs::JS_ReadObject(raw, bytecode.as_ptr(), bytecode.len() as _, flags);
+        if qjs::JS_IsException(function) { function } else { qjs::JS_EvalFunction(raw, function) }
+    };
+    own(ctx, value)
+}
+
+/// Takes over a value that QuickJS gave, or its exception.
+fn own<'js>(ctx: &Ctx<'js>, value: qjs::JSValue) -> rquickjs::Result<Value<'js>> {
+    // SAFETY: the value is of this context and nobody else frees it.
+    unsafe {
+        match qjs::JS_IsException(value) {
+            true => Err(rquickjs::Error::Exception),
+            false => Ok(Value::from_raw(ctx.clone(), value)),
+        }
+    }
+}
+
+/// Throws what no script can catch: its `catch` and `finally` are passed over.
+pub(super) fn throw_uncatchable(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+    match rquickjs::Exception::from_message(ctx.clone(), message) {
+        Ok(exception) => {
+            let value = exception.into_value();
+            // SAFETY: an error object of this context, borrowed.
+            unsafe { qjs::JS_SetUncatchableError(ctx.as_raw().as_ptr(), value.as_raw()) };
+            ctx.throw(value)
+        }
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,255 @@
+//! Scripts that run: what they see, and how they end.
+
+use super::*;
+use crate::executor::Stop;
+use crate::metrics::{Detail, Registry, Sampler, SystemTags};
+use crate::options::{Tiers, consolidate};
+use crate::shard::{Common, Limits, Line, Shard};
+use sonagi_engine::clock::Clock;
+use sonagi_engine::net::Net;
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::Instant;
+
+/// What a script said, and what came of its default function.
+struct Seen {
+    lines: Vec<String>,
+    outcome: Result<Option<String>, Thrown>,
+}
+
+/// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
+fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let said: Rc<RefCell<Vec<String>>> = Rc::default();
+    let heard = Rc::clone(&said);
+    let tasks = tokio::task::LocalSet::new();
+    let outcome = tasks.block_on(&runtime, async move {
+        let clock = Clock::simulated(Instant::now());
+        let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+        let registry = Arc::new(Registry::new());
+        let options = consolidate(Tiers::default()).unwrap().options;
+        let common = Arc::new(Common {
+            bundle: Bundle::new(folder.join("script.js"), script.into()),
+            registry: Arc::clone(&registry),
+            options: Arc::new(options),
+            environment: vec![("NAME".to_owned(), "value".to_owned())],
+            limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
+        });
+        let sampler = Sampler::new(registry, Detail::Total, SystemTags::default(), false);
+        let net = Rc::new(Net::simulated(|pipe| {
+            tokio::task::spawn_local(echo(pipe));
+        }));
+        let log = move |line: Line| heard.borrow_mut().push(line.text);
+        let shard = Shard::new(common, Rc::clone(&clock), net, sampler, log);
+        let mut user = User::new(Vu::new(shard, 1)).unwrap();
+        let init = user.perform(Task::Init, Stop::never()).await;
+        let outcome = match init {
+            Err(thrown) => Err(thrown),
+            Ok(_) => {
+                let stop = Stop::new();
+                if let Some(ms) = stop_after_ms {
+                    let (stop, clock) = (stop.clone(), Rc::clone(&clock));
+                    tokio::task::spawn_local(async move {
+                        clock.sleep_until(clock.now().plus(ms * 1_000_000)).await;
+                        stop.cut();
+                    });
+                }
+                let call =
+                    Task::Call { phase: Phase::Iteration, function: "default".into(), given: Given::Nothing };
+                user.perform(call, stop).await
+            }
+        };
+        driver.abort();
+        outcome
+    });
+    let lines = said.take();
+    Seen { lines, outcome }
+}
+
+/// Answers every request with its own head and body.
+async fn echo(mut pipe: tokio::io::DuplexStream) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(read) = pipe.read(&mut buffer).await {
+        if read == 0 {
+            return;
+        }
+        let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        let answer = match request.split(' ').nth(1) {
+            Some("/away") => "HTTP/1.1 302 Found\r\nLocation: /there\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            Some("/json") => {
+                let body = r#"{"a":[1,{"b":"c"}]}"#;
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            }
+            _ => format!("HTTP/1.1 200 OK\r\nX-Foo: 1\r\nContent-Length: {}\r\n\r\n{request}", request.len()),
+        };
+        if pipe.write_all(answer.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn run(script: &str) -> Seen {
+    run_with(Path::new("/test"), script, None)
+}
+
+/// What a script says on the console, of which every line is to be expected.
+#[track_caller]
+fn check(script: &str, said: &[&str]) {
+    let seen = run(script);
+    assert_eq!(seen.lines, said, "{:?}", seen.outcome);
+    assert_eq!(seen.outcome, Ok(None));
+}
+
+#[test]
+fn a_script_has_its_globals_and_keeps_its_state_in_modules() {
+    check(
+        "let turns = 0; export default function () { turns += 1; console.log(turns, __VU, __ITER, __ENV.NAME, {a: [1]}); }",
+        &["1 1 0 value {\"a\":[1]}"],
+    );
+}
+
+#[test]
+fn what_blocks_takes_the_time_it_says() {
+    check(
+        "import { sleep } from 'k6';
+         export default () => { const begun = Date.now(); sleep(0.2); console.log('slept'); }",
+        &["slept"],
+    );
+}
+
+#[test]
+fn timers_fire_in_order_and_hold_the_iteration() {
+    check(
+        "export default () => {
+           setTimeout((what) => console.log(what), 20, 'second');
+           setTimeout(() => console.log('first'), 10);
+           const gone = setTimeout(() => console.log('never'), 5);
+           clearTimeout(gone);
+           let count = 0;
+           const ticks = setInterval(() => { count += 1; console.log('tick'); if (count === 2) clearInterval(ticks); }, 30);
+           Promise.resolve().then(() => console.log('at once'));
+         }",
+        &["at once", "first", "second", "tick", "tick"],
+    );
+}
+
+#[test]
+fn an_async_function_is_awaited() {
+    check(
+        "export default async () => { await new Promise((go) => setTimeout(go, 10)); console.log('after'); }",
+        &["after"],
+    );
+}
+
+#[test]
+fn what_is_thrown_ends_the_iteration_with_its_place() {
+    let seen = run("export default function () {\n  throw new TypeError('odd');\n}");
+    let Err(Thrown::Error(text)) = seen.outcome else { panic!("{:?}", seen.outcome) };
+    assert!(text.starts_with("TypeError: odd\n\tat default (/test/script.js:2:"), "{text}");
+    let seen = run("export default async () => { throw 'a text'; }");
+    assert_eq!(seen.outcome, Err(Thrown::Error("a text".to_owned())));
+    let seen = run("export default () => { Promise.reject(new Error('lost')); }");
+    assert!(
+        matches!(&seen.outcome, Err(Thrown::Error(text)) if text.starts_with("Error: lost")),
+        "{:?}",
+        seen.outcome
+    );
+}
+
+#[test]
+fn an_interruption_cannot_be_caught() {
+    let script = "import { sleep } from 'k6';
+        export default () => { try { sleep(10); } catch { console.log('caught'); } finally { console.log('finally'); } }";
+    let seen = run_with(Path::new("/test"), script, Some(50));
+    assert_eq!((seen.outcome, seen.lines), (Err(Thrown::Interrupted), vec![]));
+}
+
+#[test]
+fn endless_recursion_and_hunger_are_errors_of_the_script() {
+    let seen = run(
+        "const again = () => again(); export default () => { try { again(); } catch (e) { console.log(e.name); } }",
+    );
+    assert_eq!(seen.lines, ["RangeError"]);
+    let seen =
+        run("export default () => { const all = []; for (;;) all.push('x'.repeat(1e6) + all.length); }");
+    assert!(
+        matches!(&seen.outcome, Err(Thrown::Error(text)) if text.contains("out of memory")),
+        "{:?}",
+        seen.outcome
+    );
+}
+
+#[test]
+fn files_are_imported_required_and_opened_from_where_they_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    std::fs::create_dir(folder.path().join("lib")).unwrap();
+    write("lib/a.js", "import { b } from './b.js'; export const a = 'a' + b; export default 'the default';");
+    write("lib/b.js", "exports.b = 'b' + require('../c.js').c;");
+    write("c.js", "module.exports = { c: typeof this, d: 4 };");
+    write("data.json", "{\"n\": 1}");
+    write("types.ts", "interface A { x: number } export const typed = (a: A): number => a.x;");
+    let script = "import whole, { a } from './lib/a.js';
+        import common, { d } from './c.js';
+        import { typed } from './types.ts';
+        const data = require('./data.json');
+        const text = open('./data.json');
+        export default () => console.log(whole, a, common.d, d, typed({ x: 5 }), data.n, text.length);";
+    let seen = run_with(folder.path(), script, None);
+    assert_eq!(seen.lines, ["the default abobject 4 4 5 1 8"], "{:?}", seen.outcome);
+}
+
+#[test]
+fn checks_and_groups_do_what_they_say() {
+    check(
+        "import { check, group, fail } from 'k6';
+         export default () => {
+           console.log(check(3, { yes: (v) => v === 3, no: (v) => v > 5 }), check(1, { also: true }));
+           console.log(group('outer', () => group('inner', () => 'returned')));
+           try { fail('why'); } catch (e) { console.log(e.message); }
+         }",
+        &["false true", "returned", "why"],
+    );
+}
+
+#[test]
+fn requests_are_answered_redirected_and_side_by_side() {
+    check(
+        "import http from 'k6/http';
+         const line = (r) => r.body.split('\\r\\n')[0];
+         export default () => {
+           const r = http.post('http://a/x?q=1', { b: 2, a: '1 &' }, { headers: { 'x-own': 'h' } });
+           console.log(r.status, r.status_text, line(r), r.headers['X-Foo'], r.body.split('\\r\\n\\r\\n')[1]);
+           const away = http.get('http://a/away');
+           console.log(away.url, /cookie: a=b/i.test(away.body), /referer: http:\\/\\/a\\/away/i.test(away.body));
+           console.log(http.get('http://a/json').json('a.1.b'), http.get('http://a/json').json().a[0]);
+           const both = http.batch({ one: 'http://a/1', two: ['PUT', http.url`http://a/${2}`, 'x'] });
+           console.log(line(both.one), line(both.two));
+           console.log(http.get('nope').error_code, http.get('http://a/', { responseType: 'none' }).body);
+         }",
+        &[
+            "200 200 OK POST /x?q=1 HTTP/1.1 1 a=1+%26&b=2",
+            "http://a/there true true",
+            "c 1",
+            "GET /1 HTTP/1.1 PUT /2 HTTP/1.1",
+            "Request Failed",
+            "1000 null",
+        ],
+    );
+}
+
+#[test]
+fn a_request_can_be_awaited() {
+    check(
+        "import http from 'k6/http';
+         export default async () => {
+           const [a, b] = await Promise.all([http.asyncRequest('GET', 'http://a/1'), http.asyncRequest('GET', 'http://a/2')]);
+           console.log(a.status, b.status);
+         }",
+        &["200 200"],
+    );
+}

@@ -1,0 +1,49 @@
+//! How a script's function ended that did not return.
+
+use rquickjs::{Ctx, Exception, Value};
+use std::rc::Rc;
+
+use super::vu::Vu;
+
+/// Why a function did not return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Thrown {
+    /// It was cut off.
+    Interrupted,
+    /// It asked for the end of the test, and said why.
+    Aborted(String),
+    /// It threw this.
+    Error(String),
+}
+
+impl Thrown {
+    /// What an error of the interpreter says; takes the exception that is pending.
+    pub(super) fn of(ctx: &Ctx<'_>, vu: &Rc<Vu>, error: &rquickjs::Error) -> Thrown {
+        let text = match error {
+            rquickjs::Error::Exception => described(&ctx.catch()),
+            error => error.to_string(),
+        };
+        if let Some(why) = vu.kept.aborted.borrow_mut().take() {
+            return Thrown::Aborted(why);
+        }
+        if vu.is_interrupted() { Thrown::Interrupted } else { Thrown::Error(text) }
+    }
+}
+
+/// A thrown value as it is logged: an error with where it came from, anything else as text.
+pub(crate) fn described(value: &Value<'_>) -> String {
+    let Some(exception) = value.clone().into_object().and_then(Exception::from_object) else {
+        let text = value.get::<rquickjs::Coerced<String>>();
+        return text.map_or_else(|_| "an object that is no text".to_owned(), |text| text.0);
+    };
+    let name = exception.as_object().get::<_, String>("name").unwrap_or_else(|_| "Error".to_owned());
+    let mut text = match exception.message() {
+        Some(message) if !message.is_empty() => format!("{name}: {message}"),
+        _ => name,
+    };
+    for line in exception.stack().unwrap_or_default().lines().filter(|line| !line.trim().is_empty()) {
+        text.push_str("\n\t");
+        text.push_str(line.trim());
+    }
+    text
+}

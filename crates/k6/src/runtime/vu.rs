@@ -1,0 +1,177 @@
+//! One virtual user as its script's functions see it: who it is, what it does, how it waits.
+
+use rquickjs::Ctx;
+use sonagi_engine::clock::Clock;
+use sonagi_measure::At;
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use super::events::Events;
+use super::{fiber, raw};
+use crate::executor::Stop;
+use crate::metrics::{MetricId, SystemTag, Tags};
+use crate::shard::Shard;
+
+/// A script that computes lets others have their turn this often.
+const SLICE_NS: i64 = 5_000_000;
+
+/// What a user is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Its init code: modules, files and metrics can be had, the target cannot.
+    Init,
+    Setup,
+    Iteration,
+    Teardown,
+    /// `handleSummary`.
+    Summary,
+}
+
+/// One virtual user.
+pub(crate) struct Vu {
+    pub(crate) shard: Rc<Shard>,
+    /// Its number in the test, from 1; 0 for who carries out setup and teardown.
+    pub(crate) number: u64,
+    pub(crate) phase: Cell<Phase>,
+    pub(crate) events: Events,
+    /// Iterations so far.
+    pub(crate) iterations: Cell<u64>,
+    /// What its modules keep of it.
+    pub(crate) kept: crate::modules::Kept,
+    stop: RefCell<Stop>,
+    is_interrupted: Cell<bool>,
+    /// Since when it has not waited.
+    busy_since: Cell<At>,
+}
+
+impl Phase {
+    /// Whether what its function returns is of interest.
+    pub(super) fn returns(self) -> bool {
+        matches!(self, Phase::Setup | Phase::Summary)
+    }
+}
+
+impl Vu {
+    pub(crate) fn new(shard: Rc<Shard>, number: u64) -> Rc<Vu> {
+        let kept = crate::modules::Kept::new(&shard);
+        Rc::new(Vu {
+            shard,
+            number,
+            phase: Cell::new(Phase::Init),
+            events: Events::default(),
+            iterations: Cell::new(0),
+            kept,
+            stop: RefCell::new(Stop::never()),
+            is_interrupted: Cell::new(false),
+            busy_since: Cell::new(At(0)),
+        })
+    }
+
+    /// The user whose interpreter this is.
+    pub(crate) fn of(ctx: &Ctx<'_>) -> Rc<Vu> {
+        match ctx.userdata::<raw::Kept>() {
+            Some(kept) => Rc::clone(&kept.0),
+            None => unreachable!("an interpreter is given its user before it runs anything"),
+        }
+    }
+
+    /// What samples are tagged with now.
+    pub(crate) fn tags(&self) -> Tags {
+        self.kept.tags.borrow().clone()
+    }
+
+    /// A sample, now.
+    pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {
+        self.shard.observe(metric, value, tags);
+    }
+
+    /// The path of the group under way; empty outside of groups.
+    pub(crate) fn group(&self) -> String {
+        self.kept.group.borrow().clone()
+    }
+
+    pub(crate) fn set_group(&self, path: &str) {
+        path.clone_into(&mut self.kept.group.borrow_mut());
+        let tags = self.tags().with_system(&[(SystemTag::Group, path)]);
+        self.kept.tags.replace(tags);
+    }
+
+    pub(crate) fn clock(&self) -> &Rc<Clock> {
+        &self.shard.clock
+    }
+
+    pub(crate) fn now(&self) -> At {
+        self.shard.clock.now()
+    }
+
+    /// Begins something that `stop` may cut off.
+    pub(super) fn begin(&self, phase: Phase, stop: Stop) {
+        self.phase.set(phase);
+        self.is_interrupted.set(false);
+        self.busy_since.set(self.now());
+        self.stop.replace(stop);
+    }
+
+    /// Whether what it began was cut off.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted.get()
+    }
+
+    /// Waits for a future; the script stands still, sockets go on being read.
+    ///
+    /// # Errors
+    /// An exception nobody can catch when the user is cut off meanwhile.
+    pub(crate) fn wait_for<F: Future>(
+        self: &Rc<Self>,
+        ctx: &Ctx<'_>,
+        future: F,
+    ) -> rquickjs::Result<F::Output> {
+        let mut future = pin!(future);
+        self.wait(ctx, |cx| future.as_mut().poll(cx))
+    }
+
+    /// [`Vu::wait_for`] what is looked at by a function.
+    pub(crate) fn wait<T>(
+        self: &Rc<Self>,
+        ctx: &Ctx<'_>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> rquickjs::Result<T> {
+        let waited = fiber::block_on(poll_fn(|cx| {
+            if self.stop.borrow().poll_over(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            if let Poll::Ready(value) = poll(cx) {
+                return Poll::Ready(Some(value));
+            }
+            self.events.poll_sources(self, cx);
+            Poll::Pending
+        }));
+        self.busy_since.set(self.now());
+        waited.ok_or_else(|| self.cut_off(ctx))
+    }
+
+    fn cut_off(&self, ctx: &Ctx<'_>) -> rquickjs::Error {
+        self.is_interrupted.set(true);
+        raw::throw_uncatchable(ctx, "the iteration was interrupted")
+    }
+
+    /// Called while the script computes: true ends it. A script that computes for long gives others a turn.
+    pub(super) fn is_to_end(&self) -> bool {
+        if self.stop.borrow().is_over() {
+            self.is_interrupted.set(true);
+            return true;
+        }
+        if fiber::is_here() && self.now().since(self.busy_since.get()) > SLICE_NS {
+            let mut had_turn = false;
+            fiber::block_on(poll_fn(|cx| {
+                cx.waker().wake_by_ref();
+                if std::mem::replace(&mut had_turn, true) { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            self.busy_since.set(self.now());
+        }
+        false
+    }
+}

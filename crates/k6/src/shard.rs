@@ -1,0 +1,91 @@
+//! One thread's share of a test: its clock and network, its samples, what all its users share.
+
+use sonagi_engine::clock::Clock;
+use sonagi_engine::net::Net;
+use sonagi_measure::At;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::metrics::{MetricId, Registry, Sampler, Tags};
+use crate::options::Options;
+use crate::runtime::Bundle;
+
+/// How important a line of the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Of no interest but to who looks for something.
+    Debug,
+    /// What the script says.
+    Info,
+    /// Something that may not be meant.
+    Warn,
+    /// Something that went wrong.
+    Error,
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// When.
+    pub at: At,
+    /// How important.
+    pub level: Level,
+    /// What.
+    pub text: String,
+    /// What belongs to it, by name.
+    pub fields: Vec<(&'static str, String)>,
+}
+
+/// What a user may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) stack_bytes: usize,
+    pub(crate) memory_bytes: usize,
+}
+
+/// What the threads of a test have in common.
+pub(crate) struct Common {
+    pub(crate) bundle: Bundle,
+    pub(crate) registry: Arc<Registry>,
+    /// Of all tiers; those of the script are not known while its first user runs the init code.
+    pub(crate) options: Arc<Options>,
+    /// `__ENV`.
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) limits: Limits,
+}
+
+/// One shard; all its users hold it by `Rc`.
+pub(crate) struct Shard {
+    pub(crate) common: Arc<Common>,
+    pub(crate) clock: Rc<Clock>,
+    pub(crate) net: Rc<Net>,
+    pub(crate) sampler: RefCell<Sampler>,
+    /// The tags of the whole test.
+    pub(crate) tags: Tags,
+    log: Box<dyn Fn(Line)>,
+}
+
+impl Shard {
+    /// On the current thread, within its runtime.
+    pub(crate) fn new(
+        common: Arc<Common>,
+        clock: Rc<Clock>,
+        net: Rc<Net>,
+        sampler: Sampler,
+        log: impl Fn(Line) + 'static,
+    ) -> Rc<Shard> {
+        let tags =
+            common.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
+        Rc::new(Shard { common, clock, net, sampler: RefCell::new(sampler), tags, log: Box::new(log) })
+    }
+
+    /// Says something to who runs the test.
+    pub(crate) fn say(&self, level: Level, text: String, fields: Vec<(&'static str, String)>) {
+        (self.log)(Line { at: self.clock.now(), level, text, fields });
+    }
+
+    pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {
+        self.sampler.borrow_mut().observe(metric, value, tags, self.clock.now());
+    }
+}
