@@ -3,11 +3,12 @@
 use sonagi_engine::clock::Clock;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
+use crate::modules::execution::Instance;
 use crate::options::Options;
 use crate::runtime::Bundle;
 
@@ -70,6 +71,10 @@ pub(crate) struct Shard {
     pub(crate) sampler: RefCell<Sampler>,
     /// The tags of the whole test.
     pub(crate) tags: Tags,
+    /// What the whole test counts; there once its scenarios are.
+    pub(crate) instance: OnceCell<Box<dyn Instance>>,
+    /// A script said that the test has failed (`exec.test.fail`).
+    pub(crate) has_failed: Cell<bool>,
     log: Box<dyn Fn(Line)>,
 }
 
@@ -84,7 +89,16 @@ impl Shard {
     ) -> Rc<Shard> {
         let tags =
             common.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
-        Rc::new(Shard { common, clock, net, sampler: RefCell::new(sampler), tags, log: Box::new(log) })
+        Rc::new(Shard {
+            common,
+            clock,
+            net,
+            sampler: RefCell::new(sampler),
+            tags,
+            instance: OnceCell::new(),
+            has_failed: Cell::new(false),
+            log: Box::new(log),
+        })
     }
 
     /// Says something to who runs the test.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::executor::Stop;
-use crate::metrics::{Detail, Registry, Sampler, SystemTags};
+use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
 use crate::options::{Tiers, consolidate};
 use crate::shard::{Common, Limits, Line, Shard};
 use sonagi_engine::clock::Clock;
@@ -15,19 +15,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
 /// What a script said, and what came of its default function.
-struct Seen {
-    lines: Vec<String>,
-    outcome: Result<Option<String>, Thrown>,
+pub(crate) struct Seen {
+    pub(crate) lines: Vec<String>,
+    /// Every sample: metric, value, tags.
+    pub(crate) samples: Vec<String>,
+    pub(crate) outcome: Result<Option<String>, Thrown>,
 }
 
 /// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
-fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
+pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let said: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = Rc::clone(&said);
     let tasks = tokio::task::LocalSet::new();
-    let outcome = tasks.block_on(&runtime, async move {
+    let (outcome, samples) = tasks.block_on(&runtime, async move {
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
         let registry = Arc::new(Registry::new());
@@ -39,13 +41,13 @@ fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
         });
-        let sampler = Sampler::new(registry, Detail::Total, SystemTags::default(), false);
+        let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
         let net = Rc::new(Net::simulated(|pipe| {
             tokio::task::spawn_local(echo(pipe));
         }));
         let log = move |line: Line| heard.borrow_mut().push(line.text);
         let shard = Shard::new(common, Rc::clone(&clock), net, sampler, log);
-        let mut user = User::new(Vu::new(shard, 1)).unwrap();
+        let mut user = User::new(Vu::new(Rc::clone(&shard), 1)).unwrap();
         let init = user.perform(Task::Init, Stop::never(&clock)).await;
         let outcome = match init {
             Err(thrown) => Err(thrown),
@@ -64,10 +66,16 @@ fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
             }
         };
         driver.abort();
-        outcome
+        let samples = shard.sampler.borrow_mut().take().samples;
+        (outcome, samples.iter().map(|sample| shown(&registry, sample)).collect())
     });
     let lines = said.take();
-    Seen { lines, outcome }
+    Seen { lines, samples, outcome }
+}
+
+fn shown(registry: &Registry, sample: &Sample) -> String {
+    let tags: Vec<String> = sample.tags.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{} {} {}", registry.metric(sample.metric).name, sample.value, tags.join(" ")).trim().to_owned()
 }
 
 /// Answers every request with its own head and body.
@@ -92,13 +100,13 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
     }
 }
 
-fn run(script: &str) -> Seen {
+pub(crate) fn run(script: &str) -> Seen {
     run_with(Path::new("/test"), script, None)
 }
 
 /// What a script says on the console, of which every line is to be expected.
 #[track_caller]
-fn check(script: &str, said: &[&str]) {
+pub(crate) fn check(script: &str, said: &[&str]) {
     let seen = run(script);
     assert_eq!(seen.lines, said, "{:?}", seen.outcome);
     assert_eq!(seen.outcome, Ok(None));

@@ -147,6 +147,9 @@ impl Vu {
         ctx: &Ctx<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> rquickjs::Result<T> {
+        if self.is_aborted() {
+            return Err(raw::throw_uncatchable(ctx, "the test was aborted"));
+        }
         let waited = fiber::block_on(poll_fn(|cx| {
             if self.stop.borrow().poll_set(cx).is_ready() {
                 return Poll::Ready(None);
@@ -166,10 +169,24 @@ impl Vu {
         raw::throw_uncatchable(ctx, "the iteration was interrupted")
     }
 
+    /// Ends the test: an exception nobody can catch, and nothing of the script runs after it.
+    pub(crate) fn abort(&self, ctx: &Ctx<'_>, why: String) -> rquickjs::Error {
+        self.kept.aborted.replace(Some(why));
+        raw::throw_uncatchable(ctx, "the test was aborted")
+    }
+
+    /// Whether it has ended the test.
+    pub(super) fn is_aborted(&self) -> bool {
+        self.kept.aborted.borrow().is_some()
+    }
+
     /// Called while the script computes: true ends it. A script that computes for long gives others a turn.
     pub(super) fn is_to_end(&self) -> bool {
         if self.stop.borrow().is_set() {
             self.is_interrupted.set(true);
+            return true;
+        }
+        if self.is_aborted() {
             return true;
         }
         if fiber::is_here() && self.now().since(self.busy_since.get()) > SLICE_NS {
