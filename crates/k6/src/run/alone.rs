@@ -30,6 +30,8 @@ pub(super) struct Done {
     /// Of each task until one threw.
     pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
     pub(super) interval: Interval,
+    /// The script said that the test has failed.
+    pub(super) has_failed: bool,
 }
 
 enum Report {
@@ -108,7 +110,7 @@ async fn life(
     drop(user);
     driver.abort();
     let interval = shard.sampler.borrow_mut().take();
-    Ok(Done { outcomes, interval })
+    Ok(Done { outcomes, interval, has_failed: shard.has_failed.get() })
 }
 
 /// Lets a user that waits look at its stop again when that is due.

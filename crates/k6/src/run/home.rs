@@ -1,5 +1,6 @@
 //! A shard's users: made, lent to executors, and what one of them does when it iterates.
 
+use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::execution;
 use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
 use crate::shard::{Level, Shard};
 
@@ -32,12 +34,16 @@ pub(super) struct Home {
     tags: Vec<Tags>,
     executors: Vec<(&'static str, String)>,
     functions: Vec<Arc<str>>,
+    /// As scripts see them; there once they are about to begin.
+    scenarios: RefCell<Vec<Rc<execution::Scenario>>>,
 }
 
 /// A user, as executors have it.
 pub(super) struct Resident {
     user: User,
     home: Rc<Home>,
+    /// Iterations of each scenario so far.
+    done: Vec<u64>,
 }
 
 impl Home {
@@ -54,13 +60,35 @@ impl Home {
             idle: RefCell::default(),
             data: RefCell::default(),
             tags: tags.collect(),
+            scenarios: RefCell::default(),
             functions: scenarios.iter().map(|one| Arc::from(one.exec.as_str())).collect(),
             executors: scenarios.iter().map(|one| (one.executor.name(), one.name.clone())).collect(),
         })
     }
 
-    pub(super) fn set_data(&self, data: Option<&str>) {
-        self.data.replace(data.map(Arc::from));
+    /// The scenarios are about to begin; `started` is the wall clock when this shard's began, in ms since 1970.
+    pub(super) fn begin(
+        &self,
+        scenarios: &[Arc<executor::Common>],
+        planned_vus: u64,
+        data: Option<&Arc<str>>,
+        started_ms: f64,
+    ) {
+        self.data.replace(data.map(Arc::clone));
+        let told = scenarios.iter().zip(&self.executors).map(|(common, (executor, name))| {
+            let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
+            Rc::new(execution::Scenario {
+                name: Rc::from(name.as_str()),
+                executor,
+                start_ms: started_ms + common.start.0 as f64 / 1e6,
+                progress: Box::new(move || of_progress.progress(clock.now())),
+            })
+        });
+        self.scenarios.replace(told.collect());
+        let clock = Rc::clone(&self.shard.clock);
+        let instance = Counted { scenarios: scenarios.to_vec(), planned_vus, begun: clock.now(), clock };
+        // Set once: a shard begins once.
+        let _ = self.shard.instance.set(Box::new(instance));
     }
 
     /// A user whose init code has run.
@@ -69,11 +97,47 @@ impl Home {
         let mut user =
             User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
         user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
-        Ok(Resident { user, home: Rc::clone(self) })
+        Ok(Resident { user, home: Rc::clone(self), done: vec![0; self.functions.len()] })
     }
 
     pub(super) fn house(&self, resident: Resident) {
         self.idle.borrow_mut().push_back(resident);
+    }
+}
+
+/// What all shards count together, as scripts see it.
+struct Counted {
+    scenarios: Vec<Arc<executor::Common>>,
+    planned_vus: u64,
+    begun: At,
+    clock: Rc<Clock>,
+}
+
+impl Counted {
+    fn sum(&self, of: fn(&executor::Common) -> u64) -> u64 {
+        self.scenarios.iter().map(|common| of(common)).sum()
+    }
+}
+
+impl execution::Instance for Counted {
+    fn duration_ms(&self) -> f64 {
+        self.clock.now().since(self.begun) as f64 / 1e6
+    }
+
+    fn iterations_completed(&self) -> u64 {
+        self.sum(executor::Common::complete)
+    }
+
+    fn iterations_interrupted(&self) -> u64 {
+        self.sum(executor::Common::interrupted)
+    }
+
+    fn vus_active(&self) -> u64 {
+        self.sum(executor::Common::active_vus)
+    }
+
+    fn vus_initialized(&self) -> u64 {
+        self.planned_vus.max(self.sum(executor::Common::held_vus))
     }
 }
 
@@ -101,7 +165,14 @@ impl executor::Pool for Pool {
 impl executor::Vu for Resident {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
         let (home, vu) = (Rc::clone(&self.home), Rc::clone(&self.user.vu));
-        vu.begin_iteration(&home.tags[iteration.scenario], &iteration);
+        vu.begin_iteration(&home.tags[iteration.scenario]);
+        vu.kept.execution.begin(Some(execution::Iteration {
+            scenario: Rc::clone(&home.scenarios.borrow()[iteration.scenario]),
+            in_instance: iteration.number_in_instance,
+            in_test: iteration.number_in_test,
+            of_vu: self.done[iteration.scenario],
+        }));
+        self.done[iteration.scenario] += 1;
         let begun = vu.now();
         let call = Task::Call {
             phase: Phase::Iteration,

@@ -5,6 +5,7 @@ use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -23,6 +24,8 @@ pub(super) struct Luggage {
     pub(super) shared: Arc<Shared>,
     pub(super) shard: usize,
     pub(super) epoch: Instant,
+    /// The wall clock then, in ms since 1970.
+    pub(super) started_ms: f64,
     pub(super) detail: Detail,
     pub(super) keep_samples: bool,
     pub(super) reports: Sender<Report>,
@@ -67,7 +70,8 @@ pub(super) fn live(luggage: Luggage) {
 }
 
 async fn life(luggage: Luggage) -> std::io::Result<()> {
-    let Luggage { common, plan, shared, shard: index, epoch, detail, keep_samples, reports, go } = luggage;
+    let Luggage { common, plan, shared, shard: index, epoch, started_ms, detail, keep_samples, reports, go } =
+        luggage;
     let clock = Clock::real(epoch)?;
     tokio::task::spawn_local(Rc::clone(&clock).drive());
     let net = Net::real(common.net()).map_err(|failed| std::io::Error::other(failed.detail))?;
@@ -90,10 +94,11 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
     let _ = reports.send(Report::Ready(Ok(())));
     // Nobody says go: the test is over before it began.
     let Ok(go) = go.await else { return Ok(()) };
-    home.set_data(go.data.as_deref());
+    home.begin(&go.scenarios, plan.planned_vus, go.data.as_ref(), started_ms);
     let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), reports.clone()));
     scenarios(&home, &plan, index, go.scenarios).await;
     ticker.abort();
+    shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
     let rest = shard.sampler.borrow_mut().take();
     let _ = reports.send(Report::Ended(Box::new(rest)));
     Ok(())

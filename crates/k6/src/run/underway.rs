@@ -51,6 +51,8 @@ struct Collector<'a, 'o> {
     exit: Exit,
     why: Option<String>,
     setup_data: Option<Value>,
+    /// The script said so.
+    has_failed: bool,
 }
 
 pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
@@ -64,8 +66,17 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
             Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
         }
     }
-    let collector =
-        Collector { test, abort, on, outputs, sampler, exit: Exit::Passed, why: None, setup_data: None };
+    let collector = Collector {
+        test,
+        abort,
+        on,
+        outputs,
+        sampler,
+        exit: Exit::Passed,
+        why: None,
+        setup_data: None,
+        has_failed: false,
+    };
     collector.run()
 }
 
@@ -109,6 +120,11 @@ impl Collector<'_, '_> {
                 shared: Arc::clone(shared),
                 shard,
                 epoch: self.test.epoch,
+                started_ms: self
+                    .test
+                    .started
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .map_or(0.0, |since| since.as_secs_f64() * 1e3),
                 detail: self.test.detail(),
                 keep_samples: !self.test.asked.outputs.is_empty(),
                 reports: reports.clone(),
@@ -157,11 +173,13 @@ impl Collector<'_, '_> {
         let call = Task::Call { phase, function: function.into(), given };
         let abort = if phase == Phase::Setup { Arc::clone(self.abort) } else { Arc::default() };
         let alone = Alone { common: &self.test.common, epoch: self.test.epoch, limit: Some((limit, abort)) };
-        let Done { mut outcomes, interval } = match alone.perform(vec![Task::Init, call], self.on) {
+        let Done { mut outcomes, interval, has_failed } = match alone.perform(vec![Task::Init, call], self.on)
+        {
             Ok(done) => done,
             Err(ended) => return Err(Thrown::Error(ended.why.unwrap_or_default())),
         };
         self.absorb(interval);
+        self.has_failed |= has_failed;
         outcomes.pop().unwrap_or(Ok(None))
     }
 
@@ -340,7 +358,7 @@ impl Collector<'_, '_> {
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }
-        if shared.has_failed.load(Ordering::Relaxed) {
+        if self.has_failed || shared.has_failed.load(Ordering::Relaxed) {
             self.end_with(Exit::Failed, None);
         }
         let options = self.test.options();

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use super::events::Events;
 use super::{fiber, raw};
-use crate::executor::{Iteration, Stop};
+use crate::executor::Stop;
 use crate::metrics::{MetricId, SystemTag, Tags};
 use crate::shard::Shard;
 
@@ -117,7 +117,7 @@ impl Vu {
     }
 
     /// An iteration is about to begin, whose samples carry these tags.
-    pub(crate) fn begin_iteration(&self, tags: &Tags, _: &Iteration) {
+    pub(crate) fn begin_iteration(&self, tags: &Tags) {
         self.kept.tags.replace(tags.clone());
         self.kept.group.borrow_mut().clear();
         self.iterations.set(self.iterations.get() + 1);
