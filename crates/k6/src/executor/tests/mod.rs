@@ -3,6 +3,7 @@
 mod arriving;
 mod looping;
 mod schedules;
+mod threads;
 
 use super::*;
 use crate::options::{Scenario, Tiers, consolidate};
