@@ -17,6 +17,10 @@ use tokio::task::JoinSet;
 /// How many arrivals may be late in a row before the shard's others get their turn.
 const IN_A_ROW: u32 = 16;
 
+/// How long after the regular end arrivals are still begun: the last is planned for that very instant, and a timer may
+/// ring late. What a shard that cannot keep up has not come to by then is dropped, and the scenario ends in its time.
+const AFTER_END: i64 = 50_000_000;
+
 /// The shard's users of this scenario.
 #[derive(Default)]
 struct Room {
@@ -94,8 +98,13 @@ async fn arrive<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>) {
         if !driver.sleep(planned, &stop).await {
             return;
         }
+        let now = driver.clock.now();
+        if now.since(driver.common.regular_end) > AFTER_END {
+            let left = arrivals.count().saturating_sub(n);
+            return driver.dropped(left.div_ceil(driver.plan.shards as u64));
+        }
         // Sleeping until what has passed gives way to nobody.
-        late = if driver.clock.now() > planned { late + 1 } else { 0 };
+        late = if now > planned { late + 1 } else { 0 };
         if late >= IN_A_ROW {
             late = 0;
             tokio::task::yield_now().await;

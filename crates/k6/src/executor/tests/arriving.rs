@@ -86,6 +86,18 @@ fn what_graceful_stop_does_not_suffice_for_is_interrupted() {
 }
 
 #[test]
+fn what_a_shard_that_was_held_up_has_not_come_to_when_time_is_over_is_dropped() {
+    let lasts = |_: &str, n| (if n == 1 { -850 } else { 0 }, Over::Complete);
+    let report = Trial { lasts, ..Trial::default() }.run(rate(json!({"preAllocatedVUs": 20})));
+    assert_eq!((report.counts[0], report.ended), ([11, 0, 0], 1000), "what is late is begun at once");
+    let lasts = |_: &str, n| (if n == 1 { -5000 } else { 0 }, Over::Complete);
+    for shards in [1, 2, 3] {
+        let report = Trial { lasts, shards, ..Trial::default() }.run(rate(json!({"preAllocatedVUs": 20})));
+        assert_eq!((report.counts[0], report.ended), ([2, 0, 9], 5100), "{shards} shards");
+    }
+}
+
+#[test]
 fn users_of_an_arrival_rate_serve_a_later_scenario() {
     let mut given = rate(json!({"maxVUs": 3, "gracefulStop": "500ms"}));
     given["b"] = json!({"executor": "constant-arrival-rate", "rate": 1, "duration": "1s", "preAllocatedVUs": 1, "maxVUs": 3, "startTime": "1500ms"});

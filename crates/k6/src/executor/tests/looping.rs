@@ -164,3 +164,18 @@ async fn whoever_asks_for_the_end_first_says_why() {
     waiting.await.unwrap();
     assert_eq!((abort.asked(), abort.why()), (true, Some("first")));
 }
+
+#[test]
+fn progress_is_of_iterations_where_they_are_counted_and_of_time_else() {
+    let check = |scenario: Value, done: u64, expected: [f64; 3]| {
+        let scenarios = scenarios(json!({"a": scenario}));
+        let plan = Plan::of(&scenarios, 1);
+        let common = Common::new(0, &scenarios[0], &plan, &Test::new(&plan, At(1000 * MS), Arc::default()));
+        (0..done).for_each(|_| common.count_complete());
+        common.count_interrupted();
+        assert_eq!([500, 2500, 9000].map(|ms| common.progress(At(ms * MS))), expected);
+    };
+    check(json!({"executor": "constant-vus", "duration": "2s", "startTime": "1s"}), 3, [0.0, 0.25, 1.0]);
+    check(json!({"executor": "shared-iterations", "iterations": 8}), 3, [0.5, 0.5, 0.5]);
+    check(json!({"executor": "per-vu-iterations", "vus": 2, "iterations": 2}), 0, [0.25, 0.25, 0.25]);
+}

@@ -3,6 +3,7 @@
 mod arriving;
 mod looping;
 mod schedules;
+mod threads;
 
 use super::*;
 use crate::options::{Scenario, Tiers, consolidate};
@@ -23,7 +24,7 @@ fn scenarios(scenarios: Value) -> Vec<Scenario> {
 /// What a test's users do, and how many threads it has.
 struct Trial {
     shards: usize,
-    /// How long an iteration of this number takes (ms), and how it ends.
+    /// How long an iteration of this number takes (ms; less than 0: and holds the shard up), and how it ends.
     lasts: fn(&str, u64) -> (i64, Over),
     /// How long creating a user takes (ms); None: it fails.
     creating: Option<i64>,
@@ -100,6 +101,9 @@ impl Vu for Sleeper {
         let name = place.names[iteration.scenario].clone();
         let (ms, over) = (place.lasts)(&name, iteration.number_in_test);
         let over = if ms == 0 {
+            over
+        } else if ms < 0 {
+            tokio::time::advance(std::time::Duration::from_millis(-ms as u64)).await;
             over
         } else {
             tokio::select! {
