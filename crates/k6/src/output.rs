@@ -139,7 +139,7 @@ impl Output {
             Err(before) => -(before.duration().as_nanos() as i128),
         };
         Ok(Output(match wanted.form {
-            Form::Json => Writer::Json(Box::new(json::Lines::new(into, store, started))),
+            Form::Json => Writer::Json(Box::new(json::Lines::new(into, store, tags, started))),
             Form::Csv(time) => {
                 let rows = csv::Rows::new(into, store.registry().clone(), tags, started, time)?;
                 Writer::Csv(Box::new(rows))

@@ -157,8 +157,7 @@ fn by_name(one: &str, other: &str) -> std::cmp::Ordering {
     let key = |name: &str| -> Vec<(u8, u32)> {
         let rank = |letter: char| match SIGNS.find(letter) {
             Some(at) => (0, at as u32),
-            None if letter.is_numeric() => (1, letter as u32),
-            None => (2, letter.to_lowercase().next().map_or(0, |lower| lower as u32)),
+            None => (1, letter.to_lowercase().next().map_or(0, |lower| lower as u32)),
         };
         name.chars().map(rank).collect()
     };

@@ -2,7 +2,9 @@
 
 use super::{Into, rfc3339};
 use crate::json;
-use crate::metrics::{Metadata, MetricId, Registry, Sample, Store, TagSet};
+use crate::metrics::{
+    Metadata, MetricId, Registry, Sample, Store, Submetric, SystemTag, SystemTags, TagSet, builtin,
+};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,6 +14,7 @@ pub(super) struct Lines {
     registry: Arc<Registry>,
     /// Metric, expression.
     thresholds: Vec<(MetricId, String)>,
+    tags: SystemTags,
     started: i128,
     /// By metric: its name as JSON, once it was told.
     told: Vec<Option<String>>,
@@ -20,9 +23,17 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(into: Into, store: &Store, started: i128) -> Lines {
+    pub(super) fn new(into: Into, store: &Store, tags: SystemTags, started: i128) -> Lines {
         let thresholds = store.limited_metrics();
-        Lines { into, registry: store.registry().clone(), thresholds, started, told: Vec::new(), last: None }
+        Lines {
+            into,
+            registry: store.registry().clone(),
+            thresholds,
+            tags,
+            started,
+            told: Vec::new(),
+            last: None,
+        }
     }
 
     pub(super) fn write(&mut self, samples: &[Sample]) -> io::Result<()> {
@@ -60,7 +71,13 @@ impl Lines {
         let metric = self.registry.metric(id);
         let thresholds: Vec<&str> =
             self.thresholds.iter().filter(|(of, _)| *of == id).map(|(_, source)| source.as_str()).collect();
-        let parts: Vec<Value> = (self.registry.submetrics().iter().filter(|one| one.parent == id))
+        let mut parts: Vec<Submetric> = self.registry.submetrics();
+        // The one no threshold asked for comes last, and only when its samples can have the tag.
+        let unasked = |one: &Submetric| *one.name == *builtin::EXPECTED_DURATION;
+        parts.retain(|one| one.parent == id && (self.tags.has(SystemTag::ExpectedResponse) || !unasked(one)));
+        parts.sort_by_key(unasked);
+        let parts: Vec<Value> = parts
+            .iter()
             .map(|one| {
                 let tags: serde_json::Map<String, Value> = one
                     .tags

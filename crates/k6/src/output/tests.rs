@@ -95,8 +95,29 @@ fn assert_lines(ours: &str, k6s: &str) {
 
 #[test]
 fn json_lines_are_k6s_to_the_byte() {
-    // k6 orders sub-metrics by chance, and so the file: ours come as they were named, those of thresholds after the built-in.
     assert_lines(&written("json"), &told_by_k6("samples.jsonl"));
+}
+
+#[test]
+fn the_part_of_a_metric_that_no_threshold_names_is_told_last_and_only_when_it_can_have_samples() {
+    let registry = Arc::new(Registry::new());
+    let mut store = Store::new(registry.clone());
+    store.limit("http_req_duration{scenario:one}", "avg<1", false, Duration::ZERO).unwrap();
+    let suffixes = |tags: SystemTags| {
+        let mut sampler = Sampler::new(registry.clone(), Detail::Total, tags, true);
+        sampler.observe(crate::metrics::builtin::HTTP_REQ_DURATION, 1.0, &sampler.tags(), At(0));
+        let shown = Shown::default();
+        let wanted = Wanted::parse("json", |_| None).unwrap();
+        let mut output =
+            Output::open(&wanted, &store, tags, SystemTime::UNIX_EPOCH, Box::new(shown.clone())).unwrap();
+        output.write(&sampler.take().samples).unwrap();
+        let text = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
+        let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let parts = line["data"]["submetrics"].as_array().unwrap().clone();
+        parts.iter().map(|part| part["suffix"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(suffixes(SystemTags::default()), ["scenario:one", "expected_response:true"]);
+    assert_eq!(suffixes(wanted_tags()), ["scenario:one"]);
 }
 
 #[test]
