@@ -16,7 +16,7 @@ export function lines(stdout, stderr, unordered) {
 const words = (fields) => Object.entries(fields).filter(([, value]) => value !== undefined).map(([name, value]) => ` ${name}=${value}`).join('');
 
 /** An exception of the script: its own text, and so worth comparing. Other lines are in the tool's words. */
-const isThrown = ({ source, msg, level }) => level === 'error' && (source === 'stacktrace' || /^(Uncaught|\w*Error\b)/.test(msg) || /\n\s*at /.test(msg));
+const isThrown = ({ source, msg, level }) => level === 'error' && (source === 'stacktrace' || /^(Uncaught \(in promise\)|\w*Error\b)/.test(msg));
 
 /** A line of the log as its fields; undefined for any other. */
 export function record(line) {
