@@ -22,12 +22,12 @@ const chosen = wanted[0] === 'quick' ? cases().filter((one) => one.quick) : whol
 const rows = twice ? [] : declared();
 
 await install();
-const all = await results(chosen, (one) => (twice ? compared(one) : settled(TIMES, (again) => compared({ ...one, again }))));
+const all = await results(chosen, (one) => settled(TIMES, (again) => compared({ ...one, again: again || twice })));
 process.exitCode = told(all, { peer: 'k6', rows, whole: whole && !twice, silent }) ? 0 : 1;
 
 async function compared(one) {
   const peer = await run('k6', one);
-  const sonagi = twice ? await run('k6', { ...one, again: true }) : await run('sonagi', one);
+  const sonagi = twice ? await run('k6', one) : await run('sonagi', one);
   return { one, peer, sonagi, ...judge(one.name, differences(peer, sonagi, one), rows, apart(peer, sonagi)) };
 }
 

@@ -9,7 +9,7 @@ import { left, summary } from './summary.mjs';
 export const masked = (hosts, masks) => (text) => {
   let told = text;
   for (const [name, value] of Object.entries(hosts).sort(([, a], [, b]) => b.length - a.length)) told = told.replaceAll(value, name);
-  for (const [name, value] of Object.entries(hosts)) if (/:\d+$/.test(value)) told = told.replaceAll(value.slice(value.lastIndexOf(':')), `:${name}`);
+  for (const [name, value] of Object.entries(hosts)) if (/:\d+$/.test(value)) told = told.replaceAll(new RegExp(`(:|%3A)${value.slice(value.lastIndexOf(':') + 1)}\\b`, 'g'), `$1${name}`);
   for (const mask of masks) told = told.replace(mask, '<masked>');
   return told;
 };

@@ -1,4 +1,4 @@
-// Iterations that begin and are interrupted: exec.instance.iterationsInterrupted, teardown sees them
+// exec.instance cannot be asked in teardown
 import { sleep } from 'k6';
 import exec from 'k6/execution';
 export const options = { scenarios: { a: { executor: 'constant-vus', vus: 3, duration: '1s', gracefulStop: '0s' } } };

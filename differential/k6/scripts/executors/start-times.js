@@ -6,7 +6,6 @@ export const options = { scenarios: {
   first: { executor: 'per-vu-iterations', vus: 1, iterations: 1, maxDuration: '2s', gracefulStop: '0s', exec: 'one' },
   second: { executor: 'constant-vus', vus: 1, duration: '1s', startTime: '1s', exec: 'two', gracefulStop: '1s' },
   third: { executor: 'shared-iterations', vus: 1, iterations: 1, startTime: '1500ms', exec: 'one', tags: { mine: 'third' } } } };
-export function setup() { return Date.now(); }
-const told = (begun, name) => console.log(name, exec.scenario.name, Math.round((Date.now() - begun) / 500) * 500);
-export function one(begun) { told(begun, 'one'); sleep(0.2); }
-export function two(begun) { told(begun, 'two'); sleep(0.6); }
+const told = (name) => console.log(name, exec.scenario.name, Math.round(exec.instance.currentTestRunDuration / 500) * 500);
+export function one() { told('one'); sleep(0.2); }
+export function two() { told('two'); sleep(0.6); }
