@@ -63,7 +63,7 @@ export function figureless(line) {
   const dots = head.replace(/\.+(?=: $)/, '…');
   if (/↳/.test(head)) return line.trim().replace(/ +/g, ' ');
   const told = tail
-    .replace(/(?<![\w(])-?\d[\d.]*(µs|ms|h\d+m[\d.]+s|m[\d.]+s|s)(?!\w)/g, '#t')
+    .replace(/(?<![\w(])-?\d[\d.]*(ns|µs|ms|h\d+m[\d.]+s|m[\d.]+s|s)(?!\w)/g, '#t')
     .replace(/(?<![\w(])-?[\d.]+%/g, '#%')
     .replace(/(?<![\w(])-?[\d.]+ ?([kMGT]?B)(?=\/s|\b)/g, '#B')
     .replace(/(?<![\w(#])-?\d[\d.]*(e[+-]?\d+)?(k|M)?(?![\w(#])/g, '#');

@@ -6,7 +6,7 @@ export default function () {
   socket.addEventListener('message', () => console.log('listener 1'));
   socket.onmessage = () => console.log('on');
   socket.addEventListener('message', () => { console.log('listener 2'); socket.close(); });
-  console.log(typeof socket.onmessage, socket.onclose, typeof socket.removeEventListener);
+  console.log(typeof socket.onmessage, typeof socket.removeEventListener);
   try { socket.addEventListener('nothing', () => {}); console.log('taken'); } catch (error) { console.log('throws', error.name); }
   try { socket.onopen = 7; console.log('taken'); } catch (error) { console.log('throws', error.name); }
 }
