@@ -57,6 +57,7 @@ const ROUTES = [
   [/^\/slow\/(\d+)$/, ({ response, path }) => setTimeout(() => json(response, 200, { slow: true }), Number(path[1]))],
   [/^\/drip\/(\d+)$/, ({ response, path }) => (response.writeHead(200, { 'content-type': 'text/plain' }), response.write('first,'), setTimeout(() => response.end('last'), Number(path[1])))],
   [/^\/chunked$/, ({ response }) => (response.writeHead(200, { 'content-type': 'text/plain' }), response.write('one,'), response.write('two,'), response.end('three'))],
+  [/^\/events$/, ({ response }) => (response.writeHead(200, { 'content-type': 'text/event-stream' }), response.write('id: 1\ndata: one\n\n'), setTimeout(() => response.end('event: last\ndata: two\n\n'), 100))],
   [/^\/reset$/, ({ request }) => socketOf(request).resetAndDestroy()],
   [/^\/hangup$/, ({ request }) => socketOf(request).destroy()],
   [/^\/truncated$/, ({ request, response }) => (response.writeHead(200, { 'content-length': 100 }), response.write('part'), setTimeout(() => socketOf(request).destroy(), 50))],

@@ -9,7 +9,8 @@ export function summary({ metrics = {}, root_group, ...rest }) {
   const told = {};
   for (const [name, values] of Object.entries(metrics)) told[name] = figures(name, values);
   if (root_group) told.root_group = group(root_group);
-  for (const [name, value] of Object.entries(rest)) told[name] = sorted(value);
+  // The newer form has lists in any order, times, and the script itself beside what is counted.
+  for (const [name, value] of Object.entries(rest)) told[name] = name === 'setup_data' ? sorted(value) : shape(value);
   told.members = Object.keys({ metrics, root_group, ...rest }).sort(order);
   return told;
 }
@@ -56,7 +57,8 @@ function table(text) {
   const names = head.split(',');
   const seen = {};
   for (const row of rows) {
-    const cells = row.split(',');
+    // Tags beside those with a column come in any order.
+    const cells = row.split(',').map((cell) => (/^\w+=[^&]*&/.test(cell) ? cell.split('&').sort(order).join('&') : cell));
     const told = cells.map((cell, at) => (names[at] === 'timestamp' || (names[at] === 'metric_value' && MEASURED.test(cells[0])) ? '#' : cell)).join(',');
     if (!/^vus/.test(told)) seen[told] = (seen[told] ?? 0) + 1;
   }
@@ -66,7 +68,8 @@ function table(text) {
 /** A JSON value with its numbers masked, members in the order of their names. */
 export function shape(value) {
   if (typeof value === 'number') return '#';
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return '<time>';
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map(shape);
+  if (Array.isArray(value)) return value.map(shape).sort((a, b) => order(a?.name, b?.name));
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => order(a, b)).map(([name, of]) => [name, shape(of)]));
 }

@@ -91,7 +91,7 @@ const BESIDE = {
     return { host, stop: () => (child.kill(), once(child, 'close')) };
   },
   serve: async () => {
-    const { match, stop } = await serve(SERVICE, ['serve', '--listen', '127.0.0.1:0'], /listening on http:\/\/(\S+)/);
+    const { match, stop } = await serve(SERVICE, ['serve', '--listen', '127.0.0.1:0', '--seed-users', '3'], /listening on http:\/\/(\S+)/);
     return { host: match[1], stop };
   },
 };
@@ -109,7 +109,7 @@ async function answered(url, child) {
 function environment(folder, hosts, { env }) {
   const kept = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(K6_|SONAGI_|https?_proxy$|all_proxy$|no_proxy$)/i.test(name)));
   const urls = Object.fromEntries(Object.entries(hosts).flatMap(([name, host]) => [[name, `${name === 'TLS' ? 'https' : 'http'}://${host}`], [`${name}_HOST`, host], [`${name}_WS`, `${name === 'TLS' ? 'wss' : 'ws'}://${host}`]]));
-  return { ...kept, HOME: folder, XDG_CONFIG_HOME: folder, K6_NO_USAGE_REPORT: 'true', NO_COLOR: 'true', ...urls, ...env };
+  return { ...kept, HOME: folder, XDG_CONFIG_HOME: folder, K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false', NO_COLOR: 'true', ...urls, ...env };
 }
 
 async function ended(program, given, { cwd, env, one }) {

@@ -17,14 +17,10 @@ export default async function () {
   tried('findLast', () => [1, 2, 3].findLast((x) => x < 3));
   tried('toSorted', () => [3, 1].toSorted().join());
   tried('with', () => [1, 2].with(0, 9).join());
-  tried('groupBy', () => JSON.stringify(Object.groupBy([1, 2, 3], (x) => (x % 2 ? 'odd' : 'even'))));
   tried('fromEntries', () => JSON.stringify(Object.fromEntries([['a', 1]])));
   tried('padStart', () => '7'.padStart(3, '0') + 'x'.at(0) + ' y '.trimEnd());
-  tried('Set union', () => [...new Set([1]).union(new Set([2]))].join());
   tried('hasOwn', () => Object.hasOwn({ a: 1 }, 'a'));
-  tried('structuredClone', () => JSON.stringify(structuredClone({ a: [1] })));
-  tried('Array.fromAsync', () => typeof Array.fromAsync);
-  tried('Promise.any', () => typeof Promise.any + typeof Promise.withResolvers);
+  tried('Promise.any', () => typeof Promise.any);
   tried('WeakMap', () => new WeakMap([[rest, 1]]).get(rest));
   tried('label', () => { outer: for (;;) for (;;) break outer; return 'out'; });
   tried('getter', () => ({ get x() { return 1; } }).x);
@@ -34,5 +30,4 @@ export default async function () {
   tried('number formats', () => [(1234.5).toFixed(2), (255).toString(16), (1e21).toString(), (0.1 + 0.2).toString()].join());
   tried('JSON', () => JSON.stringify({ u: undefined, d: new Date(0), n: NaN }, null, 1));
   tried('sort is stable', () => [[1, 'a'], [0, 'b'], [1, 'c']].sort((x, y) => x[0] - y[0]).map((x) => x[1]).join(''));
-  for await (const value of (async function* () { yield 1; yield 2; })()) console.log('for await', value);
 }
