@@ -5,13 +5,14 @@ import { order } from '../../lib/judge.mjs';
 export const MEASURED = /^(http_req_(duration|blocked|connecting|tls_handshaking|sending|waiting|receiving)|iteration_duration|group_duration|ws_(connecting|session_duration|ping)|data_(sent|received)|vus|vus_max|grpc_.*|browser_.*)(\{.*\})?$/;
 
 /** What is compared of each part: `{'http_reqs': {…}, 'root_group': {…}, …}`. */
-export function summary({ metrics = {}, root_group, ...rest }) {
+export function summary(whole) {
+  const { metrics = {}, root_group, ...rest } = whole;
   const told = {};
   for (const [name, values] of Object.entries(metrics)) told[name] = figures(name, values);
   if (root_group) told.root_group = group(root_group);
   // The newer form has lists in any order, times, and the script itself beside what is counted.
   for (const [name, value] of Object.entries(rest)) told[name] = name === 'setup_data' ? sorted(value) : shape(value);
-  told.members = Object.keys({ metrics, root_group, ...rest }).sort(order);
+  told.members = Object.keys(whole).sort(order);
   return told;
 }
 

@@ -56,7 +56,7 @@ export function sum({ path }, read = readFileSync) {
 async function fresh([program, ...before], one) {
   const folder = mkdtempSync(join(tmpdir(), 'sonagi-differential-'));
   const scripts = join(folder, 'scripts');
-  cpSync(SCRIPTS, scripts, { recursive: true });
+  for (const path of ['_files', one.path]) cpSync(join(SCRIPTS, path), join(scripts, path), { recursive: true });
   const target = await start(tls);
   const beside = one.target === 'recorder' ? undefined : await BESIDE[one.target]();
   const hosts = { ...target.hosts, ...(beside && { [one.target.toUpperCase()]: beside.host }) };
