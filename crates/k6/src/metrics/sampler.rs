@@ -20,7 +20,7 @@ pub enum Detail {
     Scopes,
 }
 
-/// The samples of one shard since the last [`Sampler::take`].
+/// The samples of one shard since the last [`Sampler::take`]. The collector has one of its own for what it observes itself (`vus`).
 #[derive(Debug)]
 pub struct Sampler {
     registry: Arc<Registry>,
