@@ -17,7 +17,7 @@ mod tests;
 use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Exception, Function, Module, Object, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -50,11 +50,29 @@ pub(crate) struct Kept {
     pub(crate) aborted: RefCell<Option<String>>,
     pub(crate) timers: globals::Timers,
     pub(crate) http: http::Kept,
+    pub(crate) traffic: Traffic,
     pub(crate) execution: execution::Kept,
     /// What samples are tagged with now.
     pub(crate) tags: RefCell<Tags>,
     /// The path of the group under way, `::a::b`.
     pub(crate) group: RefCell<String>,
+}
+
+/// Bytes that went over a user's connections since its iteration began.
+#[derive(Default)]
+pub(crate) struct Traffic(Cell<(u64, u64)>);
+
+impl Traffic {
+    /// Adds bytes sent and received.
+    pub(crate) fn add(&self, sent: u64, received: u64) {
+        let (before, until) = self.0.get();
+        self.0.set((before + sent, until + received));
+    }
+
+    /// All since this was asked last.
+    pub(crate) fn take(&self) -> (u64, u64) {
+        self.0.take()
+    }
 }
 
 impl Kept {
@@ -65,6 +83,7 @@ impl Kept {
             aborted: RefCell::default(),
             timers: globals::Timers::default(),
             http: http::Kept::default(),
+            traffic: Traffic::default(),
             execution: execution::Kept::default(),
             tags: RefCell::new(shard.tags.clone()),
             group: RefCell::default(),

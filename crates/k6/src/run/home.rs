@@ -197,7 +197,10 @@ impl Home {
         begun: At,
     ) -> Over {
         match outcome {
-            Err(Thrown::Interrupted) => return Over::Interrupted,
+            Err(Thrown::Interrupted) => {
+                vu.observe_traffic(&self.tags[iteration.scenario]);
+                return Over::Interrupted;
+            }
             Err(Thrown::Aborted(why)) => return Over::Abort(why),
             Err(Thrown::Error(text)) => {
                 let (executor, scenario) = &self.executors[iteration.scenario];
@@ -211,6 +214,7 @@ impl Home {
             Ok(_) => {}
         }
         let tags = &self.tags[iteration.scenario];
+        vu.observe_traffic(tags);
         vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, tags);
         vu.observe(builtin::ITERATIONS, 1.0, tags);
         Over::Complete

@@ -104,7 +104,16 @@ fn carry_out(vu: &Rc<Vu>, machine: &Machine, task: Task, stop: Stop) -> Outcome 
         Task::Functions => machine.functions().map(|names| Some(serde_json::Value::from(names).to_string())),
         Task::Call { phase, function, given } => {
             vu.begin(phase, stop);
-            machine.call(&function, &given)
+            match phase {
+                Phase::Setup => vu.set_group("::setup"),
+                Phase::Teardown => vu.set_group("::teardown"),
+                Phase::Init | Phase::Iteration | Phase::Summary => {}
+            }
+            let outcome = machine.call(&function, &given);
+            if matches!(phase, Phase::Setup | Phase::Teardown) {
+                vu.observe_traffic(&vu.tags());
+            }
+            outcome
         }
     }
 }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use super::events::Events;
 use super::{fiber, raw};
 use crate::executor::Stop;
-use crate::metrics::{MetricId, SystemTag, Tags};
+use crate::metrics::{MetricId, SystemTag, Tags, builtin};
 use crate::shard::Shard;
 
 /// A script that computes lets others have their turn this often.
@@ -87,6 +87,13 @@ impl Vu {
     /// A sample, now.
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {
         self.shard.observe(metric, value, tags);
+    }
+
+    /// The samples of what went over its connections since the last ones.
+    pub(crate) fn observe_traffic(&self, tags: &Tags) {
+        let (sent, received) = self.kept.traffic.take();
+        self.observe(builtin::DATA_SENT, sent as f64, tags);
+        self.observe(builtin::DATA_RECEIVED, received as f64, tags);
     }
 
     /// The path of the group under way; empty outside of groups.

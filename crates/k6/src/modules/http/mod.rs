@@ -9,6 +9,7 @@ mod errors;
 mod exchange;
 mod expected;
 mod response;
+mod tags;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
@@ -57,6 +58,7 @@ pub(crate) struct Kept {
     clients: RefCell<Vec<Client>>,
     pub(super) jar: RefCell<Rc<RefCell<Jar>>>,
     pub(super) expected: RefCell<Expected>,
+    tags: RefCell<tags::Last>,
     pub(super) prototype: RefCell<Option<Persistent<Object<'static>>>>,
 }
 
