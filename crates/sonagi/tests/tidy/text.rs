@@ -103,7 +103,10 @@ fn commands(text: &str, program: &str) -> BTreeSet<String> {
     for line in text.lines() {
         let spans = line.split('`').skip(1).step_by(2).chain([line]);
         for rest in spans.filter_map(|span| span.strip_prefix(program)) {
-            let word: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-').collect();
+            let word: String = rest
+                .chars()
+                .take_while(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-')
+                .collect();
             found.insert(word);
         }
     }
