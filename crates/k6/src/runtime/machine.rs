@@ -186,7 +186,14 @@ impl Machine {
             self.vu.wait(ctx, |cx| vu.events.poll(&vu, cx))?;
         }
         match &promise {
-            Some(promise) => settled(promise).transpose(),
+            Some(promise) => {
+                let settled = settled(promise).transpose();
+                // A file that awaits throws what it awaited: its promise is not the script's.
+                if settled.is_err() && self.vu.phase.get() != Phase::Init {
+                    self.vu.kept.rejections.awaited();
+                }
+                settled
+            }
             None => Ok(returned),
         }
     }

@@ -116,7 +116,7 @@ pub(crate) fn check(script: &str, said: &[&str]) {
 fn a_script_has_its_globals_and_keeps_its_state_in_modules() {
     check(
         "let turns = 0; export default function () { turns += 1; console.log(turns, __VU, __ITER, __ENV.NAME, {a: [1]}); }",
-        &["1 1 0 value {\"a\":[1]}"],
+        &["1 1 0 value { a: [ 1 ] }"],
     );
 }
 
