@@ -1,6 +1,7 @@
 //! One thread's share of a test: its clock and network, its samples, what all its users share.
 
 use sonagi_engine::clock::Clock;
+use sonagi_engine::link::SCRATCH;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use std::cell::RefCell;
@@ -8,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
+use crate::modules::Mails;
 use crate::options::Options;
 use crate::runtime::Bundle;
 
@@ -63,6 +65,10 @@ pub(crate) struct Shard {
     pub(crate) sampler: RefCell<Sampler>,
     /// The tags of the whole test.
     pub(crate) tags: Tags,
+    /// What links read into.
+    pub(crate) scratch: RefCell<Vec<u8>>,
+    /// Buffers for messages on their way to scripts, none of them in use.
+    pub(crate) mails: Mails,
     log: Box<dyn Fn(Line)>,
 }
 
@@ -77,7 +83,16 @@ impl Shard {
     ) -> Rc<Shard> {
         let tags =
             common.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
-        Rc::new(Shard { common, clock, net, sampler: RefCell::new(sampler), tags, log: Box::new(log) })
+        Rc::new(Shard {
+            common,
+            clock,
+            net,
+            sampler: RefCell::new(sampler),
+            tags,
+            scratch: RefCell::new(vec![0; SCRATCH]),
+            mails: Mails::default(),
+            log: Box::new(log),
+        })
     }
 
     /// Says something to who runs the test.
@@ -86,6 +101,10 @@ impl Shard {
     }
 
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {
-        self.sampler.borrow_mut().observe(metric, value, tags, self.clock.now());
+        self.observe_at(metric, value, tags, self.clock.now());
+    }
+
+    pub(crate) fn observe_at(&self, metric: MetricId, value: f64, tags: &Tags, at: At) {
+        self.sampler.borrow_mut().observe(metric, value, tags, at);
     }
 }

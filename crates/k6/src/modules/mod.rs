@@ -7,7 +7,9 @@ mod globals;
 pub(crate) mod http;
 mod k6;
 mod loaded;
+mod socket;
 mod tags;
+mod ws;
 
 use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
 use rquickjs::{Ctx, Exception, Function, Module, Object, Value};
@@ -20,6 +22,7 @@ use crate::runtime::{Phase, Rejections, Vu, common, located};
 use crate::shard::Shard;
 pub(crate) use loaded::COMMON;
 use loaded::Loaded;
+pub(crate) use socket::Mails;
 
 pub(crate) use globals::globals;
 
@@ -34,7 +37,7 @@ pub(crate) struct Builtin {
 }
 
 /// All of them: one line adds one.
-const BUILTINS: &[Builtin] = &[k6::MODULE, http::MODULE, loaded::MODULE];
+const BUILTINS: &[Builtin] = &[k6::MODULE, http::MODULE, loaded::MODULE, ws::MODULE];
 
 /// What modules keep of one user.
 pub(crate) struct Kept {
@@ -116,7 +119,7 @@ fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<
     Module::declare_def::<Of<AT>, _>(ctx, name)
 }
 
-const DECLARE: [Declare; BUILTINS.len()] = [declare::<0>, declare::<1>, declare::<2>];
+const DECLARE: [Declare; BUILTINS.len()] = [declare::<0>, declare::<1>, declare::<2>, declare::<3>];
 
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {

@@ -1,8 +1,11 @@
 //! Scripts that run: what they see, and how they end.
 
+mod peer;
+mod ws;
+
 use super::*;
 use crate::executor::Stop;
-use crate::metrics::{Detail, Registry, Sampler, SystemTags};
+use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
 use crate::options::{Tiers, consolidate};
 use crate::shard::{Common, Limits, Line, Shard};
 use sonagi_engine::clock::Clock;
@@ -18,6 +21,20 @@ use tokio::time::Instant;
 struct Seen {
     lines: Vec<String>,
     outcome: Result<Option<String>, Thrown>,
+    samples: Vec<Sample>,
+    registry: Arc<Registry>,
+}
+
+impl Seen {
+    /// The values of a metric, in order.
+    fn values(&self, metric: &str) -> Vec<f64> {
+        let of_metric = self.samples.iter().filter(|sample| self.name(sample) == metric);
+        of_metric.map(|sample| sample.value).collect()
+    }
+
+    fn name(&self, sample: &Sample) -> String {
+        self.registry.metric(sample.metric).name.to_string()
+    }
 }
 
 /// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
@@ -27,10 +44,11 @@ fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
     let said: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = Rc::clone(&said);
     let tasks = tokio::task::LocalSet::new();
-    let outcome = tasks.block_on(&runtime, async move {
+    let registry = Arc::new(Registry::new());
+    let of_test = Arc::clone(&registry);
+    let (outcome, samples) = tasks.block_on(&runtime, async move {
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
-        let registry = Arc::new(Registry::new());
         let options = consolidate(Tiers::default()).unwrap().options;
         let common = Arc::new(Common {
             bundle: Bundle::new(folder.join("script.js"), script.into()),
@@ -39,13 +57,13 @@ fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
         });
-        let sampler = Sampler::new(registry, Detail::Total, SystemTags::default(), false);
+        let sampler = Sampler::new(registry, Detail::Total, SystemTags::default(), true);
         let net = Rc::new(Net::simulated(|pipe| {
             tokio::task::spawn_local(echo(pipe));
         }));
         let log = move |line: Line| heard.borrow_mut().push(line.text);
         let shard = Shard::new(common, Rc::clone(&clock), net, sampler, log);
-        let mut user = User::new(Vu::new(shard, 1)).unwrap();
+        let mut user = User::new(Vu::new(Rc::clone(&shard), 1)).unwrap();
         let init = user.perform(Task::Init, Stop::never()).await;
         let outcome = match init {
             Err(thrown) => Err(thrown),
@@ -64,10 +82,11 @@ fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
             }
         };
         driver.abort();
-        outcome
+        let samples = shard.sampler.borrow_mut().take().samples;
+        (outcome, samples)
     });
     let lines = said.take();
-    Seen { lines, outcome }
+    Seen { lines, outcome, samples, registry: of_test }
 }
 
 /// Answers every request with its own head and body.
@@ -78,6 +97,9 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
             return;
         }
         let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        if peer::is_asked(&request) {
+            return peer::serve(pipe, &request).await;
+        }
         let answer = match request.split(' ').nth(1) {
             Some("/away") => "HTTP/1.1 302 Found\r\nLocation: /there\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n".to_owned(),
             Some("/json") => {

@@ -24,6 +24,7 @@ use exchange::Answer;
 use expected::Expected;
 
 pub(crate) use body::bytes;
+pub(super) use call::canonical;
 pub(crate) use response::Received;
 
 /// Clients a user keeps: requests that go side by side need one each.
