@@ -11,10 +11,10 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit counts interop differential smoke conformance bench soak churn fuzz setup
+.PHONY: help demo test check unit counts interop differential differential-k6 smoke conformance bench soak churn fuzz setup
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, start the chat service, load it with two scenarios, print both verdicts
 	$(CARGO) build --release --locked -p sonagi
@@ -28,7 +28,7 @@ check: ## rustfmt and clippy, warnings refused
 
 unit: setup ## the Rust tests, and those of the arithmetic of benchmarks and comparisons
 	$(CARGO) test --locked --workspace --quiet
-	node --test --test-reporter=dot bench/test/*.test.mjs differential/artillery/test/*.test.mjs
+	node --test --test-reporter=dot bench/test/*.test.mjs differential/*/test/*.test.mjs
 
 counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it
 	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts
@@ -43,6 +43,12 @@ interop: setup ## foreign clients against our service, our engine against foreig
 differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name chooses, DETAILS=1 prints all (differential/README.md)
 	$(CARGO) build --locked --quiet -p sonagi
 	node differential/artillery/run.mjs $(SCRIPTS)
+
+differential-k6: setup ## k6 and Sonagi on the same scripts; SCRIPTS='http ws/echo' chooses, DETAILS=1 prints all (differential/README.md)
+	$(CARGO) build --locked --quiet -p sonagi
+	node differential/k6/types.mjs $(NAMES)
+	node --test --test-reporter=dot differential/k6/planted/*.test.mjs
+	node differential/k6/run.mjs $(SCRIPTS)
 
 smoke: ## the demo and a few conformance cases, as a user would run them
 	$(CARGO) build --locked --quiet -p sonagi

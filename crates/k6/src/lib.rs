@@ -6,10 +6,12 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod executor;
+mod json;
 pub mod metrics;
 mod modules;
 pub mod options;
 pub mod output;
+pub mod run;
 mod runtime;
 mod shard;
 pub mod summary;

@@ -22,6 +22,7 @@ pub use registry::{Metric, Refused, Registry, Submetric, Unnamed, builtin};
 pub use sampler::{Detail, Interval, Sample, Sampler};
 pub use sink::{Counted, Gauged, Rated, Sink};
 pub use store::{CheckCount, Judgement, Scope, Store, Unfit};
+pub(crate) use store::{Limit, Target};
 pub use system::{SystemTag, SystemTags};
 pub use tags::{Metadata, TagSet, Tags};
 pub use threshold::{Aggregation, Expression, Misread, Operator};
@@ -79,7 +80,7 @@ impl Contains {
 pub struct MetricId(u32);
 
 impl MetricId {
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -1,1 +1,226 @@
-//! Samples as they happen, in k6's file formats.
+//! Samples as they happen, in k6's file formats: `--out json=FILE`, `--out csv=FILE`.
+//!
+//! An output writes every single sample of the intervals it is given, in the collector's thread and while that waits: nothing is queued. Samplers keep
+//! single samples only when they are told to ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes
+//! a compressed file, `-` writes to the standard output.
+
+mod csv;
+mod json;
+#[cfg(test)]
+mod tests;
+
+use crate::metrics::{Sample, Store, SystemTags};
+use flate2::{Compression, write::GzEncoder};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::time::SystemTime;
+
+/// An output a user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    form: Form,
+    /// None: the standard output.
+    path: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Csv(TimeFormat),
+}
+
+/// How CSV files tell instants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimeFormat {
+    Unix,
+    UnixMilli,
+    UnixMicro,
+    UnixNano,
+    Rfc3339,
+    Rfc3339Nano,
+}
+
+const TIME_FORMATS: [(&str, TimeFormat); 6] = [
+    ("unix", TimeFormat::Unix),
+    ("unix_milli", TimeFormat::UnixMilli),
+    ("unix_micro", TimeFormat::UnixMicro),
+    ("unix_nano", TimeFormat::UnixNano),
+    ("rfc3339", TimeFormat::Rfc3339),
+    ("rfc3339_nano", TimeFormat::Rfc3339Nano),
+];
+
+/// Why there is no such output.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Its type is unknown.
+    #[error(
+        "there is no output of type '{0}'\nhint: there are json and csv, as in --out json=samples.json.gz"
+    )]
+    Type(String),
+    /// One of its settings is.
+    #[error(
+        "the csv output has no setting '{0}'\nhint: it has fileName and timeFormat, as in --out csv=fileName=samples.csv,timeFormat=rfc3339"
+    )]
+    Setting(String),
+    /// The format of its times is.
+    #[error(
+        "'{0}' is no format for times\nhint: there are unix, unix_milli, unix_micro, unix_nano, rfc3339 and rfc3339_nano"
+    )]
+    Time(String),
+}
+
+impl Wanted {
+    /// Reads an `--out`: `json`, `json=FILE`, `csv`, `csv=FILE`, `csv=fileName=FILE,timeFormat=rfc3339`. The environment has
+    /// `K6_CSV_FILENAME` and `K6_CSV_TIME_FORMAT`.
+    ///
+    /// # Errors
+    /// When the type, a setting or the format of times is unknown.
+    pub fn parse(text: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Wanted, Refused> {
+        let (kind, argument) = text.split_once('=').unwrap_or((text, ""));
+        match kind {
+            "json" => {
+                Ok(Wanted { form: Form::Json, path: path(if argument.is_empty() { "-" } else { argument }) })
+            }
+            "csv" => csv_wanted(argument, environment),
+            _ => Err(Refused::Type(kind.to_owned())),
+        }
+    }
+}
+
+fn path(name: &str) -> Option<String> {
+    (name != "-").then(|| name.to_owned())
+}
+
+fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Wanted, Refused> {
+    let mut name = environment("K6_CSV_FILENAME").unwrap_or_else(|| "file.csv".to_owned());
+    let mut time = environment("K6_CSV_TIME_FORMAT").unwrap_or_else(|| "unix".to_owned());
+    if !argument.contains('=') {
+        if !argument.is_empty() {
+            argument.clone_into(&mut name);
+        }
+    } else {
+        for setting in argument.split(',') {
+            match setting.split_once('=') {
+                Some(("fileName", value)) => value.clone_into(&mut name),
+                Some(("timeFormat", value)) => value.clone_into(&mut time),
+                Some(("saveInterval", _)) => {} // it is saved once a second, whatever it says
+                _ => return Err(Refused::Setting(setting.split('=').next().unwrap_or_default().to_owned())),
+            }
+        }
+    }
+    let format = TIME_FORMATS.into_iter().find(|(known, _)| *known == time);
+    let (_, format) = format.ok_or(Refused::Time(time))?;
+    Ok(Wanted { form: Form::Csv(format), path: path(&name) })
+}
+
+/// An open output.
+pub struct Output(Writer);
+
+enum Writer {
+    Json(Box<json::Lines>),
+    Csv(Box<csv::Rows>),
+}
+
+impl Output {
+    /// Opens it. `started` is the wall clock at the test's start, the store knows the thresholds and must have been told all of them.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn open(
+        wanted: &Wanted,
+        store: &Store,
+        tags: SystemTags,
+        started: SystemTime,
+        standard: Box<dyn Write + Send>,
+    ) -> io::Result<Output> {
+        let into = Into::open(wanted.path.as_deref(), standard)?;
+        let started = match started.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => since.as_nanos() as i128,
+            Err(before) => -(before.duration().as_nanos() as i128),
+        };
+        Ok(Output(match wanted.form {
+            Form::Json => Writer::Json(Box::new(json::Lines::new(into, store, tags, started))),
+            Form::Csv(time) => {
+                let rows = csv::Rows::new(into, store.registry().clone(), tags, started, time)?;
+                Writer::Csv(Box::new(rows))
+            }
+        }))
+    }
+
+    /// Writes samples; what is written can be read before the end, unless it is compressed.
+    ///
+    /// # Errors
+    /// When the disk is full, or whoever reads has gone.
+    pub fn write(&mut self, samples: &[Sample]) -> io::Result<()> {
+        match &mut self.0 {
+            Writer::Json(lines) => lines.write(samples),
+            Writer::Csv(rows) => rows.write(samples),
+        }
+    }
+
+    /// Writes what is left to write.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn finish(self) -> io::Result<()> {
+        match self.0 {
+            Writer::Json(lines) => lines.finish(),
+            Writer::Csv(rows) => rows.finish(),
+        }
+    }
+}
+
+/// What an output writes into.
+enum Into {
+    Plain(BufWriter<Box<dyn Write + Send>>),
+    Compressed(GzEncoder<BufWriter<File>>),
+}
+
+impl Into {
+    fn open(path: Option<&str>, standard: Box<dyn Write + Send>) -> io::Result<Into> {
+        const BUFFER: usize = 1 << 16;
+        let Some(path) = path else { return Ok(Into::Plain(BufWriter::new(standard))) };
+        let file = File::create(path)?;
+        Ok(if path.ends_with(".gz") {
+            Into::Compressed(GzEncoder::new(BufWriter::with_capacity(BUFFER, file), Compression::fast()))
+        } else {
+            Into::Plain(BufWriter::with_capacity(BUFFER, Box::new(file)))
+        })
+    }
+
+    /// What was written so far reaches the file; compressed text does not, it would be larger for it.
+    fn settle(&mut self) -> io::Result<()> {
+        match self {
+            Into::Plain(plain) => plain.flush(),
+            Into::Compressed(_) => Ok(()),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Into::Plain(mut plain) => plain.flush(),
+            Into::Compressed(compressed) => compressed.finish()?.flush(),
+        }
+    }
+}
+
+impl Write for Into {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Into::Plain(plain) => plain.write(bytes),
+            Into::Compressed(compressed) => compressed.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.settle()
+    }
+}
+
+/// An instant of the wall clock, nanoseconds since 1970, as RFC 3339 has it, in UTC.
+fn rfc3339(ns: i128, fraction: bool) -> String {
+    match jiff::Timestamp::from_nanosecond(ns) {
+        Ok(at) if fraction => at.to_string(),
+        Ok(at) => format!("{at:.0}"),
+        Err(_) => String::new(),
+    }
+}

@@ -4,12 +4,13 @@ use sonagi_engine::clock::Clock;
 use sonagi_engine::link::SCRATCH;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
 use crate::modules::Mails;
+use crate::modules::execution::Instance;
 use crate::options::Options;
 use crate::runtime::Bundle;
 
@@ -39,6 +40,13 @@ pub struct Line {
     pub fields: Vec<(&'static str, String)>,
 }
 
+impl Line {
+    /// Outside of any test's time.
+    pub fn new(level: Level, text: impl Into<String>) -> Line {
+        Line { at: At(0), level, text: text.into(), fields: Vec::new() }
+    }
+}
+
 /// What a user may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -48,7 +56,7 @@ pub(crate) struct Limits {
 
 /// What the threads of a test have in common.
 pub(crate) struct Common {
-    pub(crate) bundle: Bundle,
+    pub(crate) bundle: Arc<Bundle>,
     pub(crate) registry: Arc<Registry>,
     /// Of all tiers; those of the script are not known while its first user runs the init code.
     pub(crate) options: Arc<Options>,
@@ -69,6 +77,10 @@ pub(crate) struct Shard {
     pub(crate) scratch: RefCell<Vec<u8>>,
     /// Buffers for messages on their way to scripts, none of them in use.
     pub(crate) mails: Mails,
+    /// What the whole test counts; there once its scenarios are.
+    pub(crate) instance: OnceCell<Box<dyn Instance>>,
+    /// A script said that the test has failed (`exec.test.fail`).
+    pub(crate) has_failed: Cell<bool>,
     log: Box<dyn Fn(Line)>,
 }
 
@@ -91,6 +103,8 @@ impl Shard {
             tags,
             scratch: RefCell::new(vec![0; SCRATCH]),
             mails: Mails::default(),
+            instance: OnceCell::new(),
+            has_failed: Cell::new(false),
             log: Box::new(log),
         })
     }

@@ -1,1 +1,167 @@
-//! The end of a test in k6's words.
+//! The end of a test in k6's words: the object `handleSummary` is given, the file `--summary-export` writes, the text.
+//!
+//! Shapes and layout are those of k6 2.2.0, learned from what it prints, so that what reads them goes on working; where it orders
+//! the members of an object by chance, ours have a fixed order. Thresholds show their value even when `summaryTrendStats`
+//! leaves it out.
+
+mod collected;
+mod data;
+mod figures;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use figures::TimeUnit;
+
+use crate::metrics::{Aggregation, Contains, Kind, Store};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What a summary is told of the test, beside what was measured.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// How long the test ran.
+    pub elapsed: Duration,
+    /// What is said of trends (`summaryTrendStats`).
+    pub trend_stats: Vec<String>,
+    /// The unit of durations (`summaryTimeUnit`).
+    pub time_unit: Option<TimeUnit>,
+    /// Whether scenarios, groups and the parts of a request's time are told (`--summary-mode full`). Scenarios and groups need
+    /// samplers of [`crate::metrics::Detail::Scopes`].
+    pub full: bool,
+    /// As `handleSummary` is told.
+    pub no_color: bool,
+    /// As `handleSummary` is told.
+    pub stdout_is_terminal: bool,
+    /// As `handleSummary` is told.
+    pub stderr_is_terminal: bool,
+    /// What `setup` returned, if there was one.
+    pub setup_data: Option<Value>,
+}
+
+impl Default for Facts {
+    fn default() -> Facts {
+        Facts {
+            elapsed: Duration::ZERO,
+            trend_stats: TREND_STATS.map(str::to_owned).to_vec(),
+            time_unit: None,
+            full: false,
+            no_color: false,
+            stdout_is_terminal: false,
+            stderr_is_terminal: false,
+            setup_data: None,
+        }
+    }
+}
+
+/// What is said of trends when the test does not say what.
+pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
+
+/// Whether `summaryTrendStats` may name it.
+pub fn is_trend_stat(text: &str) -> bool {
+    use Aggregation::{Avg, Count, Max, Med, Min, Percentile};
+    matches!(Aggregation::named(text), Some(Avg | Count | Max | Med | Min | Percentile(_)))
+}
+
+/// All an end-of-test summary says.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    facts: Facts,
+    total: Part,
+    scenarios: Vec<Part>,
+    root: Group,
+}
+
+/// What was measured in the whole test, a scenario, or a group.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    title: String,
+    metrics: Vec<Measured>,
+    checks: Vec<Check>,
+    groups: Vec<Part>,
+}
+
+/// A metric or sub-metric.
+#[derive(Clone, Debug)]
+struct Measured {
+    name: String,
+    kind: Kind,
+    contains: Contains,
+    values: Vec<(String, f64)>,
+    thresholds: Vec<Judged>,
+}
+
+/// A threshold.
+#[derive(Clone, Debug)]
+struct Judged {
+    source: String,
+    ok: bool,
+    /// What it asked for, and what that was.
+    seen: Option<(String, f64)>,
+}
+
+/// A group, for `handleSummary`.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    name: String,
+    path: String,
+    groups: Vec<Group>,
+    checks: Vec<Check>,
+}
+
+#[derive(Clone, Debug)]
+struct Check {
+    name: String,
+    path: String,
+    passes: u64,
+    fails: u64,
+}
+
+impl Measured {
+    fn value(&self, of: &str) -> Option<f64> {
+        self.values.iter().find(|(name, _)| name == of).map(|(_, value)| *value)
+    }
+}
+
+impl Summary {
+    /// Of everything a store holds; thresholds as they were last judged.
+    pub fn of(store: &mut Store, facts: Facts) -> Summary {
+        collected::summary(store, facts)
+    }
+
+    /// Of a `handleSummary` object, which a script may have changed: what libraries that print a summary are given. Scenarios
+    /// and the metrics of groups are not in it.
+    pub fn told(data: &Value) -> Summary {
+        data::told(data)
+    }
+
+    /// The object `handleSummary` is given.
+    pub fn data(&self) -> Value {
+        data::handed(self)
+    }
+
+    /// What `--summary-export` writes.
+    pub fn export(&self) -> Value {
+        data::exported(self)
+    }
+
+    /// The text k6 prints, with ANSI colours or without.
+    pub fn text(&self, color: bool) -> String {
+        text::text(self, color)
+    }
+}
+
+/// The order k6 lists names in: case does not matter, underscores and other signs come before digits, digits before letters.
+fn by_name(one: &str, other: &str) -> std::cmp::Ordering {
+    const SIGNS: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
+    let key = |name: &str| -> Vec<(u8, u32)> {
+        let rank = |letter: char| match SIGNS.find(letter) {
+            Some(at) => (0, at as u32),
+            None => (1, letter.to_lowercase().next().map_or(0, |lower| lower as u32)),
+        };
+        name.chars().map(rank).collect()
+    };
+    // A sub-metric comes right after its metric. Of names that differ in case only, the one in lower case comes first.
+    let parent = |name: &str| key(name.split('{').next().unwrap_or_default());
+    parent(one).cmp(&parent(other)).then_with(|| key(one).cmp(&key(other))).then_with(|| other.cmp(one))
+}

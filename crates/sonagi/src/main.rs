@@ -14,6 +14,7 @@ mod environment;
 mod error;
 mod exit;
 mod foreign;
+mod k6;
 mod limits;
 mod load;
 mod matrix;
@@ -29,6 +30,10 @@ use terminal::Terminal;
 
 fn main() -> ExitCode {
     let terminal = Terminal::from_environment();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if k6::is_meant(&arguments) {
+        return k6::main(&arguments, &terminal).into();
+    }
     let matches = match cli::command().try_get_matches() {
         Ok(matches) => matches,
         Err(help_or_error) => return cli::answer(&help_or_error, &terminal).into(),

@@ -56,6 +56,11 @@ impl Terminal {
         let _ = writeln!(io::stderr().lock(), "{clear}{text}");
     }
 
+    /// Whether somebody watches stderr.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.redrawn.is_some()
+    }
+
     /// The live line, on stderr; with a title where there are several runs.
     pub(crate) fn live(&self, title: Option<&str>) -> Live<Stderr> {
         let live = match self.redrawn {

@@ -11,6 +11,7 @@
 //     # quick             also run by `make test`
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
+import { words } from '../../lib/words.mjs';
 
 export const SCRIPTS = new URL('../scripts/', import.meta.url).pathname;
 
@@ -43,6 +44,3 @@ export function said(lines) {
   }
   return found;
 }
-
-/** Words as a shell takes them apart, with single quotes only. */
-const words = (text) => [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare);

@@ -1,30 +1,6 @@
-// The declared differences: one list, which the comparison, the guide (docs/from-artillery.md) and its test read.
-import { readFileSync } from 'node:fs';
+// The differences declared for Artillery (../../lib/declared.mjs).
+import * as list from '../../lib/declared.mjs';
 
-const FILE = new URL('../differences.json', import.meta.url);
+export const declared = () => list.read(new URL('../differences.json', import.meta.url));
 
-/**
- * Rows `{id, about, artillery, sonagi, kind, why?, shown_by?, tests?}`: `kind` is `better`, `other` or `missing`; `shown_by`
- * names scripts and the aspects in which they differ, `tests` other proofs as `file::name::what the test says` (proof.mjs).
- *
- * An aspect is one of compare.mjs by its name; with `NAME: A → B` it is declared with the values of Artillery and of Sonagi.
- * `KIND PART.*` are all of a kind that begin so. `everything` are all but the exit code, of a script with which one tool sent
- * nothing or had to be ended; of any other it declares nothing.
- */
-export const declared = () => JSON.parse(readFileSync(FILE, 'utf8'));
-
-/** `{name, values}` of an aspect as it is declared; `values` are two texts, if there are any. */
-export function parts(aspect) {
-  const [, name, ...values] = aspect.match(/^(.*): (.*) → (.*)$/) ?? [];
-  return name === undefined ? { name: aspect } : { name, values };
-}
-
-/** What is wrong with an aspect as it is declared; undefined when nothing is. */
-export function wrong(aspect) {
-  const { name, values } = parts(aspect);
-  if (name === 'everything' && !values) return undefined;
-  if (name === 'exit') return values ? undefined : '`exit` wants its values, e.g. `exit: 0 → 1`';
-  if (!/^(requests|said|(header|counter|rate|summary|times|report) .+)$/.test(name)) return 'no such aspect';
-  if (name.includes('*') && !/^\w+ [^*]+\.\*$/.test(name)) return 'too wide: any counter, rate or summary could be it';
-  return undefined;
-}
+export const wrong = (aspect) => list.wrong(aspect, /^(requests|said|(header|counter|rate|summary|times|report) .+)$/);

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { multipart } from './multipart.mjs';
+import { multipart } from '../../lib/multipart.mjs';
 
 const require = createRequire(new URL('../../../interop/package.json', import.meta.url));
 const { WebSocketServer } = require('ws');

@@ -1,11 +1,12 @@
 // What counts as a difference and what does not.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { judge, nowhere, onlyIn, settled } from '../../lib/judge.mjs';
+import { multipart } from '../../lib/multipart.mjs';
 import { said } from '../lib/cases.mjs';
-import { apart, differences, judge, nowhere, onlyIn, settled } from '../lib/compare.mjs';
+import { apart, differences } from '../lib/compare.mjs';
 import { figures } from '../lib/figures.mjs';
 import { sum } from '../lib/kept.mjs';
-import { multipart } from '../lib/multipart.mjs';
 import { spoken, story } from '../lib/story.mjs';
 
 const url = 'http://127.0.0.1:4000';
@@ -46,7 +47,7 @@ test('what a tool says of itself is compared once for the run, what a script has
   const asked = (headers) => run([entry('1', '/a', { headers }), entry('1', '/b', { headers })]);
   const agents = (a, b) => differences(asked({ 'user-agent': a }), asked({ 'user-agent': b }));
   const [artillery, sonagi] = ['Artillery (https://artillery.io)', 'Sonagi/0.4.1'];
-  assert.deepEqual(agents(artillery, sonagi), [{ aspect: 'header user-agent', artillery: [artillery], sonagi: ['Sonagi/VERSION'] }]);
+  assert.deepEqual(agents(artillery, sonagi), [{ aspect: 'header user-agent', peer: [artillery], sonagi: ['Sonagi/VERSION'] }]);
   assert.deepEqual(agents('Sonagi/0.4.2', sonagi), []);
   assert.deepEqual(aspects(asked({ accept: 'text/html' }), asked({ accept: '*/*' })), ['requests', 'header accept']);
   assert.deepEqual(aspects(asked({ 'accept-encoding': 'gzip' }), asked({ 'accept-encoding': 'br' })), ['requests']);
@@ -104,7 +105,7 @@ test('rates are per second, as far as two ways to round and to average can agree
 test('what may be the machine’s doing is tried again, and differs when it does so thrice', async () => {
   const tried = async (...attempts) => {
     const again = [];
-    const { open } = await settled(async (is) => (again.push(is), { open: seen(...attempts.shift().map((aspect) => [aspect])) }));
+    const { open } = await settled(/^(times|rate) /, async (is) => (again.push(is), { open: seen(...attempts.shift().map((aspect) => [aspect])) }));
     return [open.map(({ aspect }) => aspect), again];
   };
   assert.deepEqual(await tried(['times s', 'exit'], ['rate r'], []), [[], [false, true, true]]);
@@ -128,7 +129,7 @@ test('what only one has is told as often as it is missing', () => {
 });
 
 const row = (id, script, ...aspects) => ({ id, shown_by: [{ script, aspects }] });
-const seen = (...all) => all.map(([aspect, artillery, sonagi]) => ({ aspect, artillery, sonagi }));
+const seen = (...all) => all.map(([aspect, peer, sonagi]) => ({ aspect, peer, sonagi }));
 const open = (judged) => judged.open.map(({ aspect }) => aspect);
 
 test('a declared difference stands for its aspects of its script and for nothing else', () => {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'node:test';
+import { proof } from '../../lib/proof.mjs';
 import { cases } from '../lib/cases.mjs';
 import { declared, wrong } from '../lib/declared.mjs';
 import { guide } from '../lib/guide.mjs';
-import { proof } from '../lib/proof.mjs';
 
 const ROOT = new URL('../../../', import.meta.url);
 const names = new Set(cases().map(({ name }) => name));

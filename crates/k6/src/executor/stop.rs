@@ -1,66 +1,135 @@
-//! What an iteration is cut off by: the end of its scenario's patience, or of the test.
+//! How what is under way is told to end: all of a test by [`Abort`], one user's iteration by [`Stop`].
 
+use sonagi_engine::clock::Clock;
+use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
+use tokio::sync::Notify;
 
-/// Says when one user must be interrupted. Clones are the same one; it has one waiter, the user.
-#[derive(Clone, Default)]
-pub struct Stop(Rc<Inner>);
+/// Ends a test before its time, on all shards. Whoever asks first says why.
+#[derive(Debug, Default)]
+pub struct Abort {
+    asked: AtomicBool,
+    why: OnceLock<String>,
+    notify: Notify,
+}
 
-#[derive(Default)]
+impl Abort {
+    /// Asks for the end.
+    pub fn ask(&self, why: impl Into<String>) {
+        // Whoever comes second is not heard; the end is asked for either way.
+        let _ = self.why.set(why.into());
+        self.asked.store(true, Ordering::Release);
+        self.notify.notify_waiters();
+    }
+
+    /// Whether it was asked for.
+    pub fn asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// What was said first.
+    pub fn why(&self) -> Option<&str> {
+        self.why.get().map(String::as_str)
+    }
+
+    /// Until it is asked for. May be dropped and called again.
+    pub async fn wait(&self) {
+        loop {
+            let mut notified = std::pin::pin!(self.notify.notified());
+            // Enabled before looking, so that an end asked for in between is heard.
+            notified.as_mut().enable();
+            if self.asked() {
+                return;
+            }
+            notified.await;
+        }
+    }
+}
+
+/// Says when an iteration must be given up: at its hard end, or when the test is aborted.
+///
+/// Cheap to clone and of one shard. Whoever waits inside an iteration polls it first; whoever computes asks `is_set`
+/// now and then, which looks at the clock, for a shard that computes runs nobody who could tell.
+#[derive(Clone)]
+pub struct Stop {
+    inner: Rc<Inner>,
+}
+
 struct Inner {
-    is_over: Cell<bool>,
-    waiter: RefCell<Option<Waker>>,
+    pulled: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+    deadline: At,
+    clock: Rc<Clock>,
+    abort: Arc<Abort>,
 }
 
 impl Stop {
-    /// One that nobody has used yet.
-    pub fn new() -> Stop {
-        Stop::default()
+    /// One that nothing sets.
+    pub fn never(clock: &Rc<Clock>) -> Stop {
+        Stop::new(At(i64::MAX), clock, &Arc::default())
     }
 
-    /// For what nobody cuts off.
-    pub fn never() -> Stop {
-        Stop::default()
-    }
-
-    /// The user is to be interrupted, from now on.
-    pub fn cut(&self) {
-        self.0.is_over.set(true);
-        if let Some(waiter) = self.0.waiter.take() {
-            waiter.wake();
+    /// One that sets itself at `deadline`, or when the test is aborted.
+    pub fn new(deadline: At, clock: &Rc<Clock>, abort: &Arc<Abort>) -> Stop {
+        let (clock, abort) = (Rc::clone(clock), Arc::clone(abort));
+        Stop {
+            inner: Rc::new(Inner {
+                pulled: Cell::new(false),
+                waker: RefCell::new(None),
+                deadline,
+                clock,
+                abort,
+            }),
         }
     }
 
-    /// Whether it is.
-    pub fn is_over(&self) -> bool {
-        self.0.is_over.get()
+    /// Whether it is time to give up. Reads the clock: for code that computes.
+    pub fn is_set(&self) -> bool {
+        self.pulled() || self.inner.clock.now() >= self.inner.deadline
     }
 
-    /// `Ready` when it is; else `cx` hears of it.
-    pub fn poll_over(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.is_over() {
+    /// Ready when it is time to give up; until then wakes the task that asked last. Does not read the clock.
+    pub fn poll_set(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.pulled() {
             return Poll::Ready(());
         }
-        let mut waiter = self.0.waiter.borrow_mut();
-        if waiter.as_ref().is_none_or(|waiter| !waiter.will_wake(cx.waker())) {
-            *waiter = Some(cx.waker().clone());
+        match &mut *self.inner.waker.borrow_mut() {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
         }
         Poll::Pending
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Until it is time to give up.
+    pub fn set(&self) -> impl Future<Output = ()> + use<> {
+        let stop = self.clone();
+        std::future::poll_fn(move |cx| stop.poll_set(cx))
+    }
 
-    #[test]
-    fn who_is_cut_hears_of_it_through_every_clone() {
-        let stop = Stop::new();
-        let mut cx = Context::from_waker(Waker::noop());
-        assert!(stop.poll_over(&mut cx).is_pending());
-        stop.clone().cut();
-        assert!(stop.is_over() && stop.poll_over(&mut cx).is_ready());
+    /// When it sets itself.
+    pub fn deadline(&self) -> At {
+        self.inner.deadline
+    }
+
+    /// Told by the driver, without looking at the clock.
+    pub(super) fn pulled(&self) -> bool {
+        self.inner.pulled.get() || self.inner.abort.asked()
+    }
+
+    /// Time to give up.
+    pub(crate) fn pull(&self) {
+        self.inner.pulled.set(true);
+        self.wake();
+    }
+
+    /// Lets whoever waits look again: the test was aborted.
+    pub(super) fn wake(&self) {
+        let waker = self.inner.waker.borrow_mut().take();
+        waker.into_iter().for_each(Waker::wake);
     }
 }

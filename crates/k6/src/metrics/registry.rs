@@ -234,6 +234,9 @@ pub mod builtin {
     use super::super::Kind::{Counter, Gauge, Rate, Trend};
     use super::{Contains, Kind, MetricId};
 
+    /// How many there are.
+    pub(in super::super) const COUNT: usize = ALL.len();
+
     /// The sub-metric every summary has.
     pub const EXPECTED_DURATION: &str = "http_req_duration{expected_response:true}";
 

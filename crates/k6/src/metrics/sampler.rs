@@ -2,14 +2,14 @@
 
 use super::store::Scope;
 use super::tags::{Interner, UNSETTLED};
-use super::{Metadata, MetricId, Registry, Sink, SystemTags, TagSet, Tags, builtin};
+use super::{Metadata, MetricId, Registry, Sink, Submetric, SystemTags, TagSet, Tags, builtin};
 use sonagi_measure::At;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// More parts of metrics than this are not told apart: further ones count in their metric and sub-metrics only.
-const MOST_PARTS: usize = 20_000;
+pub(super) const MOST_PARTS: usize = 20_000;
 
 /// What the end's summary tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Detail {
     Scopes,
 }
 
-/// The samples of one shard since the last [`Sampler::take`].
+/// The samples of one shard since the last [`Sampler::take`]. The collector has one of its own for what it observes itself (`vus`).
 #[derive(Debug)]
 pub struct Sampler {
     registry: Arc<Registry>,
@@ -28,6 +28,10 @@ pub struct Sampler {
     interner: Rc<Interner>,
     cells: Vec<Cell>,
     by_part: HashMap<Arc<Part>, u32>,
+    /// Cells of samples that belong to their metric only, by metric.
+    plain: Vec<u32>,
+    /// As they were at the first sample.
+    submetrics: Option<Vec<Submetric>>,
     samples: Option<Vec<Sample>>,
 }
 
@@ -79,6 +83,8 @@ impl Sampler {
             interner: Interner::new(wanted),
             cells: Vec::new(),
             by_part: HashMap::new(),
+            plain: Vec::new(),
+            submetrics: None,
             samples: keep_samples.then(Vec::new),
         }
     }
@@ -116,16 +122,22 @@ impl Sampler {
 
     #[cold]
     fn settle(&mut self, metric: MetricId, tags: &Tags, at: At) -> u32 {
-        let part = self.part(metric, &tags.node.set);
-        let index = match self.by_part.get(&part) {
-            Some(index) => *index,
-            None => self.begin(part, at),
+        let set = &tags.node.set;
+        let submetrics = self.matching(metric, set);
+        let index = match self.scope(metric, set) {
+            // What has nothing to be told apart by needs no part to be made and looked up.
+            scope if submetrics.is_empty() && scope == Scope::default() => {
+                match self.plain.get(metric.index()) {
+                    Some(index) if *index != UNSETTLED => *index,
+                    _ => self.begin(Part { metric, submetrics, scope }, at),
+                }
+            }
+            scope => {
+                let part = Part { metric, submetrics, scope };
+                self.by_part.get(&part).copied().unwrap_or_else(|| self.begin(part, at))
+            }
         };
-        let mut cells = tags.node.cells.borrow_mut();
-        if cells.len() <= metric.index() {
-            cells.resize(metric.index() + 1, UNSETTLED);
-        }
-        cells[metric.index()] = index;
+        *place(&mut tags.node.cells.borrow_mut(), metric) = index;
         index
     }
 
@@ -134,31 +146,42 @@ impl Sampler {
         let index = self.cells.len() as u32;
         let sink = Sink::new(self.registry.metric(part.metric).kind);
         self.cells.push(Cell { part: part.clone(), first, sink });
-        self.by_part.insert(part, index);
+        if part.submetrics.is_empty() && part.scope == Scope::default() {
+            *place(&mut self.plain, part.metric) = index;
+        } else {
+            self.by_part.insert(part, index);
+        }
         index
     }
 
-    fn part(&self, metric: MetricId, set: &TagSet) -> Part {
-        let submetrics = self
-            .registry
-            .submetrics()
-            .iter()
-            .enumerate()
-            .filter(|(_, one)| {
-                one.parent == metric && one.tags.iter().all(|(name, value)| set.get(name) == Some(value))
-            })
-            .map(|(place, _)| place)
-            .collect();
-        let value = |tag: &str| set.shared(tag).cloned();
-        let all = self.detail == Detail::Scopes;
-        let scope = Scope {
-            scenario: all.then(|| value("scenario")).flatten(),
-            group: (all || metric == builtin::CHECKS || metric == builtin::GROUP_DURATION)
-                .then(|| value("group"))
-                .flatten(),
-            check: (metric == builtin::CHECKS).then(|| value("check")).flatten(),
-        };
-        let scope = if self.cells.len() < MOST_PARTS { scope } else { Scope::default() };
-        Part { metric, submetrics, scope }
+    /// The sub-metrics a sample with these tags belongs to.
+    fn matching(&mut self, metric: MetricId, set: &TagSet) -> Box<[usize]> {
+        let submetrics = self.submetrics.get_or_insert_with(|| self.registry.submetrics());
+        let has = |one: &Submetric| one.tags.iter().all(|(name, value)| set.get(name) == Some(value));
+        let matching = submetrics.iter().enumerate().filter(|(_, one)| one.parent == metric && has(one));
+        matching.map(|(place, _)| place).collect()
     }
+
+    /// What of a sample's origin the summary tells apart.
+    fn scope(&self, metric: MetricId, set: &TagSet) -> Scope {
+        let all = self.detail == Detail::Scopes;
+        let grouped = metric == builtin::CHECKS || metric == builtin::GROUP_DURATION;
+        if !all && !grouped || self.cells.len() >= MOST_PARTS {
+            return Scope::default();
+        }
+        let value = |tag: &str| set.shared(tag).cloned();
+        Scope {
+            scenario: all.then(|| value("scenario")).flatten(),
+            group: value("group"),
+            check: (metric == builtin::CHECKS).then(|| value("check")).flatten(),
+        }
+    }
+}
+
+/// The place of a metric in a list by metric, made with room for all built-in ones.
+fn place(list: &mut Vec<u32>, metric: MetricId) -> &mut u32 {
+    if list.len() <= metric.index() {
+        list.resize((metric.index() + 1).max(builtin::COUNT), UNSETTLED);
+    }
+    &mut list[metric.index()]
 }

@@ -82,7 +82,7 @@ impl Sink {
     }
 
     /// Adds what another of the same kind holds.
-    pub(super) fn merge(&mut self, other: &Sink) {
+    pub(crate) fn merge(&mut self, other: &Sink) {
         match (self, other) {
             (Sink::Counter(into), Sink::Counter(other)) => {
                 into.count += other.count;

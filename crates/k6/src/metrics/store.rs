@@ -239,6 +239,15 @@ impl Store {
         &self.registry
     }
 
+    /// Thresholds on whole metrics.
+    pub(crate) fn limited_metrics(&self) -> Vec<(MetricId, String)> {
+        let whole = |limit: &Limit| match limit.target {
+            Target::Metric(id) => Some((id, limit.source.clone())),
+            Target::Submetric(_) => None,
+        };
+        self.limits.iter().filter_map(whole).collect()
+    }
+
     pub(crate) fn limits(&self) -> &[Limit] {
         &self.limits
     }

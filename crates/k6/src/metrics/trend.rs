@@ -40,7 +40,7 @@ impl Trend {
     #[inline]
     pub(super) fn add(&mut self, value: f64) {
         if self.values.len() == Trend::EXACT {
-            self.into_buckets();
+            self.pour();
         }
         self.values.push(value);
         self.sorted = false;
@@ -72,11 +72,12 @@ impl Trend {
         }
         self.values.extend_from_slice(&other.values);
         if self.values.len() > Trend::EXACT || !self.pages.is_empty() {
-            self.into_buckets();
+            self.pour();
         }
     }
 
-    fn into_buckets(&mut self) {
+    /// Moves the values into buckets.
+    fn pour(&mut self) {
         let mut values = std::mem::take(&mut self.values);
         for value in values.drain(..) {
             let (page, bucket) = place(value);
@@ -147,7 +148,7 @@ impl Trend {
             return self.values[(rank as usize).min(self.values.len() - 1)];
         }
         if !self.values.is_empty() {
-            self.into_buckets();
+            self.pour();
         }
         // The least and the greatest are known; between them a bucket's middle speaks for what is in it.
         if rank == 0 {

@@ -31,7 +31,6 @@ impl Timers {
 pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let (vu, globals) = (Vu::of(ctx), ctx.globals());
     globals.set("__VU", vu.number as f64)?;
-    globals.set("__ITER", 0)?;
     let environment = Object::new(ctx.clone())?;
     for (name, value) in vu.shard.common.environment.iter() {
         environment.set(&**name, &**value)?;

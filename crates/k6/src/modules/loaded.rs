@@ -1,6 +1,6 @@
 //! The modules a user has: those of ours it asked for, and its CommonJS files.
 
-use rquickjs::{Ctx, Exception, Function, Object, Persistent, Value};
+use rquickjs::{Ctx, Function, Object, Persistent, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -50,9 +50,4 @@ impl Loaded {
         self.builtins.take();
         self.commons.take();
     }
-}
-
-/// An error for what only init code may do.
-pub(super) fn only_in_init(ctx: &Ctx<'_>, what: &str) -> rquickjs::Error {
-    Exception::throw_message(ctx, &format!("{what} can only be used in the init context"))
 }

@@ -3,17 +3,23 @@
 //! A module is an object that is built when a script first asks for it, by one function per file of this folder; importing
 //! takes its members as names, requiring gives the object itself.
 
+pub(crate) mod execution;
 mod globals;
 pub(crate) mod http;
 mod k6;
 mod loaded;
+mod metrics;
+mod own;
 mod socket;
 mod tags;
+#[cfg(test)]
+mod tests;
 mod ws;
 
 use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
+use rquickjs::object::Property;
 use rquickjs::{Ctx, Exception, Function, Module, Object, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -37,7 +43,8 @@ pub(crate) struct Builtin {
 }
 
 /// All of them: one line adds one.
-const BUILTINS: &[Builtin] = &[k6::MODULE, http::MODULE, loaded::MODULE, ws::MODULE];
+const BUILTINS: &[Builtin] =
+    &[k6::MODULE, http::MODULE, loaded::MODULE, metrics::MODULE, execution::MODULE, ws::MODULE];
 
 /// What modules keep of one user.
 pub(crate) struct Kept {
@@ -47,10 +54,29 @@ pub(crate) struct Kept {
     pub(crate) aborted: RefCell<Option<String>>,
     pub(crate) timers: globals::Timers,
     pub(crate) http: http::Kept,
+    pub(crate) traffic: Traffic,
+    pub(crate) execution: execution::Kept,
     /// What samples are tagged with now.
     pub(crate) tags: RefCell<Tags>,
     /// The path of the group under way, `::a::b`.
     pub(crate) group: RefCell<String>,
+}
+
+/// Bytes that went over a user's connections since its iteration began.
+#[derive(Default)]
+pub(crate) struct Traffic(Cell<(u64, u64)>);
+
+impl Traffic {
+    /// Adds bytes sent and received.
+    pub(crate) fn add(&self, sent: u64, received: u64) {
+        let (before, until) = self.0.get();
+        self.0.set((before + sent, until + received));
+    }
+
+    /// All since this was asked last.
+    pub(crate) fn take(&self) -> (u64, u64) {
+        self.0.take()
+    }
 }
 
 impl Kept {
@@ -61,6 +87,8 @@ impl Kept {
             aborted: RefCell::default(),
             timers: globals::Timers::default(),
             http: http::Kept::default(),
+            traffic: Traffic::default(),
+            execution: execution::Kept::default(),
             tags: RefCell::new(shard.tags.clone()),
             group: RefCell::default(),
         }
@@ -119,7 +147,8 @@ fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<
     Module::declare_def::<Of<AT>, _>(ctx, name)
 }
 
-const DECLARE: [Declare; BUILTINS.len()] = [declare::<0>, declare::<1>, declare::<2>, declare::<3>];
+const DECLARE: [Declare; BUILTINS.len()] =
+    [declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>, declare::<5>];
 
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {
@@ -169,4 +198,27 @@ pub(crate) fn forget(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     end_iteration(ctx, vu);
     vu.kept.loaded.forget();
     vu.kept.http.forget();
+    vu.kept.execution.forget();
+}
+
+/// An error as k6's own functions throw it: `instanceof Error`, and its name is `GoError`.
+pub(crate) fn go_error(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
+    let named = Exception::from_message(ctx.clone(), message).and_then(|exception| {
+        exception.as_object().prop("name", Property::from("GoError").writable().configurable())?;
+        Ok(exception)
+    });
+    match named {
+        Ok(exception) => exception.throw(),
+        Err(error) => error,
+    }
+}
+
+/// Nothing in the value can be written over any more.
+fn freeze<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<()> {
+    let Some(object) = value.as_object() else { return Ok(()) };
+    for member in object.values::<Value<'js>>() {
+        freeze(ctx, &member?)?;
+    }
+    let class: Object<'js> = ctx.globals().get("Object")?;
+    class.get::<_, Function<'js>>("freeze")?.call((object.clone(),))
 }

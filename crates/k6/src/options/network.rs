@@ -148,6 +148,7 @@ pub(super) fn hosts(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
         }
         hosts.insert(name.to_lowercase(), Value::from(target));
     }
+    hosts.sort_keys();
     Some(Value::Object(hosts))
 }
 
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn the_pattern_that_fits_a_host_best_is_taken() {
         let hosts = hosts_of(&json!({
-            "a.com": "1.0.0.1", "*.a.com": "1.0.0.2:80", "*.b.a.com": "1.0.0.3", "a.com:444": "1.0.0.4:8443", "v6": "[::1]:81"
+            "a.com": "1.0.0.1", "*a.com": "1.0.0.9", "*.a.com": "1.0.0.2:80", "*.b.a.com": "1.0.0.3", "a.com:444": "1.0.0.4:8443", "v6": "[::1]:81"
         }));
         let check = |host: &str, port: u16, expected: Option<&str>| {
             let found = hosts.lead(host, port).map(std::net::SocketAddr::from);
@@ -269,7 +270,8 @@ mod tests {
         check("x.a.com", 443, Some("1.0.0.2:80"));
         check("x.b.a.com", 443, Some("1.0.0.3:443"));
         check("v6", 1, Some("[::1]:81"));
-        check("xa.com", 443, None);
+        check("xa.com", 443, Some("1.0.0.9:443"));
+        check("a.org", 443, None);
         let blocked = hostnames_of(&json!(["*.X.com", "*y"]));
         assert_eq!(blocked.find("a.x.COM").map(String::as_str), Some("*.X.com"));
         assert_eq!(blocked.find("x.com"), None);

@@ -288,7 +288,7 @@ fn threshold(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
         match same(name, ["threshold", "abortOnFail", "delayAbortEval"]) {
             Some(name @ "threshold") => source = text(member, &mut reading.within(name))?,
             Some(name @ "abortOnFail") => {
-                abort = truth(member, &mut reading.within(name))? == Value::Bool(true)
+                abort = truth(member, &mut reading.within(name))? == Value::Bool(true);
             }
             Some(name) => delay = time(member, &mut reading.within(name))?,
             None => {}

@@ -416,8 +416,10 @@ fn stages(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
 /// The list of the shortcut `stages`, where unknown members do not matter and a stage without duration is left out.
 pub(super) fn shortcut_stages(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     let Some(items) = value.as_array() else { return reading.wrong("a list of stages", value) };
+    let before = reading.problems.len();
     let stages = items.iter().enumerate().map(|(n, item)| stage(item, false, &mut reading.within(n)));
-    Some(stages.filter(|stage| !stage["duration"].is_null()).collect())
+    let stages = stages.filter(|stage| !stage["duration"].is_null()).collect();
+    (reading.problems.len() == before).then_some(stages)
 }
 
 fn stage(value: &Value, strict: bool, reading: &mut Reading<'_>) -> Value {
@@ -430,7 +432,7 @@ fn stage(value: &Value, strict: bool, reading: &mut Reading<'_>) -> Value {
         match same(name, ["duration", "target"]) {
             Some(_) if member.is_null() => {}
             Some("duration") => {
-                stage["duration"] = read::time(member, &mut reading.within("duration")).into()
+                stage["duration"] = read::time(member, &mut reading.within("duration")).into();
             }
             Some(_) => stage["target"] = read::whole(member, &mut reading.within("target")).into(),
             None if strict => read::unknown(name, ["duration", "target"].into_iter(), reading),

@@ -134,7 +134,6 @@ pub(crate) fn wait(ns: i64) -> Duration {
 }
 
 /// A wait as k6 writes it, `1m30s`.
-#[expect(dead_code, reason = "the plan of a test writes them, once it is here")]
 pub(crate) fn written(wait: Duration) -> String {
     text(i64::try_from(wait.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -139,7 +139,7 @@ impl Tier {
             match (name.as_str(), &value) {
                 // An empty list of tags does not take those of a lower tier away.
                 ("tags", Value::Object(tags)) if tags.is_empty() => {
-                    drop(self.values.entry(name).or_insert(value))
+                    self.values.entry(name).or_insert(value);
                 }
                 ("dns", Value::Object(over)) => {
                     match self.values.get_mut("dns").and_then(Value::as_object_mut) {

@@ -78,7 +78,7 @@ impl Intrinsics {
                 return Intrinsics::ALL;
             }
             reached.regexp |= REGEXP.contains(&word);
-            reached.proxy |= word == "Proxy";
+            reached.proxy |= matches!(word, "Proxy" | "SharedArray" | "execution");
             reached.map_set |= matches!(word, "Map" | "Set" | "WeakMap" | "WeakSet" | "groupBy");
             reached.typed_arrays |= BINARY.contains(&word);
             reached.bigint |= word == "BigInt" || is_bigint(word);

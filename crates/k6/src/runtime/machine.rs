@@ -8,11 +8,12 @@ use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Promise, Runt
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::bundle::{Format, located};
 use super::raw;
 use super::thrown::Thrown;
-use super::vu::Vu;
+use super::vu::{Phase, Vu};
 use crate::modules;
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
@@ -33,7 +34,7 @@ pub(crate) struct Machine {
 pub(crate) enum Given {
     Nothing,
     /// What `setup` returned, as JSON; the user keeps its copy from call to call.
-    Data(Option<Rc<str>>),
+    Data(Option<Arc<str>>),
     /// JSON of this call only.
     Json(String),
 }
@@ -109,6 +110,9 @@ impl Machine {
     pub(crate) fn call(&self, name: &str, given: &Given) -> Result<Option<String>, Thrown> {
         let outcome = self.attempt(|ctx| {
             let function: Function<'_> = self.exported(ctx)?.get(name)?;
+            if self.vu.phase.get() == Phase::Iteration {
+                ctx.globals().set("__ITER", self.vu.iterations.get().saturating_sub(1) as f64)?;
+            }
             let mut args = Args::new(ctx.clone(), 1);
             args.push_arg(self.value(ctx, given)?)?;
             let returned: Value<'_> = function.call_arg(args)?;
@@ -148,7 +152,14 @@ impl Machine {
     }
 
     fn attempt<T>(&self, what: impl FnOnce(&Ctx<'_>) -> rquickjs::Result<T>) -> Result<T, Thrown> {
-        self.context.with(|ctx| what(&ctx).map_err(|error| Thrown::of(&ctx, &self.vu, &error)))
+        self.context.with(|ctx| {
+            let outcome = what(&ctx).map_err(|error| Thrown::of(&ctx, &self.vu, &error));
+            // A promise may have hidden it.
+            match self.vu.kept.aborted.borrow_mut().take() {
+                Some(why) => Err(Thrown::Aborted(why)),
+                None => outcome,
+            }
+        })
     }
 
     /// Goes on until nothing is left to be done and `returned`, if it is a promise, is settled. Its value then.
@@ -159,7 +170,10 @@ impl Machine {
     ) -> rquickjs::Result<Option<Value<'js>>> {
         let promise = returned.as_ref().and_then(|value| value.as_promise().cloned());
         loop {
-            while ctx.execute_pending_job() {}
+            while !self.vu.is_aborted() && ctx.execute_pending_job() {}
+            if self.vu.is_aborted() {
+                return Ok(None);
+            }
             self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
             if let Some(job) = self.vu.events.take() {
                 job(ctx)?;
@@ -246,6 +260,12 @@ pub(crate) fn common<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value
     }
     vu.kept.loaded.keep_common(ctx, path, &module);
     module.get("exports")
+}
+
+/// Runs a source of ours; compiled once per test.
+pub(crate) fn own_script<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> rquickjs::Result<Value<'js>> {
+    let unit = Vu::of(ctx).shard.common.bundle.own(ctx, name, source)?;
+    raw::run_script(ctx, &unit.bytecode)
 }
 
 /// Names of modules: k6's own, jslib's addresses, files.

@@ -9,14 +9,14 @@ mod opaque;
 mod raw;
 mod rejections;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod thrown;
 mod user;
 mod vu;
 
 pub(crate) use bundle::{Bundle, located};
 pub(crate) use events::Source;
-pub(crate) use machine::{Given, common};
+pub(crate) use machine::{Given, common, own_script};
 pub(crate) use opaque::{Opaque, opaque, opaque_in, opaque_on};
 pub(crate) use rejections::Rejections;
 pub(crate) use thrown::{Thrown, described};

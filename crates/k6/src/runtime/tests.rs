@@ -18,62 +18,49 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
 /// What a script said, and what came of its default function.
-struct Seen {
-    lines: Vec<String>,
-    outcome: Result<Option<String>, Thrown>,
-    samples: Vec<Sample>,
-    registry: Arc<Registry>,
-}
-
-impl Seen {
-    /// The values of a metric, in order.
-    fn values(&self, metric: &str) -> Vec<f64> {
-        let of_metric = self.samples.iter().filter(|sample| self.name(sample) == metric);
-        of_metric.map(|sample| sample.value).collect()
-    }
-
-    fn name(&self, sample: &Sample) -> String {
-        self.registry.metric(sample.metric).name.to_string()
-    }
+pub(crate) struct Seen {
+    pub(crate) lines: Vec<String>,
+    /// Every sample: metric, value, tags.
+    pub(crate) samples: Vec<String>,
+    pub(crate) outcome: Result<Option<String>, Thrown>,
 }
 
 /// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
-fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
+pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let said: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = Rc::clone(&said);
     let tasks = tokio::task::LocalSet::new();
-    let registry = Arc::new(Registry::new());
-    let of_test = Arc::clone(&registry);
     let (outcome, samples) = tasks.block_on(&runtime, async move {
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+        let registry = Arc::new(Registry::new());
         let options = consolidate(Tiers::default()).unwrap().options;
         let common = Arc::new(Common {
-            bundle: Bundle::new(folder.join("script.js"), script.into()),
+            bundle: Arc::new(Bundle::new(folder.join("script.js"), script.into())),
             registry: Arc::clone(&registry),
             options: Arc::new(options),
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
         });
-        let sampler = Sampler::new(registry, Detail::Total, SystemTags::default(), true);
+        let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
         let net = Rc::new(Net::simulated(|pipe| {
             tokio::task::spawn_local(echo(pipe));
         }));
         let log = move |line: Line| heard.borrow_mut().push(line.text);
         let shard = Shard::new(common, Rc::clone(&clock), net, sampler, log);
         let mut user = User::new(Vu::new(Rc::clone(&shard), 1)).unwrap();
-        let init = user.perform(Task::Init, Stop::never()).await;
+        let init = user.perform(Task::Init, Stop::never(&clock)).await;
         let outcome = match init {
             Err(thrown) => Err(thrown),
             Ok(_) => {
-                let stop = Stop::new();
+                let stop = Stop::never(&clock);
                 if let Some(ms) = stop_after_ms {
                     let (stop, clock) = (stop.clone(), Rc::clone(&clock));
                     tokio::task::spawn_local(async move {
                         clock.sleep_until(clock.now().plus(ms * 1_000_000)).await;
-                        stop.cut();
+                        stop.pull();
                     });
                 }
                 let call =
@@ -83,10 +70,24 @@ fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
         };
         driver.abort();
         let samples = shard.sampler.borrow_mut().take().samples;
-        (outcome, samples)
+        (outcome, samples.iter().map(|sample| shown(&registry, sample)).collect())
     });
     let lines = said.take();
-    Seen { lines, outcome, samples, registry: of_test }
+    Seen { lines, samples, outcome }
+}
+
+impl Seen {
+    /// The values of a metric, in order.
+    fn values(&self, metric: &str) -> Vec<f64> {
+        let of_metric =
+            self.samples.iter().filter_map(|sample| sample.strip_prefix(metric)?.strip_prefix(' '));
+        of_metric.map(|rest| rest.split(' ').next().unwrap().parse().unwrap()).collect()
+    }
+}
+
+fn shown(registry: &Registry, sample: &Sample) -> String {
+    let tags: Vec<String> = sample.tags.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{} {} {}", registry.metric(sample.metric).name, sample.value, tags.join(" ")).trim().to_owned()
 }
 
 /// Answers every request with its own head and body.
@@ -114,13 +115,13 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
     }
 }
 
-fn run(script: &str) -> Seen {
+pub(crate) fn run(script: &str) -> Seen {
     run_with(Path::new("/test"), script, None)
 }
 
 /// What a script says on the console, of which every line is to be expected.
 #[track_caller]
-fn check(script: &str, said: &[&str]) {
+pub(crate) fn check(script: &str, said: &[&str]) {
     let seen = run(script);
     assert_eq!(seen.lines, said, "{:?}", seen.outcome);
     assert_eq!(seen.outcome, Ok(None));

@@ -17,6 +17,15 @@ pub(crate) enum Thrown {
 }
 
 impl Thrown {
+    /// In words.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Thrown::Interrupted => "it was interrupted".to_owned(),
+            Thrown::Aborted(why) => why.clone(),
+            Thrown::Error(text) => text.clone(),
+        }
+    }
+
     /// What an error of the interpreter says; takes the exception that is pending.
     pub(super) fn of(ctx: &Ctx<'_>, vu: &Rc<Vu>, error: &rquickjs::Error) -> Thrown {
         let text = match error {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::fiber::{Fiber, block_on};
@@ -22,7 +23,7 @@ pub(crate) enum Task {
     /// Gives the names of the functions the script exports, as a JSON list.
     Functions,
     /// Calls one of them; gives what it returned where that is of interest.
-    Call { phase: Phase, function: Rc<str>, given: Given },
+    Call { phase: Phase, function: Arc<str>, given: Given },
 }
 
 /// What came of it: JSON, or why there is none.
@@ -103,7 +104,16 @@ fn carry_out(vu: &Rc<Vu>, machine: &Machine, task: Task, stop: Stop) -> Outcome 
         Task::Functions => machine.functions().map(|names| Some(serde_json::Value::from(names).to_string())),
         Task::Call { phase, function, given } => {
             vu.begin(phase, stop);
-            machine.call(&function, &given)
+            match phase {
+                Phase::Setup => vu.set_group("::setup"),
+                Phase::Teardown => vu.set_group("::teardown"),
+                Phase::Init | Phase::Iteration | Phase::Summary => {}
+            }
+            let outcome = machine.call(&function, &given);
+            if matches!(phase, Phase::Setup | Phase::Teardown) {
+                vu.observe_traffic(&vu.tags());
+            }
+            outcome
         }
     }
 }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use super::events::Events;
 use super::{fiber, raw};
 use crate::executor::Stop;
-use crate::metrics::{MetricId, SystemTag, Tags};
+use crate::metrics::{MetricId, SystemTag, Tags, builtin};
 use crate::shard::Shard;
 
 /// A script that computes lets others have their turn this often.
@@ -57,6 +57,7 @@ impl Phase {
 impl Vu {
     pub(crate) fn new(shard: Rc<Shard>, number: u64) -> Rc<Vu> {
         let kept = crate::modules::Kept::new(&shard);
+        let stop = Stop::never(&shard.clock);
         Rc::new(Vu {
             shard,
             number,
@@ -64,7 +65,7 @@ impl Vu {
             events: Events::default(),
             iterations: Cell::new(0),
             kept,
-            stop: RefCell::new(Stop::never()),
+            stop: RefCell::new(stop),
             is_interrupted: Cell::new(false),
             busy_since: Cell::new(At(0)),
         })
@@ -86,6 +87,13 @@ impl Vu {
     /// A sample, now.
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {
         self.shard.observe(metric, value, tags);
+    }
+
+    /// The samples of what went over its connections since the last ones.
+    pub(crate) fn observe_traffic(&self, tags: &Tags) {
+        let (sent, received) = self.kept.traffic.take();
+        self.observe(builtin::DATA_SENT, sent as f64, tags);
+        self.observe(builtin::DATA_RECEIVED, received as f64, tags);
     }
 
     /// The path of the group under way; empty outside of groups.
@@ -115,6 +123,13 @@ impl Vu {
         self.stop.replace(stop);
     }
 
+    /// An iteration is about to begin, whose samples carry these tags.
+    pub(crate) fn begin_iteration(&self, tags: &Tags) {
+        self.kept.tags.replace(tags.clone());
+        self.kept.group.borrow_mut().clear();
+        self.iterations.set(self.iterations.get() + 1);
+    }
+
     /// Whether what it began was cut off.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted.get()
@@ -139,8 +154,11 @@ impl Vu {
         ctx: &Ctx<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> rquickjs::Result<T> {
+        if self.is_aborted() {
+            return Err(raw::throw_uncatchable(ctx, "the test was aborted"));
+        }
         let waited = fiber::block_on(poll_fn(|cx| {
-            if self.stop.borrow().poll_over(cx).is_ready() {
+            if self.stop.borrow().poll_set(cx).is_ready() {
                 return Poll::Ready(None);
             }
             if let Poll::Ready(value) = poll(cx) {
@@ -158,10 +176,24 @@ impl Vu {
         raw::throw_uncatchable(ctx, "the iteration was interrupted")
     }
 
+    /// Ends the test: an exception nobody can catch, and nothing of the script runs after it.
+    pub(crate) fn abort(&self, ctx: &Ctx<'_>, why: String) -> rquickjs::Error {
+        self.kept.aborted.replace(Some(why));
+        raw::throw_uncatchable(ctx, "the test was aborted")
+    }
+
+    /// Whether it has ended the test.
+    pub(super) fn is_aborted(&self) -> bool {
+        self.kept.aborted.borrow().is_some()
+    }
+
     /// Called while the script computes: true ends it. A script that computes for long gives others a turn.
     pub(super) fn is_to_end(&self) -> bool {
-        if self.stop.borrow().is_over() {
+        if self.stop.borrow().is_set() {
             self.is_interrupted.set(true);
+            return true;
+        }
+        if self.is_aborted() {
             return true;
         }
         if fiber::is_here() && self.now().since(self.busy_since.get()) > SLICE_NS {

@@ -20,7 +20,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sonagi-bare", &[]), // the floor shares no code with what is measured against it
     (
         "sonagi",
-        &["sonagi-measure", "sonagi-engine", "sonagi-script", "sonagi-report", "sonagi-chat", "sonagi-wire"],
+        &[
+            "sonagi-measure",
+            "sonagi-engine",
+            "sonagi-script",
+            "sonagi-k6",
+            "sonagi-report",
+            "sonagi-chat",
+            "sonagi-wire",
+        ],
     ),
 ];
 

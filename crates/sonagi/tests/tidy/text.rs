@@ -103,7 +103,10 @@ fn commands(text: &str, program: &str) -> BTreeSet<String> {
     for line in text.lines() {
         let spans = line.split('`').skip(1).step_by(2).chain([line]);
         for rest in spans.filter_map(|span| span.strip_prefix(program)) {
-            let word: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            let word: String = rest
+                .chars()
+                .take_while(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-')
+                .collect();
             found.insert(word);
         }
     }
@@ -113,8 +116,8 @@ fn commands(text: &str, program: &str) -> BTreeSet<String> {
 
 #[test]
 fn commands_are_read_from_code_spans_and_code_lines_not_from_prose() {
-    let text = "To make sure, `make test` is run; see `x` and `make demo`.\nmake help    # lists";
-    assert_eq!(commands(text, "make ").into_iter().collect::<Vec<_>>(), ["demo", "help", "test"]);
+    let text = "To make sure, `make test` is run; see `x` and `make demo`.\nmake twice-2 # lists";
+    assert_eq!(commands(text, "make ").into_iter().collect::<Vec<_>>(), ["demo", "test", "twice-2"]);
 }
 
 #[test]

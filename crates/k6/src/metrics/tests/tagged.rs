@@ -1,4 +1,5 @@
 use super::*;
+use crate::metrics::sampler::MOST_PARTS;
 use crate::metrics::tags::KEPT;
 use std::rc::Rc;
 
@@ -96,4 +97,23 @@ fn single_samples_are_kept_only_when_outputs_ask_for_them() {
     assert_eq!(samples[0].tags.iter().collect::<Vec<_>>(), [("a", "1")]);
     assert_eq!(samples[0].metadata, Some(metadata));
     assert!(telling.take().samples.is_empty(), "they are taken once");
+}
+
+#[test]
+fn what_is_too_much_to_be_told_apart_still_counts_in_its_metric() {
+    let registry = registry();
+    let mut store = Store::new(registry.clone());
+    let mut sampler = sampler(&registry);
+    for n in 0..MOST_PARTS + 50 {
+        let tags = sampler.tags().with("check", &n.to_string());
+        sampler.observe(builtin::CHECKS, 1.0, &tags, At(n as i64));
+        sampler.observe(builtin::CHECKS, 0.0, &tags, At(n as i64));
+    }
+    store.absorb(&sampler.take());
+    assert_eq!(store.checks().len(), MOST_PARTS);
+    assert_eq!(store.value("checks", Aggregation::Rate, SECOND), Some(0.5));
+    let Some(Sink::Rate(rated)) = store.sink(Target::Metric(builtin::CHECKS)) else {
+        panic!("checks are a rate")
+    };
+    assert_eq!(rated.total, 2 * (MOST_PARTS as u64 + 50));
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::body::{self, Body};
 use super::cookies::CookieJar;
 use super::expected::Expected;
-use crate::metrics::{SystemTag, Tags};
+use crate::metrics::Tags;
 use crate::modules::tags::given_tags;
 use crate::options::span;
 use crate::runtime::Vu;
@@ -57,6 +57,8 @@ pub(super) struct Call {
     pub(super) jar: Rc<RefCell<Jar>>,
     /// All but what the response will say.
     pub(super) tags: Tags,
+    /// Its samples go by a name of the script's: also those of other places that redirects lead to.
+    pub(super) is_named: bool,
     pub(super) timeout: Duration,
     pub(super) redirects: u32,
     pub(super) auth: Option<Auth>,
@@ -113,6 +115,7 @@ impl Call {
             cookies: Vec::new(),
             jar: Rc::clone(&*http.jar.borrow()),
             tags: vu.tags(),
+            is_named: false,
             timeout: TIMEOUT,
             redirects: options.max_redirects,
             auth: None,
@@ -136,11 +139,10 @@ impl Call {
         if call.credentials.is_some() && call.auth.is_none() {
             call.auth = Some(Auth::Basic);
         }
-        let system = [(SystemTag::Method, call.method.as_str()), (SystemTag::Url, &call.url)];
-        call.tags = call.tags.with_system(&system);
-        if call.tags.get("name").is_none() {
-            call.tags = call.tags.with_system(&[(SystemTag::Name, &address.name)]);
-        }
+        let given = call.tags.get("name").map(str::to_owned);
+        call.is_named = given.is_some() || address.name != address.url;
+        let name = given.unwrap_or(address.name);
+        call.tags = http.tags.borrow_mut().of_call(&call.tags, &call.method, &name);
         Ok(call)
     }
 
@@ -163,7 +165,7 @@ impl Call {
                 "redirects" => self.redirects = value.get::<Coerced<f64>>()?.0.max(0.0) as u32,
                 "auth" => self.auth = auth(ctx, &value.get::<Coerced<String>>()?.0)?,
                 "responseType" => {
-                    self.response_type = response_type(ctx, &value.get::<Coerced<String>>()?.0)?
+                    self.response_type = response_type(ctx, &value.get::<Coerced<String>>()?.0)?;
                 }
                 "responseCallback" => self.expected = Expected::given(ctx, &value)?,
                 "throw" => self.throws = value.as_bool().unwrap_or_default(),

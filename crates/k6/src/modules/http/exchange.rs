@@ -4,12 +4,14 @@ use bytes::Bytes;
 use sonagi_engine::http::{Client, Headers, MAX_BODY, Phases, Request, Response, decoded};
 use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::At;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::auth;
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
-use crate::metrics::{SystemTag, builtin};
+use super::tags::OfAnswer;
+use crate::metrics::builtin;
 use crate::runtime::Vu;
 
 /// What came of a request, its redirects included.
@@ -124,10 +126,10 @@ async fn one(
     hop: &Hop,
     until: At,
 ) -> Result<Response, Unanswered> {
-    let mut request = hop.request.clone();
+    let mut request = Cow::Borrowed(&hop.request);
     if !hop.cookies.is_empty() && !call.has("Cookie") {
         let pairs: Vec<String> = hop.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        request.headers.push(("Cookie".to_owned(), pairs.join("; ")));
+        request.to_mut().headers.push(("Cookie".to_owned(), pairs.join("; ")));
     }
     let keep = if call.response_type == ResponseType::Discard { 0 } else { MAX_BODY };
     client.mark();
@@ -137,9 +139,7 @@ async fn one(
         () = vu.clock().sleep_until(until) => Err(Unanswered::timeout()),
     };
     let traffic = client.take_traffic();
-    let tags = vu.tags();
-    vu.observe(builtin::DATA_SENT, traffic.sent as f64, &tags);
-    vu.observe(builtin::DATA_RECEIVED, traffic.received as f64, &tags);
+    vu.kept.traffic.add(traffic.sent, traffic.received);
     outcome
 }
 
@@ -205,65 +205,30 @@ fn observe(
 ) {
     let status = response.map_or(0, |response| response.status);
     let code = why.map_or(code_of(status), |why| why.code);
-    let (status_text, code_text) = (Number::of(status), Number::of(code));
     let is_expected = call.expected.judge(status);
-    let mut system = Vec::with_capacity(8);
-    system.extend([(SystemTag::Status, status_text.text()), (SystemTag::Method, &hop.request.method)]);
-    if response.is_some() {
-        system.push((SystemTag::Proto, proto(&hop.origin)));
-    }
+    let of_answer = OfAnswer {
+        status,
+        code,
+        expected: is_expected,
+        proto: response.map_or("", |_| proto(&hop.origin)),
+        error: why.map_or("", |why| &why.error),
+        elsewhere: (hop.url != call.url).then_some((&*hop.request.method, &*hop.url)),
+        is_named: call.is_named,
+    };
+    let tags = vu.kept.http.tags.borrow_mut().of_answer(&call.tags, &of_answer);
+    // One instant for all: reading the clock costs as much as a sample.
+    let (ms, now, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.now(), vu.shard.sampler.borrow_mut());
+    let mut observe = |metric, value| sampler.observe(metric, value, &tags, now);
+    observe(builtin::HTTP_REQS, 1.0);
+    observe(builtin::HTTP_REQ_DURATION, ms(phases.sending_ns + phases.waiting_ns + phases.receiving_ns));
+    observe(builtin::HTTP_REQ_BLOCKED, ms(phases.blocked_ns));
+    observe(builtin::HTTP_REQ_CONNECTING, ms(phases.connecting_ns));
+    observe(builtin::HTTP_REQ_TLS_HANDSHAKING, ms(phases.tls_handshaking_ns));
+    observe(builtin::HTTP_REQ_SENDING, ms(phases.sending_ns));
+    observe(builtin::HTTP_REQ_WAITING, ms(phases.waiting_ns));
+    observe(builtin::HTTP_REQ_RECEIVING, ms(phases.receiving_ns));
     if let Some(expected) = is_expected {
-        system.push((SystemTag::ExpectedResponse, if expected { "true" } else { "false" }));
-    }
-    if code != 0 {
-        system.push((SystemTag::ErrorCode, code_text.text()));
-    }
-    if let Some(why) = why {
-        system.push((SystemTag::Error, &why.error));
-    }
-    if hop.url != call.url {
-        system.push((SystemTag::Url, &hop.url));
-        if call.tags.get("name") == call.tags.get("url") {
-            system.push((SystemTag::Name, &hop.url));
-        }
-    }
-    let tags = call.tags.with_system(&system);
-    let ms = |ns: i64| ns as f64 / 1e6;
-    vu.observe(builtin::HTTP_REQS, 1.0, &tags);
-    vu.observe(
-        builtin::HTTP_REQ_DURATION,
-        ms(phases.sending_ns + phases.waiting_ns + phases.receiving_ns),
-        &tags,
-    );
-    vu.observe(builtin::HTTP_REQ_BLOCKED, ms(phases.blocked_ns), &tags);
-    vu.observe(builtin::HTTP_REQ_CONNECTING, ms(phases.connecting_ns), &tags);
-    vu.observe(builtin::HTTP_REQ_TLS_HANDSHAKING, ms(phases.tls_handshaking_ns), &tags);
-    vu.observe(builtin::HTTP_REQ_SENDING, ms(phases.sending_ns), &tags);
-    vu.observe(builtin::HTTP_REQ_WAITING, ms(phases.waiting_ns), &tags);
-    vu.observe(builtin::HTTP_REQ_RECEIVING, ms(phases.receiving_ns), &tags);
-    if let Some(expected) = is_expected {
-        vu.observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)), &tags);
-    }
-}
-
-/// A small number's text without an allocation.
-struct Number([u8; 5], usize);
-
-impl Number {
-    fn of(number: u16) -> Number {
-        let (mut digits, mut at, mut rest) = ([b'0'; 5], 5, number);
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                return Number(digits, at);
-            }
-        }
-    }
-
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.0[self.1..]).unwrap_or_default()
+        observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
 }
 
@@ -311,15 +276,4 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, hop: Option<Hop>, why: Unanswered) -> An
 fn sent(hop: Hop) -> Sent {
     let Hop { url, request, cookies, .. } = hop;
     Sent { method: request.method, url, headers: request.headers, body: request.body, cookies }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_their_digits() {
-        let texts = [0, 7, 200, 65535].map(|number| Number::of(number).text().to_owned());
-        assert_eq!(texts, ["0", "7", "200", "65535"]);
-    }
 }

@@ -9,6 +9,7 @@ mod errors;
 mod exchange;
 mod expected;
 mod response;
+mod tags;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
@@ -23,7 +24,6 @@ use call::{Address, Call};
 use exchange::Answer;
 use expected::Expected;
 
-pub(crate) use body::bytes;
 pub(super) use call::canonical;
 pub(crate) use response::Received;
 
@@ -54,22 +54,13 @@ pub(super) const MODULE: Builtin = Builtin {
 };
 
 /// What the module keeps of a user.
+#[derive(Default)]
 pub(crate) struct Kept {
     clients: RefCell<Vec<Client>>,
     pub(super) jar: RefCell<Rc<RefCell<Jar>>>,
     pub(super) expected: RefCell<Expected>,
+    tags: RefCell<tags::Last>,
     pub(super) prototype: RefCell<Option<Persistent<Object<'static>>>>,
-}
-
-impl Default for Kept {
-    fn default() -> Kept {
-        Kept {
-            clients: RefCell::default(),
-            jar: RefCell::default(),
-            expected: RefCell::default(),
-            prototype: RefCell::default(),
-        }
-    }
 }
 
 impl Kept {

@@ -124,7 +124,7 @@ impl Wanted {
         vu.shard.observe_at(builtin::WS_SESSIONS, 1.0, &self.tags, begun);
         vu.shard.observe_at(builtin::WS_CONNECTING, took as f64 / 1e6, &self.tags, begun);
         opened.map_err(|not_opened| {
-            told_bytes(vu, not_opened.bytes);
+            vu.kept.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
             let origin = place.as_ref().ok().map(|(origin, _)| origin);
             Refused { error: ending::not_opened(&not_opened.failed, origin), answer: not_opened.answer }
         })
@@ -180,14 +180,5 @@ impl Wanted {
             }
         }
         cookies
-    }
-}
-
-/// What a connection sent and received counts.
-pub(in crate::modules) fn told_bytes(vu: &Vu, (sent, received): (u64, u64)) {
-    if sent + received > 0 {
-        let tags = vu.tags();
-        vu.observe(builtin::DATA_SENT, sent as f64, &tags);
-        vu.observe(builtin::DATA_RECEIVED, received as f64, &tags);
     }
 }

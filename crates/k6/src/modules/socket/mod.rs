@@ -6,6 +6,6 @@ mod handshake;
 mod mail;
 
 pub(super) use ending::Ending;
-pub(super) use handshake::{Refused, Wanted, told_bytes};
+pub(super) use handshake::{Refused, Wanted};
 pub(crate) use mail::Mails;
 pub(super) use mail::{Item, Mail};

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use super::GOING_AWAY;
 use super::timers::Timers;
 use crate::metrics::{Tags, builtin};
-use crate::modules::socket::{Ending, Item, Mail, told_bytes};
+use crate::modules::socket::{Ending, Item, Mail};
 use crate::runtime::{Source, Vu};
 
 /// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
@@ -323,7 +323,8 @@ impl Session {
                 tokio::select! { () = gone => {}, () = patience => {} }
             });
         }
-        told_bytes(vu, self.link.borrow_mut().take_bytes());
+        let (sent, received) = self.link.borrow_mut().take_bytes();
+        vu.kept.traffic.add(sent, received);
         outcome
     }
 }

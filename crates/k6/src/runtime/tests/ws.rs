@@ -161,9 +161,8 @@ fn parameters_shape_the_handshake_and_its_cookies_are_kept() {
         "{:?}",
         seen.outcome
     );
-    let session = seen.samples.iter().rfind(|sample| seen.name(sample) == "ws_sessions").unwrap();
-    let tags: Vec<_> = session.tags.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    assert_eq!(tags, ["mine=b", "status=101", "subproto=", "url=ws://a/headers"]);
+    let session = seen.samples.iter().rfind(|sample| sample.starts_with("ws_sessions ")).unwrap();
+    assert_eq!(session, "ws_sessions 1 mine=b status=101 subproto= url=ws://a/headers");
 }
 
 #[test]
@@ -184,8 +183,7 @@ fn a_socket_is_measured_from_its_handshake_to_its_end() {
     assert_eq!(seen.values("ws_msgs_received"), [1.0, 1.0]);
     assert_eq!(seen.values("ws_ping"), [0.0]);
     assert_eq!(seen.values("ws_session_duration"), [250.0, 0.0]);
-    let sent = seen.values("data_sent");
-    assert!(sent.len() == 2 && sent[0] > 100.0, "{sent:?}");
+    assert!(seen.values("data_sent").iter().sum::<f64>() > 200.0, "{:?}", seen.samples);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What k6 2.2 makes of options, seen by running it, and what we make of them.
 
+mod view;
+
 use super::*;
 use serde_json::json;
 

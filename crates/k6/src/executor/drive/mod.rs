@@ -1,0 +1,208 @@
+//! Drives one scenario's share on one shard: sleeps until its start, lets its users iterate, and returns when all of them
+//! are given back.
+//!
+//! Two drivers do for six executors: `looping`, where a user's next iteration follows its last, and `arriving`, where
+//! iterations are planned and a free user is looked for.
+
+mod arriving;
+mod looping;
+
+use super::common::Common;
+use super::plan::Plan;
+use super::stop::Stop;
+use super::{Iteration, Over, Pool, Vu, Watch};
+use crate::options::Scenario;
+use sonagi_engine::clock::{Clock, Sleep};
+use sonagi_measure::At;
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use tokio::task::JoinSet;
+
+/// One scenario's share on one shard.
+pub struct Share<P: Pool> {
+    /// The scenario.
+    pub options: Scenario,
+    /// The whole test's plan, the same on all shards.
+    pub plan: Arc<Plan>,
+    /// What its shards share; says which scenario of the plan it is.
+    pub common: Arc<Common>,
+    /// Which of the plan's shards this is.
+    pub shard: usize,
+    /// The shard's users.
+    pub pool: Rc<P>,
+    /// The shard's clock.
+    pub clock: Rc<Clock>,
+    /// Told what is dropped.
+    pub watch: Rc<dyn Watch>,
+}
+
+/// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
+pub async fn run<P: Pool>(share: Share<P>) {
+    let driver = Rc::new(Driver {
+        exec: Rc::from(share.options.exec.as_str()),
+        options: share.options,
+        plan: share.plan,
+        common: share.common,
+        shard: share.shard,
+        pool: share.pool,
+        clock: share.clock,
+        watch: share.watch,
+        stops: RefCell::default(),
+    });
+    let ear = tokio::task::spawn_local({
+        let driver = Rc::clone(&driver);
+        async move {
+            driver.common.test.abort.wait().await;
+            driver.stops.borrow().iter().for_each(Stop::wake);
+        }
+    });
+    let started = driver.sleep(driver.common.start, &driver.stop(driver.common.hard_end)).await;
+    if started {
+        match driver.course().arrivals {
+            Some(_) => arriving::drive(&driver).await,
+            None => looping::drive(&driver).await,
+        }
+    } else {
+        arriving::leave(&driver);
+    }
+    ear.abort();
+    driver.finish();
+}
+
+struct Driver<P: Pool> {
+    exec: Rc<str>,
+    options: Scenario,
+    plan: Arc<Plan>,
+    common: Arc<Common>,
+    shard: usize,
+    pool: Rc<P>,
+    clock: Rc<Clock>,
+    watch: Rc<dyn Watch>,
+    /// Everybody who must hear of an abort.
+    stops: RefCell<Vec<Stop>>,
+}
+
+impl<P: Pool> Driver<P> {
+    fn course(&self) -> &super::Course {
+        &self.plan.scenarios[self.common.scenario]
+    }
+
+    /// The turns whose place is on this shard.
+    fn turns(&self) -> impl Iterator<Item = &super::Turn> {
+        let here = |place: u64| place % self.plan.shards as u64 == self.shard as u64;
+        self.course().turns.iter().filter(move |(_, place)| here(*place)).map(|(turn, _)| turn)
+    }
+
+    /// A stop that hears of an abort.
+    fn stop(&self, deadline: At) -> Stop {
+        let stop = Stop::new(deadline, &self.clock, &self.common.test.abort);
+        self.stops.borrow_mut().push(stop.clone());
+        stop
+    }
+
+    fn aborted(&self) -> bool {
+        self.common.test.abort.asked()
+    }
+
+    /// Sleeps until `at`; false when stopped before.
+    async fn sleep(&self, at: At, stop: &Stop) -> bool {
+        let mut sleep = std::pin::pin!(self.clock.sleep_until(at));
+        std::future::poll_fn(|cx| {
+            if stop.poll_set(cx).is_ready() {
+                return Poll::Ready(false);
+            }
+            sleep.as_mut().poll(cx).map(|()| true)
+        })
+        .await
+    }
+
+    /// A user for a turn. There is one, unless another scenario holds on to it longer than planned.
+    async fn take(&self) -> Option<P::Vu> {
+        if let Some(vu) = self.pool.take() {
+            return Some(vu);
+        }
+        self.create().await
+    }
+
+    async fn create(&self) -> Option<P::Vu> {
+        match self.pool.create().await {
+            Ok(vu) => Some(vu),
+            Err(why) => {
+                self.watch.failed(self.common.scenario, &why);
+                None
+            }
+        }
+    }
+
+    fn dropped(&self, count: u64) {
+        if count > 0 {
+            self.common.count_dropped(count);
+            self.watch.dropped(self.common.scenario, count, self.clock.now());
+        }
+    }
+
+    /// One iteration, stopped at its hard end by `alarm`.
+    async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, mut alarm: Pin<&mut Sleep>) {
+        let number = self.common.number();
+        let iteration = Iteration {
+            scenario: self.common.scenario,
+            exec: Rc::clone(&self.exec),
+            number_in_instance: number,
+            number_in_test: number,
+            planned,
+            stop: stop.clone(),
+        };
+        let mut waited = false;
+        let over = {
+            let mut iterating = std::pin::pin!(vu.iterate(iteration));
+            std::future::poll_fn(|cx| {
+                if let Poll::Ready(over) = iterating.as_mut().poll(cx) {
+                    return Poll::Ready(over);
+                }
+                waited = true;
+                if stop.pulled() || alarm.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                stop.pull();
+                iterating.as_mut().poll(cx)
+            })
+            .await
+        };
+        match over {
+            Over::Complete => self.common.count_complete(),
+            Over::Interrupted => self.common.count_interrupted(),
+            Over::Abort(why) => {
+                self.common.count_interrupted();
+                self.common.test.abort.ask(why);
+            }
+        }
+        // A script that never waits must not keep the shard's others from running.
+        if !waited {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// The last shard to come here sees the whole scenario.
+    fn finish(&self) {
+        self.stops.borrow_mut().clear();
+        let last = self.common.shares.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) == 1;
+        if last && !self.aborted() {
+            looping::finish(self);
+        }
+    }
+}
+
+/// Until all of a shard's tasks are over; a panic in one is passed on.
+async fn all_over(tasks: &mut JoinSet<()>) {
+    while let Some(over) = tasks.join_next().await {
+        if let Err(error) = over
+            && error.is_panic()
+        {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! When iterations happen: schedules as pure functions, and the drivers that keep to them.
+//!
+//! `turns` says which virtual user iterates when, `arrivals` when an iteration is planned whoever is free, `plan` how many
+//! users that takes and on which shard each of them is. [`run`] then carries out one scenario's share on one shard. It does
+//! not know what an iteration is: it is generic over [`Pool`] and [`Vu`], and its tests run on users that only sleep.
+
+mod arrivals;
+mod common;
+mod drive;
+mod plan;
+mod stop;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+pub use arrivals::Arrivals;
+pub use common::{Common, Test};
+pub use drive::{Share, run};
+pub use plan::{Course, Plan};
+pub use stop::{Abort, Stop};
+pub use turns::Turn;
+
+use sonagi_measure::At;
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+
+/// What gives out virtual users; one per shard. Users come back to it and are reused by other scenarios.
+pub trait Pool: 'static {
+    /// What it gives out.
+    type Vu: Vu;
+    /// One that is initialised and idle.
+    fn take(&self) -> Option<Self::Vu>;
+    /// A new one: beyond those allocated before the start, up to `maxVUs`.
+    fn create(&self) -> impl Future<Output = Result<Self::Vu, Failed>>;
+    /// Takes one back.
+    fn give_back(&self, vu: Self::Vu);
+}
+
+/// One virtual user.
+pub trait Vu: 'static {
+    /// Carries one iteration out. Must end soon after `iteration.stop` is set, whatever the script does.
+    fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = Over>;
+}
+
+/// What a virtual user is to do.
+///
+/// How many iterations of this scenario the user has done before is not said: only the user knows, for it may have been
+/// given back and taken again.
+#[derive(Clone)]
+pub struct Iteration {
+    /// Which scenario, as in the options.
+    pub scenario: usize,
+    /// The function to call.
+    pub exec: Rc<str>,
+    /// Which iteration of the scenario this is, from 0, in this process.
+    pub number_in_instance: u64,
+    /// The same in the whole test, which one process runs.
+    pub number_in_test: u64,
+    /// When it was planned: an arrival's instant, or now.
+    pub planned: At,
+    /// When to give up.
+    pub stop: Stop,
+}
+
+/// How an iteration ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Over {
+    /// The script's function returned, or threw.
+    Complete,
+    /// It was stopped before its end.
+    Interrupted,
+    /// The script asked for the test's end, or broke what the test needs.
+    Abort(String),
+}
+
+/// Why no virtual user could be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed(pub String);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no virtual user could be created: {}", self.0)
+    }
+}
+
+/// Told what drivers see; counts of iterations and users are in [`Common`] besides.
+pub trait Watch {
+    /// Iterations that were planned and not begun, for want of a user or of time: `dropped_iterations`.
+    fn dropped(&self, scenario: usize, count: u64, at: At);
+    /// All `most` users are busy and no more may be created; told once per scenario.
+    fn insufficient_vus(&self, scenario: usize, most: u64) {
+        let _ = (scenario, most);
+    }
+    /// A user could not be created.
+    fn failed(&self, scenario: usize, why: &Failed) {
+        let _ = (scenario, why);
+    }
+}

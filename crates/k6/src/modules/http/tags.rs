@@ -1,0 +1,84 @@
+//! The tags of requests and their answers. Most requests of a script are like the one before: its tags are found again without
+//! looking up eight strings.
+
+use crate::metrics::{SystemTag, Tags};
+
+/// The last ones.
+#[derive(Debug, Default)]
+pub(super) struct Last {
+    call: Option<(Tags, String, String, Tags)>,
+    answer: Option<(Tags, u16, u16, Option<bool>, Tags)>,
+}
+
+/// What an answer adds to its call's tags.
+pub(super) struct OfAnswer<'a> {
+    pub(super) status: u16,
+    /// `error_code`; 0 is none.
+    pub(super) code: u16,
+    pub(super) expected: Option<bool>,
+    /// Empty: there was no answer.
+    pub(super) proto: &'static str,
+    /// Empty: there was one.
+    pub(super) error: &'a str,
+    /// Method and URL of a request that a redirect led to.
+    pub(super) elsewhere: Option<(&'a str, &'a str)>,
+    pub(super) is_named: bool,
+}
+
+impl Last {
+    /// The tags of a call: its URL is told by the name it goes by.
+    pub(super) fn of_call(&mut self, tags: &Tags, method: &str, name: &str) -> Tags {
+        if let Some((of, known, named, made)) = &self.call
+            && of.is(tags)
+            && known == method
+            && named == name
+        {
+            return made.clone();
+        }
+        let system = [(SystemTag::Method, method), (SystemTag::Url, name), (SystemTag::Name, name)];
+        let made = tags.with_system(&system);
+        self.call = Some((tags.clone(), method.to_owned(), name.to_owned(), made.clone()));
+        made
+    }
+
+    pub(super) fn of_answer(&mut self, call: &Tags, answer: &OfAnswer<'_>) -> Tags {
+        let OfAnswer { status, code, expected, .. } = *answer;
+        let is_plain = answer.error.is_empty() && answer.elsewhere.is_none();
+        if is_plain
+            && let Some((of, known, its_code, judged, made)) = &self.answer
+            && (*known, *its_code, *judged) == (status, code, expected)
+            && of.is(call)
+        {
+            return made.clone();
+        }
+        let made = made(call, answer);
+        if is_plain {
+            self.answer = Some((call.clone(), status, code, expected, made.clone()));
+        }
+        made
+    }
+}
+
+fn made(call: &Tags, answer: &OfAnswer<'_>) -> Tags {
+    let (status, code) = (answer.status.to_string(), answer.code.to_string());
+    let mut system = vec![(SystemTag::Status, status.as_str())];
+    if !answer.proto.is_empty() {
+        system.push((SystemTag::Proto, answer.proto));
+    }
+    if let Some(expected) = answer.expected {
+        system.push((SystemTag::ExpectedResponse, if expected { "true" } else { "false" }));
+    }
+    if answer.code != 0 {
+        system.push((SystemTag::ErrorCode, &code));
+    }
+    if !answer.error.is_empty() {
+        system.push((SystemTag::Error, answer.error));
+    }
+    if let Some((method, url)) = answer.elsewhere {
+        system.push((SystemTag::Method, method));
+        if !answer.is_named {
+            system.extend([(SystemTag::Url, url), (SystemTag::Name, url)]);
+        }
+    }
+    call.with_system(&system)
+}

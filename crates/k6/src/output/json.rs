@@ -1,0 +1,115 @@
+//! One JSON object a line: a metric when its first sample comes, and every sample.
+
+use super::{Into, rfc3339};
+use crate::json;
+use crate::metrics::{
+    Metadata, MetricId, Registry, Sample, Store, Submetric, SystemTag, SystemTags, TagSet, builtin,
+};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+pub(super) struct Lines {
+    into: Into,
+    registry: Arc<Registry>,
+    /// Metric, expression.
+    thresholds: Vec<(MetricId, String)>,
+    tags: SystemTags,
+    started: i128,
+    /// By metric: its name as JSON, once it was told.
+    told: Vec<Option<String>>,
+    /// The last sample's tags and their text: the samples of a request have the same.
+    last: Option<(Arc<TagSet>, String)>,
+}
+
+impl Lines {
+    pub(super) fn new(into: Into, store: &Store, tags: SystemTags, started: i128) -> Lines {
+        let thresholds = store.limited_metrics();
+        Lines {
+            into,
+            registry: store.registry().clone(),
+            thresholds,
+            tags,
+            started,
+            told: Vec::new(),
+            last: None,
+        }
+    }
+
+    pub(super) fn write(&mut self, samples: &[Sample]) -> io::Result<()> {
+        for sample in samples {
+            self.tell(sample.metric)?;
+            let name = self.told[sample.metric.index()].as_deref().unwrap_or_default();
+            if self.last.as_ref().is_none_or(|(set, _)| !Arc::ptr_eq(set, &sample.tags)) {
+                let object: serde_json::Map<String, Value> =
+                    sample.tags.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+                self.last = Some((sample.tags.clone(), Value::Object(object).to_string()));
+            }
+            let tags = self.last.as_ref().map_or("{}", |(_, text)| text);
+            let time = rfc3339(self.started + i128::from(sample.at.0), true);
+            let value = json::value(sample.value);
+            write!(
+                self.into,
+                r#"{{"metric":{name},"type":"Point","data":{{"time":"{time}","value":{value},"tags":{tags}"#
+            )?;
+            if let Some(metadata) = sample.metadata.as_deref().filter(|metadata| !metadata.0.is_empty()) {
+                write!(self.into, r#","metadata":{}"#, beside(metadata))?;
+            }
+            self.into.write_all(b"}}\n")?;
+        }
+        self.into.settle()
+    }
+
+    /// Writes what a metric is, the first time it is seen.
+    fn tell(&mut self, id: MetricId) -> io::Result<()> {
+        if self.told.len() <= id.index() {
+            self.told.resize(id.index() + 1, None);
+        }
+        if self.told[id.index()].is_some() {
+            return Ok(());
+        }
+        let metric = self.registry.metric(id);
+        let thresholds: Vec<&str> =
+            self.thresholds.iter().filter(|(of, _)| *of == id).map(|(_, source)| source.as_str()).collect();
+        let mut parts: Vec<Submetric> = self.registry.submetrics();
+        // The one no threshold asked for comes last, and only when its samples can have the tag.
+        let unasked = |one: &Submetric| *one.name == *builtin::EXPECTED_DURATION;
+        parts.retain(|one| one.parent == id && (self.tags.has(SystemTag::ExpectedResponse) || !unasked(one)));
+        parts.sort_by_key(unasked);
+        let parts: Vec<Value> = parts
+            .iter()
+            .map(|one| {
+                let tags: serde_json::Map<String, Value> = one
+                    .tags
+                    .iter()
+                    .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
+                    .collect();
+                json!({ "name": &*one.name, "suffix": &*one.suffix, "tags": tags })
+            })
+            .collect();
+        let line = json!({
+            "type": "Metric",
+            "data": {
+                "name": &*metric.name,
+                "type": metric.kind.name(),
+                "contains": metric.contains.name(),
+                "thresholds": thresholds,
+                "submetrics": if parts.is_empty() { Value::Null } else { Value::Array(parts) },
+            },
+            "metric": &*metric.name,
+        });
+        self.told[id.index()] = Some(line["metric"].to_string());
+        writeln!(self.into, "{line}")
+    }
+
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.into.finish()
+    }
+}
+
+fn beside(metadata: &Metadata) -> Value {
+    let mut pairs: Vec<(&str, &str)> =
+        metadata.0.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    pairs.sort_unstable();
+    Value::Object(pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
+}

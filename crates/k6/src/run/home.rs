@@ -1,0 +1,234 @@
+//! A shard's users: made, lent to executors, and what one of them does when it iterates.
+
+use sonagi_engine::clock::Clock;
+use sonagi_measure::At;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::executor::{self, Failed, Iteration, Over, Stop};
+use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::execution;
+use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
+use crate::shard::{Level, Shard};
+
+/// What all threads of a test under way have in common.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Users made so far; the last one's number.
+    pub(super) users: AtomicU64,
+    /// The script said that the test has failed.
+    pub(super) has_failed: AtomicBool,
+}
+
+/// One shard's users.
+pub(super) struct Home {
+    pub(super) shard: Rc<Shard>,
+    pub(super) shared: Arc<Shared>,
+    idle: RefCell<VecDeque<Resident>>,
+    /// What `setup` returned.
+    data: RefCell<Option<Arc<str>>>,
+    /// The tags of each scenario's samples.
+    tags: Vec<Tags>,
+    executors: Vec<(&'static str, String)>,
+    functions: Vec<Arc<str>>,
+    /// As scripts see them; there once they are about to begin.
+    scenarios: RefCell<Vec<Rc<execution::Scenario>>>,
+}
+
+/// A user, as executors have it.
+pub(super) struct Resident {
+    user: User,
+    home: Rc<Home>,
+    /// Iterations of each scenario so far.
+    done: Vec<u64>,
+}
+
+impl Home {
+    pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<Home> {
+        let scenarios = &shard.common.options.scenarios;
+        let tags = scenarios.iter().map(|scenario| {
+            let tags =
+                scenario.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
+            tags.with_system(&[(SystemTag::Scenario, &scenario.name), (SystemTag::Group, "")])
+        });
+        Rc::new(Home {
+            shard: Rc::clone(shard),
+            shared: Arc::clone(shared),
+            idle: RefCell::default(),
+            data: RefCell::default(),
+            tags: tags.collect(),
+            scenarios: RefCell::default(),
+            functions: scenarios.iter().map(|one| Arc::from(one.exec.as_str())).collect(),
+            executors: scenarios.iter().map(|one| (one.executor.name(), one.name.clone())).collect(),
+        })
+    }
+
+    /// The scenarios are about to begin; `started` is the wall clock when this shard's began, in ms since 1970.
+    pub(super) fn begin(
+        &self,
+        scenarios: &[Arc<executor::Common>],
+        planned_vus: u64,
+        data: Option<&Arc<str>>,
+        started_ms: f64,
+    ) {
+        self.data.replace(data.map(Arc::clone));
+        let told = scenarios.iter().zip(&self.executors).map(|(common, (executor, name))| {
+            let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
+            Rc::new(execution::Scenario {
+                name: Rc::from(name.as_str()),
+                executor,
+                start_ms: started_ms + common.start.0 as f64 / 1e6,
+                progress: Box::new(move || of_progress.progress(clock.now())),
+            })
+        });
+        self.scenarios.replace(told.collect());
+        let clock = Rc::clone(&self.shard.clock);
+        let instance = Counted { scenarios: scenarios.to_vec(), planned_vus, begun: clock.now(), clock };
+        // Set once: a shard begins once.
+        let _ = self.shard.instance.set(Box::new(instance));
+    }
+
+    /// A user whose init code has run.
+    pub(super) async fn made(self: &Rc<Self>, number: u64) -> Result<Resident, Thrown> {
+        let vu = Vu::new(Rc::clone(&self.shard), number);
+        let mut user =
+            User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
+        user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
+        Ok(Resident { user, home: Rc::clone(self), done: vec![0; self.functions.len()] })
+    }
+
+    pub(super) fn house(&self, resident: Resident) {
+        self.idle.borrow_mut().push_back(resident);
+    }
+}
+
+/// What all shards count together, as scripts see it.
+struct Counted {
+    scenarios: Vec<Arc<executor::Common>>,
+    planned_vus: u64,
+    begun: At,
+    clock: Rc<Clock>,
+}
+
+impl Counted {
+    fn sum(&self, of: fn(&executor::Common) -> u64) -> u64 {
+        self.scenarios.iter().map(|common| of(common)).sum()
+    }
+}
+
+impl execution::Instance for Counted {
+    fn duration_ms(&self) -> f64 {
+        self.clock.now().since(self.begun) as f64 / 1e6
+    }
+
+    fn iterations_completed(&self) -> u64 {
+        self.sum(executor::Common::complete)
+    }
+
+    fn iterations_interrupted(&self) -> u64 {
+        self.sum(executor::Common::interrupted)
+    }
+
+    fn vus_active(&self) -> u64 {
+        self.sum(executor::Common::active_vus)
+    }
+
+    fn vus_initialized(&self) -> u64 {
+        self.planned_vus.max(self.sum(executor::Common::held_vus))
+    }
+}
+
+/// A home's users, for its executors.
+pub(super) struct Pool(pub(super) Rc<Home>);
+
+impl executor::Pool for Pool {
+    type Vu = Resident;
+
+    fn take(&self) -> Option<Resident> {
+        self.0.idle.borrow_mut().pop_front()
+    }
+
+    async fn create(&self) -> Result<Resident, Failed> {
+        let number = self.0.shared.users.fetch_add(1, Ordering::Relaxed) + 1;
+        self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))
+    }
+
+    fn give_back(&self, resident: Resident) {
+        // The one given back last is the warmest, but k6's users take turns.
+        self.0.house(resident);
+    }
+}
+
+impl executor::Vu for Resident {
+    async fn iterate(&mut self, iteration: Iteration) -> Over {
+        let (home, vu) = (Rc::clone(&self.home), Rc::clone(&self.user.vu));
+        vu.begin_iteration(&home.tags[iteration.scenario]);
+        vu.kept.execution.begin(Some(execution::Iteration {
+            scenario: Rc::clone(&home.scenarios.borrow()[iteration.scenario]),
+            in_instance: iteration.number_in_instance,
+            in_test: iteration.number_in_test,
+            of_vu: self.done[iteration.scenario],
+        }));
+        self.done[iteration.scenario] += 1;
+        let begun = vu.now();
+        let call = Task::Call {
+            phase: Phase::Iteration,
+            function: Arc::clone(&home.functions[iteration.scenario]),
+            given: Given::Data(home.data.borrow().clone()),
+        };
+        let outcome = self.user.perform(call, iteration.stop.clone()).await;
+        let over = home.judged(&vu, &iteration, outcome, begun);
+        if over == Over::Complete {
+            home.rest(&vu, begun, &iteration.stop).await;
+        }
+        over
+    }
+}
+
+impl Home {
+    fn judged(
+        &self,
+        vu: &Vu,
+        iteration: &Iteration,
+        outcome: Result<Option<String>, Thrown>,
+        begun: At,
+    ) -> Over {
+        match outcome {
+            Err(Thrown::Interrupted) => {
+                vu.observe_traffic(&self.tags[iteration.scenario]);
+                return Over::Interrupted;
+            }
+            Err(Thrown::Aborted(why)) => return Over::Abort(why),
+            Err(Thrown::Error(text)) => {
+                let (executor, scenario) = &self.executors[iteration.scenario];
+                let fields = vec![
+                    ("executor", (*executor).to_owned()),
+                    ("scenario", scenario.clone()),
+                    ("source", "stacktrace".to_owned()),
+                ];
+                self.shard.say(Level::Error, text, fields);
+            }
+            Ok(_) => {}
+        }
+        let tags = &self.tags[iteration.scenario];
+        vu.observe_traffic(tags);
+        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, tags);
+        vu.observe(builtin::ITERATIONS, 1.0, tags);
+        Over::Complete
+    }
+
+    /// `minIterationDuration`.
+    async fn rest(&self, vu: &Vu, begun: At, stop: &Stop) {
+        let least = self.shard.common.options.min_iteration_duration;
+        let until = begun.plus(i64::try_from(least.as_nanos()).unwrap_or(i64::MAX));
+        if vu.now() < until {
+            tokio::select! {
+                () = stop.set() => {}
+                () = vu.clock().sleep_until(until) => {}
+            }
+        }
+    }
+}

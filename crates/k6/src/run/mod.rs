@@ -1,0 +1,211 @@
+//! A test from its script to its end: the first user reads the script, the options are judged, all users are made, `setup`,
+//! the scenarios, `teardown`, `handleSummary`.
+//!
+//! The calling thread is the collector: it merges what the shards measured, judges thresholds and tells its caller. Each shard
+//! is a thread; what happens once (`setup` and the like) happens on a thread of its own, by a user of its own.
+
+mod alone;
+mod ending;
+mod home;
+mod shard;
+mod underway;
+
+use serde_json::{Map, Value};
+use sonagi_engine::net::NetOptions;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::time::Instant;
+
+use crate::executor::{Abort, Plan};
+use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
+use crate::options::{Options, Tiers, consolidate};
+use crate::output::Wanted;
+use crate::runtime::{Bundle, Task, Thrown};
+use crate::shard::{Common, Level, Limits, Line};
+use alone::Alone;
+pub use ending::{End, Ended, Exit};
+pub use underway::{Progress, SIGNAL};
+
+/// What is to be run, and how.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The script's absolute path.
+    pub script: PathBuf,
+    /// Its text.
+    pub source: Vec<u8>,
+    /// `__ENV`.
+    pub environment: Vec<(String, String)>,
+    /// The options of all tiers but the script's own.
+    pub tiers: Tiers,
+    /// Threads generating load, at least 1.
+    pub shards: usize,
+    /// Whether thresholds are left out.
+    pub no_thresholds: bool,
+    /// Whether scenarios and groups are told apart in the summary (`--summary-mode full`).
+    pub full_summary: bool,
+    /// Where single samples go.
+    pub outputs: Vec<Wanted>,
+}
+
+/// What a test tells while it goes.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// The script or the test says something.
+    Line(&'a Line),
+    /// What will be done, before it begins; k6's lines.
+    Plan(&'a [String]),
+    /// About once a second.
+    Progress(&'a Progress),
+}
+
+/// A test that can be run: its script was read, its options make sense.
+pub struct Test {
+    asked: Asked,
+    common: Arc<Common>,
+    plan: Arc<Plan>,
+    store: Store,
+    functions: Vec<String>,
+    /// When its clock began.
+    epoch: Instant,
+    started: SystemTime,
+}
+
+/// Stack and memory of a user whose options do not say more.
+const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 };
+
+/// Reads the script with its first user and judges the options of all tiers.
+///
+/// # Errors
+/// How the test ended before it began: the script threw, or its options are wrong.
+pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+    let (epoch, started) = (Instant::now(), SystemTime::now());
+    let registry = Arc::new(Registry::new());
+    let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
+    let nothing =
+        consolidate(asked.tiers.clone()).map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let first = Arc::new(Common {
+        bundle: Arc::clone(&bundle),
+        registry: Arc::clone(&registry),
+        options: Arc::new(nothing.options),
+        environment: asked.environment.clone(),
+        limits: LIMITS,
+    });
+    let tasks = vec![Task::Init, Task::Options, Task::Functions];
+    let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
+    if let Some(Err(thrown)) = read.next() {
+        return Err(Ended::of_script(thrown, on));
+    }
+    let (options, functions) = (json(read.next()), json(read.next()));
+    bundle.close();
+    let script = match options {
+        Value::Object(options) => options,
+        _ => Map::new(),
+    };
+    let consolidated = consolidate(Tiers { script, ..asked.tiers.clone() });
+    let consolidated = consolidated.map_err(|problems| Ended::problems(&problems.to_string()))?;
+    for notice in consolidated.notices {
+        on(Told::Line(&Line::new(Level::Warn, notice)));
+    }
+    let options = consolidated.options;
+    let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
+    let plan = Plan::of(&options.scenarios, asked.shards.max(1));
+    callable(&options, &functions)?;
+    let store = limited(&asked, &options, &registry)?;
+    let limits = Limits {
+        stack_bytes: options.sonagi.stack_size.unwrap_or(LIMITS.stack_bytes),
+        memory_bytes: options.sonagi.memory_limit.unwrap_or(LIMITS.memory_bytes),
+    };
+    let common = Arc::new(Common {
+        bundle,
+        registry,
+        options: Arc::new(options),
+        environment: asked.environment.clone(),
+        limits,
+    });
+    Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
+}
+
+fn json(outcome: Option<Result<Option<String>, Thrown>>) -> Value {
+    let text = outcome.and_then(Result::ok).flatten();
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
+}
+
+/// Every scenario's function must be one of the script's.
+fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
+    let missing: Vec<String> = options
+        .scenarios
+        .iter()
+        .filter(|scenario| !functions.contains(&scenario.exec))
+        .map(|scenario| {
+            format!("executor {}: function '{}' not found in exports", scenario.name, scenario.exec)
+        })
+        .collect();
+    if missing.is_empty() { Ok(()) } else { Err(Ended::problems(&missing.join("\n"))) }
+}
+
+/// The store with the options' thresholds.
+fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result<Store, Ended> {
+    let mut store = Store::new(Arc::clone(registry));
+    let mut problems = Vec::new();
+    for of in options.thresholds.iter().filter(|_| !asked.no_thresholds) {
+        problems.extend(store.watch(&of.metric).err());
+        for limit in &of.thresholds {
+            let added = store.limit(&of.metric, &limit.source, limit.abort_on_fail, limit.delay_abort_eval);
+            problems.extend(added.err());
+        }
+    }
+    problems.dedup();
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    if told.is_empty() { Ok(store) } else { Err(Ended::problems(&told.join("\n"))) }
+}
+
+impl Common {
+    /// What a thread measures with.
+    fn sampler(&self, detail: Detail, keep_samples: bool) -> Sampler {
+        Sampler::new(Arc::clone(&self.registry), detail, self.system_tags(), keep_samples)
+    }
+
+    fn system_tags(&self) -> SystemTags {
+        // The options have been judged: an unknown tag would have been a problem.
+        SystemTags::named(self.options.system_tags.iter().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// How its threads reach the target.
+    fn net(&self) -> NetOptions {
+        NetOptions {
+            verify_certificates: !self.options.insecure_skip_tls_verify,
+            timed: false,
+            ..NetOptions::default()
+        }
+    }
+}
+
+impl Test {
+    /// What it will do, in k6's words.
+    pub fn plan(&self) -> Vec<String> {
+        self.plan.lines(&self.common.options.scenarios)
+    }
+
+    /// The options, all tiers together.
+    pub fn options(&self) -> &Options {
+        &self.common.options
+    }
+
+    /// Runs it to its end. `abort` ends it early: whoever asks gives the reason.
+    pub fn run(self, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
+        underway::run(self, abort, on)
+    }
+
+    fn has(&self, function: &str) -> bool {
+        self.functions.iter().any(|own| own == function)
+    }
+
+    fn detail(&self) -> Detail {
+        if self.asked.full_summary { Detail::Scopes } else { Detail::Total }
+    }
+
+    fn since_epoch(&self) -> Duration {
+        self.epoch.elapsed()
+    }
+}

@@ -1,0 +1,416 @@
+//! A test under way: the collector, and what happens before and after the scenarios.
+
+use serde_json::Value;
+use sonagi_measure::At;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+use super::alone::{Alone, Done};
+use super::home::Shared;
+use super::shard::{Go, Luggage, Report, live};
+use super::{End, Ended, Exit, Test, Told};
+use crate::executor::{self, Abort};
+use crate::metrics::{Interval, Sampler, Store, builtin};
+use crate::output::Output;
+use crate::runtime::{Given, Phase, Task, Thrown};
+use crate::shard::{Level, Line};
+use crate::summary::{Facts, Summary, TimeUnit};
+
+/// How often the collector looks around while nothing comes.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long threads may take to end once everything is interrupted.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What a test is ended with when a threshold says so; its reason tells that it was one.
+const CROSSED: &str =
+    "thresholds on metrics were crossed; at least one has abortOnFail enabled, stopping test prematurely";
+
+/// A test's state, about once a second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Since the scenarios began.
+    pub elapsed: Duration,
+    /// Users in iterations, and users there are.
+    pub vus: (u64, u64),
+    /// Iterations that are over, and those that were interrupted.
+    pub iterations: (u64, u64),
+}
+
+/// What the collector has.
+struct Collector<'a, 'o> {
+    test: Test,
+    abort: &'a Arc<Abort>,
+    on: &'a mut (dyn FnMut(Told<'_>) + 'o),
+    outputs: Vec<Output>,
+    /// For what the collector itself observes.
+    sampler: Sampler,
+    exit: Exit,
+    why: Option<String>,
+    setup_data: Option<Value>,
+    /// The script said so.
+    has_failed: bool,
+}
+
+pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
+    let sampler = test.common.sampler(test.detail(), !test.asked.outputs.is_empty());
+    let mut outputs = Vec::new();
+    for wanted in &test.asked.outputs {
+        let tags = test.common.system_tags();
+        let standard: Box<dyn Write + Send> = Box::new(std::io::stdout());
+        match Output::open(wanted, &test.store, tags, test.started, standard) {
+            Ok(output) => outputs.push(output),
+            Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
+        }
+    }
+    let collector = Collector {
+        test,
+        abort,
+        on,
+        outputs,
+        sampler,
+        exit: Exit::Passed,
+        why: None,
+        setup_data: None,
+        has_failed: false,
+    };
+    collector.run()
+}
+
+impl Collector<'_, '_> {
+    fn run(mut self) -> Ended {
+        let shared = Arc::new(Shared::default());
+        let (threads, goes, inbox) = match self.start(&shared) {
+            Ok(started) => started,
+            Err(ended) => return ended,
+        };
+        if let Err(ended) = self.ready(threads.len(), &inbox) {
+            return ended;
+        }
+        let begun = self.test.since_epoch();
+        if let Some(data) = self.setup() {
+            let begun = self.test.since_epoch();
+            self.scenarios(goes, &inbox, data.as_deref());
+            let elapsed = self.test.since_epoch().saturating_sub(begun);
+            self.teardown(data);
+            self.close(&shared, elapsed)
+        } else {
+            let elapsed = self.test.since_epoch().saturating_sub(begun);
+            self.close(&shared, elapsed)
+        }
+    }
+
+    /// Starts the threads; they make their users at once.
+    #[allow(clippy::type_complexity)]
+    fn start(
+        &self,
+        shared: &Arc<Shared>,
+    ) -> Result<(Vec<JoinHandle<()>>, Vec<oneshot::Sender<Go>>, Receiver<Report>), Ended> {
+        let (reports, inbox) = channel();
+        let (mut threads, mut goes) = (Vec::new(), Vec::new());
+        shared.users.store(self.test.plan.planned_vus, Ordering::Relaxed);
+        for shard in 0..self.test.plan.shards {
+            let (go, told) = oneshot::channel();
+            let luggage = Luggage {
+                common: Arc::clone(&self.test.common),
+                plan: Arc::clone(&self.test.plan),
+                shared: Arc::clone(shared),
+                shard,
+                epoch: self.test.epoch,
+                started_ms: self
+                    .test
+                    .started
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .map_or(0.0, |since| since.as_secs_f64() * 1e3),
+                detail: self.test.detail(),
+                keep_samples: !self.test.asked.outputs.is_empty(),
+                reports: reports.clone(),
+                go: told,
+            };
+            let thread = std::thread::Builder::new().name("shard".to_owned()).spawn(move || live(luggage));
+            let cannot = |why| Ended::early(Exit::Other, format!("a thread could not be started: {why}"));
+            threads.push(thread.map_err(cannot)?);
+            goes.push(go);
+        }
+        Ok((threads, goes, inbox))
+    }
+
+    /// Until all threads have made their users.
+    fn ready(&mut self, threads: usize, inbox: &Receiver<Report>) -> Result<(), Ended> {
+        let mut waiting = threads;
+        while waiting > 0 {
+            match inbox.recv_timeout(LOOK) {
+                Ok(Report::Ready(Ok(()))) => waiting -= 1,
+                Ok(Report::Ready(Err(thrown))) => return Err(Ended::of_script(thrown, self.on)),
+                Ok(Report::Failed(why)) => return Err(Ended::early(Exit::Other, why)),
+                Ok(report) => self.take(report),
+                Err(_) if self.abort.asked() => {
+                    return Err(Ended::early(Exit::Interrupted, "the test was interrupted before it began"));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn end_with(&mut self, exit: Exit, why: Option<String>) {
+        // What went wrong first is what the process ends with.
+        if self.exit == Exit::Passed {
+            (self.exit, self.why) = (exit, why);
+        }
+    }
+
+    fn once(
+        &mut self,
+        phase: Phase,
+        function: &str,
+        given: Given,
+        limit: Duration,
+    ) -> Result<Option<String>, Thrown> {
+        let call = Task::Call { phase, function: function.into(), given };
+        let abort = if phase == Phase::Setup { Arc::clone(self.abort) } else { Arc::default() };
+        let alone = Alone { common: &self.test.common, epoch: self.test.epoch, limit: Some((limit, abort)) };
+        let Done { mut outcomes, interval, has_failed } = match alone.perform(vec![Task::Init, call], self.on)
+        {
+            Ok(done) => done,
+            Err(ended) => return Err(Thrown::Error(ended.why.unwrap_or_default())),
+        };
+        self.absorb(interval);
+        self.has_failed |= has_failed;
+        outcomes.pop().unwrap_or(Ok(None))
+    }
+
+    /// What `setup` returned; None: it did not, and nothing else happens.
+    fn setup(&mut self) -> Option<Option<Arc<str>>> {
+        let options = self.test.options();
+        if !self.test.has("setup") || options.no_setup {
+            return Some(None);
+        }
+        let limit = options.setup_timeout;
+        match self.once(Phase::Setup, "setup", Given::Nothing, limit) {
+            Ok(data) => {
+                self.setup_data = data.as_ref().and_then(|data| serde_json::from_str(data).ok());
+                Some(data.map(Arc::from))
+            }
+            Err(thrown) => {
+                self.ended_by(
+                    thrown,
+                    Exit::SetupTimeout,
+                    &format!("setup() execution timed out after {} seconds", limit.as_secs()),
+                );
+                None
+            }
+        }
+    }
+
+    fn ended_by(&mut self, thrown: Thrown, timeout: Exit, timed_out: &str) {
+        match thrown {
+            Thrown::Interrupted if self.abort.asked() => self.was_aborted(),
+            Thrown::Interrupted => {
+                self.say(Level::Error, timed_out.to_owned());
+                self.end_with(timeout, None);
+            }
+            Thrown::Aborted(why) => {
+                self.say(Level::Error, why);
+                self.end_with(Exit::Aborted, None);
+            }
+            Thrown::Error(text) => {
+                self.say(Level::Error, text);
+                self.end_with(Exit::Exception, None);
+            }
+        }
+    }
+
+    fn was_aborted(&mut self) {
+        let why = self.abort.why().unwrap_or_default().to_owned();
+        let exit = match why.as_str() {
+            SIGNAL => Exit::Interrupted,
+            CROSSED => Exit::ThresholdsCrossed,
+            _ => Exit::Aborted,
+        };
+        self.say(Level::Error, why);
+        self.end_with(exit, None);
+    }
+
+    fn say(&mut self, level: Level, text: String) {
+        (self.on)(Told::Line(&Line {
+            at: At(self.test.since_epoch().as_nanos() as i64),
+            ..Line::new(level, text)
+        }));
+    }
+
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Line(line) => (self.on)(Told::Line(&line)),
+            Report::Second(interval) | Report::Ended(interval) => self.absorb(*interval),
+            Report::Ready(_) | Report::Failed(_) => {}
+        }
+    }
+
+    fn absorb(&mut self, interval: Interval) {
+        self.test.store.absorb(&interval);
+        for output in &mut self.outputs {
+            if let Err(why) = output.write(&interval.samples) {
+                self.why.get_or_insert_with(|| format!("an output cannot be written any more: {why}"));
+            }
+        }
+    }
+
+    /// All scenarios, to their ends.
+    fn scenarios(&mut self, goes: Vec<oneshot::Sender<Go>>, inbox: &Receiver<Report>, data: Option<&str>) {
+        let options = &self.test.common.options;
+        // The same instant for all threads, and late enough for all of them to hear of it.
+        let begun = self.test.since_epoch() + Duration::from_millis(2);
+        let state = executor::Test::new(&self.test.plan, At(begun.as_nanos() as i64), Arc::clone(self.abort));
+        let commons: Vec<Arc<executor::Common>> = options
+            .scenarios
+            .iter()
+            .enumerate()
+            .map(|(at, scenario)| executor::Common::new(at, scenario, &self.test.plan, &state))
+            .collect();
+        let data: Option<Arc<str>> = data.map(Arc::from);
+        let mut running = goes.len();
+        for go in goes {
+            let _ = go.send(Go { scenarios: commons.clone(), data: data.clone() });
+        }
+        let (mut next_gauges, mut next_judgement, mut asked_at) =
+            (begun, begun + Store::EVALUATED_EVERY, None);
+        while running > 0 {
+            match inbox.recv_timeout(LOOK) {
+                Ok(report) => {
+                    running -= usize::from(matches!(report, Report::Ended(_) | Report::Failed(_)));
+                    self.take(report);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now = self.test.since_epoch();
+            if now >= next_gauges {
+                next_gauges += Duration::from_secs(1);
+                self.gauges(&commons, now, begun);
+            }
+            if now >= next_judgement {
+                next_judgement += Store::EVALUATED_EVERY;
+                if self.test.store.judge(now - begun, false).abort {
+                    self.abort.ask(CROSSED);
+                }
+            }
+            if self.abort.asked() {
+                let since = asked_at.get_or_insert(now);
+                if now.saturating_sub(*since) > PATIENCE {
+                    break;
+                }
+            }
+        }
+        let now = self.test.since_epoch();
+        self.gauges(&commons, now, begun);
+        if self.abort.asked() {
+            self.was_aborted();
+        }
+        let complete: u64 = commons.iter().map(|common| common.complete()).sum();
+        if complete == 0 && !self.abort.asked() {
+            let text = "No script iterations fully finished, consider making the test duration longer";
+            self.say(Level::Warn, text.to_owned());
+        }
+    }
+
+    fn gauges(&mut self, commons: &[Arc<executor::Common>], now: Duration, begun: Duration) {
+        let sum = |of: fn(&executor::Common) -> u64| commons.iter().map(|common| of(common)).sum::<u64>();
+        let (active, there) = (
+            sum(executor::Common::active_vus),
+            self.test.plan.planned_vus.max(sum(executor::Common::held_vus)),
+        );
+        let (tags, at) = (self.sampler.tags(), At(now.as_nanos() as i64));
+        self.sampler.observe(builtin::VUS, active as f64, &tags, at);
+        self.sampler.observe(builtin::VUS_MAX, there as f64, &tags, at);
+        let interval = self.sampler.take();
+        self.absorb(interval);
+        (self.on)(Told::Progress(&Progress {
+            elapsed: now.saturating_sub(begun),
+            vus: (active, there),
+            iterations: (sum(executor::Common::complete), sum(executor::Common::interrupted)),
+        }));
+    }
+
+    fn teardown(&mut self, data: Option<Arc<str>>) {
+        let options = self.test.options();
+        if !self.test.has("teardown") || options.no_teardown {
+            return;
+        }
+        let limit = options.teardown_timeout;
+        let given = data.map_or(Given::Nothing, |data| Given::Json(data.to_string()));
+        if let Err(thrown) = self.once(Phase::Teardown, "teardown", given, limit) {
+            let text = format!("teardown() execution timed out after {} seconds", limit.as_secs());
+            self.ended_by(thrown, Exit::TeardownTimeout, &text);
+        }
+    }
+
+    /// Thresholds for the last time, the summary, and what the script makes of it.
+    fn close(mut self, shared: &Shared, elapsed: Duration) -> Ended {
+        let judgement = self.test.store.judge(elapsed, true);
+        if !judgement.crossed.is_empty() && self.exit == Exit::Passed {
+            self.say(
+                Level::Error,
+                format!("thresholds on metrics '{}' have been crossed", judgement.names()),
+            );
+            self.end_with(Exit::ThresholdsCrossed, None);
+        }
+        if self.has_failed || shared.has_failed.load(Ordering::Relaxed) {
+            self.end_with(Exit::Failed, None);
+        }
+        let options = self.test.options();
+        let facts = Facts {
+            elapsed,
+            trend_stats: options.summary_trend_stats.clone(),
+            time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
+            full: self.test.asked.full_summary,
+            setup_data: self.setup_data.clone(),
+            ..Facts::default()
+        };
+        let limit = options.handle_summary_timeout;
+        let summary = Box::new(Summary::of(&mut self.test.store, facts));
+        for output in std::mem::take(&mut self.outputs) {
+            if let Err(why) = output.finish() {
+                self.say(Level::Error, format!("an output could not be finished: {why}"));
+            }
+        }
+        let end = match self.handled(&summary, limit) {
+            Some(files) => End::Handled(files, summary),
+            None => End::Summary(summary),
+        };
+        Ended { exit: self.exit, end, why: self.why }
+    }
+
+    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Vec<(String, String)>> {
+        if !self.test.has("handleSummary") {
+            return None;
+        }
+        let data = Given::Json(summary.data().to_string());
+        match self.once(Phase::Summary, "handleSummary", data, limit) {
+            Ok(returned) => {
+                let returned = returned.and_then(|text| serde_json::from_str(&text).ok());
+                let Some(Value::Object(files)) = returned else { return Some(Vec::new()) };
+                let mut texts = Vec::new();
+                for (name, content) in files {
+                    match content {
+                        Value::String(text) => texts.push((name, text)),
+                        other => {
+                            self.say(Level::Error, format!("error handling summary object {name}: invalid type, expected a string, got {other}"));
+                        }
+                    }
+                }
+                Some(texts)
+            }
+            Err(thrown) => {
+                self.say(Level::Error, thrown.text());
+                None
+            }
+        }
+    }
+}
+
+/// What a signal ends a test with.
+pub const SIGNAL: &str = "the test was interrupted by a signal";

@@ -1,0 +1,179 @@
+//! From what the store holds to what a summary says.
+
+use super::{Check, Facts, Group, Judged, Measured, Part, Summary, by_name};
+use crate::metrics::{Aggregation, Contains, Kind, MetricId, Scope, Sink, Store, Target, builtin};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The scenario of tests that name none: its groups are the test's own.
+const UNNAMED: &str = "default";
+
+/// Their own samples are not told as those of a group, only those of groups within.
+const STAGES: [&str; 2] = ["::setup", "::teardown"];
+
+pub(super) fn summary(store: &mut Store, facts: Facts) -> Summary {
+    let mut root = Group::default();
+    let mut checks = Vec::new();
+    let mut tree = Node::default();
+    let mut scenarios: BTreeMap<Arc<str>, Node> = BTreeMap::new();
+    for part in store.scopes() {
+        let Scope { scenario, group, check } = &part.scope;
+        let path = group.as_deref().unwrap_or_default();
+        if part.metric == builtin::CHECKS || part.metric == builtin::GROUP_DURATION {
+            let group = root.at(path);
+            if let (Some(name), Sink::Rate(rated)) = (check, &part.sink) {
+                add_check(&mut group.checks, path, name, rated.passes, rated.fails());
+                add_check(&mut checks, "", name, rated.passes, rated.fails());
+            }
+        }
+        if facts.full {
+            let named = scenario.as_ref().filter(|name| ***name != *UNNAMED);
+            let node = named.map_or(&mut tree, |name| scenarios.entry(name.clone()).or_default());
+            if !STAGES.contains(&path) {
+                node.add(part.metric, path, check.as_deref(), &part.sink);
+            }
+        }
+    }
+    let total = Part {
+        title: "TOTAL RESULTS".to_owned(),
+        metrics: metrics(store, &facts),
+        checks,
+        groups: tree.groups.into_iter().map(|group| group.part("GROUP", store, &facts)).collect(),
+    };
+    let mut scenarios: Vec<(Arc<str>, Node)> = scenarios.into_iter().collect();
+    scenarios.sort_by(|one, other| by_name(&one.0, &other.0));
+    let scenarios = scenarios.into_iter().map(|(name, node)| Node { name: name.to_string(), ..node });
+    let scenarios = scenarios.map(|node| node.part("SCENARIO", store, &facts)).collect();
+    Summary { facts, total, scenarios, root }
+}
+
+/// All metrics and sub-metrics that were seen or that thresholds name.
+fn metrics(store: &mut Store, facts: &Facts) -> Vec<Measured> {
+    let registry = store.registry().clone();
+    let submetrics = registry.submetrics();
+    let mut targets = Vec::new();
+    for (id, metric) in registry.each() {
+        targets.push((Target::Metric(id), metric.name.clone(), metric.kind, metric.contains));
+        for (place, one) in submetrics.iter().enumerate().filter(|(_, one)| one.parent == id) {
+            targets.push((Target::Submetric(place), one.name.clone(), metric.kind, metric.contains));
+        }
+    }
+    targets.sort_by(|one, other| by_name(&one.1, &other.1));
+    let mut found = Vec::new();
+    for (target, name, kind, contains) in targets {
+        let limits: Vec<_> = store.limits().iter().filter(|limit| limit.target == target).cloned().collect();
+        let Some(sink) = store.sink(target) else { continue };
+        let judged = |sink: &mut Sink| {
+            let judge = |limit: crate::metrics::Limit| {
+                let of = limit.expression.aggregation;
+                let seen = of.of(sink, facts.elapsed).map(|value| (method(&limit.source, of), value));
+                Judged { source: limit.source, ok: !limit.crossed, seen }
+            };
+            limits.into_iter().map(judge).collect()
+        };
+        let thresholds = judged(sink);
+        let values = values(sink, facts);
+        found.push(Measured { name: name.to_string(), kind, contains, values, thresholds });
+    }
+    found
+}
+
+/// As the threshold writes it: `p(99.90)` stays so.
+fn method(source: &str, of: Aggregation) -> String {
+    let written = source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
+    if written.is_empty() { of.name() } else { written.to_owned() }
+}
+
+fn values(sink: &mut Sink, facts: &Facts) -> Vec<(String, f64)> {
+    let names: Vec<&str> = match sink {
+        Sink::Counter(_) => vec!["count", "rate"],
+        Sink::Gauge(_) => vec!["value", "min", "max"],
+        Sink::Rate(rated) => {
+            let counts =
+                [("rate", rated.rate()), ("passes", rated.passes as f64), ("fails", rated.fails() as f64)];
+            return counts.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        }
+        Sink::Trend(_) => facts.trend_stats.iter().map(String::as_str).collect(),
+    };
+    let value = |name: &str| Aggregation::named(name).and_then(|of| of.of(sink, facts.elapsed));
+    let mut value = value;
+    names.into_iter().filter_map(|name| value(name).map(|value| (name.to_owned(), value))).collect()
+}
+
+fn add_check(checks: &mut Vec<Check>, group: &str, name: &str, passes: u64, fails: u64) {
+    match checks.iter_mut().find(|check| check.name == name) {
+        Some(check) => (check.passes, check.fails) = (check.passes + passes, check.fails + fails),
+        None => checks.push(Check { name: name.to_owned(), path: format!("{group}::{name}"), passes, fails }),
+    }
+}
+
+impl Group {
+    /// The group of this path, made with those around it.
+    fn at(&mut self, path: &str) -> &mut Group {
+        let mut group = self;
+        for name in path.split("::").skip(1) {
+            let at = group.groups.iter().position(|inner| inner.name == name).unwrap_or_else(|| {
+                let path = format!("{}::{name}", group.path);
+                group.groups.push(Group { name: name.to_owned(), path, ..Group::default() });
+                group.groups.len() - 1
+            });
+            group = &mut group.groups[at];
+        }
+        group
+    }
+}
+
+/// What was measured in a scenario, or a group, or outside of both.
+#[derive(Default)]
+struct Node {
+    name: String,
+    metrics: BTreeMap<MetricId, Sink>,
+    checks: Vec<Check>,
+    groups: Vec<Node>,
+}
+
+impl Node {
+    /// Adds what was seen in a group to it, and to the whole.
+    fn add(&mut self, metric: MetricId, path: &str, check: Option<&str>, sink: &Sink) {
+        self.add_here(metric, check, sink);
+        let mut node = self;
+        let mut names = path.split("::").skip(1).peekable();
+        if names.peek().is_none() {
+            return;
+        }
+        for name in names {
+            let at = node.groups.iter().position(|inner| inner.name == name).unwrap_or_else(|| {
+                node.groups.push(Node { name: name.to_owned(), ..Node::default() });
+                node.groups.len() - 1
+            });
+            node = &mut node.groups[at];
+        }
+        node.add_here(metric, check, sink);
+    }
+
+    fn add_here(&mut self, metric: MetricId, check: Option<&str>, sink: &Sink) {
+        match self.metrics.get_mut(&metric) {
+            Some(known) => known.merge(sink),
+            None => drop(self.metrics.insert(metric, sink.clone())),
+        }
+        if let (Some(name), Sink::Rate(rated)) = (check, sink) {
+            add_check(&mut self.checks, "", name, rated.passes, rated.fails());
+        }
+    }
+
+    fn part(self, what: &str, store: &Store, facts: &Facts) -> Part {
+        let mut metrics: Vec<Measured> = self
+            .metrics
+            .into_iter()
+            .map(|(id, mut sink)| {
+                let metric = store.registry().metric(id);
+                let (kind, contains): (Kind, Contains) = (metric.kind, metric.contains);
+                let values = values(&mut sink, facts);
+                Measured { name: metric.name.to_string(), kind, contains, values, thresholds: Vec::new() }
+            })
+            .collect();
+        metrics.sort_by(|one, other| by_name(&one.name, &other.name));
+        let groups = self.groups.into_iter().map(|group| group.part("GROUP", store, facts)).collect();
+        Part { title: format!("{what}: {}", self.name), metrics, checks: self.checks, groups }
+    }
+}

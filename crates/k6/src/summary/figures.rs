@@ -1,0 +1,104 @@
+//! Numbers as k6's summary writes them.
+
+use crate::metrics::Contains;
+
+/// The unit all durations of a summary are in (`summaryTimeUnit`); without one, each has the unit that suits it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // as they say
+pub enum TimeUnit {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+}
+
+impl TimeUnit {
+    /// `s`, `ms` or `us`.
+    pub fn named(name: &str) -> Option<TimeUnit> {
+        Some(match name {
+            "s" => TimeUnit::Seconds,
+            "ms" => TimeUnit::Milliseconds,
+            "us" => TimeUnit::Microseconds,
+            _ => return None,
+        })
+    }
+
+    /// As options write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Seconds => "s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Microseconds => "us",
+        }
+    }
+}
+
+/// A value of a metric in its unit.
+pub(super) fn value(value: f64, contains: Contains, unit: Option<TimeUnit>) -> String {
+    match contains {
+        Contains::Default => plain(value),
+        Contains::Data => bytes(value),
+        Contains::Time => duration(value, unit),
+    }
+}
+
+/// At most six decimals.
+pub(super) fn plain(value: f64) -> String {
+    if value.fract() == 0.0 || value.abs() >= 1e21 {
+        crate::json::number(value)
+    } else {
+        trimmed(format!("{value:.6}"))
+    }
+}
+
+/// A share: two decimals, cut off rather than rounded, so that only all of them are 100 %.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.2}%", (share * 100.0 * 100.0).trunc() / 100.0)
+}
+
+fn bytes(value: f64) -> String {
+    const UNITS: [&str; 9] = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
+    if value < 10.0 {
+        return format!("{} B", crate::json::number(value));
+    }
+    let power = ((value.log10() / 3.0).floor() as usize).min(UNITS.len() - 1);
+    let scaled = (value / 1000f64.powi(power as i32) * 10.0 + 0.5).floor() / 10.0;
+    format!("{scaled:.*} {}", usize::from(scaled < 10.0), UNITS[power])
+}
+
+fn duration(ms: f64, unit: Option<TimeUnit>) -> String {
+    match unit {
+        Some(TimeUnit::Seconds) => format!("{:.2}s", ms / 1e3),
+        Some(TimeUnit::Milliseconds) => format!("{ms:.2}ms"),
+        Some(TimeUnit::Microseconds) => format!("{:.2}µs", ms * 1e3),
+        None => suited(ms),
+    }
+}
+
+fn suited(ms: f64) -> String {
+    let cut = |value: f64| trimmed(format!("{:.2}", (value * 100.0).trunc() / 100.0));
+    if ms == 0.0 {
+        "0s".to_owned()
+    } else if ms < 0.001 {
+        format!("{}ns", crate::json::number((ms * 1e6).trunc()))
+    } else if ms < 1.0 {
+        format!("{}µs", cut(ms * 1e3))
+    } else if ms < 1e3 {
+        format!("{}ms", cut(ms))
+    } else if ms < 60e3 {
+        format!("{}s", cut(ms / 1e3))
+    } else {
+        let seconds = (ms / 1e3) as u64;
+        let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        match hours {
+            0 => format!("{minutes}m{seconds}s"),
+            _ => format!("{hours}h{minutes}m{seconds}s"),
+        }
+    }
+}
+
+fn trimmed(text: String) -> String {
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".to_owned(),
+        trimmed => trimmed.to_owned(),
+    }
+}

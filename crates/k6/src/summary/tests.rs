@@ -1,0 +1,246 @@
+//! Tests against k6 itself.
+//!
+//! In each folder of `tests/` lies a script and what k6 2.2.0 made of it with `--out json=samples.jsonl --summary-export
+//! export.json`, its output in `summary.txt` (`full`: `--summary-mode full`; `stats`: with other statistics, in seconds; `color`: on a terminal,
+//! whose control codes are taken away). Members of `export.json` were put in order. The samples are played into a store: what we say of them must be what k6 said.
+
+use super::*;
+use crate::metrics::{Contains, Detail, Kind, Registry, Sampler, SystemTags, Tags};
+use serde_json::json;
+use sonagi_measure::At;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A folder of `tests/`.
+pub(crate) struct Case {
+    folder: PathBuf,
+    pub(crate) export: Value,
+    pub(crate) samples: Vec<Value>,
+}
+
+impl Case {
+    pub(crate) fn read(name: &str) -> Case {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/summary/tests").join(name);
+        let text = std::fs::read_to_string(folder.join("samples.jsonl")).unwrap();
+        let samples = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut case = Case { folder, export: Value::Null, samples };
+        case.export = case.json("export.json");
+        case
+    }
+
+    fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.folder.join(file)).unwrap()
+    }
+
+    fn json(&self, file: &str) -> Value {
+        serde_json::from_str(&self.text(file)).unwrap()
+    }
+
+    fn metrics(&self) -> &serde_json::Map<String, Value> {
+        self.export["metrics"].as_object().unwrap()
+    }
+
+    /// How long k6 ran: every counter knows.
+    fn elapsed(&self) -> Duration {
+        let (count, rate) =
+            (&self.export["metrics"]["iterations"]["count"], &self.export["metrics"]["iterations"]["rate"]);
+        Duration::from_secs_f64(count.as_f64().unwrap() / rate.as_f64().unwrap())
+    }
+
+    /// The script's metrics and thresholds.
+    pub(crate) fn store(&self) -> Store {
+        let registry = Registry::new();
+        for line in self.samples.iter().filter(|line| line["type"] == "Metric") {
+            let is = |name: &str, key: &str| line["data"][key] == name;
+            let kinds = [Kind::Counter, Kind::Gauge, Kind::Rate, Kind::Trend];
+            let kind = kinds.into_iter().find(|kind| is(kind.name(), "type")).unwrap();
+            let contains = [Contains::Default, Contains::Time, Contains::Data];
+            let contains = contains.into_iter().find(|contains| is(contains.name(), "contains")).unwrap();
+            registry.add(line["metric"].as_str().unwrap(), kind, contains).unwrap();
+        }
+        if self.metrics().contains_key("never") {
+            registry.add("never", Kind::Counter, Contains::Default).unwrap();
+        }
+        let mut store = Store::new(Arc::new(registry));
+        for (metric, one) in self.metrics() {
+            for source in one["thresholds"].as_object().into_iter().flatten().map(|(source, _)| source) {
+                store.limit(metric, source, false, Duration::ZERO).unwrap();
+            }
+        }
+        store
+    }
+
+    /// Plays each sample in; `see` is called after each.
+    pub(crate) fn play(&self, sampler: &mut Sampler, registry: &Registry, mut see: impl FnMut(&mut Sampler)) {
+        let points = self.samples.iter().filter(|line| line["type"] == "Point");
+        for (point, at) in points.zip(0..) {
+            let pairs: Vec<(&str, &str)> = (point["data"]["tags"].as_object().unwrap().iter())
+                .map(|(name, value)| (name.as_str(), value.as_str().unwrap()))
+                .collect();
+            let tags: Tags = sampler.tags().with_all(&pairs);
+            let metric = registry.get(point["metric"].as_str().unwrap()).unwrap();
+            sampler.observe(metric, point["data"]["value"].as_f64().unwrap(), &tags, At(at));
+            see(sampler);
+        }
+    }
+
+    fn summary(&self, facts: Facts) -> Summary {
+        let mut store = self.store();
+        let registry = store.registry().clone();
+        let detail = if facts.full { Detail::Scopes } else { Detail::Total };
+        let mut sampler = Sampler::new(registry.clone(), detail, SystemTags::default(), false);
+        self.play(&mut sampler, &registry, |_| ());
+        store.absorb(&sampler.take());
+        let facts =
+            Facts { elapsed: self.elapsed(), setup_data: self.export.get("setup_data").cloned(), ..facts };
+        store.judge(facts.elapsed, true);
+        Summary::of(&mut store, facts)
+    }
+}
+
+fn full() -> Facts {
+    Facts { full: true, ..Facts::default() }
+}
+
+fn in_seconds() -> Facts {
+    let trend_stats = ["avg", "p(99.99)", "count", "p(0)", "max"].map(str::to_owned).to_vec();
+    Facts { trend_stats, time_unit: Some(TimeUnit::Seconds), ..Facts::default() }
+}
+
+#[test]
+fn the_text_is_k6s_to_the_letter() {
+    for (name, facts) in [
+        ("full", full()),
+        ("default", full()),
+        ("names", full()),
+        ("stats", in_seconds()),
+        ("compact", Facts::default()),
+    ] {
+        let case = Case::read(name);
+        // Of a statistic that is left out, k6 tells no value beside its threshold.
+        // Nor does it read the name before every operator.
+        let k6s = case.text("summary.txt");
+        let k6s = k6s
+            .replace("'med<100' med=\n", "'med<100' med=0.01s\n")
+            .replace(" rate!=50.00%\n", " rate=50.00%\n");
+        let ours = case.summary(facts).text(false);
+        for (at, (ours, k6s)) in ours.lines().zip(k6s.lines()).enumerate() {
+            assert_eq!(ours, k6s, "{name}, line {}", at + 1);
+        }
+        assert_eq!(ours, k6s, "{name}");
+    }
+}
+
+#[test]
+fn on_a_terminal_it_has_k6s_colours() {
+    let case = Case::read("color");
+    let ours = case.summary(Facts::default()).text(true);
+    assert_eq!(ours.trim_matches('\n'), case.text("summary.txt").trim_matches('\n'));
+}
+
+#[test]
+fn the_exported_object_is_k6s() {
+    for (name, facts) in [
+        ("full", full()),
+        ("default", full()),
+        ("names", full()),
+        ("stats", in_seconds()),
+        ("compact", Facts::default()),
+    ] {
+        let case = Case::read(name);
+        let ours = case.summary(facts).export();
+        alike(&ours, &case.export, name);
+    }
+}
+
+#[test]
+fn a_handle_summary_function_is_given_k6s_object() {
+    let case = Case::read("handed");
+    let ours = case.summary(Facts::default()).data();
+    alike(&ours, &case.json("handed.json"), "handed");
+}
+
+#[test]
+fn the_text_of_a_handed_object_is_that_of_the_summary_itself() {
+    for (name, facts) in [("full", Facts::default()), ("stats", in_seconds()), ("compact", Facts::default())]
+    {
+        let summary = Case::read(name).summary(facts);
+        // In no order: that of checks is theirs in time, which the object does not tell. Without thresholds' values, which
+        // the object has only of the statistics that were asked for.
+        let lines = |text: String| {
+            let bare = |line: &str| line.split('\'').take(2).collect::<String>();
+            let mut lines: Vec<String> = text.lines().map(bare).collect();
+            lines.sort();
+            lines
+        };
+        let told = Summary::told(&summary.data()).text(false);
+        for (told, own) in lines(told).iter().zip(lines(summary.text(false))) {
+            assert_eq!(*told, own, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_object_a_script_has_changed_is_told_as_far_as_it_can_be() {
+    assert_eq!(Summary::told(&json!(null)).text(false), "\n\n  █ TOTAL RESULTS \n\n\n\n");
+    let odd = json!({
+        "metrics": {
+            "own": { "type": "counter", "contains": "data", "values": { "count": 2048, "rate": 1, "more": "x" } },
+            "broken": { "type": "counter" },
+            "what": 5,
+        },
+        "root_group": { "checks": [{ "name": "x", "passes": 1, "fails": 2 }, { "fails": "?" }] },
+    });
+    let text = Summary::told(&odd).text(false);
+    assert!(text.contains("\n    CUSTOM\n    own...: 2.0 kB 1 B/s\n"), "{text}");
+}
+
+#[test]
+fn a_value_a_statistic_leaves_out_is_still_told_of_its_threshold() {
+    let summary = Case::read("stats").summary(in_seconds());
+    assert!(summary.text(false).contains("✓ 'med<100' med=0.01s"), "{}", summary.text(false));
+}
+
+#[test]
+fn what_is_said_of_trends_is_what_k6_can_say() {
+    assert!(
+        TREND_STATS.iter().chain(&["count", "p(0)", "p(99.99)", "p(100)"]).all(|stat| is_trend_stat(stat))
+    );
+    for stat in ["p(101)", "p(-1)", "p95", "foo", "value", "rate", " avg ", "p(50", ""] {
+        assert!(!is_trend_stat(stat), "{stat}");
+    }
+}
+
+#[test]
+fn names_are_listed_without_regard_to_case() {
+    let mut names =
+        ["b", "a9_x", "Ab", "aB", "a1", "_b", "a_1", "aa{y:1}", "aa", "aa_b", "aa{x:1, z:1}", "aa{x:1}"];
+    names.sort_by(|one, other| by_name(one, other));
+    let sorted =
+        ["_b", "a_1", "a1", "a9_x", "aa", "aa{x:1, z:1}", "aa{x:1}", "aa{y:1}", "aa_b", "aB", "Ab", "b"];
+    assert_eq!(names, sorted);
+}
+
+/// Equal, except in the last digits of sums that were added in another order.
+fn alike(ours: &Value, k6s: &Value, at: &str) {
+    match (ours, k6s) {
+        (Value::Object(one), Value::Object(other)) => {
+            let keys = |object: &serde_json::Map<String, Value>| {
+                let mut keys: Vec<String> = object.keys().cloned().collect();
+                keys.sort();
+                keys
+            };
+            assert_eq!(keys(one), keys(other), "{at}");
+            one.iter().for_each(|(key, value)| alike(value, &other[key], &format!("{at}.{key}")));
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            assert_eq!(one.len(), other.len(), "{at}");
+            one.iter().zip(other).for_each(|(one, other)| alike(one, other, &format!("{at}[]")));
+        }
+        (Value::Number(one), Value::Number(other)) => {
+            let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+            assert!((one - other).abs() <= other.abs() * 1e-9, "{at}: {one}, not {other}");
+        }
+        _ => assert_eq!(ours, k6s, "{at}"),
+    }
+}

@@ -1,0 +1,302 @@
+//! The summary as text.
+//!
+//! A part (the whole test, a scenario, a group) is a block of check counts, the list of checks, and its metrics in sections; each block
+//! ends with an empty line. Within a part, names have one width, each statistic of trends has one, and each figure of others.
+
+use super::figures::{self, percent};
+use super::{Check, Measured, Part, Summary, TimeUnit};
+use crate::metrics::Kind;
+
+/// A section's title, and whose it is.
+type Section = (&'static str, fn(&str) -> bool);
+
+/// Sections in k6's order; a metric is in the first that takes it, and the script's own come first of all.
+const SECTIONS: [Section; 7] = [
+    ("HTTP", |name| HTTP.contains(&name)),
+    ("EXECUTION", |name| EXECUTION.contains(&name) || name.starts_with("vus")),
+    ("NETWORK", |name| matches!(name, "data_sent" | "data_received")),
+    ("BROWSER", |name| name.starts_with("browser_") && !name.starts_with(WEB_VITAL)),
+    ("WEB_VITALS", |name| name.starts_with(WEB_VITAL)),
+    ("GRPC", |name| name.starts_with("grpc_")),
+    ("WEBSOCKET", |name| name.starts_with("ws_")),
+];
+const WEB_VITAL: &str = "browser_web_vital_";
+const EXECUTION: [&str; 3] = ["iterations", "iteration_duration", "dropped_iterations"];
+const HTTP: [&str; 9] = [
+    "http_req_duration",
+    "http_req_failed",
+    "http_reqs",
+    "http_req_blocked",
+    "http_req_connecting",
+    "http_req_tls_handshaking",
+    "http_req_sending",
+    "http_req_waiting",
+    "http_req_receiving",
+];
+/// Of `HTTP`, those that are told when not everything is.
+const COMPACT_HTTP: usize = 3;
+
+const BOLD: &str = "1";
+const RED: &str = "31";
+const GREEN: &str = "32";
+const CYAN: &str = "36";
+const WHITE: &str = "37";
+const FAINT_CYAN: &str = "2;36";
+const FAINT_WHITE: &str = "2;37";
+
+pub(super) fn text(summary: &Summary, color: bool) -> String {
+    let facts = &summary.facts;
+    let mut page = Page {
+        text: String::from("\n"),
+        color,
+        unit: facts.time_unit,
+        full: facts.full,
+        elapsed: facts.elapsed.as_secs_f64(),
+    };
+    page.thresholds(&summary.total.metrics);
+    let whole = Part { groups: Vec::new(), ..summary.total.clone() };
+    for part in std::iter::once(&whole).chain(&summary.total.groups).chain(&summary.scenarios) {
+        page.title(&part.title);
+        page.part(part, 4);
+    }
+    page.text.push_str("\n\n");
+    page.text
+}
+
+struct Page {
+    text: String,
+    color: bool,
+    unit: Option<TimeUnit>,
+    full: bool,
+    elapsed: f64,
+}
+
+/// What stands after a metric's name.
+enum Figures {
+    /// Name and value of each statistic.
+    Trend(Vec<(String, String)>),
+    /// The value, and what else is said.
+    Other(String, Vec<String>),
+}
+
+impl Page {
+    fn paint(&self, color: &str, text: &str) -> String {
+        if self.color { format!("\x1b[{color}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn line(&mut self, indent: usize, text: &str) {
+        self.text.extend(std::iter::repeat_n(' ', indent));
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn title(&mut self, title: &str) {
+        let title = self.paint(BOLD, title);
+        self.text.push('\n');
+        self.line(2, &format!("█ {title} \n"));
+    }
+
+    fn thresholds(&mut self, metrics: &[Measured]) {
+        let limited = |name: &str| metrics.iter().any(|one| one.name == name && !one.thresholds.is_empty());
+        if metrics.iter().all(|one| one.thresholds.is_empty()) {
+            return;
+        }
+        self.title("THRESHOLDS");
+        for one in metrics.iter().filter(|one| !one.thresholds.is_empty()) {
+            // A sub-metric stands below its metric, when that has thresholds of its own.
+            let (indent, name) = match one.name.find('{').filter(|at| limited(&one.name[..*at])) {
+                Some(at) => (6, &one.name[at..]),
+                None => (4, one.name.as_str()),
+            };
+            self.line(indent, name);
+            for judged in &one.thresholds {
+                let mark = if judged.ok { self.paint(GREEN, "✓") } else { self.paint(RED, "✗") };
+                let source = self.paint(WHITE, &format!("'{}'", judged.source));
+                let seen = judged.seen.as_ref().map_or_else(String::new, |(method, value)| {
+                    let value = self.figure(one, method, *value);
+                    format!(" {}={}", self.paint(WHITE, method), self.paint(CYAN, &value))
+                });
+                self.line(indent, &format!("{mark} {source}{seen}"));
+            }
+            self.text.push('\n');
+        }
+    }
+
+    /// One value of a metric.
+    fn figure(&self, one: &Measured, of: &str, value: f64) -> String {
+        match (one.kind, of) {
+            (Kind::Rate, _) => percent(value),
+            (Kind::Trend, "count") => figures::plain(value),
+            (Kind::Counter, "rate") => format!("{}/s", figures::value(value, one.contains, self.unit)),
+            _ => figures::value(value, one.contains, self.unit),
+        }
+    }
+
+    fn part(&mut self, part: &Part, indent: usize) {
+        self.checks(part, indent);
+        self.metrics(part, indent);
+        for group in &part.groups {
+            let title = self.paint(BOLD, &group.title);
+            self.line(indent, &format!("↳ {title} \n"));
+            self.part(group, indent + 2);
+        }
+    }
+
+    fn checks(&mut self, part: &Part, indent: usize) {
+        let Some(all) = part.metrics.iter().find(|one| one.name == "checks") else { return };
+        let (passes, fails) = (all.value("passes").unwrap_or(0.0), all.value("fails").unwrap_or(0.0));
+        let total = passes + fails;
+        let share = |count: f64| if total == 0.0 { 0.0 } else { count / total };
+        let rate = if self.elapsed == 0.0 { 0.0 } else { total / self.elapsed };
+        let rows = [
+            ("checks_total", figures::plain(total), format!("{}/s", figures::plain(rate))),
+            ("checks_succeeded", percent(share(passes)), format!("{passes} out of {total}")),
+            ("checks_failed", percent(share(fails)), format!("{fails} out of {total}")),
+        ]
+        .map(|(name, value, extra)| (name.to_owned(), Figures::Other(value, vec![extra])));
+        let widths = Widths::of(&rows);
+        for (name, figures) in &rows {
+            self.row(name, figures, &widths, indent);
+        }
+        self.text.push('\n');
+        for check in &part.checks {
+            self.check(check, indent);
+        }
+        self.text.push('\n');
+    }
+
+    fn check(&mut self, check: &Check, indent: usize) {
+        let Check { name, passes, fails, .. } = check;
+        if *fails == 0 {
+            let line = self.paint(GREEN, &format!("✓ {name}"));
+            return self.line(indent, &line);
+        }
+        let line = self.paint(RED, &format!("✗ {name}"));
+        self.line(indent, &line);
+        let share = passes * 100 / (passes + fails);
+        let line = self.paint(RED, &format!("↳  {share}% — ✓ {passes} / ✗ {fails}"));
+        // Twice as deep as the check, less two: so k6 does it.
+        self.line(2 * indent - 2, &line);
+    }
+
+    fn metrics(&mut self, part: &Part, indent: usize) {
+        let mut rows: Vec<(Option<usize>, (String, Figures))> = Vec::new();
+        for one in &part.metrics {
+            let (parent, braces) =
+                one.name.split_once('{').map_or((one.name.as_str(), None), |(name, rest)| (name, Some(rest)));
+            if !self.shows(parent) {
+                continue;
+            }
+            let name = match braces {
+                Some(rest) => format!("  {{ {} }}", rest.trim_end_matches('}')),
+                None => parent.to_owned(),
+            };
+            let section = SECTIONS.iter().position(|(_, takes)| takes(parent));
+            rows.push((section, (name, self.figures(one))));
+        }
+        rows.sort_by_key(|(section, _)| *section);
+        let widths = Widths::of(rows.iter().map(|(_, row)| row));
+        for group in rows.chunk_by(|one, other| one.0 == other.0) {
+            let title = group[0].0.map_or("CUSTOM", |section| SECTIONS[section].0);
+            let title = self.paint(BOLD, title);
+            self.line(indent, &title);
+            for (_, (name, figures)) in group {
+                self.row(name, figures, &widths, indent);
+            }
+            self.text.push('\n');
+        }
+    }
+
+    fn shows(&self, name: &str) -> bool {
+        let left_out = name == "checks" || name == "group_duration";
+        !left_out && (self.full || !HTTP[COMPACT_HTTP..].contains(&name))
+    }
+
+    fn figures(&self, one: &Measured) -> Figures {
+        let value = |of: &str| self.figure(one, of, one.value(of).unwrap_or(0.0));
+        match one.kind {
+            Kind::Trend => {
+                let each = |(of, value): &(String, f64)| (of.clone(), self.figure(one, of, *value));
+                Figures::Trend(one.values.iter().map(each).collect())
+            }
+            Kind::Counter => Figures::Other(value("count"), vec![value("rate")]),
+            Kind::Gauge => Figures::Other(
+                value("value"),
+                vec![format!("min={}", value("min")), format!("max={}", value("max"))],
+            ),
+            Kind::Rate => {
+                let (passes, fails) = (one.value("passes").unwrap_or(0.0), one.value("fails").unwrap_or(0.0));
+                Figures::Other(value("rate"), vec![format!("{passes} out of {}", passes + fails)])
+            }
+        }
+    }
+
+    fn row(&mut self, name: &str, figures: &Figures, widths: &Widths, indent: usize) {
+        let dots = self.paint(FAINT_WHITE, &format!("{}:", ".".repeat(widths.name - width(name) + 3)));
+        let mut line = format!("{name}{dots}");
+        let pad = |text: &str, to: usize| " ".repeat(to - width(text));
+        match figures {
+            Figures::Trend(stats) => {
+                for ((of, value), to) in stats.iter().zip(&widths.stats) {
+                    line += &format!(" {of}={}{}", self.paint(CYAN, value), pad(value, *to));
+                }
+            }
+            Figures::Other(value, extra) => {
+                line += &format!(" {}{}", self.paint(CYAN, value), pad(value, widths.value));
+                for (extra, to) in extra.iter().zip(&widths.extra) {
+                    line += &format!(" {}", self.paint(FAINT_CYAN, extra));
+                    // One alone has nothing behind it that it should stand in line with.
+                    if figures.is_a_gauges() {
+                        line += &pad(extra, *to);
+                    }
+                }
+            }
+        }
+        self.line(indent, &line);
+    }
+}
+
+impl Figures {
+    fn is_a_gauges(&self) -> bool {
+        matches!(self, Figures::Other(_, extra) if extra.len() > 1)
+    }
+}
+
+/// How wide columns must be.
+#[derive(Default)]
+struct Widths {
+    name: usize,
+    stats: Vec<usize>,
+    value: usize,
+    extra: [usize; 2],
+}
+
+impl Widths {
+    fn of<'a>(rows: impl IntoIterator<Item = &'a (String, Figures)>) -> Widths {
+        let mut widths = Widths::default();
+        for (name, figures) in rows {
+            widths.name = widths.name.max(width(name));
+            match figures {
+                Figures::Trend(stats) => {
+                    widths.stats.resize(widths.stats.len().max(stats.len()), 0);
+                    stats
+                        .iter()
+                        .zip(&mut widths.stats)
+                        .for_each(|((_, value), most)| *most = width(value).max(*most));
+                }
+                Figures::Other(value, extra) => {
+                    widths.value = widths.value.max(width(value));
+                    extra
+                        .iter()
+                        .zip(&mut widths.extra)
+                        .for_each(|(extra, most)| *most = width(extra).max(*most));
+                }
+            }
+        }
+        widths
+    }
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}

@@ -1,0 +1,121 @@
+//! The flags of a k6 script, from the table that also says which option each of them sets.
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::{Map, Value};
+use sonagi_k6::options::{FLAGS, Problems, Takes, flags_to_tier};
+use sonagi_k6::run::Exit;
+use std::path::PathBuf;
+
+/// `sonagi run` as it is for a k6 script.
+pub(super) fn command() -> Command {
+    let codes: String =
+        Exit::CODES.iter().map(|(_, code, meaning)| format!("  {code:>3}  {meaning}\n")).collect();
+    Command::new("run")
+        .about("Run a k6 script")
+        .bin_name("sonagi run")
+        .after_help(format!("Exit codes:\n{codes}"))
+        .arg(Arg::new("script").value_name("SCRIPT").required(true).value_parser(value_parser!(PathBuf)))
+        .args(FLAGS.iter().map(|flag| {
+            let arg = Arg::new(flag.name).long(flag.name).help(flag.help);
+            let arg = flag.short.map_or_else(|| arg.clone(), |letter| arg.clone().short(letter));
+            match flag.takes {
+                Takes::Switch => arg
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value("true")
+                    .value_name("BOOL")
+                    .hide_possible_values(true),
+                Takes::One(name) => arg.value_name(name).overrides_with(flag.name),
+                Takes::Many(name) => arg.value_name(name).action(ArgAction::Append),
+                Takes::Perhaps(name, value) => {
+                    arg.value_name(name).num_args(0..=1).require_equals(true).default_missing_value(value)
+                }
+            }
+        }))
+}
+
+/// What the command line says.
+pub(super) struct Given {
+    pub(super) script: PathBuf,
+    flags: Vec<(&'static str, Vec<String>)>,
+}
+
+impl Given {
+    pub(super) fn of(matches: &ArgMatches) -> Given {
+        let values = |name: &str| {
+            let values: Vec<String> =
+                matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
+            values
+        };
+        let flags =
+            FLAGS.iter().map(|flag| (flag.name, values(flag.name))).filter(|(_, values)| !values.is_empty());
+        let script = matches.get_one::<PathBuf>("script").cloned().unwrap_or_default();
+        Given { script, flags: flags.collect() }
+    }
+
+    /// The values of a flag, or of the variable that says the same.
+    pub(super) fn many(&self, name: &str) -> Vec<String> {
+        if let Some((_, values)) = self.flags.iter().find(|(given, _)| *given == name) {
+            return values.clone();
+        }
+        let variable = FLAGS.iter().find(|flag| flag.name == name).map_or("", |flag| flag.variable);
+        let set = (!variable.is_empty()).then(|| std::env::var(variable).ok()).flatten();
+        set.filter(|value| !value.is_empty()).into_iter().collect()
+    }
+
+    pub(super) fn one(&self, name: &str) -> Option<String> {
+        self.many(name).pop()
+    }
+
+    /// Whether a switch is on.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.one(name).is_some_and(|value| value != "false" && value != "0")
+    }
+
+    pub(super) fn tier(&self) -> Result<Map<String, Value>, Problems> {
+        flags_to_tier(&self.flags)
+    }
+
+    /// `__ENV`: the environment, unless it is left out, and `-e` over it.
+    pub(super) fn environment(&self, system: Vec<(String, String)>) -> Vec<(String, String)> {
+        let is_wanted = self.one("include-system-env-vars").is_none_or(|value| value != "false");
+        let looked_up =
+            |name: &str| system.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let given: Vec<(String, String)> = self
+            .many("env")
+            .iter()
+            .filter_map(|pair| match pair.split_once('=') {
+                Some((name, value)) => Some((name.to_owned(), value.to_owned())),
+                None => looked_up(pair).map(|value| (pair.clone(), value)),
+            })
+            .collect();
+        let kept = system.iter().filter(|(name, _)| is_wanted && !given.iter().any(|(own, _)| own == name));
+        let mut environment: Vec<(String, String)> = kept.cloned().collect();
+        environment.extend(given);
+        environment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(arguments: &[&str]) -> Given {
+        Given::of(&command().try_get_matches_from([&["run"], arguments].concat()).unwrap())
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn flags_are_read_as_k6_reads_them() {
+        let given = given(&["-u", "2", "--throw", "--no-setup=false", "-e", "A=1", "-e", "B=2=3", "a.js"]);
+        let tier = Value::Object(given.tier().unwrap());
+        assert_eq!(tier, serde_json::json!({ "vus": "2", "throw": true, "noSetup": false }));
+        let environment = given.environment(vec![("A".into(), "0".into()), ("C".into(), "4".into())]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(environment, [pair("C", "4"), pair("A", "1"), pair("B", "2=3")]);
+    }
+}

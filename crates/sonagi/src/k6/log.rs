@@ -1,0 +1,164 @@
+//! The log of a k6 test: for people who watch as k6 shows it, for files as it writes it.
+
+use super::flags::Given;
+use crate::terminal::Terminal;
+use serde_json::{Value, json};
+use sonagi_k6::run::Progress;
+use sonagi_k6::{Level, Line};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `INFO[0001] text  source=console`, for who watches.
+    Short,
+    /// `time="…" level=info msg=text source=console`.
+    Pairs,
+    Json,
+    /// The text alone.
+    Raw,
+}
+
+enum Into {
+    Nowhere,
+    Stderr,
+    Stdout,
+    File(BufWriter<File>),
+}
+
+/// Where lines go.
+pub(super) struct Log {
+    form: Form,
+    into: Into,
+    least: Level,
+    terminal: Terminal,
+}
+
+impl Log {
+    pub(super) fn open(given: &Given, terminal: &Terminal) -> Result<Log, String> {
+        let output = given.one("log-output").unwrap_or_else(|| "stderr".to_owned());
+        let into = match output.as_str() {
+            "none" => Into::Nowhere,
+            "stderr" => Into::Stderr,
+            "stdout" => Into::Stdout,
+            other => match other.strip_prefix("file=") {
+                Some(path) => {
+                    let path = path.split(',').next().unwrap_or_default();
+                    let file = File::options().create(true).append(true).open(path);
+                    Into::File(BufWriter::new(file.map_err(|error| format!("cannot write {path}: {error}"))?))
+                }
+                None => {
+                    return Err(format!(
+                        "--log-output takes stderr, stdout, none or file=FILE; got `{other}`"
+                    ));
+                }
+            },
+        };
+        let form = match given.one("log-format").as_deref() {
+            None | Some("" | "text") if terminal.is_watched() => Form::Short,
+            None | Some("" | "text") => Form::Pairs,
+            Some("json") => Form::Json,
+            Some("raw") => Form::Raw,
+            Some(other) => return Err(format!("--log-format takes text, json or raw; got `{other}`")),
+        };
+        let least = if given.has("verbose") { Level::Debug } else { Level::Info };
+        Ok(Log { form, into, least, terminal: *terminal })
+    }
+
+    pub(super) fn line(&mut self, line: &Line) {
+        if line.level < self.least {
+            return;
+        }
+        let text = written(self.form, line);
+        match &mut self.into {
+            Into::Nowhere => {}
+            Into::Stderr => self.terminal.say(&text),
+            Into::Stdout => drop(self.terminal.print(&format!("{text}\n"))),
+            // Nothing is left to do when the disk is full: the test goes on.
+            Into::File(file) => drop(writeln!(file, "{text}")),
+        }
+    }
+
+    pub(super) fn progress(&mut self, progress: &Progress) {
+        let seconds = progress.elapsed.as_secs();
+        if seconds == 0 || !seconds.is_multiple_of(if self.terminal.is_watched() { 1 } else { 10 }) {
+            return;
+        }
+        let (active, there) = progress.vus;
+        let (complete, interrupted) = progress.iterations;
+        self.terminal.say(&format!(
+            "running ({}m{:02}s), {active}/{there} VUs, {complete} complete and {interrupted} interrupted iterations",
+            seconds / 60,
+            seconds % 60
+        ));
+    }
+
+    pub(super) fn finish(&mut self) {
+        if let Into::File(file) = &mut self.into {
+            let _ = file.flush();
+        }
+    }
+}
+
+fn written(form: Form, line: &Line) -> String {
+    let level = match line.level {
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warn => "warning",
+        Level::Error => "error",
+    };
+    let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    match form {
+        Form::Raw => line.text.clone(),
+        Form::Short => {
+            let name = &level.to_uppercase()[..4];
+            let seconds = line.at.0.max(0) / 1_000_000_000;
+            let mut text = format!("{name}[{seconds:04}] {:<44}", line.text);
+            for (name, value) in &line.fields {
+                let _ = write!(text, " {name}={}", quoted(value));
+            }
+            text.trim_end().to_owned()
+        }
+        Form::Pairs => {
+            let mut text = format!("time={now:?} level={level} msg={}", quoted(&line.text));
+            for (name, value) in &line.fields {
+                let _ = write!(text, " {name}={}", quoted(value));
+            }
+            text
+        }
+        Form::Json => {
+            let mut object = json!({ "level": level, "msg": line.text, "time": now });
+            for (name, value) in &line.fields {
+                object[*name] = Value::from(value.as_str());
+            }
+            object.to_string()
+        }
+    }
+}
+
+/// Plain where it can be, else in quotes.
+fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/@^+".contains(letter);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => Value::from(text).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_written_as_who_reads_it_wants_it() {
+        let line =
+            Line { fields: vec![("source", "console".to_owned())], ..Line::new(Level::Info, "a \"b\"") };
+        assert_eq!(written(Form::Raw, &line), "a \"b\"");
+        let pairs = written(Form::Pairs, &line);
+        assert!(pairs.ends_with(r#"level=info msg="a \"b\"" source=console"#), "{pairs}");
+        assert_eq!(written(Form::Short, &line), format!("INFO[0000] {:<44} source=console", "a \"b\""));
+        assert_eq!(serde_json::from_str::<Value>(&written(Form::Json, &line)).unwrap()["source"], "console");
+    }
+}

@@ -1,0 +1,188 @@
+//! `sonagi run script.js`: k6's command line, exit codes and words.
+//!
+//! A script's name says whose flags are meant: `-e`, `-o` or `-i` mean one thing to who comes from Artillery and another to
+//! who comes from k6.
+
+mod flags;
+mod log;
+
+use crate::signals;
+use crate::terminal::Terminal;
+use flags::Given;
+use log::Log;
+use sonagi_k6::executor::Abort;
+use sonagi_k6::options::{Tiers, environment};
+use sonagi_k6::output::Wanted;
+use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Endings of scripts that are k6's.
+const ENDINGS: [&str; 6] = [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"];
+
+/// Whether this command line runs a k6 script.
+pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
+    let mut arguments = arguments.iter().skip(1).map(|argument| argument.to_string_lossy());
+    let is_run = arguments.next().is_some_and(|command| command == "run");
+    let is_script = |text: &str| {
+        text == "-" || !text.starts_with('-') && ENDINGS.iter().any(|ending| text.ends_with(ending))
+    };
+    is_run && arguments.any(|argument| is_script(&argument))
+}
+
+/// Runs it; what the process ends with.
+pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
+    let matches = match flags::command().try_get_matches_from(arguments.iter().skip(1)) {
+        Ok(matches) => matches,
+        Err(answer) if answer.use_stderr() => {
+            terminal.say(answer.render().to_string().trim_end());
+            return Exit::Other.code();
+        }
+        Err(help) => {
+            let _ = terminal.print(&help.render().to_string());
+            return Exit::Passed.code();
+        }
+    };
+    let given = Given::of(&matches);
+    let log = match Log::open(&given, terminal) {
+        Ok(log) => log,
+        Err(why) => return refused(terminal, Exit::Other, &why),
+    };
+    let asked = match asked(&given) {
+        Ok(asked) => asked,
+        Err((exit, why)) => return refused(terminal, exit, &why),
+    };
+    run(asked, &given, log, terminal)
+}
+
+fn refused(terminal: &Terminal, exit: Exit, why: &str) -> u8 {
+    terminal.say(&format!("error: {why}"));
+    exit.code()
+}
+
+fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
+    let abort = Arc::new(Abort::default());
+    let asks = Arc::clone(&abort);
+    let says = *terminal;
+    let first = move || asks.ask(SIGNAL);
+    let second = move || {
+        says.say("stopping at once");
+        std::process::exit(i32::from(Exit::Interrupted.code()));
+    };
+    if let Err(error) = signals::listen(*terminal, first, second) {
+        return refused(terminal, Exit::Other, &error.to_string());
+    }
+    let is_quiet = given.has("quiet");
+    let ended = {
+        let mut on = |told: Told<'_>| match told {
+            Told::Line(line) => log.line(line),
+            Told::Plan(_) => {}
+            Told::Progress(progress) if !is_quiet => log.progress(progress),
+            Told::Progress(_) => {}
+        };
+        match load(asked, &mut on) {
+            Err(ended) => ended,
+            Ok(test) => {
+                if !is_quiet {
+                    terminal.say(&format!("     {}", test.plan().join("\n              ")));
+                }
+                test.run(&abort, &mut on)
+            }
+        }
+    };
+    log.finish();
+    if let Some(why) = &ended.why {
+        terminal.say(&format!("error: {why}"));
+    }
+    let exit = ended.exit;
+    match shown(ended, given, terminal) {
+        Ok(()) => exit.code(),
+        Err(why) => refused(terminal, Exit::Other, &why),
+    }
+}
+
+/// The summary, or what the script made of it.
+fn shown(ended: Ended, given: &Given, terminal: &Terminal) -> Result<(), String> {
+    let print = |text: &str| terminal.print(text).map_err(|error| error.to_string());
+    let is_left_out = given.has("no-summary") || given.one("summary-mode").as_deref() == Some("disabled");
+    let (files, summary) = match ended.end {
+        End::Nothing => return Ok(()),
+        End::Summary(summary) => (None, summary),
+        End::Handled(files, summary) => (Some(files), summary),
+    };
+    if let Some(path) = given.one("summary-export") {
+        let text = serde_json::to_string_pretty(&summary.export()).unwrap_or_default();
+        std::fs::write(&path, text).map_err(|error| format!("cannot write {path}: {error}"))?;
+    }
+    match files {
+        None if is_left_out => Ok(()),
+        None => print(&format!("\n{}\n", summary.text(terminal.colour && !given.has("no-color")))),
+        Some(files) => {
+            for (name, text) in files {
+                match name.as_str() {
+                    "stdout" => print(&text)?,
+                    "stderr" => eprint!("{text}"),
+                    path => {
+                        std::fs::write(path, text)
+                            .map_err(|error| format!("cannot write {path}: {error}"))?;
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Everything the library is told, from flags, environment and files.
+fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
+    let wrong = |exit| move |why: String| (exit, why);
+    let (script, source) = script(given).map_err(wrong(Exit::Other))?;
+    let variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let config_file = match given.one("config") {
+        None => serde_json::Map::new(),
+        Some(path) => config(&path).map_err(wrong(Exit::Problems))?,
+    };
+    let flags = given.tier().map_err(|problems| (Exit::Problems, problems.to_string()))?;
+    let tiers =
+        Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
+    let lookup =
+        |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let outs = given.many("out");
+    let outs = if outs.is_empty() { lookup("K6_OUT").into_iter().collect() } else { outs };
+    let outputs = outs.iter().map(|out| Wanted::parse(out, lookup)).collect::<Result<Vec<_>, _>>();
+    Ok(Asked {
+        script,
+        source,
+        environment: given.environment(variables.clone()),
+        tiers,
+        shards: std::thread::available_parallelism().map_or(1, usize::from),
+        no_thresholds: given.has("no-thresholds"),
+        full_summary: given.one("summary-mode").as_deref() == Some("full"),
+        outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
+    })
+}
+
+/// The script's absolute path and text; `-` is the standard input, in the current folder.
+fn script(given: &Given) -> Result<(PathBuf, Vec<u8>), String> {
+    let here = std::env::current_dir().map_err(|error| format!("there is no current folder: {error}"))?;
+    if given.script == Path::new("-") {
+        let mut text = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut text)
+            .map_err(|error| format!("cannot read the script: {error}"))?;
+        return Ok((here.join("-.js"), text));
+    }
+    let path = here.join(&given.script);
+    let path = path.canonicalize().unwrap_or(path);
+    let source = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok((path, source))
+}
+
+fn config(path: &str) -> Result<serde_json::Map<String, serde_json::Value>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{path} must be a JSON object of options: {error}"))
+}

@@ -1,0 +1,57 @@
+// The comparison sees what it is there to see: k6 beside k6 with a difference, each in the aspect it is of.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { finish } from '../../../interop/support/process.mjs';
+
+const RUN = new URL('../run.mjs', import.meta.url).pathname;
+const WRAPPED = new URL('./k6.mjs', import.meta.url).pathname;
+const SCRIPT = 'summary/whole';
+
+/** What the table says of a case of which the other side has this difference. */
+async function seen(planted, script = SCRIPT) {
+  const { code, stdout, stderr } = await finish(process.execPath, [RUN, script], { env: { SONAGI_BIN: WRAPPED, PLANTED: planted }, timeout: 120_000 });
+  const [, verdict] = stdout.match(/^\S+ {2}(.*)$/m) ?? [undefined, stderr];
+  return { code, verdict };
+}
+
+test('k6 is the same as k6', { timeout: 120_000 }, async () => {
+  for (const script of [SCRIPT, 'ws/echo', 'lifecycle/order', 'thresholds/submetrics']) assert.deepEqual(await seen('', script), { code: 0, verdict: 'same' }, script);
+});
+
+const EXPECTED = {
+  'a header is lost': ['requests', 'spelling'],
+  'a body is another': ['requests'],
+  'a request is lost': ['requests', 'summary http_reqs', 'points http_reqs'],
+  'connections are not kept': ['requests', 'spelling'],
+  'it calls itself otherwise': ['agents'],
+  'the exit code is another': ['exit'],
+  'a check is lost': ['summary root_group'],
+  'a check failed': ['summary root_group'],
+  'a count is off by one': ['summary http_reqs'],
+  'a percentile is wrong': ['summary own'],
+  'a metric is lost': ['summary http_req_waiting'],
+  'a threshold is not told': ['summary own'],
+  'a sample is lost': ['points own'],
+  'a tag is lost': [/^points /],
+  'a metric is of another kind': [/^metric /],
+  'a line of the console is lost': ['console'],
+  'an exception says otherwise': ['thrown'],
+  'a warning is lost': ['log warning'],
+  'the plan says otherwise': ['plan'],
+  'an iteration is not told': ['ended'],
+  'a line of the summary is lost': ['text'],
+  'a file is not left': ['left left.csv'],
+  'it takes its time': ['lasted'],
+  'it does nothing': ['requests', 'console', 'left left.csv'],
+};
+
+for (const [planted, aspects] of Object.entries(EXPECTED)) {
+  test(`it is seen when ${planted}`, { timeout: 120_000 }, async () => {
+    const { code, verdict } = await seen(planted);
+    assert.equal(code, 1, verdict);
+    const told = verdict.replace('DIFFERS: ', '').split(', ');
+    for (const aspect of aspects) assert.ok(told.some((one) => (aspect instanceof RegExp ? aspect.test(one) : one === aspect)), `${aspect} in ${verdict}`);
+    // What is planted in one place is seen in no other.
+    if (aspects.length === 1) assert.equal(told.length, 1, verdict);
+  });
+}

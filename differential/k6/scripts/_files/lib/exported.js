@@ -1,0 +1,2 @@
+export const options = { iterations: 2 };
+export function helper() { console.log('helper'); }

@@ -1,0 +1,3 @@
+import { count } from './one.js';
+export const counted = count();
+export default 'two';

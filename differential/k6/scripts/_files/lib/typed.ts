@@ -1,0 +1,1 @@
+export function typed<T>(value: T): string { return `typed ${value}`; }

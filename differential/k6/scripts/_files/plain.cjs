@@ -1,0 +1,1 @@
+exports.word = 'of a CommonJS file';

@@ -1,0 +1,3 @@
+// An import by a bare name
+import x from 'lodash';
+export default function () {}

@@ -1,0 +1,2 @@
+// Options and functions exported from another file
+export { options, helper as default } from '../_files/lib/exported.js';

@@ -1,0 +1,3 @@
+// A flag that is not known
+// flags: --not-known
+export default function () { console.log('never'); }

@@ -1,0 +1,5 @@
+// --summary-mode disabled
+// flags: --summary-mode disabled
+export const options = { iterations: 1 };
+export default function () { console.log('iteration'); }
+export function handleSummary() { console.log('never'); return {}; }

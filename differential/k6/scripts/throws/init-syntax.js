@@ -1,0 +1,2 @@
+// A script that cannot be parsed
+export default function () { let = ; }

@@ -1,0 +1,4 @@
+// A handleSummary that returns nothing
+export const options = { iterations: 1 };
+export default function () { console.log('iteration'); }
+export function handleSummary() { console.log('summary'); }

@@ -1,0 +1,2 @@
+/** Words as a shell takes them apart, with single quotes only. */
+export const words = (text) => [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare);
