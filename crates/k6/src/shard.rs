@@ -1,6 +1,7 @@
 //! One thread's share of a test: its clock and network, its samples, what all its users share.
 
 use sonagi_engine::clock::Clock;
+use sonagi_engine::link::SCRATCH;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -8,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
+use crate::modules::Mails;
 use crate::modules::execution::Instance;
 use crate::options::Options;
 use crate::runtime::Bundle;
@@ -71,6 +73,10 @@ pub(crate) struct Shard {
     pub(crate) sampler: RefCell<Sampler>,
     /// The tags of the whole test.
     pub(crate) tags: Tags,
+    /// What links read into.
+    pub(crate) scratch: RefCell<Vec<u8>>,
+    /// Buffers for messages on their way to scripts, none of them in use.
+    pub(crate) mails: Mails,
     /// What the whole test counts; there once its scenarios are.
     pub(crate) instance: OnceCell<Box<dyn Instance>>,
     /// A script said that the test has failed (`exec.test.fail`).
@@ -95,6 +101,8 @@ impl Shard {
             net,
             sampler: RefCell::new(sampler),
             tags,
+            scratch: RefCell::new(vec![0; SCRATCH]),
+            mails: Mails::default(),
             instance: OnceCell::new(),
             has_failed: Cell::new(false),
             log: Box::new(log),
@@ -107,6 +115,10 @@ impl Shard {
     }
 
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {
-        self.sampler.borrow_mut().observe(metric, value, tags, self.clock.now());
+        self.observe_at(metric, value, tags, self.clock.now());
+    }
+
+    pub(crate) fn observe_at(&self, metric: MetricId, value: f64, tags: &Tags, at: At) {
+        self.sampler.borrow_mut().observe(metric, value, tags, at);
     }
 }

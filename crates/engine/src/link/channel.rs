@@ -127,8 +127,13 @@ impl Channel {
     }
 
     pub(super) fn begin_close(&mut self) {
+        self.close(1000, "");
+    }
+
+    /// Starts the closing handshake with this code; 1005: with none.
+    pub(super) fn close(&mut self, code: u16, reason: &str) {
         if self.phase == Phase::Open {
-            self.outbox.push(Opcode::Close, &websocket::close_payload(1000, ""));
+            self.outbox.push(Opcode::Close, &close_payload(code, reason));
             self.phase = Phase::Closing;
         }
     }
@@ -142,6 +147,21 @@ impl Channel {
         env: &mut Env<'_>,
         on: &mut impl FnMut(Message<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Poll<Ended> {
+        self.poll_events(cx, env, &mut |event, outbox| match event {
+            Event::Text(text) => on(Message::Text(text), outbox),
+            Event::Binary(bytes) => on(Message::Binary(bytes), outbox),
+            Event::Ping(_) | Event::Pong(_) | Event::Close { .. } => Ok(()),
+        })
+    }
+
+    /// [`Channel::poll_drive`] with pings, which are answered already, pongs, and the peer's close frame.
+    #[inline]
+    pub(super) fn poll_events(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
+    ) -> Poll<Ended> {
         if let Phase::Ended(ended) = &self.phase {
             return Poll::Ready(ended.as_ref().clone());
         }
@@ -154,7 +174,7 @@ impl Channel {
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
-        on: &mut impl FnMut(Message<'_>, &mut Outbox) -> Result<(), Ended>,
+        on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         if !self.early.is_empty() {
             let mut early = std::mem::take(&mut self.early);
@@ -198,7 +218,7 @@ impl Channel {
         &mut self,
         cx: &mut Context<'_>,
         bytes: &mut [u8],
-        on: &mut impl FnMut(Message<'_>, &mut Outbox) -> Result<(), Ended>,
+        on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         let Channel { decoder, outbox, phase, .. } = self;
         let mut outcome = Ok(());
@@ -206,12 +226,14 @@ impl Channel {
             if outcome.is_err() {
                 return;
             }
-            match event {
-                Event::Text(text) => outcome = on(Message::Text(text), outbox).map_err(Stop::Refused),
-                Event::Binary(bytes) => outcome = on(Message::Binary(bytes), outbox).map_err(Stop::Refused),
-                Event::Ping(payload) if *phase == Phase::Open => outbox.answer(Opcode::Pong, payload),
-                Event::Ping(_) | Event::Pong(_) => {}
-                Event::Close { code, reason } => outcome = Err(Stop::Closed(code, reason.to_owned())),
+            if let Event::Ping(payload) = event
+                && *phase == Phase::Open
+            {
+                outbox.answer(Opcode::Pong, payload);
+            }
+            outcome = on(event, outbox).map_err(Stop::Refused);
+            if let (Ok(()), Event::Close { code, reason }) = (&outcome, event) {
+                outcome = Err(Stop::Closed(code, reason.to_owned()));
             }
         });
         match (outcome, fed) {
@@ -231,7 +253,7 @@ impl Channel {
                     "" => format!("the peer closed the WebSocket with code {given}"),
                     reason => format!("the peer closed the WebSocket with code {given}: {reason}"),
                 };
-                (code.unwrap_or(1000), Ended::failed(Failure::Closed(given), detail))
+                (given, Ended::failed(Failure::Closed(given), detail))
             }
             Stop::Violated(violation) => {
                 (violation.code(), Ended::failed(Failure::Protocol, violation.to_string()))
@@ -246,7 +268,7 @@ impl Channel {
             return ended;
         }
         if self.phase == Phase::Open {
-            self.outbox.push(Opcode::Close, &websocket::close_payload(code, ""));
+            self.outbox.push(Opcode::Close, &close_payload(code, ""));
         }
         let _ = self.flush(cx);
         let _ = Pin::new(&mut self.socket).poll_shutdown(cx);
@@ -271,7 +293,7 @@ impl Channel {
     }
 
     /// Writes until the kernel takes no more.
-    fn flush(&mut self, cx: &mut Context<'_>) -> Result<(), Ended> {
+    pub(super) fn flush(&mut self, cx: &mut Context<'_>) -> Result<(), Ended> {
         if self.outbox.is_empty() {
             return Ok(());
         }
@@ -297,6 +319,11 @@ impl Channel {
         }
         Ok(())
     }
+}
+
+/// A close frame's payload; none says 1005, which is never on the wire.
+fn close_payload(code: u16, reason: &str) -> Vec<u8> {
+    if code == 1005 { Vec::new() } else { websocket::close_payload(code, reason) }
 }
 
 /// Why a channel stops while the socket is still there.

@@ -19,7 +19,7 @@ use crate::net::{Alpn, Failed, Net, Origin, Socket};
 const MAX_HEAD: usize = 16 * 1024;
 
 /// The most headers in a response.
-const MAX_HEADERS: usize = 128;
+pub(super) const MAX_HEADERS: usize = 128;
 
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
@@ -39,11 +39,55 @@ pub struct ConnectRequest {
     pub max_message: usize,
 }
 
+/// Whether the server must choose one of the subprotocols offered, and no other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    Bound,
+    Free,
+}
+
+/// The answer to a handshake: all that was read, its head whole.
+pub(super) struct Answered {
+    pub(super) socket: Socket,
+    pub(super) bytes: Vec<u8>,
+    /// Bytes of the request.
+    pub(super) sent: u64,
+    pub(super) head: Result<Head, Failed>,
+}
+
 /// Connects and upgrades. The second value is the subprotocol the server chose.
 pub(super) async fn connect(
     net: &Net,
     request: &ConnectRequest,
 ) -> Result<(Channel, Option<Box<str>>), Failed> {
+    let Answered { mut socket, mut bytes, sent, head } = ask(net, request, Choice::Bound).await?;
+    match head? {
+        Head::Upgraded { end, subprotocol } => {
+            let early = bytes.split_off(end);
+            let received = bytes.len() as u64;
+            Ok((Channel::new(socket, request.max_message, early, sent, received), subprotocol))
+        }
+        Head::Refused { end, status } => {
+            let mut body = bytes.split_off(end);
+            if body.is_empty() {
+                body = what_is_there(&mut socket).await;
+            }
+            Err(refused(status, &body))
+        }
+    }
+}
+
+pub(super) fn refused(status: u16, body: &[u8]) -> Failed {
+    let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]).into_owned();
+    let detail = match body.trim() {
+        "" => format!("upgrade to WebSocket was answered with status {status}"),
+        body => format!("upgrade to WebSocket was answered with status {status}: {body}"),
+    };
+    Failed::new(Failure::HandshakeRefused(status), detail)
+}
+
+/// Connects, asks for the upgrade and reads the answer's head.
+pub(super) async fn ask(net: &Net, request: &ConnectRequest, choice: Choice) -> Result<Answered, Failed> {
     let key = random_key();
     let (head, offered) = request_head(request, &key)?;
     let mut socket = net.dial(&request.origin, Alpn::Http1).await?;
@@ -51,12 +95,15 @@ pub(super) async fn connect(
     socket.write_all(head.as_bytes()).await.map_err(lost)?;
     socket.flush().await.map_err(lost)?;
     let mut answer = Vec::with_capacity(1024);
-    let end = loop {
+    let sent = head.len() as u64;
+    let head = loop {
         if socket.read_buf(&mut answer).await.map_err(lost)? == 0 {
             return Err(cut_short(&answer));
         }
-        if let Some(end) = check(&answer, &key, &offered)? {
-            break end;
+        match check(&answer, &key, (choice == Choice::Bound).then_some(&offered)) {
+            Ok(Some(head)) => break Ok(head),
+            Ok(None) => {}
+            Err(failed) => break Err(failed),
         }
         if answer.len() > MAX_HEAD {
             return Err(Failed::protocol(format!(
@@ -64,25 +111,7 @@ pub(super) async fn connect(
             )));
         }
     };
-    match end {
-        Head::Upgraded { end, subprotocol } => {
-            let early = answer.split_off(end);
-            let received = answer.len() as u64;
-            Ok((Channel::new(socket, request.max_message, early, head.len() as u64, received), subprotocol))
-        }
-        Head::Refused { end, status } => {
-            let mut body = answer.split_off(end);
-            if body.is_empty() {
-                body = what_is_there(&mut socket).await;
-            }
-            let body = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]).into_owned();
-            let detail = match body.trim() {
-                "" => format!("upgrade to WebSocket was answered with status {status}"),
-                body => format!("upgrade to WebSocket was answered with status {status}: {body}"),
-            };
-            Err(Failed::new(Failure::HandshakeRefused(status), detail))
-        }
-    }
+    Ok(Answered { socket, bytes: answer, sent, head })
 }
 
 fn random_key() -> String {
@@ -143,13 +172,13 @@ fn push_header(head: &mut String, name: &str, value: &str) -> Result<(), Failed>
     Ok(())
 }
 
-enum Head {
+pub(super) enum Head {
     Upgraded { end: usize, subprotocol: Option<Box<str>> },
     Refused { end: usize, status: u16 },
 }
 
-/// Reads the response's head; None: it is not all there.
-fn check(answer: &[u8], key: &str, offered: &[String]) -> Result<Option<Head>, Failed> {
+/// Reads the response's head; None: it is not all there. Of the subprotocols `offered` one must be chosen, if they bind.
+fn check(answer: &[u8], key: &str, offered: Option<&Vec<String>>) -> Result<Option<Head>, Failed> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let end = match response.parse(answer) {
@@ -195,8 +224,10 @@ fn check(answer: &[u8], key: &str, offered: &[String]) -> Result<Option<Head>, F
     }
     let chosen = value("sec-websocket-protocol").map(|value| String::from_utf8_lossy(value.trim_ascii()));
     match &chosen {
-        None if !offered.is_empty() => wrong("choose one of the subprotocols offered, got none"),
-        Some(chosen) if !offered.iter().any(|offer| offer == chosen) => {
+        None if offered.is_some_and(|offered| !offered.is_empty()) => {
+            wrong("choose one of the subprotocols offered, got none")
+        }
+        Some(chosen) if offered.is_some_and(|offered| !offered.iter().any(|offer| offer == chosen)) => {
             wrong("choose one of the subprotocols offered, got another")
         }
         _ => Ok(Some(Head::Upgraded { end, subprotocol: chosen.map(|name| name.into_owned().into()) })),

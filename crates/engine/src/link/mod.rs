@@ -8,6 +8,7 @@
 
 mod channel;
 mod handshake;
+mod opened;
 mod poll;
 mod socketio;
 mod sse;
@@ -15,8 +16,10 @@ mod stomp;
 mod websocket;
 
 pub use handshake::ConnectRequest;
+pub use opened::{Answer, NotOpened};
 pub use poll::{PollLink, PollRequest};
 pub use socketio::{Recovery, SocketioLink, SocketioRequest};
+pub use sonagi_wire::websocket::Event as WebsocketEvent;
 pub use sse::{SseLink, SseRequest};
 pub use stomp::{StompBody, StompLink, StompRequest};
 pub use websocket::WebsocketLink;

@@ -172,7 +172,9 @@ fn a_peers_close_is_answered_and_reported_with_its_code() {
     local(async {
         let mut going_away = 1001_u16.to_be_bytes().to_vec();
         going_away.extend(b"bye");
-        for (payload, code, reply) in [(going_away, 1001, 1001_u16), (vec![], 1005, 1000)] {
+        for (payload, code, reply) in
+            [(going_away, 1001, 1001_u16.to_be_bytes().to_vec()), (vec![], 1005, vec![])]
+        {
             let (origin, mut heard) = overhearing(frame(Opcode::Close, &payload)).await;
             let mut link = open(&origin).await;
             let ended = link.ended().await;
@@ -180,7 +182,7 @@ fn a_peers_close_is_answered_and_reported_with_its_code() {
             assert_eq!(ended.detail.contains("bye"), code == 1001);
             assert_eq!(link.ended().await, ended, "and says so again");
             drop(link);
-            assert_eq!(heard.recv().await.unwrap(), [(0x88, reply.to_be_bytes().to_vec())]);
+            assert_eq!(heard.recv().await.unwrap(), [(0x88, reply)]);
         }
     });
 }

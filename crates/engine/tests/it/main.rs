@@ -5,6 +5,7 @@ mod http;
 mod http_kept;
 mod http_shared;
 mod link;
+mod link_events;
 mod link_handshake;
 mod link_poll;
 mod link_polling;

@@ -11,9 +11,11 @@ mod k6;
 mod loaded;
 mod metrics;
 mod own;
+mod socket;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod ws;
 
 use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
 use rquickjs::object::Property;
@@ -27,6 +29,7 @@ use crate::runtime::{Phase, Rejections, Vu, common, located};
 use crate::shard::Shard;
 pub(crate) use loaded::COMMON;
 use loaded::Loaded;
+pub(crate) use socket::Mails;
 
 pub(crate) use globals::globals;
 
@@ -41,7 +44,8 @@ pub(crate) struct Builtin {
 }
 
 /// All of them: one line adds one.
-const BUILTINS: &[Builtin] = &[k6::MODULE, http::MODULE, loaded::MODULE, metrics::MODULE, execution::MODULE];
+const BUILTINS: &[Builtin] =
+    &[k6::MODULE, http::MODULE, loaded::MODULE, metrics::MODULE, execution::MODULE, ws::MODULE];
 
 /// What modules keep of one user.
 pub(crate) struct Kept {
@@ -145,7 +149,7 @@ fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<
 }
 
 const DECLARE: [Declare; BUILTINS.len()] =
-    [declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>];
+    [declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>, declare::<5>];
 
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {

@@ -1,5 +1,8 @@
 //! Scripts that run: what they see, and how they end.
 
+mod peer;
+mod ws;
+
 use super::*;
 use crate::executor::Stop;
 use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
@@ -73,6 +76,15 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
     Seen { lines, samples, outcome }
 }
 
+impl Seen {
+    /// The values of a metric, in order.
+    fn values(&self, metric: &str) -> Vec<f64> {
+        let of_metric =
+            self.samples.iter().filter_map(|sample| sample.strip_prefix(metric)?.strip_prefix(' '));
+        of_metric.map(|rest| rest.split(' ').next().unwrap().parse().unwrap()).collect()
+    }
+}
+
 fn shown(registry: &Registry, sample: &Sample) -> String {
     let tags: Vec<String> = sample.tags.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("{} {} {}", registry.metric(sample.metric).name, sample.value, tags.join(" ")).trim().to_owned()
@@ -86,6 +98,9 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
             return;
         }
         let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        if peer::is_asked(&request) {
+            return peer::serve(pipe, &request).await;
+        }
         let answer = match request.split(' ').nth(1) {
             Some("/away") => "HTTP/1.1 302 Found\r\nLocation: /there\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n".to_owned(),
             Some("/json") => {

@@ -131,7 +131,7 @@ impl Vu {
     }
 
     /// Whether what it began was cut off.
-    pub(super) fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted.get()
     }
 

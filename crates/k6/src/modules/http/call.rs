@@ -197,7 +197,7 @@ fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<(Str
 }
 
 /// A header's name with a capital after every dash; one that is no token stays as it is.
-pub(super) fn canonical(name: &str) -> String {
+pub(in crate::modules) fn canonical(name: &str) -> String {
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
         return name.to_owned();
     }

@@ -1,0 +1,184 @@
+//! How a script wants a WebSocket opened.
+
+use rquickjs::{Coerced, Ctx, Exception, Object, Value};
+use sonagi_engine::http::Jar;
+use sonagi_engine::link::{Answer, ConnectRequest, NotOpened, WebsocketLink};
+use sonagi_engine::net::{Failed, Origin};
+use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::ending;
+use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::http::canonical;
+use crate::modules::tags::given_tags;
+use crate::runtime::{Opaque, Vu, opaque_in};
+
+/// How long a handshake may take.
+const PATIENCE_NS: i64 = 60_000_000_000;
+
+/// The largest message taken: what a script could not hold it need not get.
+const MAX_MESSAGE: usize = 64 << 20;
+
+/// A WebSocket that is to be.
+#[derive(Clone)]
+pub(in crate::modules) struct Wanted {
+    pub(in crate::modules) url: String,
+    /// Names as Go writes them.
+    headers: Vec<(String, String)>,
+    pub(in crate::modules) subprotocols: Vec<String>,
+    jar: Rc<RefCell<Jar>>,
+    pub(in crate::modules) tags: Tags,
+}
+
+/// Why there is none: what the server answered, if it did, and the error in words.
+pub(in crate::modules) struct Refused {
+    pub(in crate::modules) answer: Option<Answer>,
+    pub(in crate::modules) error: String,
+}
+
+impl Wanted {
+    /// With the user's own jar and tags.
+    pub(in crate::modules) fn new(vu: &Rc<Vu>, url: &str) -> Wanted {
+        let jar = Rc::clone(&*vu.kept.http.jar.borrow());
+        Wanted { url: url.to_owned(), headers: Vec::new(), subprotocols: Vec::new(), jar, tags: vu.tags() }
+    }
+
+    /// Takes the script's parameters; a name that is none of them is refused where `all` are to be known.
+    pub(in crate::modules) fn take<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        params: &Object<'js>,
+        all: bool,
+    ) -> rquickjs::Result<()> {
+        for pair in params.props::<String, Value<'js>>() {
+            let (name, value) = pair?;
+            match name.as_str() {
+                "headers" => {
+                    for pair in
+                        value.as_object().into_iter().flat_map(Object::props::<String, Coerced<String>>)
+                    {
+                        let (name, value) = pair?;
+                        let name = canonical(&name);
+                        self.headers.retain(|(own, _)| *own != name);
+                        self.headers.push((name, value.0));
+                    }
+                }
+                "tags" => self.tags = given_tags(ctx, &self.tags, Some(&value))?,
+                "jar" => {
+                    if let Some(Opaque::Jar(jar)) = value.as_object().and_then(opaque_in) {
+                        self.jar = jar;
+                    }
+                }
+                // Messages go unpacked: the server is not offered what it may refuse anyway.
+                "compression" => match value.get::<Coerced<String>>()?.0.trim() {
+                    "deflate" => {}
+                    "" if !all => {}
+                    other => {
+                        let what = format!("compression must be 'deflate', got '{other}'");
+                        return Err(Exception::throw_message(ctx, &what));
+                    }
+                },
+                other if all => {
+                    let what = format!(
+                        "a WebSocket has no option '{other}'; it has headers, tags, jar, compression"
+                    );
+                    return Err(Exception::throw_message(ctx, &what));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens it, and tells what that took: the tags say then how it went.
+    pub(in crate::modules) async fn open(
+        &mut self,
+        vu: &Rc<Vu>,
+        begun: At,
+    ) -> Result<(WebsocketLink, Answer), Refused> {
+        let place = self.place();
+        let opened = match &place {
+            Ok((origin, path)) => self.shake(vu, origin, path, begun).await,
+            Err(failed) => Err(failed.clone().into()),
+        };
+        let took = vu.now().since(begun);
+        let answer = match &opened {
+            Ok((_, answer)) => Some(answer),
+            Err(not_opened) => not_opened.answer.as_ref(),
+        };
+        if let (Some(answer), Ok((origin, path))) = (answer, &place) {
+            self.jar.borrow_mut().keep(origin, path, &answer.headers);
+            let status = answer.status.to_string();
+            let subprotocol = answer.headers.get("sec-websocket-protocol").unwrap_or_default();
+            let subprotocol = String::from_utf8_lossy(subprotocol);
+            self.tags =
+                self.tags.with_system(&[(SystemTag::Status, &status), (SystemTag::Subproto, &subprotocol)]);
+        }
+        if let Ok((origin, _)) = &place
+            && origin.host.parse::<std::net::IpAddr>().is_ok()
+        {
+            self.tags = self.tags.with_system(&[(SystemTag::Ip, &origin.host)]);
+        }
+        vu.shard.observe_at(builtin::WS_SESSIONS, 1.0, &self.tags, begun);
+        vu.shard.observe_at(builtin::WS_CONNECTING, took as f64 / 1e6, &self.tags, begun);
+        opened.map_err(|not_opened| {
+            vu.kept.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
+            let origin = place.as_ref().ok().map(|(origin, _)| origin);
+            Refused { error: ending::not_opened(&not_opened.failed, origin), answer: not_opened.answer }
+        })
+    }
+
+    fn place(&self) -> Result<(Origin, String), Failed> {
+        let is_websocket = self.url.starts_with("ws://") || self.url.starts_with("wss://");
+        let malformed = || Failed::new(Failure::Template, "malformed ws or wss URL");
+        if is_websocket { Origin::parse(&self.url).map_err(|_| malformed()) } else { Err(malformed()) }
+    }
+
+    async fn shake(
+        &self,
+        vu: &Rc<Vu>,
+        origin: &Origin,
+        path: &str,
+        begun: At,
+    ) -> Result<(WebsocketLink, Answer), NotOpened> {
+        let mut headers = self.headers.clone();
+        let has = |name: &str| self.headers.iter().any(|(own, _)| own == name);
+        if let Some(agent) = vu.shard.common.options.user_agent.as_ref().filter(|_| !has("User-Agent")) {
+            headers.push(("User-Agent".to_owned(), agent.clone()));
+        }
+        let cookies = self.cookies(origin, path);
+        if !cookies.is_empty() && !has("Cookie") {
+            headers.push(("Cookie".to_owned(), cookies));
+        }
+        let request = ConnectRequest {
+            origin: origin.clone(),
+            path: path.to_owned(),
+            headers,
+            subprotocols: self.subprotocols.clone(),
+            max_message: MAX_MESSAGE,
+        };
+        tokio::select! {
+            biased;
+            opened = WebsocketLink::open(&vu.shard.net, &request) => opened,
+            () = vu.clock().sleep_until(begun.plus(PATIENCE_NS)) => {
+                Err(Failed::new(Failure::HandshakeTimeout, "handshake took too long").into())
+            }
+        }
+    }
+
+    /// The jar's, as Go writes them: a value with a blank or a comma is quoted.
+    fn cookies(&self, origin: &Origin, path: &str) -> String {
+        let jar = self.jar.borrow();
+        let mut cookies = String::new();
+        for (name, value) in jar.pairs(origin, path) {
+            let quote = if value.contains([' ', ',']) { "\"" } else { "" };
+            let semicolon = if cookies.is_empty() { "" } else { "; " };
+            for part in [semicolon, name, "=", quote, value, quote] {
+                cookies.push_str(part);
+            }
+        }
+        cookies
+    }
+}

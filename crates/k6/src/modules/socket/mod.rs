@@ -1,0 +1,11 @@
+//! What all real-time modules have in common: how a WebSocket is opened for a script, messages on their way to it, and the
+//! words for how a connection ended.
+
+mod ending;
+mod handshake;
+mod mail;
+
+pub(super) use ending::Ending;
+pub(super) use handshake::{Refused, Wanted};
+pub(crate) use mail::Mails;
+pub(super) use mail::{Item, Mail};

@@ -1,0 +1,357 @@
+//! One open socket: what its script says to it, and what it tells its script.
+
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Persistent, Type, Value};
+use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
+use sonagi_measure::At;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::GOING_AWAY;
+use super::timers::Timers;
+use crate::metrics::{Tags, builtin};
+use crate::modules::socket::{Ending, Item, Mail};
+use crate::runtime::{Source, Vu};
+
+/// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
+const FLUSHED: usize = 64 << 10;
+const MOST_UNSENT: usize = 1 << 20;
+
+/// How long the last words may take to leave.
+const PATIENCE_NS: i64 = 10_000_000_000;
+
+/// What handlers are set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum On {
+    Open,
+    Message,
+    BinaryMessage,
+    Ping,
+    Pong,
+    Close,
+    Error,
+}
+
+impl On {
+    fn named(name: &str) -> Option<On> {
+        Some(match name {
+            "open" => On::Open,
+            "message" => On::Message,
+            "binaryMessage" => On::BinaryMessage,
+            "ping" => On::Ping,
+            "pong" => On::Pong,
+            "close" => On::Close,
+            "error" => On::Error,
+            _ => return None,
+        })
+    }
+}
+
+/// A socket from its handshake to its end.
+pub(super) struct Session {
+    link: RefCell<WebsocketLink>,
+    tags: Tags,
+    handlers: RefCell<Vec<(On, Persistent<Function<'static>>)>>,
+    /// Counts up with every handler.
+    revision: Cell<u32>,
+    pub(super) timers: Timers,
+    mail: RefCell<Option<Mail>>,
+    ended: RefCell<Option<Ended>>,
+    /// Pings nobody has answered yet.
+    pings: RefCell<Vec<(u32, At)>>,
+    next_ping: Cell<u32>,
+    /// The script, or what happened to it, has closed it: nothing more is told.
+    is_shut: Cell<bool>,
+    is_left: Cell<bool>,
+}
+
+/// The handlers of messages while a mail is read.
+struct Readers<'js> {
+    revision: u32,
+    text: Vec<Function<'js>>,
+    binary: Vec<Function<'js>>,
+}
+
+impl Session {
+    pub(super) fn new(link: WebsocketLink, tags: Tags) -> Rc<Session> {
+        Rc::new(Session {
+            link: RefCell::new(link),
+            tags,
+            handlers: RefCell::default(),
+            revision: Cell::new(0),
+            timers: Timers::default(),
+            mail: RefCell::default(),
+            ended: RefCell::default(),
+            pings: RefCell::default(),
+            next_ping: Cell::new(0),
+            is_shut: Cell::new(false),
+            is_left: Cell::new(false),
+        })
+    }
+
+    pub(super) fn on<'js>(&self, ctx: &Ctx<'js>, event: &str, handler: &Value<'js>) {
+        if let (Some(on), Some(handler), false) =
+            (On::named(event), handler.as_function(), self.is_left.get())
+        {
+            self.handlers.borrow_mut().push((on, Persistent::save(ctx, handler.clone())));
+            self.revision.set(self.revision.get() + 1);
+        }
+    }
+
+    /// Sends a text: any value's, nothing for null and undefined.
+    pub(super) fn send<'js>(&self, ctx: &Ctx<'js>, message: Option<&Value<'js>>) -> rquickjs::Result<()> {
+        match message.filter(|message| !message.is_null() && !message.is_undefined()) {
+            Some(message) => {
+                let text = message.get::<Coerced<String>>()?.0;
+                self.say(ctx, |link| link.send_text(&text))
+            }
+            None => self.say(ctx, |link| link.send_text("")),
+        }
+    }
+
+    pub(super) fn send_binary<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        message: Option<&Value<'js>>,
+    ) -> rquickjs::Result<()> {
+        let wrong = |what: &str| Exception::throw_message(ctx, what);
+        let Some(message) = message else { return Err(wrong("missing argument, expected ArrayBuffer")) };
+        let buffer = message.as_object().and_then(|object| ArrayBuffer::from_object(object.clone()));
+        match buffer.as_ref().and_then(ArrayBuffer::as_bytes) {
+            Some(bytes) => self.say(ctx, |link| link.send_binary(bytes)),
+            None => Err(wrong(&format!("expected ArrayBuffer as argument, received: {}", kind(message)))),
+        }
+    }
+
+    fn say(&self, ctx: &Ctx<'_>, what: impl FnOnce(&mut WebsocketLink)) -> rquickjs::Result<()> {
+        let vu = Vu::of(ctx);
+        if self.is_shut.get() {
+            self.fail(ctx, "websocket: close sent")?;
+        } else {
+            what(&mut self.link.borrow_mut());
+            if self.link.borrow().unsent() > FLUSHED {
+                let _ = self.link.borrow_mut().poll_flush(&mut Context::from_waker(Waker::noop()));
+                if self.link.borrow().unsent() > MOST_UNSENT {
+                    vu.wait(ctx, |cx| self.link.borrow_mut().poll_flush(cx))?;
+                }
+            }
+        }
+        vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags);
+        Ok(())
+    }
+
+    pub(super) fn ping(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        if self.is_shut.get() {
+            return self.fail(ctx, "websocket: close sent");
+        }
+        let number = self.next_ping.replace(self.next_ping.get() + 1);
+        self.link.borrow_mut().send_ping(number.to_string().as_bytes());
+        self.pings.borrow_mut().push((number, Vu::of(ctx).now()));
+        Ok(())
+    }
+
+    /// Tells the script what comes until the socket is over.
+    pub(super) fn run(self: &Rc<Self>, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        self.tell(ctx, On::Open, ())?;
+        while !self.is_shut.get() {
+            vu.wait(ctx, |cx| self.poll(vu, cx))?;
+            let close = self.read(ctx, vu)?;
+            if self.is_shut.get() {
+                break;
+            }
+            if let Some(ended) = self.ended.take() {
+                self.over(ctx, vu, &Ending::of(close, &ended))?;
+            } else if let Some(function) = self.timers.due(vu.now()) {
+                function.restore(ctx)?.call::<_, Value<'_>>(())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `Ready`: something is to be told.
+    fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut mail = self.mail.borrow_mut();
+        let driven = {
+            let clock = || vu.now();
+            let mut scratch = vu.shard.scratch.borrow_mut();
+            let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
+            let on =
+                |event: WebsocketEvent<'_>| mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+            self.link.borrow_mut().poll_events(cx, &mut env, on)
+        };
+        if let Poll::Ready(ended) = driven {
+            self.ended.replace(Some(ended));
+            return Poll::Ready(());
+        }
+        if mail.is_some() { Poll::Ready(()) } else { self.timers.poll(vu, cx) }
+    }
+
+    /// Hands the mail over; the peer's close frame, if there was one.
+    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Option<(Option<u16>, String)>> {
+        let Some(mut mail) = self.mail.take() else { return Ok(None) };
+        let at = vu.now();
+        let mut readers = self.readers(ctx)?;
+        let mut close = None;
+        let mut outcome = Ok(());
+        while outcome.is_ok() && !self.is_shut.get() {
+            if readers.revision != self.revision.get() {
+                readers = self.readers(ctx)?;
+            }
+            let Some(item) = mail.read() else { break };
+            outcome = match item {
+                Item::Text(text) => {
+                    vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &self.tags, at);
+                    readers.text.iter().try_for_each(|reader| reader.call::<_, ()>((text,)))
+                }
+                Item::Binary(bytes) => {
+                    vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &self.tags, at);
+                    readers.binary.iter().try_for_each(|reader| {
+                        reader.call::<_, ()>((ArrayBuffer::new_copy(ctx.clone(), bytes)?,))
+                    })
+                }
+                Item::Ping => self.tell(ctx, On::Ping, ()),
+                Item::Pong(payload) => {
+                    self.answered(vu, payload, at);
+                    self.tell(ctx, On::Pong, ())
+                }
+                Item::Close(code, reason) => {
+                    close = Some((code, reason.to_owned()));
+                    Ok(())
+                }
+            };
+        }
+        vu.shard.mails.put_back(mail);
+        outcome.map(|()| close)
+    }
+
+    fn readers<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Readers<'js>> {
+        let (text, binary) = (self.handlers_of(ctx, On::Message)?, self.handlers_of(ctx, On::BinaryMessage)?);
+        Ok(Readers { revision: self.revision.get(), text, binary })
+    }
+
+    fn handlers_of<'js>(&self, ctx: &Ctx<'js>, on: On) -> rquickjs::Result<Vec<Function<'js>>> {
+        let handlers = self.handlers.borrow();
+        handlers
+            .iter()
+            .filter(|(own, _)| *own == on)
+            .map(|(_, handler)| handler.clone().restore(ctx))
+            .collect()
+    }
+
+    fn tell<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        on: On,
+        given: impl rquickjs::function::IntoArgs<'js> + Clone,
+    ) -> rquickjs::Result<()> {
+        let handlers = self.handlers_of(ctx, on)?;
+        handlers.iter().try_for_each(|handler| handler.call::<_, Value<'js>>(given.clone()).map(drop))
+    }
+
+    /// The error event; its `error()` gives the text.
+    fn fail(&self, ctx: &Ctx<'_>, text: &str) -> rquickjs::Result<()> {
+        let error = Object::new(ctx.clone())?;
+        let own = text.to_owned();
+        error.set("error", Function::new(ctx.clone(), move || own.clone())?)?;
+        self.tell(ctx, On::Error, (error,))
+    }
+
+    /// How long a ping took, when its pong comes.
+    fn answered(&self, vu: &Vu, payload: &[u8], at: At) {
+        let mut pings = self.pings.borrow_mut();
+        let number = std::str::from_utf8(payload).ok().and_then(|text| text.parse::<u32>().ok());
+        if let Some(place) = pings.iter().position(|(own, _)| Some(*own) == number) {
+            let (_, sent) = pings.remove(place);
+            vu.shard.observe_at(builtin::WS_PING, at.since(sent) as f64 / 1e6, &self.tags, at);
+        }
+    }
+
+    /// It is over, and nobody here meant it to be.
+    fn over(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, ending: &Ending) -> rquickjs::Result<()> {
+        if let Some(error) = ending.error() {
+            self.fail(ctx, &error)?;
+        }
+        let code = if let Ending::Closed(code, _) = ending { *code } else { GOING_AWAY };
+        self.shut(ctx, vu, code)
+    }
+
+    /// Says goodbye, and tells the script; the second time nothing.
+    pub(super) fn shut(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, code: u16) -> rquickjs::Result<()> {
+        if self.is_shut.replace(true) {
+            return Ok(());
+        }
+        self.timers.end();
+        self.part(vu, code);
+        self.tell(ctx, On::Close, (code,))
+    }
+
+    /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with something unread
+    /// is reset, and a reset may overtake the goodbye.
+    fn part(&self, vu: &Rc<Vu>, code: u16) {
+        self.link.borrow_mut().close(code, "");
+        let _ = self.drop_what_comes(vu, &mut Context::from_waker(Waker::noop()));
+    }
+
+    /// `Ready` when nothing is left to say or nobody listens.
+    fn drop_what_comes(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        let clock = || vu.now();
+        let mut scratch = vu.shard.scratch.borrow_mut();
+        let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
+        let mut link = self.link.borrow_mut();
+        if link.poll_events(cx, &mut env, |_| {}).is_ready() {
+            return Poll::Ready(());
+        }
+        link.poll_flush(cx)
+    }
+
+    /// The script is done with it: what it said leaves, and all it gave is let go of.
+    pub(super) fn leave(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        self.is_left.set(true);
+        self.timers.end();
+        self.handlers.take();
+        if let Some(mail) = self.mail.take() {
+            vu.shard.mails.put_back(mail);
+        }
+        if !self.is_shut.replace(true) {
+            self.part(vu, GOING_AWAY);
+        }
+        let mut outcome = Ok(());
+        if self.link.borrow().unsent() > 0 && !vu.is_interrupted() {
+            let patience = vu.clock().sleep_until(vu.now().plus(PATIENCE_NS));
+            let gone = std::future::poll_fn(|cx| self.drop_what_comes(vu, cx));
+            outcome = vu.wait_for(ctx, async {
+                tokio::select! { () = gone => {}, () = patience => {} }
+            });
+        }
+        let (sent, received) = self.link.borrow_mut().take_bytes();
+        vu.kept.traffic.add(sent, received);
+        outcome
+    }
+}
+
+/// What a value is called that is no bytes.
+fn kind(value: &Value<'_>) -> String {
+    let known = match value.type_of() {
+        Type::String => "String",
+        Type::Int | Type::Float => "Number",
+        Type::Bool => "Boolean",
+        Type::Null => "null",
+        Type::Undefined => "undefined",
+        _ => "Object",
+    };
+    let constructor = value.as_object().and_then(|object| object.get::<_, Object<'_>>("constructor").ok());
+    constructor.and_then(|own| own.get("name").ok()).unwrap_or_else(|| known.to_owned())
+}
+
+impl Source for Session {
+    /// While the script waits for something else, what it said leaves; what comes waits for it.
+    fn poll(&self, _: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_left.get() {
+            return Poll::Ready(());
+        }
+        let _ = self.link.borrow_mut().poll_flush(cx);
+        Poll::Pending
+    }
+
+    fn end(&self, _: &Rc<Vu>) {}
+}

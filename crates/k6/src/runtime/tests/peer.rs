@@ -1,0 +1,112 @@
+//! A WebSocket server for scripts: it echoes, and does what it is told.
+//!
+//! | path | what it does |
+//! |---|---|
+//! | `/refuse` | answers 403 with a body |
+//! | `/hangup` | ends the connection |
+//! | `/greet` | says `welcome` along with the upgrade |
+//! | any other | echoes what is no command |
+
+use sonagi_engine::link::WebsocketEvent;
+use sonagi_wire::websocket::{Decoder, Opcode, Role, accept_key, close_payload, encode};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+/// Whether this asks for an upgrade.
+pub(super) fn is_asked(request: &str) -> bool {
+    header(request, "upgrade").is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
+}
+
+fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
+    request.lines().find_map(|line| {
+        let (own, value) = line.split_once(':')?;
+        own.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
+}
+
+/// Answers the upgrade and lives to the connection's end.
+pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    match path {
+        "/refuse" => {
+            let answer = "HTTP/1.1 403 No\r\nX-Why: because\r\nContent-Length: 4\r\n\r\nwhy?";
+            let _ = pipe.write_all(answer.as_bytes()).await;
+            return;
+        }
+        "/hangup" => return,
+        _ => {}
+    }
+    let mut out =
+        Vec::from("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n");
+    let accept = accept_key(header(request, "sec-websocket-key").unwrap_or_default());
+    out.extend(format!("Sec-WebSocket-Accept: {accept}\r\nSet-Cookie: from=shake\r\nx-own: 1\r\n").bytes());
+    if let Some(offered) = header(request, "sec-websocket-protocol") {
+        let chosen = offered.split(',').next().unwrap_or_default();
+        out.extend(format!("Sec-WebSocket-Protocol: {chosen}\r\n").bytes());
+    }
+    out.extend(b"\r\n");
+    if path == "/greet" {
+        encode(Opcode::Text, b"welcome", None, &mut out);
+    }
+    if path.starts_with("/headers") {
+        encode(Opcode::Text, request.as_bytes(), None, &mut out);
+    }
+    let mut decoder = Decoder::new(Role::Server, 1 << 20);
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        if pipe.write_all(&out).await.is_err() {
+            return;
+        }
+        out.clear();
+        let Ok(read @ 1..) = pipe.read(&mut buffer).await else { return };
+        let mut goes_on = true;
+        let _ = decoder.feed(&mut buffer[..read], |event| goes_on &= answer(event, &mut out));
+        if !goes_on {
+            let _ = pipe.write_all(&out).await;
+            return;
+        }
+    }
+}
+
+/// False: the connection is over.
+fn answer(event: WebsocketEvent<'_>, out: &mut Vec<u8>) -> bool {
+    match event {
+        WebsocketEvent::Text(text) => return obey(text, out),
+        WebsocketEvent::Binary(bytes) => encode(Opcode::Binary, bytes, None, out),
+        WebsocketEvent::Ping(payload) => encode(Opcode::Pong, payload, None, out),
+        WebsocketEvent::Pong(payload) => {
+            encode(
+                Opcode::Text,
+                format!("ponged {}", String::from_utf8_lossy(payload)).as_bytes(),
+                None,
+                out,
+            );
+        }
+        WebsocketEvent::Close { code, reason } => {
+            let payload = code.map_or_else(Vec::new, |code| close_payload(code, reason));
+            encode(Opcode::Close, &payload, None, out);
+            return false;
+        }
+    }
+    true
+}
+
+fn obey(text: &str, out: &mut Vec<u8>) -> bool {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    match word {
+        "bye" => {
+            let (code, reason) = rest.split_once(' ').unwrap_or((rest, ""));
+            encode(Opcode::Close, &close_payload(code.parse().unwrap(), reason), None, out);
+        }
+        "leave" => encode(Opcode::Close, b"", None, out),
+        "drop" => return false,
+        "broken" => out.extend([0x83, 0]),
+        "ping" => encode(Opcode::Ping, rest.as_bytes(), None, out),
+        "many" => {
+            for number in 0..rest.parse().unwrap() {
+                encode(Opcode::Text, format!("word {number}").as_bytes(), None, out);
+            }
+        }
+        _ => encode(Opcode::Text, text.as_bytes(), None, out),
+    }
+    true
+}
