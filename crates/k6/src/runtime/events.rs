@@ -74,7 +74,6 @@ impl Events {
     }
 
     /// A socket is open.
-    #[expect(dead_code, reason = "the modules with sockets are being built")]
     pub(crate) fn add(&self, source: Rc<dyn Source>) {
         self.sources.borrow_mut().push(source);
     }

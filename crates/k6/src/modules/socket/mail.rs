@@ -95,7 +95,8 @@ impl Mail {
     }
 
     /// Whether all of it was read.
-    pub(in crate::modules) fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    fn is_empty(&self) -> bool {
         self.next == self.marks.len()
     }
 
