@@ -74,7 +74,6 @@ impl Events {
     }
 
     /// A socket is open.
-    #[expect(dead_code, reason = "the modules with sockets are being built")]
     pub(crate) fn add(&self, source: Rc<dyn Source>) {
         self.sources.borrow_mut().push(source);
     }
@@ -99,6 +98,11 @@ impl Events {
             || !self.jobs.borrow().is_empty()
             || !self.timers.borrow().due.is_empty()
             || !self.sources.borrow().is_empty()
+    }
+
+    /// Whether a job waits.
+    pub(super) fn has_jobs(&self) -> bool {
+        !self.jobs.borrow().is_empty()
     }
 
     /// The next job, if one waits.

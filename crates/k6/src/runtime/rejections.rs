@@ -48,6 +48,10 @@ impl Rejections {
         Ok(())
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     /// They were dealt with otherwise, or the iteration is over.
     pub(crate) fn forget(&self) {
         self.0.take();

@@ -99,6 +99,11 @@ impl Mail {
         self.next == self.marks.len()
     }
 
+    /// Its size, read or not.
+    pub(in crate::modules) fn bytes(&self) -> usize {
+        self.text.len() + self.bytes.len()
+    }
+
     fn clear(&mut self) {
         self.marks.clear();
         self.text.clear();
