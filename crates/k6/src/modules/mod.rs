@@ -15,6 +15,7 @@ mod socket;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod websockets;
 mod ws;
 
 use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
@@ -44,8 +45,15 @@ pub(crate) struct Builtin {
 }
 
 /// All of them: one line adds one.
-const BUILTINS: &[Builtin] =
-    &[k6::MODULE, http::MODULE, loaded::MODULE, metrics::MODULE, execution::MODULE, ws::MODULE];
+const BUILTINS: &[Builtin] = &[
+    k6::MODULE,
+    http::MODULE,
+    loaded::MODULE,
+    metrics::MODULE,
+    execution::MODULE,
+    ws::MODULE,
+    websockets::MODULE,
+];
 
 /// What modules keep of one user.
 pub(crate) struct Kept {
@@ -149,7 +157,7 @@ fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<
 }
 
 const DECLARE: [Declare; BUILTINS.len()] =
-    [declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>, declare::<5>];
+    [declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>, declare::<5>, declare::<6>];
 
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {

@@ -100,6 +100,11 @@ impl Events {
             || !self.sources.borrow().is_empty()
     }
 
+    /// Whether a job waits.
+    pub(super) fn has_jobs(&self) -> bool {
+        !self.jobs.borrow().is_empty()
+    }
+
     /// The next job, if one waits.
     pub(crate) fn take(&self) -> Option<Job> {
         self.jobs.borrow_mut().pop_front()

@@ -174,6 +174,11 @@ impl Machine {
             if self.vu.is_aborted() {
                 return Ok(None);
             }
+            if promise.as_ref().is_some_and(|promise| promise.state() == PromiseState::Rejected) {
+                // That promises it is made of were rejected with it goes without saying.
+                self.vu.kept.rejections.forget();
+                break;
+            }
             self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
             if let Some(job) = self.vu.events.take() {
                 job(ctx)?;

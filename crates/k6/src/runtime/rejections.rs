@@ -63,6 +63,10 @@ impl Rejections {
         self.was_raised.take()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.borrow().is_empty()
+    }
+
     /// They were dealt with otherwise, or the iteration is over.
     pub(crate) fn forget(&self) {
         self.waiting.take();

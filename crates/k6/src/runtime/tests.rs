@@ -1,6 +1,7 @@
 //! Scripts that run: what they see, and how they end.
 
 mod peer;
+mod websockets;
 mod ws;
 
 use super::*;
@@ -23,6 +24,8 @@ pub(crate) struct Seen {
     /// Every sample: metric, value, tags.
     pub(crate) samples: Vec<String>,
     pub(crate) outcome: Result<Option<String>, Thrown>,
+    /// Bytes sent and received.
+    traffic: (u64, u64),
 }
 
 /// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
@@ -32,7 +35,7 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
     let said: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = Rc::clone(&said);
     let tasks = tokio::task::LocalSet::new();
-    let (outcome, samples) = tasks.block_on(&runtime, async move {
+    let (outcome, samples, traffic) = tasks.block_on(&runtime, async move {
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
         let registry = Arc::new(Registry::new());
@@ -70,10 +73,11 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
         };
         driver.abort();
         let samples = shard.sampler.borrow_mut().take().samples;
-        (outcome, samples.iter().map(|sample| shown(&registry, sample)).collect())
+        let samples = samples.iter().map(|sample| shown(&registry, sample)).collect();
+        (outcome, samples, user.vu.kept.traffic.take())
     });
     let lines = said.take();
-    Seen { lines, samples, outcome }
+    Seen { lines, samples, outcome, traffic }
 }
 
 impl Seen {

@@ -183,8 +183,17 @@ impl Vu {
     }
 
     /// Whether it has ended the test.
-    pub(super) fn is_aborted(&self) -> bool {
+    pub(crate) fn is_aborted(&self) -> bool {
         self.kept.aborted.borrow().is_some()
+    }
+
+    /// Whether who has a lot to tell the script must stop for now: a reaction of a promise was due (it has run), a rejection is
+    /// to be raised, another job waits, or the test is over.
+    pub(crate) fn is_awaited(&self, ctx: &Ctx<'_>) -> bool {
+        self.is_aborted()
+            || ctx.execute_pending_job()
+            || !self.kept.rejections.is_empty()
+            || self.events.has_jobs()
     }
 
     /// Called while the script computes: true ends it. A script that computes for long gives others a turn.

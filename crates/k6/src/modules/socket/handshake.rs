@@ -1,6 +1,6 @@
 //! How a script wants a WebSocket opened.
 
-use rquickjs::{Coerced, Ctx, Exception, Object, Value};
+use rquickjs::{Coerced, Ctx, Object, Value};
 use sonagi_engine::http::Jar;
 use sonagi_engine::link::{Answer, ConnectRequest, NotOpened, WebsocketLink};
 use sonagi_engine::net::{Failed, Origin};
@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use super::ending;
 use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::go_error;
 use crate::modules::http::canonical;
 use crate::modules::tags::given_tags;
 use crate::runtime::{Opaque, Vu, opaque_in};
@@ -37,6 +38,9 @@ pub(in crate::modules) struct Refused {
     pub(in crate::modules) answer: Option<Answer>,
     pub(in crate::modules) error: String,
 }
+
+/// What came of it.
+pub(in crate::modules) type Opened = Result<(WebsocketLink, Answer), Refused>;
 
 impl Wanted {
     /// With the user's own jar and tags.
@@ -77,14 +81,14 @@ impl Wanted {
                     "" if !all => {}
                     other => {
                         let what = format!("compression must be 'deflate', got '{other}'");
-                        return Err(Exception::throw_message(ctx, &what));
+                        return Err(go_error(ctx, &what));
                     }
                 },
                 other if all => {
                     let what = format!(
                         "a WebSocket has no option '{other}'; it has headers, tags, jar, compression"
                     );
-                    return Err(Exception::throw_message(ctx, &what));
+                    return Err(go_error(ctx, &what));
                 }
                 _ => {}
             }
@@ -93,11 +97,7 @@ impl Wanted {
     }
 
     /// Opens it, and tells what that took: the tags say then how it went.
-    pub(in crate::modules) async fn open(
-        &mut self,
-        vu: &Rc<Vu>,
-        begun: At,
-    ) -> Result<(WebsocketLink, Answer), Refused> {
+    pub(in crate::modules) async fn open(&mut self, vu: &Rc<Vu>, begun: At) -> Opened {
         let place = self.place();
         let opened = match &place {
             Ok((origin, path)) => self.shake(vu, origin, path, begun).await,

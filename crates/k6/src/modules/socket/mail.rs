@@ -95,9 +95,13 @@ impl Mail {
     }
 
     /// Whether all of it was read.
-    #[cfg(test)]
-    fn is_empty(&self) -> bool {
+    pub(in crate::modules) fn is_empty(&self) -> bool {
         self.next == self.marks.len()
+    }
+
+    /// Its size, read or not.
+    pub(in crate::modules) fn bytes(&self) -> usize {
+        self.text.len() + self.bytes.len()
     }
 
     fn clear(&mut self) {

@@ -4,8 +4,10 @@
 mod ending;
 mod handshake;
 mod mail;
+mod pings;
 
 pub(super) use ending::Ending;
-pub(super) use handshake::{Refused, Wanted};
+pub(super) use handshake::{Opened, Refused, Wanted};
 pub(crate) use mail::Mails;
 pub(super) use mail::{Item, Mail};
+pub(super) use pings::Pings;

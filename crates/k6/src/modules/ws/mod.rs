@@ -4,14 +4,14 @@ mod session;
 mod timers;
 
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Value};
+use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_engine::link::Answer;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::Builtin;
 use super::http::canonical;
 use super::socket::{Refused, Wanted};
+use super::{Builtin, go_error};
 use crate::metrics::{SystemTag, builtin};
 use crate::runtime::{Phase, Vu};
 use session::Session;
@@ -32,7 +32,7 @@ fn connect<'js>(
     given: Rest<Value<'js>>,
 ) -> rquickjs::Result<Object<'js>> {
     let vu = Vu::of(&ctx);
-    let wrong = |what: &str| Exception::throw_message(&ctx, what);
+    let wrong = |what: &str| go_error(&ctx, what);
     if vu.phase.get() == Phase::Init {
         return Err(wrong("using websockets in the init context is not supported"));
     }
@@ -81,7 +81,8 @@ fn lived<'js>(
     let outcome = match outcome {
         Err(rquickjs::Error::Exception) => {
             let thrown = ctx.catch();
-            let closed = if vu.is_interrupted() { Ok(()) } else { session.shut(ctx, vu, GOING_AWAY) };
+            let is_cut = vu.is_interrupted() || vu.is_aborted();
+            let closed = if is_cut { Ok(()) } else { session.shut(ctx, vu, GOING_AWAY) };
             closed.and_then(|()| Err(ctx.throw(thrown)))
         }
         outcome => outcome.and_then(|()| session.shut(ctx, vu, GOING_AWAY)),

@@ -1,6 +1,6 @@
 //! One open socket: what its script says to it, and what it tells its script.
 
-use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Persistent, Type, Value};
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Persistent, Type, Value};
 use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
 use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 use super::GOING_AWAY;
 use super::timers::Timers;
 use crate::metrics::{Tags, builtin};
-use crate::modules::socket::{Ending, Item, Mail};
+use crate::modules::go_error;
+use crate::modules::socket::{Ending, Item, Mail, Pings};
 use crate::runtime::{Source, Vu};
 
 /// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
@@ -57,9 +58,7 @@ pub(super) struct Session {
     pub(super) timers: Timers,
     mail: RefCell<Option<Mail>>,
     ended: RefCell<Option<Ended>>,
-    /// Pings nobody has answered yet.
-    pings: RefCell<Vec<(u32, At)>>,
-    next_ping: Cell<u32>,
+    pings: RefCell<Pings>,
     /// The script, or what happened to it, has closed it: nothing more is told.
     is_shut: Cell<bool>,
     is_left: Cell<bool>,
@@ -83,7 +82,6 @@ impl Session {
             mail: RefCell::default(),
             ended: RefCell::default(),
             pings: RefCell::default(),
-            next_ping: Cell::new(0),
             is_shut: Cell::new(false),
             is_left: Cell::new(false),
         })
@@ -114,7 +112,7 @@ impl Session {
         ctx: &Ctx<'js>,
         message: Option<&Value<'js>>,
     ) -> rquickjs::Result<()> {
-        let wrong = |what: &str| Exception::throw_message(ctx, what);
+        let wrong = |what: &str| go_error(ctx, what);
         let Some(message) = message else { return Err(wrong("missing argument, expected ArrayBuffer")) };
         let buffer = message.as_object().and_then(|object| ArrayBuffer::from_object(object.clone()));
         match buffer.as_ref().and_then(ArrayBuffer::as_bytes) {
@@ -144,9 +142,8 @@ impl Session {
         if self.is_shut.get() {
             return self.fail(ctx, "websocket: close sent");
         }
-        let number = self.next_ping.replace(self.next_ping.get() + 1);
-        self.link.borrow_mut().send_ping(number.to_string().as_bytes());
-        self.pings.borrow_mut().push((number, Vu::of(ctx).now()));
+        let payload = self.pings.borrow_mut().next(Vu::of(ctx).now());
+        self.link.borrow_mut().send_ping(payload.as_bytes());
         Ok(())
     }
 
@@ -258,10 +255,7 @@ impl Session {
 
     /// How long a ping took, when its pong comes.
     fn answered(&self, vu: &Vu, payload: &[u8], at: At) {
-        let mut pings = self.pings.borrow_mut();
-        let number = std::str::from_utf8(payload).ok().and_then(|text| text.parse::<u32>().ok());
-        if let Some(place) = pings.iter().position(|(own, _)| Some(*own) == number) {
-            let (_, sent) = pings.remove(place);
+        if let Some(sent) = self.pings.borrow_mut().answered(payload) {
             vu.shard.observe_at(builtin::WS_PING, at.since(sent) as f64 / 1e6, &self.tags, at);
         }
     }

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use crate::modules::go_error;
 use crate::runtime::Vu;
 
 /// A socket's timers.
@@ -40,13 +41,13 @@ impl Timers {
     ) -> rquickjs::Result<()> {
         let no_function = || Exception::throw_type(ctx, &format!("{name}'s callback must be a function"));
         let function = function.as_function().ok_or_else(no_function)?;
-        let ns = (ms * 1e6).min(1e18) as i64;
-        if ns <= 0 {
+        let ns = (ms * 1e6).min(1e18);
+        if ms.is_nan() || ns < 1.0 {
             let kind = if repeats { "interval" } else { "timeout" };
-            let ms = if ms.is_nan() { 0.0 } else { ms };
             let rule = format!("{name} requires a >0 {kind} parameter, received {ms:.2}");
-            return Err(Exception::throw_message(ctx, &rule));
+            return Err(go_error(ctx, &rule));
         }
+        let ns = ns as i64;
         let mut inner = self.0.borrow_mut();
         if !inner.is_over {
             let (at, every_ns) = (Vu::of(ctx).now().plus(ns), repeats.then_some(ns));

@@ -107,6 +107,7 @@ fn texts_bytes_pings_and_pongs_arrive_in_order() {
             "set late",
             "message last",
             "close 1001",
+            "set late",
         ],
     );
 }
@@ -142,7 +143,7 @@ fn parameters_shape_the_handshake_and_its_cookies_are_kept() {
            log(line(head, 'Cookie'));
            const jar = new http.CookieJar();
            head = ask({ jar, compression: 'deflate', tags: { mine: 'b' } });
-           log(line(head, 'Cookie'), jar.cookiesForURL('http://a/').from, http.cookieJar().cookiesForURL('http://a/').from);
+           log(line(head, 'Cookie'), jar.cookiesForURL('http://a/').from[0], http.cookieJar().cookiesForURL('http://a/').from[0]);
            for (const wrong of [() => ask({ compression: 'gzip' }), () => ws.connect('ws://a/'), () => ws.connect('ws://a/', {}, 7)]) {
              try { wrong(); } catch (e) { log(e.message); }
            }
@@ -183,7 +184,8 @@ fn a_socket_is_measured_from_its_handshake_to_its_end() {
     assert_eq!(seen.values("ws_msgs_received"), [1.0, 1.0]);
     assert_eq!(seen.values("ws_ping"), [0.0]);
     assert_eq!(seen.values("ws_session_duration"), [250.0, 0.0]);
-    assert!(seen.values("data_sent").iter().sum::<f64>() > 200.0, "{:?}", seen.samples);
+    let (sent, received) = seen.traffic;
+    assert!(sent > 200 && received > 200, "{:?}", seen.traffic);
 }
 
 #[test]
@@ -206,7 +208,7 @@ fn timers_of_a_socket_tick_in_step_and_end_with_it() {
         &[
             "setTimeout requires a >0 timeout parameter, received 0.00",
             "setTimeout requires a >0 timeout parameter, received -1.00",
-            "setTimeout requires a >0 timeout parameter, received 0.00",
+            "setTimeout requires a >0 timeout parameter, received NaN",
             "setInterval requires a >0 interval parameter, received 0.00",
             "TypeError",
             "tick 1",

@@ -1,0 +1,42 @@
+//! `k6/websockets`: sockets beside the iteration, as browsers have them. What scripts see of them is `websockets.js`.
+
+mod socket;
+
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Value};
+
+use super::own::own;
+use super::{Builtin, go_error};
+use crate::runtime::Vu;
+use crate::shard::Level;
+use socket::Socket;
+
+pub(super) const MODULE: Builtin = Builtin {
+    names: &["k6/websockets", "k6/experimental/websockets"],
+    exports: &["WebSocket", "Blob"],
+    build,
+};
+
+fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
+    let fail = |ctx: Ctx<'js>, message: String| Err::<(), _>(go_error(&ctx, &message));
+    let warn = |ctx: Ctx<'js>, message: String| Vu::of(&ctx).shard.say(Level::Warn, message, Vec::new());
+    let text = Object::new(ctx.clone())?;
+    text.set("decoded", Function::new(ctx.clone(), decoded)?)?;
+    text.set("encoded", Function::new(ctx.clone(), encoded)?)?;
+    let open = Function::new(ctx.clone(), Socket::open)?;
+    let (fail, warn) = (Function::new(ctx.clone(), fail)?, Function::new(ctx.clone(), warn)?);
+    let made: Object<'js> =
+        own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text))?;
+    for name in MODULE.exports {
+        object.set(*name, made.get::<_, Value<'js>>(*name)?)?;
+    }
+    Ok(())
+}
+
+fn decoded<'js>(ctx: Ctx<'js>, bytes: ArrayBuffer<'js>) -> rquickjs::Result<String> {
+    let gone = || Exception::throw_type(&ctx, "the bytes are gone");
+    Ok(String::from_utf8_lossy(bytes.as_bytes().ok_or_else(gone)?).into_owned())
+}
+
+fn encoded<'js>(ctx: Ctx<'js>, text: Coerced<String>) -> rquickjs::Result<ArrayBuffer<'js>> {
+    ArrayBuffer::new(ctx, text.0.into_bytes())
+}

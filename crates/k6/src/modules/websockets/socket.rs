@@ -1,0 +1,340 @@
+//! One socket beside the iteration: it is driven whenever its user waits, and tells its script in jobs.
+
+use rquickjs::function::IntoArgs;
+use rquickjs::{ArrayBuffer, Ctx, Function, Object, Persistent, Undefined, Value};
+use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
+use sonagi_measure::At;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker};
+
+use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::go_error;
+use crate::modules::socket::{Ending, Item, Mail, Opened, Pings, Refused, Wanted};
+use crate::runtime::{Job, Phase, Source, Vu};
+
+/// With so many bytes waiting for the script, nothing more is read.
+const MOST_WAITING: usize = 1 << 20;
+
+/// Over so many unsent bytes a message is given to the kernel at once.
+const FLUSHED: usize = 64 << 10;
+
+/// A socket from the script's `new` to its end.
+pub(super) struct Socket {
+    me: Weak<Socket>,
+    begun: At,
+    state: RefCell<State>,
+    /// What the script is told by; nothing once it has heard of the end.
+    tell: RefCell<Option<Persistent<Object<'static>>>>,
+    tags: RefCell<Tags>,
+    mails: RefCell<VecDeque<Mail>>,
+    /// The peer's close frame.
+    closed: RefCell<Option<(Option<u16>, String)>>,
+    /// A job that hands the mails over is on its way.
+    is_queued: Cell<bool>,
+    /// The script, or what it threw, has closed it.
+    is_closing: Cell<bool>,
+    /// Bytes of messages that have not left.
+    buffered: Cell<usize>,
+    pings: RefCell<Pings>,
+}
+
+enum State {
+    Connecting(Pin<Box<dyn Future<Output = (Tags, Opened)>>>),
+    Open(Box<WebsocketLink>),
+    /// The connection is over, the script does not know it yet.
+    Ended(Ended),
+    Over,
+}
+
+impl Socket {
+    /// What the script's side calls: begins to connect; what the socket does.
+    pub(super) fn open<'js>(
+        ctx: Ctx<'js>,
+        url: String,
+        offered: Vec<String>,
+        params: Value<'js>,
+        tell: Object<'js>,
+    ) -> rquickjs::Result<Object<'js>> {
+        let vu = Vu::of(&ctx);
+        if vu.phase.get() == Phase::Init {
+            return Err(go_error(&ctx, "using websockets in the init context is not supported"));
+        }
+        let mut wanted = Wanted::new(&vu, &url);
+        wanted.subprotocols = offered;
+        if let Some(params) = params.as_object() {
+            wanted.take(&ctx, params, true)?;
+        }
+        let name = wanted.tags.get("name").unwrap_or(&url).to_owned();
+        wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, &name), (SystemTag::Name, &name)]);
+        let begun = vu.now();
+        let tags = RefCell::new(wanted.tags.clone());
+        let of_future = Rc::clone(&vu);
+        let connecting = Box::pin(async move {
+            let opened = wanted.open(&of_future, begun).await;
+            (wanted.tags, opened)
+        });
+        let socket = Rc::new_cyclic(|me| Socket {
+            me: Weak::clone(me),
+            begun,
+            state: RefCell::new(State::Connecting(connecting)),
+            tell: RefCell::new(Some(Persistent::save(&ctx, tell))),
+            tags,
+            mails: RefCell::default(),
+            closed: RefCell::default(),
+            is_queued: Cell::new(false),
+            is_closing: Cell::new(false),
+            buffered: Cell::new(0),
+            pings: RefCell::default(),
+        });
+        vu.events.add(Rc::clone(&socket) as Rc<dyn Source>);
+        socket.object(&ctx)
+    }
+
+    fn object<'js>(self: &Rc<Self>, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+        let object = Object::new(ctx.clone())?;
+        let it = Rc::clone(self);
+        let send = move |ctx: Ctx<'js>, data: Value<'js>| it.send(&ctx, &data);
+        object.set("send", Function::new(ctx.clone(), send)?)?;
+        let it = Rc::clone(self);
+        object.set("ping", Function::new(ctx.clone(), move |ctx: Ctx<'js>| it.ping(&Vu::of(&ctx)))?)?;
+        let it = Rc::clone(self);
+        object.set(
+            "close",
+            Function::new(ctx.clone(), move |code: u16, reason: String| it.close(code, &reason))?,
+        )?;
+        let it = Rc::clone(self);
+        object.set("drop", Function::new(ctx.clone(), move |ctx: Ctx<'js>| it.give_up(&Vu::of(&ctx)))?)?;
+        let it = Rc::clone(self);
+        object.set("buffered", Function::new(ctx.clone(), move || it.buffered.get())?)?;
+        Ok(object)
+    }
+
+    fn send<'js>(&self, ctx: &Ctx<'js>, data: &Value<'js>) -> rquickjs::Result<()> {
+        let vu = Vu::of(ctx);
+        if let State::Open(link) = &mut *self.state.borrow_mut() {
+            let length = if let Some(text) = data.as_string() {
+                let text = text.to_string()?;
+                link.send_text(&text);
+                text.len()
+            } else {
+                let buffer = data.as_object().and_then(|object| ArrayBuffer::from_object(object.clone()));
+                let bytes = buffer.as_ref().and_then(ArrayBuffer::as_bytes).unwrap_or_default();
+                link.send_binary(bytes);
+                bytes.len()
+            };
+            self.buffered.set(self.buffered.get() + length);
+            if link.unsent() > FLUSHED {
+                let _ = link.poll_flush(&mut Context::from_waker(Waker::noop()));
+            }
+            vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags.borrow());
+        }
+        Ok(())
+    }
+
+    fn ping(&self, vu: &Vu) {
+        if let State::Open(link) = &mut *self.state.borrow_mut() {
+            link.send_ping(self.pings.borrow_mut().next(vu.now()).as_bytes());
+        }
+    }
+
+    fn close(&self, code: u16, reason: &str) {
+        self.is_closing.set(true);
+        if let State::Open(link) = &mut *self.state.borrow_mut() {
+            link.close(code, reason);
+        }
+    }
+
+    /// The script threw when it was told something: nothing more is said on either side.
+    fn give_up(&self, vu: &Rc<Vu>) {
+        self.observe_end(vu);
+        self.over(vu);
+    }
+
+    fn observe_end(&self, vu: &Vu) {
+        let took = vu.now().since(self.begun) as f64 / 1e6;
+        vu.observe(builtin::WS_SESSION_DURATION, took, &self.tags.borrow());
+    }
+
+    /// The connection is over for both sides.
+    fn over(&self, vu: &Rc<Vu>) {
+        if let State::Open(mut link) = self.state.replace(State::Over) {
+            let (sent, received) = link.take_bytes();
+            vu.kept.traffic.add(sent, received);
+        }
+        self.tell.take();
+        for mail in self.mails.take() {
+            vu.shard.mails.put_back(mail);
+        }
+    }
+
+    /// What it is told next, it is told by a job.
+    fn queue(&self, vu: &Vu) {
+        if let Some(me) = self.me.upgrade().filter(|_| !self.is_queued.replace(true)) {
+            vu.events.push(Box::new(move |ctx| me.deliver(ctx)));
+        }
+    }
+
+    fn connected(&self, vu: &Vu, (tags, opened): (Tags, Opened)) {
+        self.tags.replace(tags);
+        let Some(me) = self.me.upgrade() else { return };
+        let (state, told): (State, Job) = match opened {
+            Ok((link, _)) => {
+                let protocol = link.subprotocol().unwrap_or_default().to_owned();
+                let told = move |ctx: &Ctx<'_>| me.tell(ctx, "opened", (protocol, Vec::<String>::new()));
+                (State::Open(Box::new(link)), Box::new(told))
+            }
+            Err(Refused { error, .. }) => {
+                let told = move |ctx: &Ctx<'_>| {
+                    let told = me.tell(ctx, "ended", (error, 0, ""));
+                    me.over(&Vu::of(ctx));
+                    told
+                };
+                (State::Over, Box::new(told))
+            }
+        };
+        self.state.replace(state);
+        vu.events.push(told);
+    }
+
+    fn tell<'js>(&self, ctx: &Ctx<'js>, what: &str, given: impl IntoArgs<'js>) -> rquickjs::Result<()> {
+        let Some(tell) = self.tell.borrow().clone() else { return Ok(()) };
+        tell.restore(ctx)?.get::<_, Function<'js>>(what)?.call(given)
+    }
+
+    /// Tells the script what came; and when the connection is over, that it is.
+    fn deliver(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        let vu = Vu::of(ctx);
+        self.is_queued.set(false);
+        loop {
+            let Some(mut mail) = self.mails.borrow_mut().pop_front() else { break };
+            let is_read = self.read(ctx, &vu, &mut mail);
+            if let Ok(false) = is_read {
+                // Something else is to have its turn first.
+                self.mails.borrow_mut().push_front(mail);
+                self.queue(&vu);
+                return Ok(());
+            }
+            vu.shard.mails.put_back(mail);
+            is_read?;
+        }
+        let ended = match self.state.replace(State::Over) {
+            State::Ended(ended) => ended,
+            state => {
+                self.state.replace(state);
+                return Ok(());
+            }
+        };
+        self.observe_end(&vu);
+        let ending = Ending::of(self.closed.take(), &ended);
+        let told = match &ending {
+            Ending::Closed(code, reason) => self.tell(ctx, "ended", (ending.error(), *code, reason)),
+            Ending::Broken(_) | Ending::Lost(_) => self.tell(ctx, "ended", (Undefined, 0, "")),
+        };
+        self.over(&vu);
+        told
+    }
+
+    /// Hands a mail over; false: not all of it, for a reaction or another job waits.
+    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, mail: &mut Mail) -> rquickjs::Result<bool> {
+        let Some(tell) = self.tell.borrow().clone() else { return Ok(true) };
+        let message: Function<'js> = tell.restore(ctx)?.get("message")?;
+        let (at, tags) = (vu.now(), self.tags.borrow().clone());
+        let received = || vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &tags, at);
+        while let Some(item) = mail.read() {
+            match item {
+                Item::Text(_) | Item::Binary(_) if self.is_closing.get() => continue,
+                Item::Text(text) => {
+                    received();
+                    message.call::<_, ()>((text,))?;
+                }
+                Item::Binary(bytes) => {
+                    received();
+                    message.call::<_, ()>((ArrayBuffer::new_copy(ctx.clone(), bytes)?,))?;
+                }
+                Item::Ping => self.tell(ctx, "told", ("ping",))?,
+                Item::Pong(payload) => {
+                    self.answered(vu, payload, at);
+                    self.tell(ctx, "told", ("pong",))?;
+                }
+                Item::Close(code, reason) => {
+                    self.closed.replace(Some((code, reason.to_owned())));
+                }
+            }
+            if !mail.is_empty() && vu.is_awaited(ctx) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// How long a ping took, when its pong comes.
+    fn answered(&self, vu: &Vu, payload: &[u8], at: At) {
+        if let Some(sent) = self.pings.borrow_mut().answered(payload) {
+            vu.shard.observe_at(builtin::WS_PING, at.since(sent) as f64 / 1e6, &self.tags.borrow(), at);
+        }
+    }
+
+    /// Moves bytes both ways; what came is queued.
+    fn drive(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) {
+        let mut mails = self.mails.borrow_mut();
+        let mut state = self.state.borrow_mut();
+        let State::Open(link) = &mut *state else { return };
+        if mails.iter().map(Mail::bytes).sum::<usize>() > MOST_WAITING {
+            let _ = link.poll_flush(cx);
+            return;
+        }
+        let clock = || vu.now();
+        let mut scratch = vu.shard.scratch.borrow_mut();
+        let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
+        let mut mail = None;
+        let driven = link.poll_events(cx, &mut env, |event: WebsocketEvent<'_>| {
+            mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+        });
+        if link.unsent() == 0 {
+            self.buffered.set(0);
+        }
+        if let Poll::Ready(ended) = driven {
+            let (sent, received) = link.take_bytes();
+            vu.kept.traffic.add(sent, received);
+            *state = State::Ended(ended);
+            self.queue(vu);
+        }
+        if let Some(mail) = mail {
+            mails.push_back(mail);
+            self.queue(vu);
+        }
+    }
+}
+
+impl Source for Socket {
+    fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        let connected = match &mut *self.state.borrow_mut() {
+            State::Connecting(connecting) => match connecting.as_mut().poll(cx) {
+                Poll::Ready(connected) => Some(connected),
+                Poll::Pending => return Poll::Pending,
+            },
+            _ => None,
+        };
+        if let Some(connected) = connected {
+            self.connected(vu, connected);
+        }
+        self.drive(vu, cx);
+        if matches!(&*self.state.borrow(), State::Open(_)) { Poll::Pending } else { Poll::Ready(()) }
+    }
+
+    /// An open socket says goodbye, as far as that goes at once.
+    fn end(&self, vu: &Rc<Vu>) {
+        if let State::Open(link) = &mut *self.state.borrow_mut() {
+            link.close(1000, "");
+            let clock = || vu.now();
+            let mut scratch = vu.shard.scratch.borrow_mut();
+            let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
+            let _ = link.poll_events(&mut Context::from_waker(Waker::noop()), &mut env, |_| {});
+        }
+        self.over(vu);
+    }
+}

@@ -1,0 +1,130 @@
+// k6/websockets: the WebSocket of browsers, as far as k6 has it. `open(url, protocols, params, tell)` gives what a socket does
+// ([`Socket`]), `fail(message)` throws as k6's Go does, `warn` logs, `text` decodes bytes.
+(function (open, fail, warn, text) {
+  const TYPES = ['open', 'message', 'error', 'close', 'ping', 'pong'];
+  const bytesOf = (value) => {
+    if (value instanceof Blob) return value[BYTES];
+    if (value instanceof ArrayBuffer) return value;
+    if (!ArrayBuffer.isView(value)) return undefined;
+    return value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength);
+  };
+
+  const BYTES = Symbol('bytes');
+  class Blob {
+    constructor(parts = [], options = undefined) {
+      if (options !== undefined && (options === null || typeof options !== 'object')) fail('[options] must be an object');
+      const all = [...parts].map((part) => (typeof part === 'string' ? text.encoded(part) : bytesOf(part)) ?? fail(`failed to process [blobParts]: unsupported type: ${typeof part}`));
+      const whole = new Uint8Array(all.reduce((sum, part) => sum + part.byteLength, 0));
+      let at = 0;
+      for (const part of all) {
+        whole.set(new Uint8Array(part), at);
+        at += part.byteLength;
+      }
+      Object.defineProperty(this, BYTES, { value: whole.buffer });
+      Object.defineProperty(this, 'type', { value: options?.type === undefined ? '' : String(options.type), enumerable: true });
+      Object.defineProperty(this, 'size', { value: whole.length, enumerable: true });
+    }
+    async arrayBuffer() { return this[BYTES].slice(0); }
+    async bytes() { return new Uint8Array(this[BYTES].slice(0)); }
+    async text() { return text.decoded(this[BYTES]); }
+    slice(from = 0, to = this.size, type = '') { return new Blob([this[BYTES].slice(from, to)], { type }); }
+    toString() { return '[object Blob]'; }
+  }
+
+  class WebSocket {
+    constructor(url, protocols, params) {
+      if (url === undefined || url === null) fail('WebSocket requires a url');
+      const address = String(url);
+      const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(address)?.[1].toLowerCase() ?? '';
+      if (scheme !== 'ws' && scheme !== 'wss') fail(`WebSocket requires url with scheme ws or wss, but got "${scheme}"`);
+      const fragment = address.indexOf('#');
+      if (fragment >= 0 && fragment + 1 < address.length) fail(`WebSocket requires no url fragment, but got "${address.slice(fragment + 1)}"`);
+      const offered = typeof protocols === 'string' ? [protocols] : Array.isArray(protocols) ? protocols.map(String) : [];
+      const own = Object.fromEntries(TYPES.map((type) => [type, { on: undefined, all: [] }]));
+      let [state, binaryType, protocol, extensions, code] = [0, 'blob', '', [], 0];
+
+      const target = this;
+      const event = (type, more) => ({ type, target, timestamp: Date.now(), ...more });
+      const call = (type, given) => {
+        const { on, all } = own[type];
+        if (on) on(given);
+        for (let at = 0; at < all.length; at += 1) all[at](given);
+      };
+      const end = (error, reason) => {
+        if (state === 3) return;
+        state = 3;
+        if (error !== undefined) call('error', event('error', { error }));
+        call('close', event('close', code ? { code, reason } : { reason }));
+      };
+      // What a listener throws ends the socket, and then the iteration.
+      const guarded = (type, given) => {
+        try {
+          call(type, given);
+        } catch (error) {
+          socket.drop();
+          const place = String(error?.stack ?? '').split('\n')[0].trim();
+          end(`${error} ${place}`.trim(), '');
+          throw error;
+        }
+      };
+      const socket = open(address, offered, params, {
+        opened(chosen, extended) {
+          if (state !== 0) return;
+          [state, protocol, extensions] = [1, chosen, extended];
+          guarded('open', event('open'));
+        },
+        message(data) {
+          if (state !== 1) return;
+          const given = typeof data === 'string' || binaryType === 'arraybuffer' ? data : new Blob([data]);
+          guarded('message', { type: 'message', target, timestamp: Date.now(), data: given, origin: address });
+        },
+        told: (type) => call(type, event(type)),
+        ended(error, given, reason) {
+          if (given) code = given;
+          end(error, reason);
+        },
+      });
+      const opened = () => state === 1 || fail('InvalidStateError');
+      const fixed = (name, value) => Object.defineProperty(this, name, { value, enumerable: true });
+      const live = (name, get, set) => Object.defineProperty(this, name, { get, set, enumerable: true });
+      fixed('addEventListener', (type, listener) => {
+        if (typeof listener !== 'function') fail(`handler for event type "${type}" isn't a callable function`);
+        if (own[type]) own[type].all.push(listener);
+        else warn(`can't add event handler: unknown event type: ${type}`);
+      });
+      fixed('send', (data) => {
+        opened();
+        if (typeof data === 'string') return socket.send(data);
+        const bytes = data !== null && typeof data === 'object' ? bytesOf(data) : undefined;
+        return bytes ? socket.send(bytes) : fail(`unsupported send type ${typeof data}`);
+      });
+      fixed('ping', () => { opened(); socket.ping(); });
+      fixed('close', (given, reason) => {
+        if (state >= 2) return;
+        const wanted = given === undefined ? 0 : Math.trunc(Number(given)) || 0;
+        if (wanted !== 0 && wanted !== 1000 && !(wanted >= 3000 && wanted <= 4999)) fail(`InvalidAccessError: the close code must be 1000 or between 3000 and 4999, got ${wanted}`);
+        const words = reason === undefined ? '' : String(reason);
+        if (text.encoded(words).byteLength > 123) fail('SyntaxError: the reason must not be longer than 123 bytes');
+        [state, code] = [2, wanted || 1000];
+        socket.close(code, words);
+      });
+      fixed('url', address);
+      live('readyState', () => state);
+      live('bufferedAmount', () => socket.buffered());
+      live('extensions', () => extensions);
+      live('protocol', () => protocol);
+      live('binaryType', () => binaryType, (type) => {
+        if (type !== 'blob' && type !== 'arraybuffer') fail(`unknown binaryType ${type}, the supported ones are "blob" and "arraybuffer"`);
+        binaryType = type;
+      });
+      for (const type of TYPES) {
+        live(`on${type}`, () => own[type].on, (listener) => {
+          if (listener !== undefined && listener !== null && typeof listener !== 'function') fail(`a value for 'on${type}' should be callable`);
+          own[type].on = listener ?? undefined;
+        });
+      }
+    }
+  }
+
+  return { WebSocket, Blob };
+})
