@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod executor;
+mod jslib;
 pub mod metrics;
 mod modules;
 pub mod options;

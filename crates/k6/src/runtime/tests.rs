@@ -88,6 +88,12 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
         let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
         let answer = match request.split(' ').nth(1) {
             Some("/away") => "HTTP/1.1 302 Found\r\nLocation: /there\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            Some("/page/") => {
+                let body = r#"<title>a page</title><form method="post" action="sent"><input name="user" value="me">
+                    <input type="hidden" name="csrf" value="c-42"><input type="submit" name="go" value="went"></form>
+                    <form id="asks" action="/asked?old=1"><input name="q"></form><a href="next">1</a><a href="/away?b=1">2</a>"#;
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            }
             Some("/json") => {
                 let body = r#"{"a":[1,{"b":"c"}]}"#;
                 format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())

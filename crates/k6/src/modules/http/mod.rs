@@ -9,10 +9,12 @@ mod errors;
 mod exchange;
 mod expected;
 mod response;
+mod set_cookies;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
 use sonagi_engine::http::{Client, Jar};
+use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -241,6 +243,20 @@ fn url<'js>(
     address.set("url", url)?;
     address.set("__sonagiName", parts.join("${}"))?;
     Ok(address)
+}
+
+/// An object's members as a form sends them.
+pub(super) fn form_encoded(members: Object<'_>) -> rquickjs::Result<String> {
+    let mut members = members.props::<String, Value<'_>>().collect::<rquickjs::Result<Vec<_>>>()?;
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    body::form_text(&members)
+}
+
+/// An address as a page at `base` means it.
+pub(super) fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
+    let (origin, path) =
+        Origin::parse(&base).map_err(|failed| Exception::throw_message(&ctx, &failed.detail))?;
+    Ok(sonagi_engine::http::resolved(&origin, &path, &reference))
 }
 
 /// A file for a form.
