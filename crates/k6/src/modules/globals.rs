@@ -35,11 +35,11 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let (vu, globals) = (Vu::of(ctx), ctx.globals());
     let wanted = vu.shard.common.bundle.intrinsics();
     if wanted.crypto {
-        on_demand(ctx, &globals, "crypto", crypto::web::crypto)?;
+        on_demand(&globals, "crypto", crypto::web::crypto)?;
     }
     if wanted.text {
-        on_demand(ctx, &globals, "TextEncoder", text::encoder)?;
-        on_demand(ctx, &globals, "TextDecoder", text::decoder)?;
+        on_demand(&globals, "TextEncoder", text::encoder)?;
+        on_demand(&globals, "TextDecoder", text::decoder)?;
     }
     globals.set("__VU", vu.number as f64)?;
     globals.set("__ITER", 0)?;
@@ -62,12 +62,7 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
 type Make = for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Value<'js>>;
 
 /// A global that is made when a script first looks at it.
-fn on_demand<'js>(
-    ctx: &Ctx<'js>,
-    globals: &Object<'js>,
-    name: &'static str,
-    make: Make,
-) -> rquickjs::Result<()> {
+fn on_demand<'js>(globals: &Object<'js>, name: &'static str, make: Make) -> rquickjs::Result<()> {
     let keep = move |ctx: &Ctx<'js>, value: Value<'js>| {
         ctx.globals().prop(name, Property::from(value).writable().configurable())
     };
@@ -77,7 +72,6 @@ fn on_demand<'js>(
         Ok::<_, rquickjs::Error>(value)
     };
     let set = move |ctx: Ctx<'js>, value: Value<'js>| keep(&ctx, value);
-    let _ = ctx;
     globals.prop(name, Accessor::new(get, set).configurable())
 }
 

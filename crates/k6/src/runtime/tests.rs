@@ -218,6 +218,17 @@ fn files_are_imported_required_and_opened_from_where_they_are_named() {
 }
 
 #[test]
+fn a_file_that_several_import_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("state.js", "export const state = { turns: 0 };");
+    write("other.js", "import { state } from './state.js'; export const turn = () => { state.turns += 1; };");
+    let script = "import { turn } from './other.js'; import { state } from './state.js';
+        export default () => { turn(); console.log(state.turns); }";
+    assert_eq!(run_with(folder.path(), script, None).lines, ["1"]);
+}
+
+#[test]
 fn checks_and_groups_do_what_they_say() {
     check(
         "import { check, group, fail } from 'k6';

@@ -1,5 +1,6 @@
 //! `k6/crypto`: hashes and random bytes. The global `crypto` is `web`'s.
 
+mod asymmetric;
 mod hashing;
 mod symmetric;
 pub(super) mod web;

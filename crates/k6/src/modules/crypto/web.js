@@ -22,7 +22,7 @@
     if (typeof wanted !== 'object' || wanted === null || typeof wanted.name !== 'string') {
       throw failure('SyntaxError', 'an algorithm must be a name or an object that has one');
     }
-    const name = known.find((one) => one === wanted.name.toUpperCase());
+    const name = known.find((one) => one.toUpperCase() === wanted.name.toUpperCase());
     if (name === undefined) throw unsupported(`the algorithm ${wanted.name} here`);
     return { ...wanted, name };
   };
@@ -33,8 +33,8 @@
 
   class CryptoKey {
     #data;
-    constructor(algorithm, data, extractable, usages) {
-      this.type = 'secret';
+    constructor(algorithm, data, extractable, usages, type = 'secret') {
+      this.type = type;
       this.extractable = Boolean(extractable);
       this.algorithm = algorithm;
       this.usages = usages;
@@ -53,6 +53,8 @@
       return key.#data;
     }
   }
+
+  const pairs = native.asymmetric(native, { failure, unsupported, bytes, hashOf, CryptoKey });
 
   const checkedUsages = (name, usages) => {
     const allowed = USAGES[name];
@@ -113,7 +115,8 @@
   };
 
   const importKey = async (format, keyData, given, extractable, usages) => {
-    const algorithm = algorithmOf(given, Object.keys(USAGES));
+    const algorithm = algorithmOf(given, [...Object.keys(USAGES), ...pairs.names]);
+    if (pairs.names.includes(algorithm.name)) return pairs.importKey(format, keyData, algorithm, extractable, usages);
     if (format !== 'raw' && (format !== 'jwk' || algorithm.name === 'PBKDF2')) throw unsupported(`the format ${format} of a key`);
     const allowed = checkedUsages(algorithm.name, usages);
     const data = format === 'raw' ? copy(keyData) : fromJwk(keyData);
@@ -124,6 +127,7 @@
   const exportKey = async (format, key) => {
     const data = CryptoKey.data(key);
     if (!key.extractable) throw failure('InvalidAccessError', 'the key cannot be exported');
+    if (key.type !== 'secret') return pairs.exportKey(format, key, data);
     if (format === 'raw') return data.slice().buffer;
     if (format !== 'jwk') throw unsupported(`the format ${format} of a key`);
     const { extractable: ext, usages } = key;
@@ -131,7 +135,8 @@
   };
 
   const generateKey = async (given, extractable, usages) => {
-    const algorithm = algorithmOf(given, ['HMAC', ...AES]);
+    const algorithm = algorithmOf(given, ['HMAC', ...AES, ...pairs.names]);
+    if (pairs.names.includes(algorithm.name)) return pairs.generateKey(algorithm, extractable, usages);
     const allowed = checkedUsages(algorithm.name, usages);
     let bits = algorithm.length;
     if (algorithm.name === 'HMAC') {
@@ -145,8 +150,9 @@
   };
 
   const sign = (given, key, data, usage) => {
-    const { name } = algorithmOf(given, ['HMAC']);
-    const secret = CryptoKey.data(key, name, usage);
+    const algorithm = algorithmOf(given, ['HMAC', ...pairs.names]);
+    const secret = CryptoKey.data(key, algorithm.name, usage);
+    if (algorithm.name !== 'HMAC') return pairs.sign(algorithm, key, secret, data);
     return native.hmac(key.algorithm.hash.name, secret, bytes(data, 'data'));
   };
 
@@ -154,9 +160,11 @@
     encrypt: cipher(true, 'encrypt'),
     decrypt: cipher(false, 'decrypt'),
     sign: async (algorithm, key, data) => sign(algorithm, key, data, 'sign'),
-    async verify(algorithm, key, signature, data) {
-      const [given, made] = [bytes(signature, 'signature'), new Uint8Array(sign(algorithm, key, data, 'verify'))];
-      return given.length === made.length && made.every((byte, at) => byte === given[at]);
+    async verify(given, key, signature, data) {
+      const algorithm = algorithmOf(given, ['HMAC', ...pairs.names]);
+      if (algorithm.name !== 'HMAC') return pairs.verify(algorithm, key, CryptoKey.data(key, algorithm.name, 'verify'), signature, data);
+      const [claimed, made] = [bytes(signature, 'signature'), new Uint8Array(sign(algorithm, key, data, 'verify'))];
+      return claimed.length === made.length && made.every((byte, at) => byte === claimed[at]);
     },
     digest: async (algorithm, data) => native.digest(algorithmOf(algorithm, HASHES).name, bytes(data, 'data')),
     generateKey,

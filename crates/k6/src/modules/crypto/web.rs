@@ -1,13 +1,14 @@
 //! The global `crypto`: what WebCrypto's objects, which are written in JavaScript, cannot do themselves.
 //!
-//! There: digests, HMAC, AES (CBC, CTR, GCM), PBKDF2, random values. Not there: RSA and elliptic curves, which are refused as
-//! not supported.
+//! There: digests, HMAC, AES (CBC, CTR, GCM), PBKDF2, random values, and of keys in pairs what `asymmetric` has. All else is
+//! refused as not supported.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rquickjs::function::Rest;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
 
+use super::asymmetric;
 use super::hashing::{Algorithm, Hashing};
 use super::symmetric::{self, Failed, Way};
 use crate::modules::Builtin;
@@ -32,10 +33,12 @@ pub(in crate::modules) fn crypto<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Value<
     native.set("uuid", Function::new(ctx.clone(), super::uuid)?)?;
     native.set("toBase64", Function::new(ctx.clone(), to_base64)?)?;
     native.set("fromBase64", Function::new(ctx.clone(), from_base64)?)?;
+    asymmetric::fill(ctx, &native)?;
+    native.set("asymmetric", own(ctx, "crypto/asymmetric", include_str!("asymmetric.js"))?)?;
     own(ctx, "crypto", include_str!("web.js"))?.call((native,))
 }
 
-fn buffer<'js>(ctx: Ctx<'js>, bytes: &[u8]) -> rquickjs::Result<ArrayBuffer<'js>> {
+pub(super) fn buffer<'js>(ctx: Ctx<'js>, bytes: &[u8]) -> rquickjs::Result<ArrayBuffer<'js>> {
     ArrayBuffer::new_copy(ctx, bytes)
 }
 
@@ -45,7 +48,7 @@ fn random<'js>(ctx: Ctx<'js>, size: usize) -> rquickjs::Result<ArrayBuffer<'js>>
 }
 
 /// What the JavaScript part has made bytes of.
-fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<u8>> {
+pub(super) fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<u8>> {
     bytes(value).ok_or_else(|| Exception::throw_type(ctx, "bytes are expected"))
 }
 

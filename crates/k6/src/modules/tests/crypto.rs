@@ -1,4 +1,4 @@
-use crate::runtime::tests::check;
+use crate::runtime::tests::{check, run_with};
 
 #[test]
 fn words_are_hashed_by_every_function_in_every_encoding() {
@@ -94,4 +94,64 @@ fn web_crypto_refuses_by_names() {
     }";
     let names = "NotSupportedError TypeError InvalidAccessError InvalidAccessError OperationError InvalidAccessError OperationError SyntaxError NotSupportedError GoError GoError";
     check(&format!("{WEB} {script}"), &names.split(' ').collect::<Vec<_>>());
+}
+
+/// The keys, signatures and their DER are k6's.
+#[test]
+fn curves_sign_verify_and_carry_keys_as_k6_does() {
+    let script = "import { b64decode, b64encode } from 'k6/encoding';
+      const KEYS = [
+        ['SHA-256', { kty: 'EC', crv: 'P-256', x: 'MlDCMUDBRRlTyJfYzIsZENqcjaH7GCcVeIxWEJkelOQ', y: 'bu4s7lda2LBEyVtZ8gMgnGjNZ2Lxfx1p_iaFdeK2o1o', d: 'vOOipoTcdVIEjlWgYWmT8ZvjasmWP6joCRAP47snEHs' },
+          '6sFF6OUHUnBkZB4H_IMt_s_qi8YKzYvgAkF0UGSZ6Va8Fn4o2b-1ilIa0cASkv8k93ZQ_5_a1aSYydEwUiFNlQ',
+          'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvOOipoTcdVIEjlWgYWmT8ZvjasmWP6joCRAP47snEHuhRANCAAQyUMIxQMFFGVPIl9jMixkQ2pyNofsYJxV4jFYQmR6U5G7uLO5XWtiwRMlbWfIDIJxozWdi8X8daf4mhXXitqNa',
+          'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEMlDCMUDBRRlTyJfYzIsZENqcjaH7GCcVeIxWEJkelORu7izuV1rYsETJW1nyAyCcaM1nYvF_HWn-JoV14rajWg'],
+        ['SHA-384', { kty: 'EC', crv: 'P-384', x: 'pOdgS8GOUL1r2lrxYtsvGisn0ZKXuXBqVNMqtF3YUcqwgZexaxN08QXwZE-3w_3y', y: 'dwDGEmlSs8434qAGH0Zi1BHZBiPOaUTdm9aDx80rj1j6wrEJegxK2gzCIJg3dlMJ', d: 'B6aDK6qf9c7zwo7SKbzsYNRq26DI-2hpYbVma8ioWbXtPXj02dM50sG37ieXECJR' },
+          'd4fAWcQlcJjCgdKcu6eiBe9wHmk-ZzPVTTx7dWlu12n4U49wWU2xtoDAB_EYjwEpvbF6UAd5cU3aQs2oXbM-N9lNTAf-TGQmjtVWur79UD6JDluznayJdTTPDMqs4mzC',
+          'MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDAHpoMrqp_1zvPCjtIpvOxg1GrboMj7aGlhtWZryKhZte09ePTZ0znSwbfuJ5cQIlGhZANiAASk52BLwY5QvWvaWvFi2y8aKyfRkpe5cGpU0yq0XdhRyrCBl7FrE3TxBfBkT7fD_fJ3AMYSaVKzzjfioAYfRmLUEdkGI85pRN2b1oPHzSuPWPrCsQl6DEraDMIgmDd2Uwk',
+          'MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEpOdgS8GOUL1r2lrxYtsvGisn0ZKXuXBqVNMqtF3YUcqwgZexaxN08QXwZE-3w_3ydwDGEmlSs8434qAGH0Zi1BHZBiPOaUTdm9aDx80rj1j6wrEJegxK2gzCIJg3dlMJ'],
+      ];
+      const raw = (t) => b64decode(t, 'rawurl'), tried = async (what) => { try { return await what(); } catch (e) { return e.name; } };
+      export default async () => {
+        for (const [hash, jwk, signature, pkcs8, spki] of KEYS) {
+          const how = { name: 'ECDSA', hash }, kind = { name: 'ECDSA', namedCurve: jwk.crv }, words = text('words');
+          const own = await subtle.importKey('pkcs8', raw(pkcs8), kind, true, ['sign']), open = await subtle.importKey('spki', raw(spki), kind, true, ['verify']);
+          const again = await subtle.importKey('jwk', jwk, kind, true, ['sign']);
+          console.log(own.type, open.type, await subtle.verify(how, open, raw(signature), words), await subtle.verify(how, open, raw(signature), text('word')),
+            await subtle.verify(how, open, await subtle.sign(how, again, words), words), b64encode(await subtle.exportKey('pkcs8', again), 'rawurl') === pkcs8,
+            b64encode(await subtle.exportKey('spki', open), 'rawurl') === spki, (await subtle.exportKey('jwk', own)).d === jwk.d, (await subtle.exportKey('raw', open)).byteLength);
+          const made = await subtle.generateKey(kind, false, ['sign', 'verify']);
+          console.log(await subtle.verify(how, made.publicKey, await subtle.sign(how, made.privateKey, words), words), made.publicKey.extractable,
+            await tried(() => subtle.exportKey('jwk', made.privateKey)), await tried(() => subtle.sign({ name: 'ECDSA', hash: 'SHA-512' }, own, words)),
+            await tried(() => subtle.sign(how, open, words)), await tried(() => subtle.importKey('jwk', { ...jwk, x: jwk.y }, kind, true, ['sign'])), await tried(() => subtle.importKey('raw', raw(spki), kind, true, ['verify'])));
+        }
+      }";
+    check(
+        &format!("{script} {WEB}"),
+        &[
+            "private public true false true true true true 65",
+            "true true InvalidAccessError NotSupportedError InvalidAccessError DataError DataError",
+            "private public true false true true true true 97",
+            "true true InvalidAccessError NotSupportedError InvalidAccessError DataError DataError",
+        ],
+    );
+}
+
+/// The keys and the signature of `words` are OpenSSL's.
+#[test]
+fn rsa_keys_sign_and_verify() {
+    let script = "const own = open('./private.der', 'b'), other = open('./public.der', 'b'), signature = open('./signature.bin', 'b');
+      export default async () => {
+        const words = text('words'), kind = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+        const key = await subtle.importKey('pkcs8', own, kind, false, ['sign']), verifier = await subtle.importKey('spki', other, kind, true, ['verify']);
+        console.log(key.type, hex(await subtle.sign(kind.name, key, words)) === hex(signature), await subtle.verify(kind.name, verifier, signature, words), await subtle.verify(kind.name, verifier, signature, text('word')));
+        const pss = { name: 'RSA-PSS', hash: 'SHA-512' }, how = { name: 'RSA-PSS', saltLength: 64 };
+        const [a, b] = [await subtle.importKey('pkcs8', own, pss, false, ['sign']), await subtle.importKey('spki', other, pss, true, ['verify'])];
+        console.log(await subtle.verify(how, b, await subtle.sign(how, a, words), words));
+        for (const what of [() => subtle.generateKey(kind, true, ['sign']), () => subtle.importKey('spki', own, kind, true, ['verify']), () => subtle.importKey('pkcs8', own, kind, true, ['verify'])])
+          try { await what(); console.log('works'); } catch (e) { console.log(e.name); }
+      }";
+    let keys = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/modules/tests/keys");
+    let seen = run_with(&keys, &format!("{script} {WEB}"), None);
+    let lines = ["private true true false", "true", "NotSupportedError", "DataError", "SyntaxError"];
+    assert_eq!(seen.lines, lines, "{:?}", seen.outcome);
 }
