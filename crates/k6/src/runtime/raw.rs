@@ -9,6 +9,7 @@
 
 use corosensei::Coroutine;
 use corosensei::stack::DefaultStack;
+use rquickjs::loader::{Loader, Resolver};
 use rquickjs::{Ctx, JsLifetime, Module, Value, WriteOptions, qjs};
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
@@ -132,6 +133,23 @@ pub(super) fn load_module<'js>(ctx: Ctx<'js>, bytecode: &[u8]) -> rquickjs::Resu
     unsafe { Module::load(ctx, bytecode) }
 }
 
+/// Stands for what a module imports while it is compiled: that there is one is all that matters then.
+struct Empty;
+
+impl Loader for Empty {
+    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js>> {
+        Module::declare(ctx.clone(), name, "")
+    }
+}
+
+struct AsNamed;
+
+impl Resolver for AsNamed {
+    fn resolve<'js>(&mut self, _: &Ctx<'js>, _: &str, name: &str) -> rquickjs::Result<String> {
+        Ok(name.to_owned())
+    }
+}
+
 /// Stack for compiling, which happens on top of whatever a script's first import stands on.
 const COMPILER_STACK: usize = 128 << 10;
 
@@ -141,6 +159,7 @@ pub(super) fn compiled_module(ctx: &Ctx<'_>, name: &str, code: &str) -> rquickjs
     let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
     let runtime = rquickjs::Runtime::new()?;
     runtime.set_max_stack_size(COMPILER_STACK);
+    runtime.set_loader(AsNamed, Empty);
     let context = rquickjs::Context::base(&runtime)?;
     add_intrinsics(&context, Intrinsics::ALL);
     let written = context.with(|apart| {
