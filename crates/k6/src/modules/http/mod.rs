@@ -26,8 +26,8 @@ use call::{Address, Call};
 use exchange::Answer;
 use expected::Expected;
 
-pub(super) use call::canonical;
 pub(crate) use body::bytes;
+pub(super) use call::canonical;
 pub(crate) use response::Received;
 
 /// Clients a user keeps: requests that go side by side need one each.

@@ -126,7 +126,7 @@ fn curves_sign_verify_and_carry_keys_as_k6_does() {
         }
       }";
     check(
-        &format!("{script} {WEB}"),
+        &format!("{script}; {WEB}"),
         &[
             "private public true false true true true true 65",
             "true true InvalidAccessError NotSupportedError InvalidAccessError DataError DataError",
@@ -151,7 +151,7 @@ fn rsa_keys_sign_and_verify() {
           try { await what(); console.log('works'); } catch (e) { console.log(e.name); }
       }";
     let keys = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/modules/tests/keys");
-    let seen = run_with(&keys, &format!("{script} {WEB}"), None);
+    let seen = run_with(&keys, &format!("{script}; {WEB}"), None);
     let lines = ["private true true false", "true", "NotSupportedError", "DataError", "SyntaxError"];
     assert_eq!(seen.lines, lines, "{:?}", seen.outcome);
 }

@@ -23,9 +23,9 @@ fn files_are_read_by_pieces_and_as_records() {
         };";
     let seen = run_with(folder.path(), script, None);
     let lines = [
-        "2 [\"Ada\",\"36\"] B, b|7 true 2 [\"Ada\",\"36\"]",
-        "{\"name\":\"Ada\",\"age\":\"36\"}",
-        "{\"name\":\"B, b\",\"age\":\"7\"}",
+        r#"2 [ "Ada", "36" ] B, b|7 true 2 [ "Ada", "36" ]"#,
+        r#"{ name: "Ada", age: "36" }"#,
+        r#"{ name: "B, b", age: "7" }"#,
         "people.csv 25 8 name,age 22 3 null",
         "2 3 TypeError TypeError",
         "NotFoundError TypeError GoError GoError ForbiddenError",

@@ -27,8 +27,8 @@ fn small_random_things_stay_within_their_bounds() {
         &[
             "1 3 x 5 zzzz",
             "true true",
-            "1 [\"1\",\"2\"] null",
-            "3723504 90 [{\"duration\":\"10s\",\"target\":1},{\"duration\":\"10s\",\"target\":6},{\"duration\":\"10s\",\"target\":10},{\"duration\":\"10s\",\"target\":6},{\"duration\":\"10s\",\"target\":1},{\"duration\":\"10s\",\"target\":0}]",
+            r#"1 [ "1", "2" ] null"#,
+            r#"3723504 90 [ { duration: "10s", target: 1 }, { duration: "10s", target: 6 }, { duration: "10s", target: 10 }, { duration: "10s", target: 6 }, { duration: "10s", target: 1 }, { duration: "10s", target: 0 } ]"#,
             "Error",
             "Error",
             "Error",
@@ -121,10 +121,10 @@ fn separated_values_become_rows_and_rows_separated_values() {
            console.log(papaparse.unparse([{ a: 1, b: 'x,"y"' }, { a: null, b: ' z' }]), papaparse.unparse({ fields: ['f'], data: [['1']] }, { quotes: true, newline: '\n' }));
          }"#,
         &[
-            r#"[["name","age","ok"],["A; \"a\"","36","true"],[""],["Bob","-4.5e1",""],[""]] ;"#,
-            r#"[{"name":"A; \"a\"","age":36,"ok":true},{"name":"Bob","age":-45,"ok":null}] 0 ["name","age","ok"]"#,
-            r#"[{"A":"1","B":"2","__parsed_extra":["3"]},{"A":"4"}]"#,
-            r#"[["a","b"]] UndetectableDelimiter,MissingQuotes 0"#,
+            r#"[ [ "name", "age", "ok" ], [ "A; \"a\"", "36", "true" ], [ "" ], [ "Bob", "-4.5e1", "" ], [ "" ] ] ;"#,
+            r#"[ { name: "A; \"a\"", age: 36, ok: true }, { name: "Bob", age: -45, ok: null } ] 0 [ "name", "age", "ok" ]"#,
+            r#"[ { A: "1", B: "2", __parsed_extra: [ "3" ] }, { A: "4" } ]"#,
+            r#"[ [ "a", "b" ] ] UndetectableDelimiter,MissingQuotes 0"#,
             "a,b\r\n1,\"x,\"\"y\"\"\"\r\n,\" z\" \"f\"\n\"1\"",
         ],
     );
