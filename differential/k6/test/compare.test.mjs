@@ -100,6 +100,9 @@ test('samples are compared by their tags, as often as they come, with the values
   const told = (...all) => JSON.stringify(points(all.join('\n')));
   assert.equal(told(point('own', 2, { a: 'b', c: 'd' }), point('own', 1, { a: 'b', c: 'd' })), told(point('own', 1, { c: 'd', a: 'b' }), point('own', 2, { c: 'd', a: 'b' })));
   assert.notEqual(told(point('own', 1, {})), told(point('own', 2, {})));
+  const metric = (...submetrics) => JSON.stringify({ type: 'Metric', metric: 'own', data: { name: 'own', type: 'counter', submetrics: submetrics.map((name) => ({ name, suffix: name, tags: {} })) } });
+  assert.equal(told(metric('own{a:b}', 'own{c:d}')), told(metric('own{c:d}', 'own{a:b}')));
+  assert.notEqual(told(metric('own{a:b}')), told(metric('own{c:d}')));
   assert.equal(told(point('http_req_waiting', 1, {})), told(point('http_req_waiting', 2, {})));
   assert.notEqual(told(point('http_req_waiting', 1, {})), told(point('http_req_waiting', 1, { a: 'b' })));
   assert.equal(told(point('data_sent', 1, {})), told(point('data_sent', 2, {}), point('data_sent', 2, {})));
