@@ -53,6 +53,7 @@ const NEVER_SAYS: &[(&str, &[&str], &str)] = &[
     ("crates/script/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/report/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/chat/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
+    ("crates/k6/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/transpile/src/", CLOCK_AND_NET, "a source becomes a module by itself"),
     ("crates/transpile/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
 ];
