@@ -20,6 +20,9 @@ use crate::shard::Level;
 /// How long a request may take whose parameters do not say it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Who calls, unless the test says another name.
+const AGENT: &str = concat!("Sonagi/", env!("CARGO_PKG_VERSION"));
+
 /// What becomes of a response's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseType {
@@ -121,7 +124,7 @@ impl Call {
         let Body { bytes, content_type, is_given } = body::of(ctx, body)?;
         let response_type =
             if options.discard_response_bodies { ResponseType::Discard } else { ResponseType::Text };
-        let method = method.to_uppercase();
+        let method = method.to_owned();
         let mut call = Call {
             is_chunked: is_given && bytes.is_empty() && matches!(&*method, "POST" | "PUT" | "PATCH"),
             method,
@@ -143,9 +146,8 @@ impl Call {
             expected: http.expected.borrow().clone(),
             throws: options.throw,
         };
-        if let Some(agent) = &options.user_agent {
-            call.headers.push(("User-Agent".to_owned(), agent.clone()));
-        }
+        let agent = options.user_agent.as_deref().unwrap_or(AGENT);
+        call.headers.push(("User-Agent".to_owned(), agent.to_owned()));
         if let Some(content_type) = content_type {
             call.headers.push(("Content-Type".to_owned(), content_type));
         }

@@ -37,9 +37,9 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// To a request that could not even be made.
+    /// To a request that could not even be made: its body is empty, not missing.
     pub(super) fn failed(why: Unanswered) -> Answer {
-        Answer { error: why.told, error_code: why.code, ..Answer::default() }
+        Answer { error: why.told, error_code: why.code, has_body: true, ..Answer::default() }
     }
 }
 
@@ -144,6 +144,7 @@ fn tell_of_redirects(vu: &Vu, call: &Call) {
 /// The call's own request.
 fn first(call: &Call) -> Result<Hop, Failed> {
     let (origin, path) = Origin::parse(&call.url)?;
+    sendable(call)?;
     let mut headers = call.headers.clone();
     if call.auth == Some(Auth::Basic)
         && let Some((user, password)) = &call.credentials
@@ -157,6 +158,24 @@ fn first(call: &Call) -> Result<Hop, Failed> {
         Request { method: call.method.clone(), path, headers, body: call.body.clone(), written };
     arrange(&mut request, &origin, &cookies);
     Ok(Hop { origin, url: call.url.clone(), request })
+}
+
+/// Headers that cannot be sent are told in Go's words.
+fn sendable(call: &Call) -> Result<(), Failed> {
+    let is_name = |name: &str| {
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        !name.is_empty() && name.bytes().all(is_token)
+    };
+    let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
+    match call.headers.iter().find(|(name, value)| !is_name(name) || !is_line(value)) {
+        Some((name, _)) if !is_name(name) => {
+            Err(Failed::protocol(format!("net/http: invalid header field name {name:?}")))
+        }
+        Some((name, _)) => {
+            Err(Failed::protocol(format!("net/http: invalid header field value for {name:?}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The headers as Go's client sends them: Host and User-Agent, then the others by their names.
@@ -202,6 +221,9 @@ async fn one(
     until: At,
 ) -> Result<Response, Unanswered> {
     let keep = if call.response_type == ResponseType::Discard { 0 } else { MAX_BODY };
+    if vu.now() >= until {
+        return Err(Unanswered::timeout());
+    }
     let debug = vu.shard.common.options.http_debug;
     if let Some(debug) = debug {
         debug::request(vu, debug, &hop.request);
