@@ -215,6 +215,7 @@ impl Run {
             source_addresses: options.source_addresses,
             http2: plan.http.http2,
             timed: plan.plugins.extended,
+            ..NetOptions::default()
         };
         let shared = Shared {
             control,

@@ -7,6 +7,7 @@ use sonagi_measure::At;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
 use crate::modules::Mails;
@@ -63,6 +64,27 @@ pub(crate) struct Common {
     /// `__ENV`.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) limits: Limits,
+    /// When the next request of all shards may leave.
+    pub(crate) pace: Pace,
+}
+
+/// So many requests a second and no more, over all threads: their clocks tell one time.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(AtomicI64);
+
+impl Pace {
+    /// When a request may leave that would leave now; None: at once.
+    pub(crate) fn turn(&self, per_second: Option<u64>, now: At) -> Option<At> {
+        let between = 1_000_000_000 / i64::try_from(per_second.filter(|most| *most > 0)?).unwrap_or(i64::MAX);
+        let mut free = self.0.load(Ordering::Relaxed);
+        loop {
+            let at = free.max(now.0);
+            match self.0.compare_exchange_weak(free, at + between, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return (at > now.0).then_some(At(at)),
+                Err(other) => free = other,
+            }
+        }
+    }
 }
 
 /// One shard; all its users hold it by `Rc`.
@@ -120,5 +142,23 @@ impl Shard {
 
     pub(crate) fn observe_at(&self, metric: MetricId, value: f64, tags: &Tags, at: At) {
         self.sampler.borrow_mut().observe(metric, value, tags, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_leave_so_many_a_second() {
+        let pace = Pace::default();
+        assert_eq!(pace.turn(None, At(5)), None);
+        let turns: Vec<Option<At>> = [0, 0, 0, 700_000_000].map(|now| pace.turn(Some(4), At(now))).into();
+        assert_eq!(turns, [None, Some(At(250_000_000)), Some(At(500_000_000)), Some(At(750_000_000))]);
+        // What nobody used is not made up for.
+        assert_eq!(
+            [9_000_000_000; 2].map(|now| pace.turn(Some(4), At(now))),
+            [None, Some(At(9_250_000_000))]
+        );
     }
 }

@@ -9,7 +9,7 @@ use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::Asked;
 use std::ops::Range;
 
-use super::{Request, USER_AGENT};
+use super::{Request, USER_AGENT, Written};
 use crate::net::{Failed, Origin};
 
 /// A request, ready to be sent to the origin it was written for.
@@ -33,17 +33,33 @@ impl Encoded {
         let mut out = String::with_capacity(256);
         push_request_line(&mut out, &request.method, &request.path)?;
         let own = out.len();
+        let Written { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
-            push_own(&mut out, name, value)?;
+            if is_framing(name) {
+                // They frame the body and are ours: a script's copy could only break the connection.
+                continue;
+            }
+            if keeps_case {
+                push_name_as_given(&mut out, name)?;
+            } else {
+                push_name(&mut out, name)?;
+            }
+            push_value(&mut out, name, value)?;
         }
         let own = own..out.len();
         let has = |wanted: &str| request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
         push_ours(&mut out, origin, has);
         if let Some(cookie) = cookie.filter(|_| !has("cookie")) {
-            push_header(&mut out, "cookie", cookie)?;
+            out.push_str("cookie: ");
+            push_value(&mut out, "cookie", cookie)?;
         }
-        push_length(&mut out, &request.method, request.body.len());
-        out.push_str("\r\n");
+        if is_chunked && request.body.is_empty() {
+            // HTTP/2 reads the lines up to the body, and passes over what is none.
+            out.push_str("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+        } else {
+            push_length_as(&mut out, &request.method, request.body.len(), keeps_case);
+            out.push_str("\r\n");
+        }
         let body = out.len();
         let mut bytes = out.into_bytes();
         bytes.extend_from_slice(&request.body);
@@ -89,6 +105,7 @@ impl Encoded {
             path: path.to_owned(),
             headers: own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: Bytes::copy_from_slice(&self.bytes[self.body..]),
+            written: Written::default(),
         }
     }
 
@@ -113,7 +130,8 @@ impl Encoded {
 
 fn asks_to_close(own: &[u8]) -> bool {
     lines(own).any(|(name, value)| {
-        name == "connection" && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
+        name.eq_ignore_ascii_case("connection")
+            && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
     })
 }
 
@@ -148,21 +166,21 @@ pub(crate) fn push_method(out: &mut String, method: &str) -> Result<(), Failed> 
     Ok(())
 }
 
-/// One of the script's headers. Those that frame the body are left out: they are ours, and a script's copy could only
-/// break the connection.
-fn push_own(out: &mut String, name: &str, value: &str) -> Result<(), Failed> {
-    if is_framing(name) { Ok(()) } else { push_header(out, name, value) }
-}
-
 pub(crate) fn is_framing(name: &str) -> bool {
     name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
 }
 
-fn push_header(out: &mut String, name: &str, value: &str) -> Result<(), Failed> {
-    push_name(out, name)?;
+fn push_value(out: &mut String, name: &str, value: &str) -> Result<(), Failed> {
     let begin = out.len();
     out.push_str(value);
     end_value(out, begin, name)
+}
+
+fn push_name_as_given(out: &mut String, name: &str) -> Result<(), Failed> {
+    let begin = out.len();
+    push_name(out, name)?;
+    out.replace_range(begin..begin + name.len(), name);
+    Ok(())
 }
 
 /// A header's name, in lower case, and what stands between it and the value.
@@ -200,9 +218,14 @@ pub(crate) fn push_ours(out: &mut String, origin: &Origin, has: impl Fn(&str) ->
 
 /// The body's length. An empty body's is said for methods that usually have one (RFC 9110 §8.6).
 pub(crate) fn push_length(out: &mut String, method: &str, length: usize) {
+    push_length_as(out, method, length, false);
+}
+
+fn push_length_as(out: &mut String, method: &str, length: usize, capitals: bool) {
     use std::fmt::Write as _;
     if length > 0 || matches!(method, "POST" | "PUT" | "PATCH") {
-        let _ = write!(out, "content-length: {length}\r\n");
+        let name = if capitals { "Content-Length" } else { "content-length" };
+        let _ = write!(out, "{name}: {length}\r\n");
     }
 }
 
@@ -223,6 +246,7 @@ mod tests {
             path: "/a?b".into(),
             headers: vec![("X-One".into(), "1".into()), ("Content-Length".into(), "99".into())],
             body: Bytes::from_static(b"hi"),
+            written: Written::default(),
         }
     }
 
@@ -254,6 +278,21 @@ mod tests {
             let encoded = Encoded::new(&request, &origin, None).unwrap();
             assert_eq!(text(&encoded).contains("content-length: 0\r\n"), says, "{method}");
         }
+    }
+
+    #[test]
+    fn names_are_written_as_given_and_an_empty_body_in_chunks_where_that_is_asked_for() {
+        let (origin, _) = Origin::parse("http://a").unwrap();
+        let headers = [("Host", "b"), ("User-Agent", "c"), ("X-One", "1"), ("transfer-encoding", "x")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let written = Written { keeps_case: true, is_chunked: true };
+        let full = Request { headers, written, ..request() };
+        let begin = "POST /a?b HTTP/1.1\r\nHost: b\r\nUser-Agent: c\r\nX-One: 1\r\n";
+        let encoded = Encoded::new(&full, &origin, None).unwrap();
+        assert_eq!(text(&encoded), format!("{begin}Content-Length: 2\r\n\r\nhi"));
+        let empty = Encoded::new(&Request { body: Bytes::new(), ..full }, &origin, None).unwrap();
+        assert_eq!(text(&empty), format!("{begin}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"));
+        assert!(empty.parts().3.is_empty());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::encode::Encoded;
 use super::{Response, Traffic};
-use crate::net::{Failed, Net, Opening, Socket};
+use crate::net::{Cause, Failed, Net, Opening, Secured, Socket};
 
 /// A request that failed, and how far it had come.
 #[derive(Debug)]
@@ -54,6 +54,10 @@ pub(super) struct Http1 {
 impl Http1 {
     pub(super) fn new(socket: Socket, opening: Option<Opening>) -> Http1 {
         Http1 { socket, used: false, is_reusable: false, opening }
+    }
+
+    pub(super) fn secured(&self) -> Option<Secured> {
+        self.socket.secured()
     }
 
     /// Whether the last exchange left the connection fit for another one.
@@ -228,7 +232,8 @@ impl Exchange<'_> {
 
 pub(super) fn closed_early(answered: bool) -> Failed {
     let when = if answered { "in the middle of its response" } else { "before its response" };
-    Failed::new(Failure::ClosedEarly, format!("the peer closed the connection {when}"))
+    let failed = Failed::new(Failure::ClosedEarly, format!("the peer closed the connection {when}"));
+    if answered { failed.caused(Cause::Unfinished) } else { failed }
 }
 
 fn not_http(violation: Violation) -> Failed {

@@ -17,7 +17,7 @@ use super::Response;
 use super::encode::{self, Encoded};
 use super::exchange::{Around, Broken, closed_early};
 use super::tap::{Tap, Wire};
-use crate::net::{Failed, Opening, Origin, Socket};
+use crate::net::{Failed, Opening, Origin, Secured, Socket};
 
 /// A shared HTTP/2 connection; clones speak over the same socket.
 #[derive(Clone)]
@@ -28,11 +28,13 @@ pub(super) struct Http2 {
     counted: Rc<std::cell::Cell<(u64, u64)>>,
     /// How long it took to open, where that is wanted.
     pub(super) opening: Option<Opening>,
+    pub(super) secured: Option<Secured>,
 }
 
 impl Http2 {
     /// Opens HTTP/2 on a fresh socket, with a task on the current thread that lives as long as the connection.
     pub(super) async fn open(socket: Socket, opening: Option<Opening>) -> Result<Http2, Failed> {
+        let secured = socket.secured();
         let (tap, wire) = Tap::new(socket);
         let (sender, connection) = http2::Builder::new(LocalExecutor)
             .handshake(TokioIo::new(tap))
@@ -42,7 +44,7 @@ impl Http2 {
             // Its failure reaches each request that was under way.
             let _ = connection.await;
         });
-        Ok(Http2 { sender, wire, counted: Rc::default(), opening })
+        Ok(Http2 { sender, wire, counted: Rc::default(), opening, secured })
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -11,7 +11,7 @@ pub struct Marks {
     /// When it was asked for.
     pub(crate) begun: At,
     /// When the last byte of it had left; None when that is not known.
-    pub(crate) left: Option<At>,
+    pub left: Option<At>,
     /// How long it waited for a connection of the pool.
     pub(crate) wait_ns: i64,
     /// How its connection was made; nothing when an open one took it.

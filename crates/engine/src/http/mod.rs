@@ -34,7 +34,7 @@ use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
-use crate::net::{Alpn, Failed, Net, Opening, Origin};
+use crate::net::{Alpn, Failed, Net, Opening, Origin, Secured};
 use tokio::sync::OwnedSemaphorePermit;
 
 use exchange::{Around, Broken, Http1};
@@ -68,6 +68,17 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// Sent with its length; an empty one with none for methods that usually have no body.
     pub body: Bytes,
+    /// What else is said about its writing.
+    pub written: Written,
+}
+
+/// How a request is written over HTTP/1.1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Names of headers as they were given, and ours as Go writes them; else all in lower case.
+    pub keeps_case: bool,
+    /// In chunks, of which an empty body has none but the last.
+    pub is_chunked: bool,
 }
 
 /// A whole response.
@@ -117,6 +128,16 @@ pub struct Client {
     marks: Option<Box<Marks>>,
     is_timed: bool,
     opening: Option<Opening>,
+    spoken: Spoken,
+}
+
+/// How the last request's answer came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// Over HTTP/2.
+    pub http2: bool,
+    /// Over TLS.
+    pub secured: Option<Secured>,
 }
 
 /// A request's turn in the pool.
@@ -150,6 +171,13 @@ impl Kept {
             Kept::Http2(connection) => connection.opening,
         }
     }
+
+    fn spoken(&self) -> Spoken {
+        match self {
+            Kept::Http1(connection) => Spoken { http2: false, secured: connection.secured() },
+            Kept::Http2(connection) => Spoken { http2: true, secured: connection.secured },
+        }
+    }
 }
 
 impl Client {
@@ -168,6 +196,7 @@ impl Client {
             marks: None,
             is_timed,
             opening: None,
+            spoken: Spoken::default(),
         }
     }
 
@@ -189,6 +218,11 @@ impl Client {
     /// [`NetOptions::timed`](crate::net::NetOptions::timed).
     pub fn opening(&self) -> Option<Opening> {
         self.opening
+    }
+
+    /// How the last request went, when [`Client::mark`] asked for it before.
+    pub fn spoken(&self) -> Spoken {
+        self.spoken
     }
 
     /// When the next request will have left; None until then.
@@ -291,6 +325,9 @@ impl Client {
         if self.is_timed {
             self.opening = kept.opening();
         }
+        if self.marks.is_some() {
+            self.spoken = kept.spoken();
+        }
         let left = self.left.as_deref();
         let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         let place = &mut self.kept[at];
@@ -385,6 +422,9 @@ impl Client {
     ) -> Result<Response, Broken> {
         if self.is_timed {
             self.opening = connection.opening();
+        }
+        if self.marks.is_some() {
+            self.spoken = connection.spoken();
         }
         let left = self.left.as_deref();
         let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };

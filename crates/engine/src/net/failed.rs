@@ -13,6 +13,28 @@ pub struct Failed {
     pub failure: Failure,
     /// What happened, shown for the first example of its class. Of unbounded origin but bounded length (1 KiB).
     pub detail: String,
+    /// What is known beyond its class.
+    pub cause: Cause,
+}
+
+/// What tells failures of one class apart, for who reports them by other numbers than ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing more.
+    #[default]
+    Unknown,
+    /// The test's own rules forbid the name.
+    NameRefused,
+    /// They forbid the address.
+    AddressRefused,
+    /// Nobody trusted vouches for the certificate.
+    UnknownIssuer,
+    /// The certificate is another host's.
+    WrongName,
+    /// The peer does not speak TLS.
+    NotTls,
+    /// The peer ended in the middle of its answer.
+    Unfinished,
 }
 
 const MAX_DETAIL: usize = 1024;
@@ -22,7 +44,12 @@ impl Failed {
     pub fn new(failure: Failure, detail: impl Into<String>) -> Failed {
         let mut detail = detail.into();
         detail.truncate(detail.floor_char_boundary(MAX_DETAIL));
-        Failed { failure, detail }
+        Failed { failure, detail, cause: Cause::Unknown }
+    }
+
+    /// The same with its cause.
+    pub fn caused(self, cause: Cause) -> Failed {
+        Failed { cause, ..self }
     }
 
     /// The bytes are not of the protocol spoken.
@@ -67,6 +94,21 @@ fn describe(error: &io::Error) -> String {
             "it answered with something that is not TLS".to_owned()
         }
         _ => error.to_string(),
+    }
+}
+
+/// What a failed handshake failed by.
+pub(super) fn cause_of(error: &io::Error) -> Cause {
+    use rustls::{CertificateError, Error, InvalidMessage};
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::Other(_) | CertificateError::BadSignature,
+        )) => Cause::UnknownIssuer,
+        Some(Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        )) => Cause::WrongName,
+        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => Cause::NotTls,
+        _ => Cause::Unknown,
     }
 }
 

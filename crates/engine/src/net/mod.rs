@@ -8,26 +8,32 @@
 //! and double the load of connecting.
 
 mod failed;
+mod guide;
 mod origin;
 mod resolve;
 mod socket;
 mod tls;
 
-pub use failed::Failed;
+pub use failed::{Cause, Failed};
+pub use guide::Guide;
 pub use origin::Origin;
 pub(crate) use origin::{absolute, has_scheme, push_form, push_query, wire_path};
-pub use socket::Socket;
+pub use rustls::{CipherSuite, ProtocolVersion};
+pub use socket::{Secured, Socket};
+pub use tls::{Identity, TlsOptions};
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use sonagi_measure::outcome::Failure;
 use tokio::io::DuplexStream;
 use tokio::net::{TcpSocket, TcpStream};
 
-use resolve::Resolver;
+use resolve::{Name, Resolver};
 use tls::Tls;
 
 /// How a shard connects.
@@ -41,11 +47,22 @@ pub struct NetOptions {
     pub http2: bool,
     /// Whether HTTP clients tell how long their connections took to open.
     pub timed: bool,
+    /// What has a say in where names lead; None: the resolver alone.
+    pub guide: Option<Arc<dyn Guide>>,
+    /// What TLS speaks and shows.
+    pub tls: TlsOptions,
 }
 
 impl Default for NetOptions {
     fn default() -> NetOptions {
-        NetOptions { verify_certificates: true, source_addresses: Vec::new(), http2: true, timed: false }
+        NetOptions {
+            verify_certificates: true,
+            source_addresses: Vec::new(),
+            http2: true,
+            timed: false,
+            guide: None,
+            tls: TlsOptions::default(),
+        }
     }
 }
 
@@ -188,15 +205,45 @@ impl Real {
         if let Some(tls) = self.tls.get() {
             return Ok(tls);
         }
-        let tls = Tls::new(self.options.verify_certificates)?;
+        let tls = Tls::new(self.options.verify_certificates, &self.options.tls)?;
         Ok(self.tls.get_or_init(|| tls))
     }
 
     async fn connect(&self, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<TcpStream, Failed> {
+        if let Some(guide) = &self.options.guide {
+            return self.connect_guided(&**guide, origin, note).await;
+        }
         let name = self.resolver.resolve(origin).await?;
         note(Dialing::Resolved);
+        self.connect_by(&name, origin, name.addresses()).await
+    }
+
+    async fn connect_guided(
+        &self,
+        guide: &dyn Guide,
+        origin: &Origin,
+        note: &dyn Fn(Dialing),
+    ) -> Result<TcpStream, Failed> {
+        let name = match guide.lead(&origin.host, origin.port)? {
+            Some(address) => Rc::new(Name::of(address)),
+            None => self.resolver.resolve(origin).await?,
+        };
+        let addresses = guide.order(name.found());
+        note(Dialing::Resolved);
+        for address in &addresses {
+            guide.allow(address.ip())?;
+        }
+        self.connect_by(&name, origin, addresses).await
+    }
+
+    async fn connect_by(
+        &self,
+        name: &Name,
+        origin: &Origin,
+        addresses: impl IntoIterator<Item = SocketAddr>,
+    ) -> Result<TcpStream, Failed> {
         let mut last = None;
-        for address in name.addresses() {
+        for address in addresses {
             match self.connect_to(address).await {
                 Ok(stream) => {
                     name.prefer(address);

@@ -29,6 +29,16 @@ pub(super) struct Name {
 }
 
 impl Name {
+    /// What needs no asking.
+    pub(super) fn of(address: SocketAddr) -> Name {
+        Name { addresses: Box::new([address]), preferred: Cell::new(0) }
+    }
+
+    /// All addresses, in the resolver's order.
+    pub(super) fn found(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
     /// All addresses, the one that answered last first.
     pub(super) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         let preferred = self.preferred.get();
@@ -46,8 +56,7 @@ impl Name {
 impl Resolver {
     pub(super) async fn resolve(&self, origin: &Origin) -> Result<Rc<Name>, Failed> {
         if let Ok(address) = origin.host.parse::<IpAddr>() {
-            let addresses = Box::new([SocketAddr::new(address, origin.port)]);
-            return Ok(Rc::new(Name { addresses, preferred: Cell::new(0) }));
+            return Ok(Rc::new(Name::of(SocketAddr::new(address, origin.port))));
         }
         let cell = {
             let mut names = self.names.borrow_mut();

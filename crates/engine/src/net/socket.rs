@@ -19,7 +19,26 @@ pub enum Socket {
     Simulated(DuplexStream),
 }
 
+/// What two peers agreed on for TLS, by the names of its standards (`TLSv1_3`, `TLS13_AES_128_GCM_SHA256`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Secured {
+    /// Of the protocol.
+    pub version: rustls::ProtocolVersion,
+    /// What it is encrypted by.
+    pub suite: rustls::CipherSuite,
+}
+
 impl Socket {
+    /// What TLS agreed on; None without.
+    pub fn secured(&self) -> Option<Secured> {
+        let Socket::Tls(stream) = self else { return None };
+        let session = stream.get_ref().1;
+        Some(Secured {
+            version: session.protocol_version()?,
+            suite: session.negotiated_cipher_suite()?.suite(),
+        })
+    }
+
     /// Whether ALPN chose HTTP/2.
     pub fn speaks_http2(&self) -> bool {
         match self {

@@ -8,42 +8,93 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use sonagi_measure::outcome::Failure;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::failed::cause_of;
 use super::{Alpn, Failed, Origin};
 
+/// What TLS speaks and shows.
+#[derive(Clone, Debug, Default)]
+pub struct TlsOptions {
+    /// The only versions spoken; None: all that are known here, 1.2 and 1.3.
+    pub versions: Option<Vec<rustls::ProtocolVersion>>,
+    /// The only suites offered; None: all that are known here.
+    pub suites: Option<Vec<rustls::CipherSuite>>,
+    /// Shown to servers that ask who calls: the first whose hosts fit.
+    pub identities: Vec<Identity>,
+}
+
+/// A client's certificate.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Its certificate and those that vouch for it, in PEM.
+    pub certificates: String,
+    /// Its private key, in PEM.
+    pub key: String,
+    /// The hosts it is for, `*.` before some; empty: all.
+    pub hosts: Vec<String>,
+}
+
 /// Connectors for what we offer by ALPN; both share one session store.
-pub(super) struct Tls {
+struct Connectors {
     http1: TlsConnector,
     http2: TlsConnector,
 }
 
+/// Connectors by who is called: without a certificate of our own, and with each.
+pub(super) struct Tls {
+    nameless: Connectors,
+    named: Vec<(Vec<String>, Connectors)>,
+}
+
 impl Tls {
-    pub(super) fn new(verify_certificates: bool) -> Result<Tls, Failed> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+    pub(super) fn new(verify_certificates: bool, options: &TlsOptions) -> Result<Tls, Failed> {
+        let mut provider = rustls::crypto::ring::default_provider();
+        if let Some(suites) = &options.suites {
+            provider.cipher_suites.retain(|own| suites.contains(&own.suite()));
+        }
+        let provider = Arc::new(provider);
+        let mut versions = rustls::ALL_VERSIONS.to_vec();
+        if let Some(wanted) = &options.versions {
+            versions.retain(|own| wanted.contains(&own.version));
+        }
         let builder = ClientConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()
-            .map_err(|error| Failed::new(Failure::TlsFailed, format!("TLS cannot be set up: {error}")))?;
-        let config = if verify_certificates {
+            .with_protocol_versions(&versions)
+            .map_err(|error| cannot(error.to_string()))?;
+        let builder = if verify_certificates {
             let mut roots = RootCertStore::empty();
             // A store that cannot be read leaves fewer roots: the handshake then says which issuer is unknown.
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            builder.with_root_certificates(roots).with_no_client_auth()
+            builder.with_root_certificates(roots)
         } else {
             let verifier = Arc::new(AcceptAll { provider });
-            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+            builder.dangerous().with_custom_certificate_verifier(verifier)
         };
-        let offering = |protocols: &[&[u8]]| {
-            let mut config = config.clone();
-            config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-            TlsConnector::from(Arc::new(config))
+        let mut named = Vec::new();
+        for identity in &options.identities {
+            let (certificates, key) = identity.parts()?;
+            let config = builder.clone().with_client_auth_cert(certificates, key);
+            let config = config.map_err(|error| cannot(format!("a certificate to show: {error}")))?;
+            named.push((identity.hosts.clone(), Connectors::new(&config)));
+        }
+        Ok(Tls { nameless: Connectors::new(&builder.with_no_client_auth()), named })
+    }
+
+    fn connectors(&self, host: &str) -> &Connectors {
+        let fits = |hosts: &[String]| {
+            hosts.is_empty()
+                || hosts.iter().any(|own| match own.strip_prefix('*') {
+                    Some(end) => host.ends_with(end),
+                    None => host == own,
+                })
         };
-        Ok(Tls { http1: offering(&[b"http/1.1"]), http2: offering(&[b"h2", b"http/1.1"]) })
+        self.named.iter().find(|(hosts, _)| fits(hosts)).map_or(&self.nameless, |(_, connectors)| connectors)
     }
 
     pub(super) async fn connect(
@@ -52,9 +103,10 @@ impl Tls {
         origin: &Origin,
         alpn: Alpn,
     ) -> Result<TlsStream<TcpStream>, Failed> {
+        let connectors = self.connectors(&origin.host);
         let connector = match alpn {
-            Alpn::Http1 => &self.http1,
-            Alpn::Http2 => &self.http2,
+            Alpn::Http1 => &connectors.http1,
+            Alpn::Http2 => &connectors.http2,
         };
         let failed = |detail: String| {
             Failed::new(Failure::TlsFailed, format!("TLS handshake with {origin}: {detail}"))
@@ -62,9 +114,35 @@ impl Tls {
         let name = ServerName::try_from(origin.host.clone()).map_err(|error| failed(error.to_string()))?;
         connector.connect(name, stream).await.map_err(|error| match Failed::established(&error) {
             lost if lost.failure == Failure::Reset => lost,
-            _ => failed(error.to_string()),
+            _ => failed(error.to_string()).caused(cause_of(&error)),
         })
     }
+}
+
+impl Connectors {
+    fn new(config: &ClientConfig) -> Connectors {
+        let offering = |protocols: &[&[u8]]| {
+            let mut config = config.clone();
+            config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+            TlsConnector::from(Arc::new(config))
+        };
+        Connectors { http1: offering(&[b"http/1.1"]), http2: offering(&[b"h2", b"http/1.1"]) }
+    }
+}
+
+impl Identity {
+    fn parts(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Failed> {
+        let certificates: Result<Vec<_>, _> =
+            CertificateDer::pem_slice_iter(self.certificates.as_bytes()).collect();
+        let certificates =
+            certificates.map_err(|error| cannot(format!("a certificate to show is no PEM: {error}")))?;
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes());
+        Ok((certificates, key.map_err(|error| cannot(format!("its key is no PEM: {error}")))?))
+    }
+}
+
+fn cannot(why: String) -> Failed {
+    Failed::new(Failure::TlsFailed, format!("TLS cannot be set up: {why}"))
 }
 
 /// Accepts any certificate, but still demands that the server owns the one it shows.

@@ -116,10 +116,8 @@ impl User {
     /// The bytes of a binary payload.
     pub(super) fn base64(&mut self, begun: Begun, content: &str) -> Result<Vec<u8>, Halt> {
         let decoded = base64::engine::general_purpose::STANDARD.decode(content);
-        let decoded = decoded.map_err(|why| Failed {
-            failure: Failure::Template,
-            detail: format!("a binary payload is base64: {why}"),
-        });
+        let decoded = decoded
+            .map_err(|why| Failed::new(Failure::Template, format!("a binary payload is base64: {why}")));
         self.prepared(begun, decoded)
     }
 

@@ -278,7 +278,7 @@ impl User {
         let (origin, path) = Origin::parse(&url)?;
         let own = self.values.pairs(&step.cookies)?;
         self.jar.set(&origin, &path, own);
-        Ok((origin, Request { method: step.method.clone(), path, headers, body }))
+        Ok((origin, Request { method: step.method.clone(), path, headers, body, ..Request::default() }))
     }
 
     fn body(&mut self, step: &HttpStep, headers: &mut Vec<(String, String)>) -> Result<Bytes, Unfilled> {

@@ -59,7 +59,7 @@ pub(crate) struct Unfilled(pub(crate) String);
 
 impl From<Unfilled> for Failed {
     fn from(Unfilled(detail): Unfilled) -> Failed {
-        Failed { failure: Failure::Template, detail }
+        Failed::new(Failure::Template, detail)
     }
 }
 

@@ -63,6 +63,7 @@ fn a_request_carries_nothing_but_what_the_script_says_and_who_we_are() {
             path: "/".into(),
             headers: vec![("X-One".into(), "1".into()), ("user-agent".into(), "mine".into())],
             body: Bytes::from_static(b"hello"),
+            ..Request::default()
         };
         client.request(&origin, post).await.unwrap();
         let port = origin.port;

@@ -8,11 +8,11 @@ mod alone;
 mod bars;
 mod ending;
 mod home;
+mod reach;
 mod shard;
 mod underway;
 
 use serde_json::{Map, Value};
-use sonagi_engine::net::NetOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -23,7 +23,7 @@ use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
-use crate::shard::{Common, Level, Limits, Line};
+use crate::shard::{Common, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit};
 pub use underway::{Progress, SIGNAL};
@@ -93,6 +93,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(nothing.options),
         environment: asked.environment.clone(),
         limits: LIMITS,
+        pace: Pace::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
@@ -128,6 +129,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(options),
         environment: asked.environment.clone(),
         limits,
+        pace: Pace::default(),
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
 }
@@ -175,15 +177,6 @@ impl Common {
     fn system_tags(&self) -> SystemTags {
         // The options have been judged: an unknown tag would have been a problem.
         SystemTags::named(self.options.system_tags.iter().map(String::as_str)).unwrap_or_default()
-    }
-
-    /// How its threads reach the target.
-    fn net(&self) -> NetOptions {
-        NetOptions {
-            verify_certificates: !self.options.insecure_skip_tls_verify,
-            timed: false,
-            ..NetOptions::default()
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::executor::Stop;
 use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
 use crate::options::{Tiers, consolidate};
-use crate::shard::{Common, Limits, Line, Shard};
+use crate::shard::{Common, Limits, Line, Pace, Shard};
 use sonagi_engine::clock::Clock;
 use sonagi_engine::net::Net;
 use std::cell::RefCell;
@@ -46,6 +46,7 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
             options: Arc::new(options),
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
+            pace: Pace::default(),
         });
         let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
         let net = Rc::new(Net::simulated(|pipe| {

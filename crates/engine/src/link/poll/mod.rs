@@ -433,7 +433,7 @@ impl PollLink {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
         let PollLink { planned, started, .. } = *self;
-        let Failed { failure, detail } = failed;
+        let Failed { failure, detail, .. } = failed;
         on(Incoming::PollFailed { planned, started, ended: now, failure, detail: &detail, opened });
         self.failures += 1;
         if self.failures >= MOST_FAILURES {

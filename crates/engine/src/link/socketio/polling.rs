@@ -68,7 +68,13 @@ impl Lane {
             headers.push(("content-type".into(), "text/plain;charset=UTF-8".into()));
         }
         let origin = polling.request.origin.clone();
-        let request = Request { method: method.into(), path, headers, body: body.unwrap_or_default() };
+        let request = Request {
+            method: method.into(),
+            path,
+            headers,
+            body: body.unwrap_or_default(),
+            ..Request::default()
+        };
         *self = Lane::Busy(Box::pin(async move {
             let outcome = client.request(&origin, request).await;
             (client, outcome)
@@ -148,7 +154,7 @@ impl Polling {
             method: "GET".into(),
             path: http.path(),
             headers: http.request.headers.clone(),
-            body: Bytes::new(),
+            ..Request::default()
         };
         let response = get.request(&http.request.origin, first).await?;
         let traffic = get.take_traffic();

@@ -1,77 +1,126 @@
 //! Requests side by side.
 
-use rquickjs::{Array, Coerced, Ctx, Exception, IntoJs, Object, Value};
+use rquickjs::{Array, Ctx, IntoJs, Object, Value};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::call::{Address, Call};
+use super::call::{Call, ResponseType};
+use super::errors::{Refused, Unanswered};
 use super::exchange::{self, Answer};
-use super::{outside_init, responded};
+use super::{outside_init, responded, response};
+use crate::modules::go_error;
 use crate::runtime::Vu;
+use crate::shard::Level;
 
 /// A list or an object of requests; their responses, by the same numbers or names.
 pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> rquickjs::Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     outside_init(&ctx, &vu, "Making http requests")?;
-    let wrong = || Exception::throw_type(&ctx, "http.batch() takes a list or an object of requests");
-    let object = requests.as_object().ok_or_else(wrong)?;
+    let Some(object) = requests.as_object() else {
+        let kind = if requests.is_null() || requests.is_undefined() { "<nil>" } else { requests.type_name() };
+        return Err(go_error(&ctx, &format!("invalid http.batch() argument type {kind}")));
+    };
     let (mut names, mut calls) = (Vec::new(), Vec::new());
     for pair in object.props::<String, Value<'js>>() {
         let (name, request) = pair?;
+        match one(&ctx, &vu, &name, &request) {
+            Ok(call) => calls.push(Rc::new(call)),
+            Err(Refused::Thrown(error)) => return Err(error),
+            Err(Refused::Wrong(why)) => return unsent(&ctx, &vu, &requests, &names, &name, why),
+        }
         names.push(name);
-        calls.push(Rc::new(one(&ctx, &vu, &request)?));
     }
     let answers = vu.wait_for(&ctx, side_by_side(&vu, &calls))?;
     let mut responses = Vec::with_capacity(answers.len());
     for (call, answer) in calls.iter().zip(answers) {
         responses.push(responded(&ctx, &vu, call, answer)?);
     }
+    gathered(&ctx, &requests, &names, responses)
+}
+
+/// Responses by the numbers or the names of their requests.
+fn gathered<'js>(
+    ctx: &Ctx<'js>,
+    requests: &Value<'js>,
+    names: &[String],
+    responses: Vec<Object<'js>>,
+) -> rquickjs::Result<Value<'js>> {
     if requests.is_array() {
         let list = Array::new(ctx.clone())?;
         for (at, response) in responses.into_iter().enumerate() {
             list.set(at, response)?;
         }
-        return list.into_js(&ctx);
+        return list.into_js(ctx);
     }
     let named = Object::new(ctx.clone())?;
     for (name, response) in names.iter().zip(responses) {
         named.set(&**name, response)?;
     }
-    named.into_js(&ctx)
+    named.into_js(ctx)
+}
+
+/// One entry makes no request: none is sent, and the entries before it have responses without an answer.
+fn unsent<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Rc<Vu>,
+    requests: &Value<'js>,
+    names: &[String],
+    name: &str,
+    why: Unanswered,
+) -> rquickjs::Result<Value<'js>> {
+    if vu.shard.common.options.throw {
+        return Err(go_error(ctx, &why.told));
+    }
+    vu.shard.say(Level::Warn, "A batch request failed".to_owned(), vec![("error", why.told.clone())]);
+    let mut responses = Vec::new();
+    for _ in names {
+        responses.push(response::response(ctx, vu, Answer::default(), ResponseType::Text)?);
+    }
+    responses.push(response::response(ctx, vu, Answer::failed(why), ResponseType::Text)?);
+    let names: Vec<String> = names.iter().cloned().chain([name.to_owned()]).collect();
+    let gathered = gathered(ctx, requests, &names, responses)?;
+    // A list is as long as what was asked for.
+    if let (Some(given), Some(list)) = (requests.as_array(), gathered.as_array()) {
+        for at in list.len()..given.len() {
+            list.set(at, Value::new_null(ctx.clone()))?;
+        }
+    }
+    Ok(gathered)
 }
 
 /// A URL, `[method, url, body, params]` or `{ method, url, body, params }`.
-fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, request: &Value<'js>) -> rquickjs::Result<Call> {
-    let wrong = || {
-        Exception::throw_type(
-            ctx,
-            "a request of http.batch() is a URL, a list [method, url, body, params] or an object",
-        )
-    };
+fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Result<Call, Refused> {
     if let Some(list) = request.as_array() {
-        let method: Coerced<String> = list.get(0)?;
+        if list.len() < 2 {
+            return Err(Refused::wrong("invalid batch request: a list needs a method and a URL"));
+        }
+        let method = list.get::<Value<'js>>(0)?;
+        if !method.is_string() {
+            return Err(Refused::wrong("invalid method type: it must be a text"));
+        }
         let given = |at: usize| if at < list.len() { list.get::<Value<'js>>(at).map(Some) } else { Ok(None) };
-        let url = given(1)?.ok_or_else(wrong)?;
-        return Call::new(
-            ctx,
-            vu,
-            &method.0,
-            Address::of(ctx, &url)?,
-            given(2)?.as_ref(),
-            given(3)?.as_ref(),
-        );
+        let (url, body, params) = (list.get::<Value<'js>>(1)?, given(2)?, given(3)?);
+        return Call::new(ctx, vu, &method.get::<String>()?, &url, body.as_ref(), params.as_ref());
     }
     match request.as_object() {
         Some(object) if !object.contains_key("__sonagiName")? => {
-            let method: Option<Coerced<String>> = object.get("method")?;
-            let method = method.map_or_else(|| "GET".to_owned(), |method| method.0);
-            let url: Value<'js> = object.get("url")?;
-            let (body, params): (Value<'js>, Value<'js>) = (object.get("body")?, object.get("params")?);
-            Call::new(ctx, vu, &method, Address::of(ctx, &url)?, Some(&body), Some(&params))
+            if !object.contains_key("url")? {
+                return Err(Refused::wrong(format!("batch request {key} doesn't have a url key")));
+            }
+            let method: Value<'js> = object.get("method")?;
+            let method = match method.is_undefined() {
+                true => "GET".to_owned(),
+                false if method.is_string() => method.get::<String>()?.to_uppercase(),
+                false => return Err(Refused::wrong("invalid method type: it must be a text")),
+            };
+            let (url, params): (Value<'js>, Value<'js>) = (object.get("url")?, object.get("params")?);
+            let body: Value<'js> = object.get("body")?;
+            let body = Some(&body).filter(|_| !matches!(&*method, "GET" | "HEAD"));
+            Call::new(ctx, vu, &method, &url, body, Some(&params))
         }
-        _ => Call::new(ctx, vu, "GET", Address::of(ctx, request)?, None, None),
+        _ => Call::new(ctx, vu, "GET", request, None, None),
     }
 }
 

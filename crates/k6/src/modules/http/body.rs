@@ -7,30 +7,53 @@ use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Object, TypedArray, Value};
 use std::fmt::Write;
 use std::io::Read;
 
+use super::errors::Refused;
+
 /// A body, and the type it has unless the script says another.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub(super) bytes: Bytes,
     pub(super) content_type: Option<String>,
+    /// There is one, and be it empty.
+    pub(super) is_given: bool,
 }
 
 /// What `http.file` made, by the member that tells it from other objects.
 pub(super) const FILE: &str = "__sonagiFile";
 
 /// Nothing, a text, bytes, or an object: a form, and one of parts if a file is among its members.
-pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> rquickjs::Result<Body> {
+pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body, Refused> {
     let Some(body) = body.filter(|body| !body.is_undefined() && !body.is_null()) else {
         return Ok(Body::default());
     };
-    let plain = |bytes: Vec<u8>| Ok(Body { bytes: bytes.into(), content_type: None });
+    let plain = |bytes: Vec<u8>| Ok(Body { bytes: bytes.into(), content_type: None, is_given: true });
     if let Some(bytes) = bytes(body) {
         return plain(bytes);
     }
-    match body.as_object().filter(|_| !body.is_array() && !body.is_function()) {
-        None => plain(body.get::<Coerced<String>>()?.0.into_bytes()),
-        Some(object) if is_file(object) => plain(content(ctx, object)?),
-        Some(object) => form(ctx, object),
+    let wrong = |kind: &str| Err(Refused::wrong(format!("unknown request body type {kind}")));
+    let Some(object) = body.as_object() else {
+        return match body.is_string() {
+            true => plain(body.get::<String>()?.into_bytes()),
+            false if body.is_bool() => wrong("bool"),
+            false => wrong(if body.is_int() { "int64" } else { "float64" }),
+        };
+    };
+    let is = |class: &str| -> rquickjs::Result<bool> {
+        Ok(object.is_instance_of(&ctx.globals().get::<_, Value<'js>>(class)?))
+    };
+    if body.is_array() {
+        return wrong("[]interface {}");
+    } else if body.is_function() {
+        return wrong("func");
+    } else if is("Date")? {
+        return wrong("time.Time");
+    } else if is("String")? {
+        // An object without members of its own.
+        return Ok(form(ctx, &Object::new(ctx.clone())?)?);
+    } else if is_file(object) {
+        return plain(content(ctx, object)?);
     }
+    Ok(form(ctx, object)?)
 }
 
 /// The bytes of a buffer or a typed array.
@@ -62,7 +85,7 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<Body> {
         return multipart(ctx, &members);
     }
     let content_type = Some("application/x-www-form-urlencoded".to_owned());
-    Ok(Body { bytes: form_text(&members)?.into(), content_type })
+    Ok(Body { bytes: form_text(&members)?.into(), content_type, is_given: true })
 }
 
 /// `a=1&b=2`
@@ -84,9 +107,35 @@ pub(super) fn form_text(members: &[(String, Value<'_>)]) -> rquickjs::Result<Str
 /// A list stands for its name as often as it has values.
 fn values(value: &Value<'_>) -> rquickjs::Result<Vec<String>> {
     match value.as_array() {
-        Some(list) => list.iter::<Coerced<String>>().map(|value| value.map(|value| value.0)).collect(),
-        None if value.is_undefined() || value.is_null() => Ok(vec![String::new()]),
-        None => Ok(vec![value.get::<Coerced<String>>()?.0]),
+        Some(list) => list.iter::<Value<'_>>().map(|value| told(&value?, 0)).collect(),
+        None => Ok(vec![told(value, 0)?]),
+    }
+}
+
+/// How deep a value is told: one within itself has no end.
+const DEPTH: usize = 16;
+
+/// A value as Go prints it, which is what k6 puts into forms: `map[x:1]`, `[1 2]`, `<nil>`.
+fn told(value: &Value<'_>, depth: usize) -> rquickjs::Result<String> {
+    if value.is_undefined() || value.is_null() || depth > DEPTH {
+        return Ok("<nil>".to_owned());
+    }
+    if let Some(list) = value.as_array() {
+        let values: rquickjs::Result<Vec<String>> =
+            list.iter::<Value<'_>>().map(|value| told(&value?, depth + 1)).collect();
+        return Ok(format!("[{}]", values?.join(" ")));
+    }
+    match value.as_object().filter(|_| !value.is_function()) {
+        None => Ok(value.get::<Coerced<String>>()?.0),
+        Some(object) => {
+            let mut members = object.props::<String, Value<'_>>().collect::<rquickjs::Result<Vec<_>>>()?;
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            let members: rquickjs::Result<Vec<String>> = members
+                .iter()
+                .map(|(name, value)| Ok(format!("{name}:{}", told(value, depth + 1)?)))
+                .collect();
+            Ok(format!("map[{}]", members?.join(" ")))
+        }
     }
 }
 
@@ -110,14 +159,14 @@ fn multipart<'js>(ctx: &Ctx<'js>, members: &[(String, Value<'js>)]) -> rquickjs:
             None => {
                 let head = format!("Content-Disposition: form-data; name=\"{name}\"\r\n\r\n");
                 bytes.extend_from_slice(head.as_bytes());
-                bytes.extend_from_slice(value.get::<Coerced<String>>()?.0.as_bytes());
+                bytes.extend_from_slice(told(value, 0)?.as_bytes());
             }
         }
         bytes.extend_from_slice(b"\r\n");
     }
     bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
     let content_type = Some(format!("multipart/form-data; boundary={boundary}"));
-    Ok(Body { bytes: bytes.into(), content_type })
+    Ok(Body { bytes: bytes.into(), content_type, is_given: true })
 }
 
 fn quoted(text: &str) -> String {

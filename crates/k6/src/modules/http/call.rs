@@ -1,7 +1,7 @@
 //! A request as the script's arguments make it.
 
 use bytes::Bytes;
-use rquickjs::{Coerced, Ctx, Exception, Object, Value};
+use rquickjs::{Coerced, Ctx, Object, Value};
 use sonagi_engine::http::Jar;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,14 +9,19 @@ use std::time::Duration;
 
 use super::body::{self, Body};
 use super::cookies::CookieJar;
+use super::errors::{Refused, Unanswered};
 use super::expected::Expected;
 use crate::metrics::Tags;
 use crate::modules::tags::given_tags;
 use crate::options::span;
 use crate::runtime::Vu;
+use crate::shard::Level;
 
 /// How long a request may take whose parameters do not say it.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Who calls, unless the test says another name.
+const AGENT: &str = concat!("Sonagi/", env!("CARGO_PKG_VERSION"));
 
 /// What becomes of a response's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +55,15 @@ pub(super) struct Call {
     /// Without the user and password it may have carried.
     pub(super) url: String,
     pub(super) credentials: Option<(String, String)>,
+    /// As the script gave it.
+    pub(super) given: String,
     /// In the order given; names as Go writes them.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Bytes,
+    /// An empty body was given, where none might have been.
+    pub(super) is_chunked: bool,
+    /// The body before it was packed, where it was.
+    pub(super) unpacked: Option<Bytes>,
     pub(super) cookies: Vec<OwnCookie>,
     pub(super) jar: Rc<RefCell<Jar>>,
     /// All but what the response will say.
@@ -61,6 +72,8 @@ pub(super) struct Call {
     pub(super) is_named: bool,
     pub(super) timeout: Duration,
     pub(super) redirects: u32,
+    /// The script says how many: no word about more.
+    pub(super) limits_redirects: bool,
     pub(super) auth: Option<Auth>,
     pub(super) response_type: ResponseType,
     pub(super) expected: Expected,
@@ -76,16 +89,20 @@ pub(super) struct Address {
 
 impl Address {
     /// A text, or what the template tag `http.url` made.
-    pub(super) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Address> {
+    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, Refused> {
         if let Some(object) =
             value.as_object().filter(|object| object.contains_key("__sonagiName").unwrap_or(false))
         {
             return Ok(Address { url: object.get("url")?, name: object.get("__sonagiName")? });
         }
-        if value.is_undefined() || value.is_null() {
-            return Err(Exception::throw_type(ctx, "invalid URL: the request was given none"));
+        if !value.is_string() {
+            let shown = match value.is_undefined() || value.is_null() {
+                true => "#<nil>".to_owned(),
+                false => format!("#{}", value.get::<Coerced<String>>()?.0),
+            };
+            return Err(Refused::Wrong(Unanswered::no_url(&shown)));
         }
-        let url = value.get::<Coerced<String>>()?.0;
+        let url = value.get::<String>()?;
         Ok(Address { name: url.clone(), url })
     }
 }
@@ -96,104 +113,162 @@ impl Call {
         ctx: &Ctx<'js>,
         vu: &Rc<Vu>,
         method: &str,
-        address: Address,
+        url: &Value<'js>,
         body: Option<&Value<'js>>,
         params: Option<&Value<'js>>,
-    ) -> rquickjs::Result<Call> {
+    ) -> Result<Call, Refused> {
         let options = &vu.shard.common.options;
         let http = &vu.kept.http;
-        let (url, credentials) = without_credentials(&address.url);
-        let Body { bytes, content_type } = body::of(ctx, body)?;
+        let address = Address::of(url)?;
+        let (url, credentials, clean) = without_credentials(&address.url);
+        let Body { bytes, content_type, is_given } = body::of(ctx, body)?;
         let response_type =
             if options.discard_response_bodies { ResponseType::Discard } else { ResponseType::Text };
+        let method = method.to_owned();
         let mut call = Call {
-            method: method.to_uppercase(),
+            is_chunked: is_given && bytes.is_empty() && matches!(&*method, "POST" | "PUT" | "PATCH"),
+            method,
             url,
             credentials,
+            given: address.url.clone(),
             headers: Vec::new(),
             body: bytes,
+            unpacked: None,
             cookies: Vec::new(),
             jar: Rc::clone(&*http.jar.borrow()),
             tags: vu.tags(),
             is_named: false,
             timeout: TIMEOUT,
             redirects: options.max_redirects,
+            limits_redirects: !options.json["maxRedirects"].is_null(),
             auth: None,
             response_type,
             expected: http.expected.borrow().clone(),
             throws: options.throw,
         };
-        let params = params.filter(|params| !params.is_undefined() && !params.is_null());
-        if let Some(params) = params {
-            let wrong = || Exception::throw_type(ctx, "a request's params must be an object");
-            call.take(ctx, params.as_object().ok_or_else(wrong)?)?;
-        }
-        if let Some(content_type) = content_type.filter(|_| !call.has("Content-Type")) {
+        let agent = options.user_agent.as_deref().unwrap_or(AGENT);
+        call.headers.push(("User-Agent".to_owned(), agent.to_owned()));
+        if let Some(content_type) = content_type {
             call.headers.push(("Content-Type".to_owned(), content_type));
         }
-        if !call.has("User-Agent")
-            && let Some(agent) = &options.user_agent
-        {
-            call.headers.push(("User-Agent".to_owned(), agent.clone()));
+        if let Some(params) = params.and_then(Value::as_object) {
+            call.take(ctx, params)?;
+        }
+        call.without_length(vu);
+        if options.no_connection_reuse {
+            call.set("Connection", "close");
         }
         if call.credentials.is_some() && call.auth.is_none() {
             call.auth = Some(Auth::Basic);
         }
         let given = call.tags.get("name").map(str::to_owned);
         call.is_named = given.is_some() || address.name != address.url;
-        let name = given.unwrap_or(address.name);
+        let name = given.unwrap_or(if call.is_named { address.name } else { clean });
         call.tags = http.tags.borrow_mut().of_call(&call.tags, &call.method, &name);
         Ok(call)
+    }
+
+    /// What a script says of the body's length is not sent: what is sent is true.
+    fn without_length(&mut self, vu: &Vu) {
+        let length = self.body.len();
+        let Some(at) = self.headers.iter().position(|(name, _)| name == "Content-Length") else { return };
+        let (_, said) = self.headers.remove(at);
+        if said.parse() != Ok(length) {
+            let text = format!(
+                "The specified Content-Length header {said:?} in the {} request for {} doesn't match the actual request body length of {length}, so it will be ignored!",
+                self.method, self.given
+            );
+            vu.shard.say(Level::Warn, text, Vec::new());
+        }
+    }
+
+    /// A header takes the place of one of its name.
+    fn set(&mut self, name: &str, value: &str) {
+        match self.headers.iter_mut().find(|(own, _)| own == name) {
+            Some((_, known)) => value.clone_into(known),
+            None => self.headers.push((name.to_owned(), value.to_owned())),
+        }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
-    fn take<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> rquickjs::Result<()> {
+    fn take<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<(), Refused> {
+        let mut compression = None;
         for pair in params.props::<String, Value<'js>>() {
             let (name, value) = pair?;
-            if value.is_undefined() || value.is_null() && name != "responseCallback" {
-                continue;
-            }
+            let is_missing = value.is_undefined() || value.is_null();
             match name.as_str() {
-                "headers" => self.headers = headers(ctx, &value)?,
-                "cookies" => self.cookies = own_cookies(ctx, &value)?,
-                "jar" => self.jar = CookieJar::given(ctx, &value)?,
-                "tags" => self.tags = given_tags(ctx, &self.tags, Some(&value))?,
-                "timeout" => self.timeout = duration(ctx, &value)?,
-                "redirects" => self.redirects = value.get::<Coerced<f64>>()?.0.max(0.0) as u32,
-                "auth" => self.auth = auth(ctx, &value.get::<Coerced<String>>()?.0)?,
-                "responseType" => {
-                    self.response_type = response_type(ctx, &value.get::<Coerced<String>>()?.0)?;
+                "headers" if !is_missing => self.take_headers(&value)?,
+                "cookies" if !is_missing => self.cookies = own_cookies(&value)?,
+                "jar" if !is_missing => self.jar = CookieJar::given(ctx, &value)?,
+                "tags" => {
+                    let tags = given_tags(ctx, &self.tags, Some(&value));
+                    let what = "invalid HTTP request metric tags";
+                    self.tags = tags.map_err(|error| Refused::caught(ctx, error, what))?;
                 }
-                "responseCallback" => self.expected = Expected::given(ctx, &value)?,
-                "throw" => self.throws = value.as_bool().unwrap_or_default(),
-                "compression" => self.compress(ctx, &value.get::<Coerced<String>>()?.0)?,
+                "timeout" => self.timeout = duration(&value)?,
+                "redirects" => {
+                    // What is no number is 0, as `ToInteger` has it.
+                    self.redirects = value.get::<Coerced<f64>>()?.0.max(0.0) as u32;
+                    self.limits_redirects = true;
+                }
+                "auth" => self.auth = auth(&value.get::<Coerced<String>>()?.0),
+                "responseType" => self.response_type = response_type(&value.get::<Coerced<String>>()?.0)?,
+                "responseCallback" => {
+                    let given = Expected::given(&value)?;
+                    self.expected = given.ok_or_else(|| Refused::wrong("unsupported responseCallback"))?;
+                }
+                "throw" => self.throws = truthy(&value),
+                "compression" => compression = Some(value.get::<Coerced<String>>()?.0),
                 _ => {}
             }
+        }
+        match compression {
+            Some(codings) if !codings.trim().is_empty() => self.compress(&codings),
+            _ => Ok(()),
+        }
+    }
+
+    /// Headers of an object, their names as Go writes them: `content-type` is `Content-Type`.
+    fn take_headers<'js>(&mut self, value: &Value<'js>) -> Result<(), Refused> {
+        if value.is_string() {
+            // A text is the object of its letters.
+            for (at, letter) in value.get::<String>()?.chars().enumerate() {
+                self.set(&at.to_string(), letter.encode_utf8(&mut [0; 4]));
+            }
+            return Ok(());
+        }
+        for pair in value.as_object().into_iter().flat_map(Object::props::<String, Coerced<String>>) {
+            let (name, value) = pair?;
+            self.set(&canonical(&name), &value.0);
         }
         Ok(())
     }
 
-    fn compress(&mut self, ctx: &Ctx<'_>, codings: &str) -> rquickjs::Result<()> {
-        let (packed, names) =
-            body::compressed(&self.body, codings).map_err(|why| Exception::throw_message(ctx, &why))?;
-        self.body = packed;
-        self.headers.push(("Content-Encoding".to_owned(), names));
+    fn compress(&mut self, codings: &str) -> Result<(), Refused> {
+        let (packed, names) = body::compressed(&self.body, codings).map_err(Refused::wrong)?;
+        self.unpacked = Some(std::mem::replace(&mut self.body, packed));
+        self.is_chunked = false;
+        if !self.has("Content-Encoding") {
+            self.headers.push(("Content-Encoding".to_owned(), names));
+        }
         Ok(())
     }
 }
 
-/// Headers of an object, their names as Go writes them: `content-type` is `Content-Type`.
-fn headers<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<(String, String)>> {
-    let wrong = || Exception::throw_type(ctx, "a request's headers must be an object");
-    let mut headers = Vec::new();
-    for pair in value.as_object().ok_or_else(wrong)?.props::<String, Coerced<String>>() {
-        let (name, value) = pair?;
-        headers.push((canonical(&name), value.0));
+/// Whether JavaScript takes a value for true.
+fn truthy(value: &Value<'_>) -> bool {
+    match (value.as_bool(), value.as_number()) {
+        (Some(truth), _) => truth,
+        (None, Some(number)) => number != 0.0 && !number.is_nan(),
+        _ => {
+            let is_empty =
+                value.as_string().is_some_and(|text| text.to_string().is_ok_and(|it| it.is_empty()));
+            !(value.is_undefined() || value.is_null() || is_empty)
+        }
     }
-    Ok(headers)
 }
 
 /// A header's name with a capital after every dash; one that is no token stays as it is.
@@ -211,65 +286,72 @@ pub(in crate::modules) fn canonical(name: &str) -> String {
 }
 
 /// `{ name: value }` or `{ name: { value, replace } }`.
-fn own_cookies<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<OwnCookie>> {
-    let wrong = || Exception::throw_type(ctx, "a request's cookies must be an object");
+fn own_cookies<'js>(value: &Value<'js>) -> rquickjs::Result<Vec<OwnCookie>> {
     let mut cookies = Vec::new();
-    for pair in value.as_object().ok_or_else(wrong)?.props::<String, Value<'js>>() {
+    for pair in value.as_object().into_iter().flat_map(Object::props::<String, Value<'js>>) {
         let (name, value) = pair?;
+        if value.is_undefined() || value.is_null() {
+            continue;
+        }
         let (value, replaces) = match value.as_object() {
             Some(object) => {
-                (object.get::<_, Coerced<String>>("value")?.0, object.get::<_, Option<bool>>("replace")?)
+                let value: Option<Coerced<String>> = object.get("value")?;
+                (value.map_or_else(String::new, |value| value.0), truthy(&object.get("replace")?))
             }
-            None => (value.get::<Coerced<String>>()?.0, None),
+            None => (value.get::<Coerced<String>>()?.0, false),
         };
-        cookies.push(OwnCookie { name, value, replaces: replaces.unwrap_or_default() });
+        cookies.push(OwnCookie { name, value, replaces });
     }
     Ok(cookies)
 }
 
 /// A number of ms, or a text such as `1m30s`.
-pub(super) fn duration(ctx: &Ctx<'_>, value: &Value<'_>) -> rquickjs::Result<Duration> {
-    let wrong = || {
-        Exception::throw_message(ctx, "a timeout must be a number of milliseconds or a text such as 1m30s")
-    };
+fn duration(value: &Value<'_>) -> Result<Duration, Refused> {
+    let wrong = |what: String| Refused::wrong(format!("invalid timeout value: {what}"));
     if let Some(ms) = value.as_number() {
-        return Duration::try_from_secs_f64(ms / 1e3).map_err(|_| wrong());
+        return Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default());
     }
-    let text = value.as_string().ok_or_else(wrong)?.to_string()?;
-    span::parse(&text).map(span::wait).map_err(|_| wrong())
+    let Some(text) = value.as_string() else {
+        return Err(wrong("it must be a number of milliseconds or a text such as 1m30s".to_owned()));
+    };
+    let text = text.to_string()?;
+    span::parse(&text).map(span::wait).map_err(|_| wrong(format!("time: invalid duration {text:?}")))
 }
 
-fn auth(ctx: &Ctx<'_>, name: &str) -> rquickjs::Result<Option<Auth>> {
+/// What is not known proves nothing.
+fn auth(name: &str) -> Option<Auth> {
     match name {
-        "" => Ok(None),
-        "basic" => Ok(Some(Auth::Basic)),
-        "digest" => Ok(Some(Auth::Digest)),
-        other => {
-            Err(Exception::throw_message(ctx, &format!("unknown auth: {other}; there are basic and digest")))
-        }
+        "basic" => Some(Auth::Basic),
+        "digest" => Some(Auth::Digest),
+        _ => None,
     }
 }
 
-pub(super) fn response_type(ctx: &Ctx<'_>, name: &str) -> rquickjs::Result<ResponseType> {
+fn response_type(name: &str) -> Result<ResponseType, Refused> {
     match name {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::Discard),
-        other => Err(Exception::throw_message(
-            ctx,
-            &format!("unknown responseType: {other}; there are text, binary and none"),
-        )),
+        other => {
+            Err(Refused::wrong(format!("unknown responseType: {other}; there are text, binary and none")))
+        }
     }
 }
 
-/// A URL, and the user and password it carries before its host.
-fn without_credentials(url: &str) -> (String, Option<(String, String)>) {
-    let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), None) };
+/// A URL without the user and password it carries before its host, these, and the URL with stars in their places.
+fn without_credentials(url: &str) -> (String, Option<(String, String)>, String) {
+    let nothing = || (url.to_owned(), None, url.to_owned());
+    let Some((scheme, rest)) = url.split_once("://") else { return nothing() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let Some((credentials, host)) = rest[..end].rsplit_once('@') else { return (url.to_owned(), None) };
-    let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+    let Some((credentials, host)) = rest[..end].rsplit_once('@') else { return nothing() };
+    let (stars, (user, password)) = match credentials.split_once(':') {
+        Some(pair) => ("****:****", pair),
+        None => ("****", (credentials, "")),
+    };
     let plain = |text: &str| body::percent_decoded(text);
-    (format!("{scheme}://{host}{}", &rest[end..]), Some((plain(user), plain(password))))
+    let bare = format!("{host}{}", &rest[end..]);
+    let clean = format!("{scheme}://{stars}@{bare}");
+    (format!("{scheme}://{bare}"), Some((plain(user), plain(password))), clean)
 }
 
 #[cfg(test)]
@@ -292,8 +374,12 @@ mod tests {
     fn a_url_is_parted_from_its_credentials() {
         let of = |url| without_credentials(url);
         let some = |user: &str, password: &str| Some((user.to_owned(), password.to_owned()));
-        assert_eq!(of("http://a/b@c"), ("http://a/b@c".to_owned(), None));
-        assert_eq!(of("http://u:p%40@a:1/b"), ("http://a:1/b".to_owned(), some("u", "p@")));
-        assert_eq!(of("http://u@a?x"), ("http://a?x".to_owned(), some("u", "")));
+        let (a, b) = ("http://a/b@c".to_owned(), "http://a:1/b".to_owned());
+        assert_eq!(of("http://a/b@c"), (a.clone(), None, a));
+        assert_eq!(of("http://u:p%40@a:1/b"), (b, some("u", "p@"), "http://****:****@a:1/b".to_owned()));
+        assert_eq!(
+            of("http://u@a?x"),
+            ("http://a?x".to_owned(), some("u", ""), "http://****@a?x".to_owned())
+        );
     }
 }

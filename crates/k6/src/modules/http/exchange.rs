@@ -1,18 +1,19 @@
 //! A request on its way: connections, cookies, redirects, and the samples of each answer.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Client, Headers, MAX_BODY, Phases, Request, Response, decoded};
-use sonagi_engine::net::{Failed, Origin};
+use sonagi_engine::http::{Client, Headers, MAX_BODY, Phases, Request, Response, Spoken, Written, decoded};
+use sonagi_engine::net::{Failed, Origin, Secured};
 use sonagi_measure::At;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::auth;
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
 use super::tags::OfAnswer;
+use super::{auth, debug};
 use crate::metrics::builtin;
 use crate::runtime::Vu;
+use crate::shard::Level;
 
 /// What came of a request, its redirects included.
 #[derive(Debug, Default)]
@@ -24,13 +25,22 @@ pub(super) struct Answer {
     /// Whether the body was wanted.
     pub(super) has_body: bool,
     pub(super) phases: Phases,
-    /// Set-Cookie headers of the last answer.
     pub(super) error: String,
+    /// The error as the log has it.
+    pub(super) told: String,
     pub(super) error_code: u16,
     pub(super) remote: Option<(String, u16)>,
     pub(super) proto: &'static str,
-    /// The request that was answered, as it left.
+    pub(super) secured: Option<Secured>,
+    /// The first request, as it left.
     pub(super) sent: Sent,
+}
+
+impl Answer {
+    /// To a request that could not even be made: its body is empty, not missing.
+    pub(super) fn failed(why: Unanswered) -> Answer {
+        Answer { error: why.told, error_code: why.code, has_body: true, ..Answer::default() }
+    }
 }
 
 /// A request as it left.
@@ -48,54 +58,93 @@ struct Hop {
     origin: Origin,
     url: String,
     request: Request,
-    cookies: Vec<(String, String)>,
 }
 
 /// Sends, follows redirects, answers a challenge; every answer is a set of samples of its own.
 pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
+    pace(vu).await;
     let mut client = vu.kept.http.client(vu);
     let until = vu.now().plus(i64::try_from(call.timeout.as_nanos()).unwrap_or(i64::MAX));
     let mut hop = match first(call) {
         Ok(hop) => hop,
         Err(failed) => {
-            let mut answer = unanswered(vu, call, None, Unanswered::other(failed.detail));
-            answer.url.clone_from(&call.url);
-            return answer;
+            let why = match Origin::parse(&call.url) {
+                Err(_) => Unanswered::of_url(&call.url, &failed),
+                Ok(_) => Unanswered::other(failed.detail),
+            };
+            return unanswered(vu, call, None, why, Phases::default());
         }
     };
+    let sent = sent(call, &hop);
     let (mut redirects, mut was_challenged) = (call.redirects, false);
     let answer = loop {
-        let answer = one(vu, call, &mut client, &hop, until).await;
-        let response = match answer {
+        let response = match one(vu, call, &mut client, &hop, until).await {
             Ok(response) => response,
-            Err(why) => break unanswered(vu, call, Some(hop), why),
+            Err(why) => {
+                let phases = phases_so_far(vu, &mut client, &hop.origin);
+                break unanswered(vu, call, Some(&hop), why, phases);
+            }
         };
         call.jar.borrow_mut().keep(&hop.origin, &hop.request.path, &response.headers);
         let phases = phases_of(&mut client, &hop.origin, &response);
+        let spoken = client.spoken();
+        let is_first_of_two = call.auth == Some(Auth::Digest) && !was_challenged;
         let challenge = challenge(call, &hop, &response).filter(|_| !was_challenged);
-        let next = location(&response).filter(|_| redirects > 0 && challenge.is_none());
-        observe(vu, call, &hop, Some(&response), &phases, None);
+        let location = location(&response).filter(|_| challenge.is_none());
+        let next = location.as_deref().filter(|_| redirects > 0);
+        if next.is_none() && challenge.is_none() {
+            if location.is_some() && !call.limits_redirects {
+                tell_of_redirects(vu, call);
+            }
+            match plain(call, &response) {
+                Ok(body) => {
+                    observe(vu, call, Some(&hop), Some((&response, spoken, is_first_of_two)), &phases, None);
+                    break answered(call, hop, response, body, phases, spoken);
+                }
+                Err(why) => break unanswered(vu, call, Some(&hop), why, phases),
+            }
+        }
+        observe(vu, call, Some(&hop), Some((&response, spoken, is_first_of_two)), &phases, None);
         if let Some(header) = challenge {
             was_challenged = true;
             hop.request.headers.push(("Authorization".to_owned(), header));
+            arrange(&mut hop.request, &hop.origin, &[]);
             continue;
         }
-        match next.map(|location| follow(call, &hop, response.status, &location)) {
+        match next.map(|location| follow(call, &hop, response.status, location)) {
             Some(Ok(next)) => {
                 redirects -= 1;
                 hop = next;
             }
-            Some(Err(failed)) => break unanswered(vu, call, Some(hop), Unanswered::other(failed.detail)),
-            None => break answered(call, hop, response, phases),
+            Some(Err(failed)) => {
+                break unanswered(vu, call, Some(&hop), Unanswered::other(failed.detail), phases);
+            }
+            None => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
     vu.kept.http.put_back(client);
-    answer
+    Answer { sent, ..answer }
+}
+
+/// Waits for the request's turn where a test may only make so many a second.
+async fn pace(vu: &Rc<Vu>) {
+    if let Some(at) = vu.shard.common.pace.turn(vu.shard.common.options.rps, vu.now()) {
+        vu.clock().sleep_until(at).await;
+    }
+}
+
+fn tell_of_redirects(vu: &Vu, call: &Call) {
+    let text = format!(
+        "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set global maxRedirects to silence this",
+        u64::from(call.redirects) + 1
+    );
+    vu.shard.say(Level::Warn, text, vec![("url", call.url.clone())]);
 }
 
 /// The call's own request.
 fn first(call: &Call) -> Result<Hop, Failed> {
     let (origin, path) = Origin::parse(&call.url)?;
+    sendable(call)?;
     let mut headers = call.headers.clone();
     if call.auth == Some(Auth::Basic)
         && let Some((user, password)) = &call.credentials
@@ -103,20 +152,65 @@ fn first(call: &Call) -> Result<Hop, Failed> {
     {
         headers.push(("Authorization".to_owned(), auth::basic(user, password)));
     }
+    let written = Written { keeps_case: true, is_chunked: call.is_chunked };
     let cookies = cookies(call, &origin, &path);
-    let request = Request { method: call.method.clone(), path, headers, body: call.body.clone() };
-    Ok(Hop { origin, url: call.url.clone(), request, cookies })
+    let mut request =
+        Request { method: call.method.clone(), path, headers, body: call.body.clone(), written };
+    arrange(&mut request, &origin, &cookies);
+    Ok(Hop { origin, url: call.url.clone(), request })
 }
 
-/// The jar's cookies and the call's own.
-fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<(String, String)> {
+/// Headers that cannot be sent are told in Go's words.
+fn sendable(call: &Call) -> Result<(), Failed> {
+    let is_name = |name: &str| {
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        !name.is_empty() && name.bytes().all(is_token)
+    };
+    let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
+    match call.headers.iter().find(|(name, value)| !is_name(name) || !is_line(value)) {
+        Some((name, _)) if !is_name(name) => {
+            Err(Failed::protocol(format!("net/http: invalid header field name {name:?}")))
+        }
+        Some((name, _)) => {
+            Err(Failed::protocol(format!("net/http: invalid header field value for {name:?}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The headers as Go's client sends them: Host and User-Agent, then the others by their names.
+fn arrange(request: &mut Request, origin: &Origin, cookies: &[String]) {
+    let headers = &mut request.headers;
+    if !cookies.is_empty() {
+        let cookies = cookies.join("; ");
+        match headers.iter_mut().find(|(name, _)| name == "Cookie") {
+            Some((_, own)) => *own = format!("{own}; {cookies}"),
+            None => headers.push(("Cookie".to_owned(), cookies)),
+        }
+    }
+    if !headers.iter().any(|(name, _)| name == "Host") {
+        headers.push(("Host".to_owned(), origin.authority()));
+    }
+    let place = |name: &str| match name {
+        "Host" => 0,
+        "User-Agent" => 1,
+        _ => 2,
+    };
+    headers.sort_by(|(one, _), (other, _)| (place(one), one).cmp(&(place(other), other)));
+}
+
+/// The call's own cookies, then the jar's.
+fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<String> {
     let jar = call.jar.borrow();
     let replaced = |name: &str| call.cookies.iter().any(|own| own.replaces && own.name == name);
+    let own = call.cookies.iter().map(|own| (&*own.name, &*own.value));
     let kept = jar.pairs(origin, path).into_iter().filter(|(name, _)| !replaced(name));
-    let mut cookies: Vec<(String, String)> =
-        kept.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    cookies.extend(call.cookies.iter().map(|own| (own.name.clone(), own.value.clone())));
-    cookies
+    own.chain(kept).map(|(name, value)| format!("{name}={}", quoted(value))).collect()
+}
+
+/// A value with a blank or a comma stands in quotes.
+fn quoted(value: &str) -> Cow<'_, str> {
+    if value.contains([' ', ',']) { format!("\"{value}\"").into() } else { value.into() }
 }
 
 async fn one(
@@ -126,26 +220,38 @@ async fn one(
     hop: &Hop,
     until: At,
 ) -> Result<Response, Unanswered> {
-    let mut request = Cow::Borrowed(&hop.request);
-    if !hop.cookies.is_empty() && !call.has("Cookie") {
-        let pairs: Vec<String> = hop.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        request.to_mut().headers.push(("Cookie".to_owned(), pairs.join("; ")));
-    }
     let keep = if call.response_type == ResponseType::Discard { 0 } else { MAX_BODY };
+    if vu.now() >= until {
+        return Err(Unanswered::timeout());
+    }
+    let debug = vu.shard.common.options.http_debug;
+    if let Some(debug) = debug {
+        debug::request(vu, debug, &hop.request);
+    }
     client.mark();
     let outcome = tokio::select! {
         biased;
-        outcome = client.request_keeping(&hop.origin, &request, keep) => outcome.map_err(|failed| Unanswered::of(&failed)),
+        outcome = client.request_keeping(&hop.origin, &hop.request, keep) => outcome.map_err(|failed| Unanswered::of(&failed, &hop.origin)),
         () = vu.clock().sleep_until(until) => Err(Unanswered::timeout()),
     };
     let traffic = client.take_traffic();
     vu.kept.traffic.add(traffic.sent, traffic.received);
+    if let (Some(debug), Ok(response)) = (debug, &outcome) {
+        debug::response(vu, debug, response);
+    }
     outcome
 }
 
 fn phases_of(client: &mut Client, origin: &Origin, response: &Response) -> Phases {
     let marks = client.take_marks();
     marks.map_or_else(Phases::default, |marks| marks.phases(origin.tls, response.first_byte, response.ended))
+}
+
+/// Of a request that failed: nothing where it never left.
+fn phases_so_far(vu: &Vu, client: &mut Client, origin: &Origin) -> Phases {
+    let marks = client.take_marks().filter(|marks| marks.left.is_some());
+    let now = vu.now();
+    marks.map_or_else(Phases::default, |marks| marks.phases(origin.tls, now, now))
 }
 
 /// What a 401 that asks for a digest is answered with.
@@ -161,7 +267,7 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
 fn location(response: &Response) -> Option<String> {
     let redirects = matches!(response.status, 301..=303 | 307 | 308);
     let location = response.headers.get("location").filter(|_| redirects)?;
-    std::str::from_utf8(location).ok().map(str::to_owned)
+    std::str::from_utf8(location).ok().filter(|location| !location.is_empty()).map(str::to_owned)
 }
 
 /// The request a redirect leads to, as Go's client makes it: after 301, 302 and 303 everything but HEAD becomes a GET without a
@@ -170,49 +276,55 @@ fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Result<Hop, Fa
     let url = sonagi_engine::http::resolved(&hop.origin, &hop.request.path, location);
     let (origin, path) = Origin::parse(&url)?;
     let mut request = Request { path, ..hop.request.clone() };
+    let mut leave = vec!["Referer", "Cookie"];
     if !matches!(status, 307 | 308) {
         if request.method != "HEAD" {
             request.method = "GET".to_owned();
         }
         request.body = Bytes::new();
-        let of_body = |name: &str| {
-            name.eq_ignore_ascii_case("content-type") || name.eq_ignore_ascii_case("content-encoding")
-        };
-        request.headers.retain(|(name, _)| !of_body(name));
+        request.written.is_chunked = false;
+        leave.extend(["Content-Type", "Content-Encoding"]);
     }
-    request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("referer"));
+    if origin.host != hop.origin.host {
+        leave.push("Authorization");
+    }
+    // A host of the script's own goes along to where no other is named.
+    if !call.has("Host") || location.contains("://") {
+        leave.push("Host");
+    }
+    request.headers.retain(|(name, _)| !leave.contains(&&**name));
     if hop.origin.tls <= origin.tls {
         request.headers.push(("Referer".to_owned(), hop.url.clone()));
     }
-    if origin.host != hop.origin.host {
-        request.headers.retain(|(name, _)| {
-            !name.eq_ignore_ascii_case("authorization") && !name.eq_ignore_ascii_case("cookie")
-        });
-    }
-    request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
     let cookies = cookies(call, &origin, &request.path);
-    Ok(Hop { origin, url, request, cookies })
+    arrange(&mut request, &origin, &cookies);
+    Ok(Hop { origin, url, request })
 }
 
-/// The samples of one answer, or of none.
+/// The samples of one answer, or of none. An answer comes with how it came, and whether it asks for a digest as it should.
 fn observe(
     vu: &Rc<Vu>,
     call: &Call,
-    hop: &Hop,
-    response: Option<&Response>,
+    hop: Option<&Hop>,
+    answer: Option<(&Response, Spoken, bool)>,
     phases: &Phases,
     why: Option<&Unanswered>,
 ) {
-    let status = response.map_or(0, |response| response.status);
+    let status = answer.map_or(0, |(response, ..)| response.status);
     let code = why.map_or(code_of(status), |why| why.code);
-    let is_expected = call.expected.judge(status);
+    let asks_as_it_should = answer.is_some_and(|(.., first_of_two)| first_of_two);
+    let is_expected = match call.expected.judge(status) {
+        Some(_) if asks_as_it_should => Some(status == 401),
+        judged => judged,
+    };
     let of_answer = OfAnswer {
         status,
         code,
         expected: is_expected,
-        proto: response.map_or("", |_| proto(&hop.origin)),
+        proto: answer.map_or("", |(_, spoken, _)| proto(spoken)),
+        tls: answer.and_then(|(_, spoken, _)| spoken.secured).map_or("", version),
         error: why.map_or("", |why| &why.error),
-        elsewhere: (hop.url != call.url).then_some((&*hop.request.method, &*hop.url)),
+        elsewhere: hop.filter(|hop| hop.url != call.url).map(|hop| (&*hop.request.method, &*hop.url)),
         is_named: call.is_named,
     };
     let tags = vu.kept.http.tags.borrow_mut().of_answer(&call.tags, &of_answer);
@@ -232,48 +344,91 @@ fn observe(
     }
 }
 
-fn proto(_: &Origin) -> &'static str {
-    "HTTP/1.1"
+fn proto(spoken: Spoken) -> &'static str {
+    if spoken.http2 { "HTTP/2.0" } else { "HTTP/1.1" }
 }
 
-fn answered(call: &Call, hop: Hop, response: Response, phases: Phases) -> Answer {
-    let has_body = call.response_type != ResponseType::Discard;
-    // What cannot be unpacked is handed over as it came.
-    let body = match decoded(&response.headers, &response.body) {
-        Ok(std::borrow::Cow::Owned(plain)) => plain.into(),
-        _ => response.body.clone(),
-    };
-    Answer {
-        status: response.status,
-        url: hop.url.clone(),
-        headers: response.headers,
-        body,
-        has_body,
-        phases,
-        error: String::new(),
-        error_code: code_of(response.status),
-        remote: Some((hop.origin.host.clone(), hop.origin.port)),
-        proto: proto(&hop.origin),
-        sent: sent(hop),
+/// TLS's version in k6's words.
+pub(super) fn version(secured: Secured) -> &'static str {
+    match secured.version.as_str() {
+        Some("TLSv1_2") => "tls1.2",
+        Some("TLSv1_3") => "tls1.3",
+        _ => "",
     }
 }
 
-/// A request without an answer: samples of zero time, a line in the log.
-fn unanswered(vu: &Rc<Vu>, call: &Call, hop: Option<Hop>, why: Unanswered) -> Answer {
-    let Some(hop) = hop else {
-        return Answer { url: call.url.clone(), error: why.error, error_code: why.code, ..Answer::default() };
-    };
-    observe(vu, call, &hop, None, &Phases::default(), Some(&why));
+/// The codings that are unpacked.
+const CODINGS: [&str; 5] = ["gzip", "x-gzip", "deflate", "br", "identity"];
+
+/// The body unpacked. In a coding nobody knows it stays as it came.
+fn plain(call: &Call, response: &Response) -> Result<Bytes, Unanswered> {
+    if call.response_type == ResponseType::Discard {
+        return Ok(Bytes::new());
+    }
+    match decoded(&response.headers, &response.body) {
+        Ok(Cow::Borrowed(_)) => Ok(response.body.clone()),
+        Ok(Cow::Owned(plain)) => Ok(plain.into()),
+        Err(_) => {
+            let said = response.headers.get("content-encoding").unwrap_or_default();
+            let said = String::from_utf8_lossy(said).to_lowercase();
+            let mut codings = said.split(',').map(str::trim);
+            match codings.clone().all(|coding| CODINGS.contains(&coding)) {
+                true => Err(Unanswered::packed(codings.next_back().unwrap_or_default())),
+                false => Ok(response.body.clone()),
+            }
+        }
+    }
+}
+
+fn answered(
+    call: &Call,
+    hop: Hop,
+    response: Response,
+    body: Bytes,
+    phases: Phases,
+    spoken: Spoken,
+) -> Answer {
+    let has_none = matches!(response.status, 100..=199 | 204 | 304);
     Answer {
-        url: hop.url.clone(),
+        status: response.status,
+        url: if hop.url == call.url && call.auth == Some(Auth::Basic) { call.given.clone() } else { hop.url },
+        headers: response.headers,
+        body,
+        has_body: call.response_type != ResponseType::Discard && !has_none,
+        phases,
+        error: String::new(),
+        told: String::new(),
+        error_code: code_of(response.status),
+        remote: Some((hop.origin.host, hop.origin.port)),
+        proto: proto(spoken),
+        secured: spoken.secured,
+        sent: Sent::default(),
+    }
+}
+
+/// A request without an answer.
+fn unanswered(vu: &Rc<Vu>, call: &Call, hop: Option<&Hop>, why: Unanswered, phases: Phases) -> Answer {
+    observe(vu, call, hop, None, &phases, Some(&why));
+    let url = hop.map_or(&call.url, |hop| &hop.url);
+    let method = hop.map_or(&call.method, |hop| &hop.request.method);
+    let why = why.telling(method, url);
+    Answer {
+        url: url.clone(),
         error: why.error,
+        told: why.told,
         error_code: why.code,
-        sent: sent(hop),
+        phases,
         ..Answer::default()
     }
 }
 
-fn sent(hop: Hop) -> Sent {
-    let Hop { url, request, cookies, .. } = hop;
-    Sent { method: request.method, url, headers: request.headers, body: request.body, cookies }
+/// The call's own request as scripts see it, however it was answered.
+fn sent(call: &Call, hop: &Hop) -> Sent {
+    let mut headers = hop.request.headers.clone();
+    headers.retain(|(name, _)| name != "Host" || call.has("Host"));
+    let said = headers.iter().find(|(name, _)| name == "Cookie").map_or("", |(_, value)| value);
+    let pairs = said.split("; ").filter_map(|pair| pair.split_once('='));
+    let cookies = pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect();
+    let body = call.unpacked.clone().unwrap_or_else(|| call.body.clone());
+    Sent { method: call.method.clone(), url: call.given.clone(), headers, body, cookies }
 }

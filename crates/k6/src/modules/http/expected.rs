@@ -32,16 +32,15 @@ impl Expected {
         }
     }
 
-    /// What `responseCallback` and `setResponseCallback` are given: what `expectedStatuses` made, or null.
-    pub(super) fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Expected> {
-        if value.is_null() {
-            return Ok(Expected::Unasked);
+    /// What `responseCallback` and `setResponseCallback` are given: what `expectedStatuses` made, or null; None: something else.
+    pub(super) fn given(value: &Value<'_>) -> rquickjs::Result<Option<Expected>> {
+        if value.is_null() || value.is_undefined() {
+            return Ok(Some(Expected::Unasked));
         }
         let made = value.as_object().filter(|object| object.contains_key(MARK).unwrap_or(false));
-        let rule = "a response callback must be what http.expectedStatuses() returns, or null";
-        let made = made.ok_or_else(|| Exception::throw_type(ctx, rule))?;
+        let Some(made) = made else { return Ok(None) };
         let bounds: Vec<u16> = made.get(MARK)?;
-        Ok(Expected::Ranges(bounds.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()))
+        Ok(Some(Expected::Ranges(bounds.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())))
     }
 
     /// `http.expectedStatuses(200, { min: 400, max: 404 })`.

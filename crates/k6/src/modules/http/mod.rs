@@ -5,6 +5,7 @@ mod batch;
 mod body;
 mod call;
 mod cookies;
+mod debug;
 mod errors;
 mod exchange;
 mod expected;
@@ -13,16 +14,17 @@ mod set_cookies;
 mod tags;
 
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
+use rquickjs::{Coerced, Ctx, Function, Object, Persistent, Value};
 use sonagi_engine::http::{Client, Jar};
 use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::Builtin;
+use super::{Builtin, go_error};
 use crate::runtime::{Phase, Vu};
 use crate::shard::Level;
-use call::{Address, Call};
+use call::{Call, ResponseType};
+use errors::Refused;
 use exchange::Answer;
 use expected::Expected;
 
@@ -162,7 +164,7 @@ fn outside_init(ctx: &Ctx<'_>, vu: &Vu, what: &str) -> rquickjs::Result<()> {
     match vu.phase.get() {
         Phase::Init => {
             let rule = format!("{what} in the init context is not supported");
-            Err(Exception::throw_message(ctx, &rule))
+            Err(go_error(ctx, &rule))
         }
         _ => Ok(()),
     }
@@ -177,27 +179,36 @@ fn send<'js>(
 ) -> rquickjs::Result<Object<'js>> {
     let vu = Vu::of(ctx);
     outside_init(ctx, &vu, "Making http requests")?;
-    let call = Call::new(ctx, &vu, method, Address::of(ctx, url)?, body, params)?;
+    let call = match Call::new(ctx, &vu, method, url, body, params) {
+        Ok(call) => call,
+        Err(refused) => return unmade(ctx, &vu, refused),
+    };
     let answer = vu.wait_for(ctx, exchange::perform(&vu, &call))?;
     responded(ctx, &vu, &call, answer)
+}
+
+/// Arguments that make no request are told as of one that failed.
+fn unmade<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, refused: Refused) -> rquickjs::Result<Object<'js>> {
+    let why = match refused {
+        Refused::Thrown(error) => return Err(error),
+        Refused::Wrong(why) => why,
+    };
+    if vu.shard.common.options.throw {
+        return Err(go_error(ctx, &why.told));
+    }
+    vu.shard.say(Level::Warn, "Request Failed".to_owned(), vec![("error", why.told.clone())]);
+    response::response(ctx, vu, Answer::failed(why), ResponseType::Text)
 }
 
 /// The response object, or the exception a script asked for in place of an answerless one.
 fn responded<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, call: &Call, answer: Answer) -> rquickjs::Result<Object<'js>> {
     if answer.status == 0 {
-        let what = format!("{} {:?}: {}", capitalised(&call.method), call.url, answer.error);
         if call.throws {
-            return Err(Exception::throw_message(ctx, &what));
+            return Err(go_error(ctx, &answer.told));
         }
-        vu.shard.say(Level::Warn, "Request Failed".to_owned(), vec![("error", what)]);
+        vu.shard.say(Level::Warn, "Request Failed".to_owned(), vec![("error", answer.told.clone())]);
     }
     response::response(ctx, vu, answer, call.response_type)
-}
-
-/// `GET` is `Get`, as Go's client words it.
-fn capitalised(method: &str) -> String {
-    let (first, rest) = method.split_at(method.len().min(1));
-    format!("{first}{}", rest.to_lowercase())
 }
 
 fn request<'js>(
@@ -220,12 +231,14 @@ fn async_request<'js>(
     let vu = Vu::of(&ctx);
     outside_init(&ctx, &vu, "Making http requests")?;
     let (promise, resolve, reject) = ctx.promise()?;
-    let call = Call::new(&ctx, &vu, &method.0, Address::of(&ctx, &url)?, body.0.as_ref(), params.0.as_ref());
-    let call = match call {
+    let call = match Call::new(&ctx, &vu, &method.0, &url, body.0.as_ref(), params.0.as_ref()) {
         Ok(call) => call,
-        Err(_) => {
-            let reason = ctx.catch();
-            reject.call::<_, ()>((reason,))?;
+        Err(refused) => {
+            match unmade(&ctx, &vu, refused) {
+                Ok(response) => resolve.call::<_, ()>((response,))?,
+                Err(rquickjs::Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
+                Err(error) => return Err(error),
+            }
             return Ok(promise.into_value());
         }
     };
@@ -276,8 +289,7 @@ pub(super) fn form_encoded(members: Object<'_>) -> rquickjs::Result<String> {
 
 /// An address as a page at `base` means it.
 pub(super) fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
-    let (origin, path) =
-        Origin::parse(&base).map_err(|failed| Exception::throw_message(&ctx, &failed.detail))?;
+    let (origin, path) = Origin::parse(&base).map_err(|failed| go_error(&ctx, &failed.detail))?;
     Ok(sonagi_engine::http::resolved(&origin, &path, &reference))
 }
 
@@ -303,7 +315,8 @@ fn cookie_jar<'js>(ctx: Ctx<'js>) -> rquickjs::Result<Object<'js>> {
 }
 
 fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> rquickjs::Result<()> {
-    let expected = Expected::given(&ctx, &callback)?;
+    let rule = "a response callback must be what http.expectedStatuses() returns, or null";
+    let expected = Expected::given(&callback)?.ok_or_else(|| go_error(&ctx, rule))?;
     Vu::of(&ctx).kept.http.expected.replace(expected);
     Ok(())
 }

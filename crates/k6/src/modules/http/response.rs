@@ -8,7 +8,7 @@ use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Persisten
 use std::rc::Rc;
 
 use super::call::{ResponseType, canonical};
-use super::exchange::Answer;
+use super::exchange::{Answer, version};
 use super::set_cookies;
 use crate::modules::go_error;
 use crate::modules::html::{of_response, select};
@@ -37,9 +37,9 @@ const MEMBERS: &[(&str, Make)] = &[
     ("cookies", |ctx, it| set_cookies::cookies(ctx, &it.answer.headers)),
     ("body", body),
     ("timings", timings),
-    ("tls_version", |ctx, _| text(ctx, "")),
-    ("tls_cipher_suite", |ctx, _| text(ctx, "")),
-    ("ocsp", |ctx, _| Ok(Object::new(ctx.clone())?.into_value())),
+    ("tls_version", |ctx, it| text(ctx, it.answer.secured.map_or("", version))),
+    ("tls_cipher_suite", cipher_suite),
+    ("ocsp", ocsp),
     ("error", |ctx, it| text(ctx, &it.answer.error)),
     ("error_code", |ctx, it| number(ctx, f64::from(it.answer.error_code))),
     ("request", request),
@@ -130,6 +130,23 @@ fn status_text<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js
         0 => text(ctx, ""),
         status => text(ctx, format!("{status} {reason}").trim_end()),
     }
+}
+
+fn cipher_suite<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let name = it.answer.secured.and_then(|secured| secured.suite.as_str()).unwrap_or_default();
+    // Go's names for those of TLS 1.3 say no version.
+    text(ctx, &name.replace("TLS13_", "TLS_"))
+}
+
+/// Nobody is asked whether a certificate still holds.
+fn ocsp<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
+    let ocsp = Object::new(ctx.clone())?;
+    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+        ocsp.set(name, 0)?;
+    }
+    ocsp.set("revocation_reason", "")?;
+    ocsp.set("status", if it.answer.secured.is_some() { "unknown" } else { "" })?;
+    Ok(ocsp.into_value())
 }
 
 /// Names as Go writes them; values of one name in one text.

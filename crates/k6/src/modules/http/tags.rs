@@ -18,6 +18,8 @@ pub(super) struct OfAnswer<'a> {
     pub(super) expected: Option<bool>,
     /// Empty: there was no answer.
     pub(super) proto: &'static str,
+    /// Empty: it came without TLS.
+    pub(super) tls: &'static str,
     /// Empty: there was one.
     pub(super) error: &'a str,
     /// Method and URL of a request that a redirect led to.
@@ -64,6 +66,9 @@ fn made(call: &Tags, answer: &OfAnswer<'_>) -> Tags {
     let mut system = vec![(SystemTag::Status, status.as_str())];
     if !answer.proto.is_empty() {
         system.push((SystemTag::Proto, answer.proto));
+    }
+    if !answer.tls.is_empty() {
+        system.push((SystemTag::TlsVersion, answer.tls));
     }
     if let Some(expected) = answer.expected {
         system.push((SystemTag::ExpectedResponse, if expected { "true" } else { "false" }));

@@ -1,0 +1,37 @@
+//! `httpDebug`: requests and their answers in the log.
+
+use sonagi_engine::http::{Request, Response, reason};
+use std::fmt::Write;
+
+use super::call::canonical;
+use crate::options::HttpDebug;
+use crate::runtime::Vu;
+use crate::shard::Level;
+
+/// A request, as it is about to leave.
+pub(super) fn request(vu: &Vu, debug: HttpDebug, request: &Request) {
+    let mut text = format!("Request:\n{} {} HTTP/1.1\n", request.method, request.path);
+    for (name, value) in &request.headers {
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    say(vu, debug, text, &request.body);
+}
+
+/// What came for it.
+pub(super) fn response(vu: &Vu, debug: HttpDebug, response: &Response) {
+    let status = response.status;
+    let mut text = format!("Response:\nHTTP/1.1 {status} {}\n", reason(status));
+    for (name, value) in response.headers.iter() {
+        let _ = writeln!(text, "{}: {}", canonical(name), String::from_utf8_lossy(value));
+    }
+    say(vu, debug, text, &response.body);
+}
+
+fn say(vu: &Vu, debug: HttpDebug, mut text: String, body: &[u8]) {
+    text.push('\n');
+    if debug == HttpDebug::Full {
+        text.push_str(&String::from_utf8_lossy(body));
+    }
+    text.push('\n');
+    vu.shard.say(Level::Info, text, vec![("source", "http-debug".to_owned())]);
+}
