@@ -21,7 +21,10 @@ const whole = wanted.length === 0;
 const chosen = wanted[0] === 'quick' ? cases().filter((one) => one.quick) : whole ? cases() : wanted.flatMap(named);
 const rows = twice ? [] : declared();
 
-await install();
+await install().catch(({ message }) => {
+  console.error(message);
+  process.exit(1);
+});
 const all = await results(chosen, (one) => settled(TIMES, (again) => compared({ ...one, again: again || twice })));
 process.exitCode = told(all, { peer: 'k6', rows, whole: whole && !twice, silent }) ? 0 : 1;
 

@@ -42,7 +42,8 @@ function requests(log, mask, sorting) {
   const spelling = new Set();
   const agents = new Set();
   for (const { connection, headers, ...entry } of log) {
-    const told = { ...entry };
+    // k6 sends the parts of a form in any order.
+    const told = { ...entry, ...(entry.parts && { parts: entry.parts.toSorted((a, b) => order(a.name, b.name)) }) };
     if (headers) {
       told.headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !NOISE.has(name.toLowerCase())).map(([name, values]) => [name.toLowerCase(), said(name, values, agents)]).sort(([a], [b]) => order(a, b)));
       for (const name of Object.keys(headers)) spelling.add(`${entry.kind} ${entry.version ?? ''} ${name}`);

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::require_from;
-use crate::runtime::{Phase, Vu, described, located};
+use super::{inspect, require_from};
+use crate::runtime::{Phase, Vu, located};
 use crate::shard::Level;
 
 /// The longest delay of a timer; a longer one fires then, an endless one too.
@@ -57,27 +57,16 @@ fn console<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     ];
     for (name, level) in levels {
         let say = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| {
-            let texts: Vec<String> = values.iter().map(|value| shown(&ctx, value)).collect();
+            let texts: Vec<String> = if values.is_empty() {
+                vec!["undefined".to_owned()]
+            } else {
+                values.iter().map(inspect::shown).collect()
+            };
             Vu::of(&ctx).shard.say(level, texts.join(" "), vec![("source", "console".to_owned())]);
         };
         console.set(name, Function::new(ctx.clone(), say)?)?;
     }
     Ok(console)
-}
-
-/// A value as the console shows it: objects as JSON, all else as its text.
-fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
-    if value.is_error() {
-        return described(value).lines().next().unwrap_or_default().to_owned();
-    }
-    if value.is_object()
-        && !value.is_function()
-        && let Ok(Some(text)) = ctx.json_stringify(value.clone())
-        && let Ok(text) = text.to_string()
-    {
-        return text;
-    }
-    value.get::<Coerced<String>>().map_or_else(|_| value.type_name().to_owned(), |text| text.0)
 }
 
 /// A file's text, or with `b` its bytes. Init code only.

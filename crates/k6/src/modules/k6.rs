@@ -5,8 +5,8 @@ use rquickjs::{Ctx, Exception, Function, Object, Value};
 use sonagi_measure::At;
 use std::rc::Rc;
 
-use super::Builtin;
 use super::tags::given_tags;
+use super::{Builtin, go_error};
 use crate::metrics::{SystemTag, builtin};
 use crate::runtime::{Phase, Vu};
 
@@ -31,14 +31,19 @@ fn check<'js>(
 ) -> rquickjs::Result<bool> {
     let vu = Vu::of(&ctx);
     if vu.phase.get() == Phase::Init {
-        return Err(Exception::throw_message(&ctx, "using check() in the init context is not supported"));
+        return Err(go_error(&ctx, "using check() in the init context is not supported"));
     }
-    let checks = checks.0.and_then(Value::into_object);
-    let checks = checks.ok_or_else(|| Exception::throw_type(&ctx, "check() needs an object of checks"))?;
+    let none = || Exception::throw_type(&ctx, "Cannot convert undefined or null to object");
+    let checks = checks.0.filter(|checks| !checks.is_undefined() && !checks.is_null()).ok_or_else(none)?;
+    // A text or a number has no members worth checking.
+    let Some(checks) = checks.into_object() else { return Ok(true) };
     let tags = given_tags(&ctx, &vu.tags(), tags.0.as_ref())?;
     let mut all = true;
     for name in checks.keys::<String>() {
         let name = name?;
+        if name.contains("::") {
+            return Err(go_error(&ctx, "group and check names may not contain '::'"));
+        }
         let held = match checks.get::<_, Value<'js>>(&*name)?.into_function() {
             Some(function) => function.call::<_, Value<'js>>((subject.clone(),)),
             None => checks.get(&*name),
@@ -46,7 +51,12 @@ fn check<'js>(
         let is_held = held.as_ref().is_ok_and(is_true);
         let tags = tags.with_system(&[(SystemTag::Check, name.trim())]);
         vu.observe(builtin::CHECKS, f64::from(u8::from(is_held)), &tags);
-        held?;
+        if held?.is_promise() {
+            return Err(go_error(
+                &ctx,
+                "async functions as checks are not supported: await what is to be checked first",
+            ));
+        }
         all &= is_held;
     }
     Ok(all)
@@ -67,16 +77,16 @@ pub(super) fn is_true(value: &Value<'_>) -> bool {
 }
 
 fn fail(ctx: Ctx<'_>, message: Opt<rquickjs::Coerced<String>>) -> rquickjs::Result<()> {
-    Err(Exception::throw_message(&ctx, &message.0.map_or_else(String::new, |text| text.0)))
+    Err(go_error(&ctx, &message.0.map_or_else(String::new, |text| text.0)))
 }
 
 /// What happens in the function happens in the group: its samples carry the group's path.
 fn group<'js>(ctx: Ctx<'js>, name: String, function: Value<'js>) -> rquickjs::Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     if vu.phase.get() == Phase::Init {
-        return Err(Exception::throw_message(&ctx, "using group() in the init context is not supported"));
+        return Err(go_error(&ctx, "using group() in the init context is not supported"));
     }
-    let wrong = |what: &str| Exception::throw_message(&ctx, what);
+    let wrong = |what: &str| go_error(&ctx, what);
     if name.contains("::") {
         return Err(wrong("group and check names may not contain '::'"));
     }
@@ -101,9 +111,6 @@ fn group<'js>(ctx: Ctx<'js>, name: String, function: Value<'js>) -> rquickjs::Re
 
 fn sleep(ctx: Ctx<'_>, seconds: rquickjs::Coerced<f64>) -> rquickjs::Result<()> {
     let vu = Vu::of(&ctx);
-    if vu.phase.get() == Phase::Init {
-        return Err(Exception::throw_message(&ctx, "using sleep() in the init context is not supported"));
-    }
     let until = vu.now().plus((seconds.0.max(0.0) * 1e9) as i64);
     pause(&ctx, &vu, until)
 }

@@ -6,6 +6,7 @@
 pub(crate) mod execution;
 mod globals;
 pub(crate) mod http;
+mod inspect;
 mod k6;
 mod loaded;
 mod metrics;

@@ -77,11 +77,13 @@ pub struct Ended {
     pub end: End,
     /// Why, where it did not pass; told already where the script said it.
     pub why: Option<String>,
+    /// How far the scenarios came, as k6 draws it.
+    pub bars: Vec<String>,
 }
 
 impl Ended {
     pub(super) fn early(exit: Exit, why: impl Into<String>) -> Ended {
-        Ended { exit, end: End::Nothing, why: Some(why.into()) }
+        Ended { exit, end: End::Nothing, why: Some(why.into()), bars: Vec::new() }
     }
 
     pub(super) fn problems(text: &str) -> Ended {
@@ -94,8 +96,9 @@ impl Ended {
             Thrown::Interrupted => (Exit::Interrupted, "the test was interrupted".to_owned()),
             Thrown::Aborted(why) => (Exit::Aborted, why),
             Thrown::Error(text) => (Exit::Exception, text),
+            Thrown::Rejected(text) => (Exit::Other, text),
         };
         on(Told::Line(&Line::new(Level::Error, text)));
-        Ended { exit, end: End::Nothing, why: None }
+        Ended { exit, end: End::Nothing, why: None, bars: Vec::new() }
     }
 }

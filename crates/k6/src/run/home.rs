@@ -203,14 +203,10 @@ impl Home {
             }
             Err(Thrown::Aborted(why)) => return Over::Abort(why),
             Err(Thrown::Error(text)) => {
-                let (executor, scenario) = &self.executors[iteration.scenario];
-                let fields = vec![
-                    ("executor", (*executor).to_owned()),
-                    ("scenario", scenario.clone()),
-                    ("source", "stacktrace".to_owned()),
-                ];
-                self.shard.say(Level::Error, text, fields);
+                let fields = [("hint", "script exception"), ("source", "stacktrace")];
+                self.complain(text, iteration, &fields);
             }
+            Err(Thrown::Rejected(text)) => self.complain(text, iteration, &[]),
             Ok(_) => {}
         }
         let tags = &self.tags[iteration.scenario];
@@ -218,6 +214,14 @@ impl Home {
         vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, tags);
         vu.observe(builtin::ITERATIONS, 1.0, tags);
         Over::Complete
+    }
+
+    /// What an iteration threw.
+    fn complain(&self, text: String, iteration: &Iteration, more: &[(&'static str, &str)]) {
+        let (executor, scenario) = &self.executors[iteration.scenario];
+        let mut fields = vec![("executor", (*executor).to_owned()), ("scenario", scenario.clone())];
+        fields.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        self.shard.say(Level::Error, text, fields);
     }
 
     /// `minIterationDuration`.

@@ -5,6 +5,7 @@
 //! is a thread; what happens once (`setup` and the like) happens on a thread of its own, by a user of its own.
 
 mod alone;
+mod bars;
 mod ending;
 mod home;
 mod shard;
@@ -44,6 +45,8 @@ pub struct Asked {
     pub no_thresholds: bool,
     /// Whether scenarios and groups are told apart in the summary (`--summary-mode full`).
     pub full_summary: bool,
+    /// Whether nobody wants a summary: `handleSummary` is not called.
+    pub no_summary: bool,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }
@@ -110,6 +113,9 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let options = consolidated.options;
     let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
     let plan = Plan::of(&options.scenarios, asked.shards.max(1));
+    if functions.is_empty() {
+        return Err(Ended::early(Exit::Other, "no exported functions in script"));
+    }
     callable(&options, &functions)?;
     let store = limited(&asked, &options, &registry)?;
     let limits = Limits {

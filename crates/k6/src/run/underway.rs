@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::alone::{Alone, Done};
+use super::bars::Bars;
 use super::home::Shared;
 use super::shard::{Go, Luggage, Report, live};
 use super::{End, Ended, Exit, Test, Told};
@@ -53,6 +54,7 @@ struct Collector<'a, 'o> {
     setup_data: Option<Value>,
     /// The script said so.
     has_failed: bool,
+    bars: Vec<String>,
 }
 
 pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
@@ -76,6 +78,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
         why: None,
         setup_data: None,
         has_failed: false,
+        bars: Vec::new(),
     };
     collector.run()
 }
@@ -221,6 +224,10 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, text);
                 self.end_with(Exit::Exception, None);
             }
+            Thrown::Rejected(text) => {
+                self.say(Level::Error, text);
+                self.end_with(Exit::Other, None);
+            }
         }
     }
 
@@ -276,6 +283,7 @@ impl Collector<'_, '_> {
         for go in goes {
             let _ = go.send(Go { scenarios: commons.clone(), data: data.clone() });
         }
+        let mut over = vec![None; commons.len()];
         let (mut next_gauges, mut next_judgement, mut asked_at) =
             (begun, begun + Store::EVALUATED_EVERY, None);
         while running > 0 {
@@ -288,6 +296,11 @@ impl Collector<'_, '_> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = self.test.since_epoch();
+            for (over, common) in over.iter_mut().zip(&commons) {
+                if over.is_none() && common.is_over() {
+                    *over = Some(At(now.as_nanos() as i64));
+                }
+            }
             if now >= next_gauges {
                 next_gauges += Duration::from_secs(1);
                 self.gauges(&commons, now, begun);
@@ -307,6 +320,14 @@ impl Collector<'_, '_> {
         }
         let now = self.test.since_epoch();
         self.gauges(&commons, now, begun);
+        let bars = Bars {
+            scenarios: &self.test.common.options.scenarios,
+            plan: &self.test.plan,
+            commons: &commons,
+            over: &over,
+            is_cut: self.abort.asked(),
+        };
+        self.bars = bars.lines(now.saturating_sub(begun), At(now.as_nanos() as i64));
         if self.abort.asked() {
             self.was_aborted();
         }
@@ -381,28 +402,40 @@ impl Collector<'_, '_> {
             Some(files) => End::Handled(files, summary),
             None => End::Summary(summary),
         };
-        Ended { exit: self.exit, end, why: self.why }
+        Ended { exit: self.exit, end, why: self.why, bars: self.bars }
     }
 
     fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Vec<(String, String)>> {
-        if !self.test.has("handleSummary") {
+        if !self.test.has("handleSummary") || self.test.asked.no_summary {
             return None;
         }
         let data = Given::Json(summary.data().to_string());
         match self.once(Phase::Summary, "handleSummary", data, limit) {
             Ok(returned) => {
                 let returned = returned.and_then(|text| serde_json::from_str(&text).ok());
-                let Some(Value::Object(files)) = returned else { return Some(Vec::new()) };
-                let mut texts = Vec::new();
+                let files = match returned {
+                    None => return None,
+                    Some(Value::Object(files)) => files,
+                    Some(other) => {
+                        self.say(
+                            Level::Error,
+                            format!("handleSummary() should return a map with string keys, got {other}"),
+                        );
+                        return Some(Vec::new());
+                    }
+                };
+                let (mut texts, mut are_all_good) = (Vec::new(), true);
                 for (name, content) in files {
                     match content {
                         Value::String(text) => texts.push((name, text)),
                         other => {
+                            are_all_good = false;
                             self.say(Level::Error, format!("error handling summary object {name}: invalid type, expected a string, got {other}"));
                         }
                     }
                 }
-                Some(texts)
+                // One that cannot be written spoils all of them.
+                Some(if are_all_good { texts } else { Vec::new() })
             }
             Err(thrown) => {
                 self.say(Level::Error, thrown.text());

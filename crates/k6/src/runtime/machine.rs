@@ -174,6 +174,11 @@ impl Machine {
             if self.vu.is_aborted() {
                 return Ok(None);
             }
+            if promise.as_ref().is_some_and(|promise| promise.state() == PromiseState::Rejected) {
+                // That promises it is made of were rejected with it goes without saying.
+                self.vu.kept.rejections.forget();
+                break;
+            }
             self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
             if let Some(job) = self.vu.events.take() {
                 job(ctx)?;
@@ -186,7 +191,14 @@ impl Machine {
             self.vu.wait(ctx, |cx| vu.events.poll(&vu, cx))?;
         }
         match &promise {
-            Some(promise) => settled(promise).transpose(),
+            Some(promise) => {
+                let settled = settled(promise).transpose();
+                // A file that awaits throws what it awaited: its promise is not the script's.
+                if settled.is_err() && self.vu.phase.get() != Phase::Init {
+                    self.vu.kept.rejections.awaited();
+                }
+                settled
+            }
             None => Ok(returned),
         }
     }

@@ -1,14 +1,18 @@
 //! Promises that were rejected while nobody listened.
 
 use rquickjs::{Ctx, Persistent, Promise, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// More of them in one turn are not kept: the first one ends the iteration anyway.
 const KEPT: usize = 16;
 
 /// Those nobody has taken up yet, in order.
 #[derive(Default)]
-pub(crate) struct Rejections(RefCell<Vec<Rejected>>);
+pub(crate) struct Rejections {
+    waiting: RefCell<Vec<Rejected>>,
+    /// The last exception was one of them.
+    was_raised: Cell<bool>,
+}
 
 struct Rejected {
     promise: Persistent<Value<'static>>,
@@ -24,7 +28,7 @@ impl Rejections {
         reason: &Value<'js>,
         is_handled: bool,
     ) {
-        let mut rejected = self.0.borrow_mut();
+        let mut rejected = self.waiting.borrow_mut();
         if is_handled {
             rejected.retain(|one| one.promise.clone().restore(ctx).is_ok_and(|kept| kept != *promise));
         } else if rejected.len() < KEPT {
@@ -38,22 +42,33 @@ impl Rejections {
 
     /// Throws the first one, unless it is `awaited`, whose reason its listener will get.
     pub(super) fn raise<'js>(&self, ctx: &Ctx<'js>, awaited: Option<&Promise<'js>>) -> rquickjs::Result<()> {
-        for rejected in std::mem::take(&mut *self.0.borrow_mut()) {
+        for rejected in std::mem::take(&mut *self.waiting.borrow_mut()) {
             let promise = rejected.promise.restore(ctx)?;
             if awaited.is_some_and(|awaited| *awaited.as_value() == promise) {
                 continue;
             }
+            self.was_raised.set(true);
             return Err(ctx.throw(rejected.reason.restore(ctx)?));
         }
         Ok(())
     }
 
+    /// The promise that was waited for was rejected.
+    pub(super) fn awaited(&self) {
+        self.was_raised.set(true);
+    }
+
+    /// Whether the exception that is under way was a rejection; asked once.
+    pub(super) fn was_raised(&self) -> bool {
+        self.was_raised.take()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+        self.waiting.borrow().is_empty()
     }
 
     /// They were dealt with otherwise, or the iteration is over.
     pub(crate) fn forget(&self) {
-        self.0.take();
+        self.waiting.take();
     }
 }

@@ -135,7 +135,7 @@ pub(crate) fn check(script: &str, said: &[&str]) {
 fn a_script_has_its_globals_and_keeps_its_state_in_modules() {
     check(
         "let turns = 0; export default function () { turns += 1; console.log(turns, __VU, __ITER, __ENV.NAME, {a: [1]}); }",
-        &["1 1 0 value {\"a\":[1]}"],
+        &["1 1 0 value { a: [ 1 ] }"],
     );
 }
 
@@ -178,10 +178,10 @@ fn what_is_thrown_ends_the_iteration_with_its_place() {
     let Err(Thrown::Error(text)) = seen.outcome else { panic!("{:?}", seen.outcome) };
     assert!(text.starts_with("TypeError: odd\n\tat default (/test/script.js:2:"), "{text}");
     let seen = run("export default async () => { throw 'a text'; }");
-    assert_eq!(seen.outcome, Err(Thrown::Error("a text".to_owned())));
+    assert_eq!(seen.outcome, Err(Thrown::Rejected("Uncaught (in promise) a text".to_owned())));
     let seen = run("export default () => { Promise.reject(new Error('lost')); }");
     assert!(
-        matches!(&seen.outcome, Err(Thrown::Error(text)) if text.starts_with("Error: lost")),
+        matches!(&seen.outcome, Err(Thrown::Rejected(text)) if text.starts_with("Uncaught (in promise) Error: lost")),
         "{:?}",
         seen.outcome
     );

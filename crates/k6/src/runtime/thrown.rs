@@ -14,6 +14,8 @@ pub(crate) enum Thrown {
     Aborted(String),
     /// It threw this.
     Error(String),
+    /// A promise was rejected with this: the one it returned, or one nobody listened to.
+    Rejected(String),
 }
 
 impl Thrown {
@@ -22,7 +24,7 @@ impl Thrown {
         match self {
             Thrown::Interrupted => "it was interrupted".to_owned(),
             Thrown::Aborted(why) => why.clone(),
-            Thrown::Error(text) => text.clone(),
+            Thrown::Error(text) | Thrown::Rejected(text) => text.clone(),
         }
     }
 
@@ -35,7 +37,13 @@ impl Thrown {
         if let Some(why) = vu.kept.aborted.borrow_mut().take() {
             return Thrown::Aborted(why);
         }
-        if vu.is_interrupted() { Thrown::Interrupted } else { Thrown::Error(text) }
+        match vu.is_interrupted() {
+            true => Thrown::Interrupted,
+            false if vu.kept.rejections.was_raised() => {
+                Thrown::Rejected(format!("Uncaught (in promise) {text}"))
+            }
+            false => Thrown::Error(text),
+        }
     }
 }
 

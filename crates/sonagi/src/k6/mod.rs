@@ -86,21 +86,37 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
             Err(ended) => ended,
             Ok(test) => {
                 if !is_quiet {
-                    terminal.say(&format!("     {}", test.plan().join("\n              ")));
+                    let _ = terminal.print(&introduced(&test.plan(), given));
                 }
                 test.run(&abort, &mut on)
             }
         }
     };
     log.finish();
+    let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         terminal.say(&format!("error: {why}"));
     }
     let exit = ended.exit;
-    match shown(ended, given, terminal) {
+    let code = match shown(ended, given, terminal) {
         Ok(()) => exit.code(),
         Err(why) => refused(terminal, Exit::Other, &why),
+    };
+    if !is_quiet && !bars.is_empty() {
+        let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
     }
+    code
+}
+
+/// What is run, before it is.
+fn introduced(plan: &[String], given: &Given) -> String {
+    let outs = given.many("out");
+    let output = if outs.is_empty() { "-".to_owned() } else { outs.join(", ") };
+    format!(
+        "\n     execution: local\n        script: {}\n        output: {output}\n\n     {}\n\n",
+        given.script.display(),
+        plan.join("\n              ")
+    )
 }
 
 /// The summary, or what the script made of it.
@@ -162,6 +178,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         shards: std::thread::available_parallelism().map_or(1, usize::from),
         no_thresholds: given.has("no-thresholds"),
         full_summary: given.one("summary-mode").as_deref() == Some("full"),
+        no_summary: given.one("summary-mode").as_deref() == Some("disabled") || given.has("no-summary"),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }

@@ -1,10 +1,11 @@
 // k6/html: Selection's functions over a page
+import { json } from '../_files/lib/sorted.js';
 import { parseHTML } from 'k6/html';
 export const options = { iterations: 1 };
 const PAGE = '<div id="a" class="x y" data-one="1" data-two-words="true"><p>one <b>bold</b></p><p class="q">two</p><input name="n" value="v"><input type="checkbox" name="c" checked><select name="s"><option value="1">a</option><option value="2" selected>b</option></select><textarea name="t">area</textarea><a href="/l?x=1">link</a><ul><li>1</li><li>2</li><li>3</li></ul><!-- note --></div>';
 export default function () {
   const page = parseHTML(PAGE);
-  const tried = (name, what) => { try { const value = what(); console.log(name, typeof value, JSON.stringify(value)); } catch (error) { console.log(name, 'throws', error.name); } };
+  const tried = (name, what) => { try { const value = what(); console.log(name, typeof value, json(value)); } catch (error) { console.log(name, 'throws', error.name); } };
   tried('text', () => page.find('p').text());
   tried('html', () => page.find('p').html());
   tried('size', () => [page.find('li').size(), page.find('none').size()].join());

@@ -1,5 +1,6 @@
 // Cookies: the jar of the iteration, what a response set, what a request gives
 // quick
+import { json } from '../_files/lib/sorted.js';
 import http from 'k6/http';
 export const options = { iterations: 2 };
 export default function () {
@@ -12,5 +13,5 @@ export default function () {
   console.log(http.get(`${t}/cookies/here`, { cookies: { a: { value: 'replaced', replace: true } } }).json('cookie'));
   console.log(http.get(`${t}/cookies/here`, { headers: { Cookie: 'h=1' } }).json('cookie'));
   console.log(http.get(`${t}/elsewhere`).json('cookie'), http.get(`${t}/cookies/below/this`).json('cookie'));
-  console.log(JSON.stringify(http.get(`${t}/cookies/here`).request.cookies));
+  console.log(json(http.get(`${t}/cookies/here`).request.cookies));
 }

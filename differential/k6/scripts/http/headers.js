@@ -1,5 +1,6 @@
 // Headers: names as they are sent and as they come back, values of other types, Host and Content-Length
 // quick
+import { json } from '../_files/lib/sorted.js';
 import http from 'k6/http';
 export const options = { iterations: 1 };
 export default function () {
@@ -7,5 +8,5 @@ export default function () {
   for (const name of Object.keys(r.headers).sort()) if (!['Date', 'Keep-Alive', 'Connection'].includes(name)) console.log(name, r.headers[name]);
   http.post(`${__ENV.TARGET}/length`, 'abc', { headers: { 'Content-Length': '5' } });
   http.post(`${__ENV.TARGET}/chunked`, 'abc', { headers: { 'Transfer-Encoding': 'chunked' } });
-  console.log(JSON.stringify(http.get(`${__ENV.TARGET}/a`, { headers: { 'x-one': '1' } }).request.headers));
+  console.log(json(http.get(`${__ENV.TARGET}/a`, { headers: { 'x-one': '1' } }).request.headers));
 }

@@ -124,6 +124,11 @@ fn options_that_k6_refuses_are_refused_with_their_place() {
         json!({"setupTimeout": 0}),
         "setupTimeout: must be more than 0\n    hint: noSetup leaves setup out",
     );
+}
+
+#[test]
+fn values_that_k6_refuses_are_refused_with_their_place() {
+    let check = |options: Value, expected: &str| assert_eq!(said(options.clone()), expected, "{options}");
     check(
         json!({"summaryTrendStats": ["avg", "p(9)", "p(101)"]}),
         "options.summaryTrendStats: \"p(101)\" needs a number from 0 to 100",
@@ -228,6 +233,14 @@ fn scenarios_that_k6_refuses_are_refused_with_their_place() {
         json!({"executor": "shared-iterations", "vus": 2, "iterations": 1, "maxDuration": "500ms"}),
         "a.iterations: must be at least the number of VUs (2), is 1\na.maxDuration: must be at least 1s, is 500ms",
     );
+}
+
+#[test]
+fn stages_and_rates_that_k6_refuses_are_refused_with_their_place() {
+    let check = |scenario: Value, expected: &str| {
+        let said = said(json!({"scenarios": {"a": scenario}}));
+        assert_eq!(said.replace("options.scenarios.", ""), expected, "{scenario}");
+    };
     check(json!({"executor": "ramping-vus"}), "a.stages: must have at least one stage");
     check(
         json!({"executor": "ramping-vus", "startVUs": -1, "stages": [{}]}),
