@@ -12,6 +12,8 @@ mod loaded;
 mod metrics;
 mod own;
 mod socket;
+mod socketio;
+mod sse;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -53,6 +55,8 @@ const BUILTINS: &[Builtin] = &[
     execution::MODULE,
     ws::MODULE,
     websockets::MODULE,
+    sse::MODULE,
+    socketio::MODULE,
 ];
 
 /// What modules keep of one user.
@@ -156,8 +160,17 @@ fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<
     Module::declare_def::<Of<AT>, _>(ctx, name)
 }
 
-const DECLARE: [Declare; BUILTINS.len()] =
-    [declare::<0>, declare::<1>, declare::<2>, declare::<3>, declare::<4>, declare::<5>, declare::<6>];
+const DECLARE: [Declare; BUILTINS.len()] = [
+    declare::<0>,
+    declare::<1>,
+    declare::<2>,
+    declare::<3>,
+    declare::<4>,
+    declare::<5>,
+    declare::<6>,
+    declare::<7>,
+    declare::<8>,
+];
 
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {
@@ -205,6 +218,7 @@ pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
 /// All values of the interpreter are let go of, before it goes itself.
 pub(crate) fn forget(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     end_iteration(ctx, vu);
+    vu.events.forget(vu);
     vu.kept.loaded.forget();
     vu.kept.http.forget();
     vu.kept.execution.forget();

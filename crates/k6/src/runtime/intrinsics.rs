@@ -43,6 +43,8 @@ const BINARY: &[&str] = &[
     "binaryMessage",
     "sendBinary",
     "binaryType",
+    "Blob",
+    "arrayBuffer",
     "arraybuffer",
     "open",
     "randomBytes",
