@@ -177,7 +177,9 @@ impl Events {
         let (kept, over): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.is_kept());
         // What was said last leaves now, not when the next iteration waits for something.
         let mut cx = Context::from_waker(Waker::noop());
-        kept.iter().for_each(|source| drop(source.poll(vu, &mut cx)));
+        for source in &kept {
+            let _ = source.poll(vu, &mut cx);
+        }
         *self.sources.borrow_mut() = kept;
         over.iter().for_each(|source| source.end(vu));
     }
