@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod executor;
+mod jslib;
 mod json;
 pub mod metrics;
 mod modules;

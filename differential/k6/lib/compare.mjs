@@ -27,7 +27,7 @@ const bothLong = (a, b) => Math.min(a.lasted_ms, b.lasted_ms) > 1600;
 
 function withoutUsers(run) {
   const rest = (record) => Object.fromEntries(Object.entries(record).filter(([name]) => !/^vus(_max)?(\{|$)/.test(name)));
-  return { ...run, summary: rest(run.summary), metric: rest(run.metric), points: rest(run.points), text: run.text.filter((line) => !/^vus(_max)?\b/.test(line)) };
+  return { ...run, summary: rest(run.summary), metric: rest(run.metric), points: rest(run.points), text: run.text.filter((line) => !/^ *vus(_max)?\b/.test(line)) };
 }
 
 const lines = ({ requests }) => requests.map((connection) => connection.join('\n'));

@@ -57,15 +57,17 @@ function text(all) {
   return own.map(figureless);
 }
 
-/** Figures by what they are: times, shares, sizes, rates, counts. */
+/**
+ * Figures by what they are: times, shares, sizes, rates, counts. What stands before them has its place, and so its blanks and dots; theirs
+ * depend on how long they are.
+ */
 export function figureless(line) {
   const [, head, tail] = line.match(/^(.*?(?:\.*: |[✓✗] '.*' |↳ +))(.*)$/) ?? [undefined, line, ''];
-  const dots = head.replace(/\.+(?=: $)/, '…');
-  if (/↳/.test(head)) return line.trim().replace(/ +/g, ' ');
+  if (/↳/.test(head)) return line;
   const told = tail
     .replace(/(?<![\w(])-?\d[\d.]*(ns|µs|ms|h\d+m[\d.]+s|m[\d.]+s|s)(?!\w)/g, '#t')
     .replace(/(?<![\w(])-?[\d.]+%/g, '#%')
     .replace(/(?<![\w(])-?[\d.]+ ?([kMGT]?B)(?=\/s|\b)/g, '#B')
     .replace(/(?<![\w(#])-?\d[\d.]*(e[+-]?\d+)?(k|M)?(?![\w(#])/g, '#');
-  return `${dots}${told}`.trim().replace(/ +/g, ' ');
+  return `${head}${told.replace(/ +/g, ' ')}`.trimEnd();
 }

@@ -11,7 +11,7 @@ export function points(text) {
   const samples = {};
   for (const line of text.split('\n').filter(Boolean)) {
     const { type, metric: name, data, ...rest } = JSON.parse(line);
-    if (type === 'Metric') metric[name] = sorted({ ...data, submetrics: (data.submetrics ?? []).map(submetric), ...rest, named: data.name === name });
+    if (type === 'Metric') metric[name] = sorted({ ...data, submetrics: (data.submetrics ?? []).map(submetric).sort((a, b) => order(a.name, b.name)), ...rest, named: data.name === name });
     else if (type === 'Point') put((samples[name] ??= {}), name, data);
     else (metric[`line ${type}`] ??= sorted(rest));
   }

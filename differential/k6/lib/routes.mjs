@@ -62,6 +62,8 @@ const ROUTES = [
   [/^\/hangup$/, ({ request }) => socketOf(request).destroy()],
   [/^\/truncated$/, ({ request, response }) => (response.writeHead(200, { 'content-length': 100 }), response.write('part'), setTimeout(() => socketOf(request).destroy(), 50))],
   [/^\/garbage$/, ({ request }) => socketOf(request).end('this is not HTTP\r\n\r\n')],
+  [/^\/whoami$/, ({ request, response }) => json(response, 200, { certificate: socketOf(request).getPeerCertificate?.()?.subject?.CN ?? null })],
+  [/^\/from$/, ({ request, response }) => json(response, 200, { from: socketOf(request).remoteAddress })],
   [/^\/goodbye$/, ({ response }) => json(response, 200, {}, { connection: 'close' })],
   [/^\//, ({ request, response, body }) => json(response, 200, { method: request.method, path: request.url, cookie: request.headers.cookie ?? null, body: body.toString() })],
 ];

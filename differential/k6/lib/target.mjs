@@ -15,7 +15,7 @@ export async function start(tls) {
   const sessions = new Set();
   const serve = (request, response) => served(request, response, log);
   const plain = createServer(serve);
-  const secure = createSecureServer({ key: readFileSync(tls.key), cert: readFileSync(tls.cert), allowHTTP1: true }, serve);
+  const secure = createSecureServer({ key: readFileSync(tls.key), cert: readFileSync(tls.cert), allowHTTP1: true, requestCert: true, rejectUnauthorized: false }, serve);
   const open = new Set();
   let connections = 0;
   for (const [server, event] of [[plain, 'connection'], [secure, 'secureConnection']]) {

@@ -18,8 +18,10 @@ const HTTPBIN = '2.25.0';
 /** Whose `serve` is talked to; SONAGI_BIN may be any program that takes k6's command line. */
 const SERVICE = process.env.SONAGI_SERVE ?? SONAGI;
 const tls = { key: join(CACHE, 'tls/key.pem'), cert: join(CACHE, 'tls/cert.pem') };
+/** A client that has a name. */
+const client = { key: join(CACHE, 'tls/client-key.pem'), cert: join(CACHE, 'tls/client.pem') };
 
-/** Builds k6 and httpbin into .cache/, once for each version, and makes the recorder a certificate. */
+/** Builds k6 and httpbin into .cache/, once for each version, and makes certificates. */
 export async function install() {
   for (const [program, arguments_, where] of [['go', ['version'], 'Go 1.26 or newer, https://go.dev/dl'], ['openssl', ['version'], 'OpenSSL, e.g. apt-get install openssl']]) {
     await quietly([program, ...arguments_]).catch(() => {
@@ -28,9 +30,11 @@ export async function install() {
   }
   await peer.install(CACHE);
   await installed(CACHE, 'httpbin', HTTPBIN, (folder) => patiently(['go', 'install', `github.com/mccutchen/go-httpbin/v2/cmd/go-httpbin@v${HTTPBIN}`], { env: { GOBIN: folder, GOFLAGS: '' } }));
-  await installed(CACHE, 'tls', '1', () =>
-    quietly(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '36500', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost', '-keyout', tls.key, '-out', tls.cert]),
-  );
+  const named = (name, { key, cert }, more) => quietly(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '36500', '-subj', `/CN=${name}`, '-keyout', key, '-out', cert, ...more]);
+  await installed(CACHE, 'tls', '2', async () => {
+    await named('127.0.0.1', tls, ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']);
+    await named('the client', client, []);
+  });
 }
 
 export const K6 = join(CACHE, 'k6/k6');
@@ -109,7 +113,7 @@ async function answered(url, child) {
 function environment(folder, hosts, { env }) {
   const kept = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(K6_|SONAGI_|https?_proxy$|all_proxy$|no_proxy$)/i.test(name)));
   const urls = Object.fromEntries(Object.entries(hosts).flatMap(([name, host]) => [[name, `${name === 'TLS' ? 'https' : 'http'}://${host}`], [`${name}_HOST`, host], [`${name}_WS`, `${name === 'TLS' ? 'wss' : 'ws'}://${host}`]]));
-  return { ...kept, HOME: folder, XDG_CONFIG_HOME: folder, K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false', NO_COLOR: 'true', ...urls, ...env };
+  return { ...kept, HOME: folder, XDG_CONFIG_HOME: folder, K6_NO_USAGE_REPORT: 'true', K6_AUTO_EXTENSION_RESOLUTION: 'false', NO_COLOR: 'true', CLIENT_CERT: client.cert, CLIENT_KEY: client.key, ...urls, ...env };
 }
 
 async function ended(program, given, { cwd, env, one }) {

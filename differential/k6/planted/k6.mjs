@@ -50,6 +50,7 @@ const FAULTS = {
   'the plan says otherwise': { stdout: (text) => text.replace('gracefulStop: 30s', 'gracefulStop: 31s') },
   'an iteration is not told': { stdout: (text) => text.replace(/\d+ complete and/, '99 complete and') },
   'a line of the summary is lost': { stdout: without(/http_req_failed/) },
+  'the layout is another': { stdout: (text) => text.replace('http_reqs...', 'http_reqs..') },
   'a file is not left': { behind: () => rmSync('left.csv') },
   'it takes its time': { behind: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000) },
   'it does nothing': { instead: true },

@@ -40,6 +40,7 @@ const EXPECTED = {
   'the plan says otherwise': ['plan'],
   'an iteration is not told': ['ended'],
   'a line of the summary is lost': ['text'],
+  'the layout is another': ['text'],
   'a file is not left': ['left left.csv'],
   'it takes its time': ['lasted'],
   'it does nothing': ['requests', 'console', 'left left.csv'],

@@ -68,12 +68,12 @@ test('of exceptions the first line and what it is said to be are compared, of ot
 
 test('figures of the summary are masked by what they are', () => {
   const check = (text, expected) => assert.equal(figureless(text), expected);
-  check('    http_req_duration..........: avg=1.2ms min=500.1µs med=781ns max=1m3s p(90)=0s p(95)=2s', 'http_req_duration…: avg=#t min=#t med=#t max=#t p(90)=#t p(95)=#t');
-  check('    checks_succeeded...: 50.00% 3 out of 6', 'checks_succeeded…: #% # out of #');
-  check('    data_sent..........: 1.2 kB 3.4 kB/s', 'data_sent…: #B #B/s');
-  check("    ✗ 'rate>0.5' rate=50.00%", "✗ 'rate>0.5' rate=#%");
-  check('      ↳  0% — ✓ 0 / ✗ 3', '↳ 0% — ✓ 0 / ✗ 3');
-  check('    ✓ status is 200', '✓ status is 200');
+  check('    http_req_duration..........: avg=1.2ms min=500.1µs med=781ns max=1m3s p(90)=0s p(95)=2s', '    http_req_duration..........: avg=#t min=#t med=#t max=#t p(90)=#t p(95)=#t');
+  check('    checks_succeeded...: 50.00% 3 out of 6', '    checks_succeeded...: #% # out of #');
+  check('    data_sent..........: 1.2 kB 3.4 kB/s', '    data_sent..........: #B #B/s');
+  check("    ✗ 'rate>0.5' rate=50.00%", "    ✗ 'rate>0.5' rate=#%");
+  check('      ↳  0% — ✓ 0 / ✗ 3', '      ↳  0% — ✓ 0 / ✗ 3');
+  check('    ✓ status is 200', '    ✓ status is 200');
 });
 
 test('the plan, how scenarios ended and the text behind them are told apart', () => {
@@ -81,7 +81,7 @@ test('the plan, how scenarios ended and the text behind them are told apart', ()
   const { plan, ended, text } = lines(stdout, '', false);
   assert.deepEqual(plan, ['scenarios: (100.00%) 1 scenario, 1 max VUs', '* default: 3 iterations']);
   assert.deepEqual(ended, ['running (#), # VUs, 3 complete and 0 interrupted iterations', 'default ✓ 1 VUs #t/#t 3/3 shared iters']);
-  assert.deepEqual(text, ['█ TOTAL RESULTS', 'iterations…: # #/s']);
+  assert.deepEqual(text, ['  █ TOTAL RESULTS', '    iterations...: # #/s']);
 });
 
 test('of a summary counts and values of the script are compared, of times which there are', () => {
@@ -100,6 +100,9 @@ test('samples are compared by their tags, as often as they come, with the values
   const told = (...all) => JSON.stringify(points(all.join('\n')));
   assert.equal(told(point('own', 2, { a: 'b', c: 'd' }), point('own', 1, { a: 'b', c: 'd' })), told(point('own', 1, { c: 'd', a: 'b' }), point('own', 2, { c: 'd', a: 'b' })));
   assert.notEqual(told(point('own', 1, {})), told(point('own', 2, {})));
+  const metric = (...submetrics) => JSON.stringify({ type: 'Metric', metric: 'own', data: { name: 'own', type: 'counter', submetrics: submetrics.map((name) => ({ name, suffix: name, tags: {} })) } });
+  assert.equal(told(metric('own{a:b}', 'own{c:d}')), told(metric('own{c:d}', 'own{a:b}')));
+  assert.notEqual(told(metric('own{a:b}')), told(metric('own{c:d}')));
   assert.equal(told(point('http_req_waiting', 1, {})), told(point('http_req_waiting', 2, {})));
   assert.notEqual(told(point('http_req_waiting', 1, {})), told(point('http_req_waiting', 1, { a: 'b' })));
   assert.equal(told(point('data_sent', 1, {})), told(point('data_sent', 2, {}), point('data_sent', 2, {})));

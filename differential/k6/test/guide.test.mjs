@@ -44,7 +44,7 @@ test('no difference is declared wider than it is, nor twice', () => {
 
 test('the guide has the list as it is', () => {
   const { is, should } = guide();
-  assert.equal(is, should, 'node differential/k6/document.mjs writes it anew');
+  assert.ok(is === should, 'node differential/k6/document.mjs writes it anew');
 });
 
 test('there are more than a hundred scripts in groups, and a few quick ones of every group that a gate needs', () => {

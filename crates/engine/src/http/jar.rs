@@ -198,8 +198,8 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
-/// A date as cookies have it (§5.1.1): its parts in any order, whatever stands between them. Seconds since 1970.
-fn date(text: &str) -> Option<i64> {
+/// A date as cookies have it (RFC 6265, §5.1.1): its parts in any order, whatever stands between them. Seconds since 1970.
+pub fn date(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);

@@ -19,7 +19,7 @@ mod tap;
 pub use decode::ACCEPTED;
 pub use decode::decoded;
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
-pub use jar::Jar;
+pub use jar::{Jar, date as cookie_date};
 use marks::Dialed;
 pub use marks::{Marks, Phases};
 pub use pool::Pool;

@@ -15,7 +15,7 @@ use super::tags::tag;
 use super::{Builtin, go_error};
 use crate::metrics::Metadata;
 use crate::runtime::{Phase, Vu};
-use crate::shard::{Level, Shard};
+use crate::shard::Level;
 
 pub(super) const MODULE: Builtin =
     Builtin { names: &["k6/execution"], exports: &["scenario", "instance", "test", "vu"], build };
@@ -101,25 +101,20 @@ const USER: &[(&str, Make)] = &[
 ];
 
 /// The members of an object: getters, for their values change.
-fn members<'js>(
-    ctx: &Ctx<'js>,
-    object: &Object<'js>,
-    members: &'static [(&str, Make)],
-) -> rquickjs::Result<()> {
+fn members<'js>(object: &Object<'js>, members: &'static [(&str, Make)]) -> rquickjs::Result<()> {
     for (name, make) in members {
         let get = move |ctx: Ctx<'js>| make(&ctx, &Vu::of(&ctx));
         object.prop(*name, Accessor::new_get(get).enumerable())?;
     }
-    let _ = ctx;
     Ok(())
 }
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let (scenario, instance) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
     let (user, test) = (Object::new(ctx.clone())?, Object::new(ctx.clone())?);
-    members(ctx, &scenario, SCENARIO)?;
-    members(ctx, &instance, INSTANCE)?;
-    members(ctx, &user, USER)?;
+    members(&scenario, SCENARIO)?;
+    members(&instance, INSTANCE)?;
+    members(&user, USER)?;
     let metrics = Object::new(ctx.clone())?;
     let live = own(ctx, "k6/execution", include_str!("execution.js"))?;
     let tags: Object<'js> = live.call((
@@ -263,7 +258,7 @@ fn fail(ctx: Ctx<'_>, reason: Opt<Option<Coerced<String>>>) -> rquickjs::Result<
     if vu.phase.get() == Phase::Init {
         return Err(go_error(&ctx, "execution.test.fail() called outside of VU context"));
     }
-    let shard: &Rc<Shard> = &vu.shard;
+    let shard = &vu.shard;
     shard.say(Level::Error, with_reason("test marked as failed", reason.0.flatten()), Vec::new());
     shard.has_failed.set(true);
     Ok(())

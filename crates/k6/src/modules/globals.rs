@@ -1,13 +1,16 @@
 //! What a script has without importing it.
 
 use rquickjs::function::{Opt, Rest};
+use rquickjs::object::{Accessor, Property};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
 use sonagi_measure::At;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::{inspect, require_from};
+use super::{crypto, inspect, require_from, text};
 use crate::runtime::{Phase, Vu, located};
 use crate::shard::Level;
 
@@ -30,6 +33,14 @@ impl Timers {
 /// Gives a new interpreter its globals.
 pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let (vu, globals) = (Vu::of(ctx), ctx.globals());
+    let wanted = vu.shard.common.bundle.intrinsics();
+    if wanted.crypto {
+        on_demand(&globals, "crypto", crypto::web::crypto)?;
+    }
+    if wanted.text {
+        on_demand(&globals, "TextEncoder", text::encoder)?;
+        on_demand(&globals, "TextDecoder", text::decoder)?;
+    }
     globals.set("__VU", vu.number as f64)?;
     let environment = Object::new(ctx.clone())?;
     for (name, value) in vu.shard.common.environment.iter() {
@@ -44,6 +55,23 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let clear = Function::new(ctx.clone(), clear)?;
     globals.set("clearTimeout", clear.clone())?;
     globals.set("clearInterval", clear)
+}
+
+/// Makes a global.
+type Make = for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Value<'js>>;
+
+/// A global that is made when a script first looks at it.
+fn on_demand<'js>(globals: &Object<'js>, name: &'static str, make: Make) -> rquickjs::Result<()> {
+    let keep = move |ctx: &Ctx<'js>, value: Value<'js>| {
+        ctx.globals().prop(name, Property::from(value).writable().configurable())
+    };
+    let get = move |ctx: Ctx<'js>| {
+        let value = make(&ctx)?;
+        keep(&ctx, value.clone())?;
+        Ok::<_, rquickjs::Error>(value)
+    };
+    let set = move |ctx: Ctx<'js>, value: Value<'js>| keep(&ctx, value);
+    globals.prop(name, Accessor::new(get, set).configurable())
 }
 
 fn console<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
@@ -76,18 +104,24 @@ fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> rquickjs::Result
         let rule = r#"the "open" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
         return Err(Exception::throw_message(&ctx, rule));
     }
-    if path.is_empty() {
-        return Err(Exception::throw_message(&ctx, "open() can't be used with an empty filename"));
-    }
-    let from = ctx.script_or_module_name(1).and_then(|name| name.to_string().ok());
-    let base = from.map_or_else(|| vu.shard.common.bundle.entry.clone(), std::path::PathBuf::from);
-    let base = if base.is_absolute() { base } else { vu.shard.common.bundle.entry.clone() };
-    let opened = vu.shard.common.bundle.open(&located(&base, &path));
-    let bytes = opened.map_err(|why| Exception::throw_message(&ctx, &why.to_string()))?;
+    let bytes = opened(&ctx, &vu, &path)?;
     if mode.0.as_deref() == Some("b") {
         return Ok(rquickjs::ArrayBuffer::new_copy(ctx, &bytes)?.into_value());
     }
     Ok(rquickjs::String::from_str(ctx, &String::from_utf8_lossy(&bytes))?.into_value())
+}
+
+/// A file's bytes, seen from the file of the script that asks.
+pub(super) fn opened(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> rquickjs::Result<Arc<[u8]>> {
+    if path.is_empty() {
+        return Err(Exception::throw_message(ctx, "open() can't be used with an empty filename"));
+    }
+    let bundle = &vu.shard.common.bundle;
+    // Functions of ours stand between: the first name that is a path is the script's.
+    let names = (1..=4).filter_map(|level| ctx.script_or_module_name(level)?.to_string().ok());
+    let base = names.map(PathBuf::from).find(|name| name.is_absolute());
+    let opened = bundle.open(&located(base.as_deref().unwrap_or(&bundle.entry), path));
+    opened.map_err(|why| Exception::throw_message(ctx, &why.to_string()))
 }
 
 /// What a timer calls, and with what.

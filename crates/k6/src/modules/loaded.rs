@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use super::{BUILTINS, Builtin};
 use crate::runtime::common;
 
-/// Where the modules that stand for CommonJS files get their exports; no name a script would think of.
+/// What modules of ours that are written in JavaScript import; no name a script would think of.
 pub(crate) const COMMON: &str = "sonagi:common";
 
 pub(super) const MODULE: Builtin = Builtin {
     names: &[COMMON],
-    exports: &["common"],
-    build: |ctx, object| object.set("common", Function::new(ctx.clone(), exports)?),
+    exports: &["common", "uuid"],
+    build: |ctx, object| {
+        object.set("common", Function::new(ctx.clone(), exports)?)?;
+        object.set("uuid", Function::new(ctx.clone(), super::crypto::uuid)?)
+    },
 };
 
 fn exports<'js>(ctx: Ctx<'js>, path: String) -> rquickjs::Result<Value<'js>> {

@@ -3,20 +3,28 @@
 //! A module is an object that is built when a script first asks for it, by one function per file of this folder; importing
 //! takes its members as names, requiring gives the object itself.
 
+mod crypto;
+pub(crate) mod data;
+mod encoding;
 pub(crate) mod execution;
+mod experimental;
 mod globals;
+mod html;
 pub(crate) mod http;
 mod inspect;
 mod k6;
 mod loaded;
 mod metrics;
 mod own;
+mod secrets;
 mod socket;
 mod socketio;
 mod sse;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod text;
+mod timers;
 mod websockets;
 mod ws;
 
@@ -27,6 +35,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::jslib;
 use crate::metrics::Tags;
 use crate::runtime::{Phase, Rejections, Vu, common, located};
 use crate::shard::Shard;
@@ -57,6 +66,16 @@ const BUILTINS: &[Builtin] = &[
     websockets::MODULE,
     sse::MODULE,
     socketio::MODULE,
+    data::MODULE,
+    encoding::MODULE,
+    timers::MODULE,
+    crypto::MODULE,
+    crypto::web::MODULE,
+    html::MODULE,
+    secrets::MODULE,
+    experimental::FS,
+    experimental::CSV,
+    experimental::STREAMS,
 ];
 
 /// What modules keep of one user.
@@ -129,6 +148,14 @@ fn object<'js>(ctx: &Ctx<'js>, at: usize) -> rquickjs::Result<Object<'js>> {
     Ok(object)
 }
 
+/// The object of a module of ours that another one needs.
+fn built<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Object<'js>> {
+    match position(name) {
+        Some(at) => object(ctx, at),
+        None => Err(unknown(ctx, name)),
+    }
+}
+
 /// A module of ours by its place in [`BUILTINS`].
 struct Of<const AT: usize>;
 
@@ -170,6 +197,16 @@ const DECLARE: [Declare; BUILTINS.len()] = [
     declare::<6>,
     declare::<7>,
     declare::<8>,
+    declare::<9>,
+    declare::<10>,
+    declare::<11>,
+    declare::<12>,
+    declare::<13>,
+    declare::<14>,
+    declare::<15>,
+    declare::<16>,
+    declare::<17>,
+    declare::<18>,
 ];
 
 /// A module of ours; None: the name is a file's.
@@ -181,9 +218,29 @@ pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Opti
     }
 }
 
+/// Modules of k6 that are not there on purpose, and why.
+const ABSENT: &[(&str, &str)] = &[
+    ("k6/browser", "Sonagi drives no browser"),
+    ("k6/experimental/browser", "Sonagi drives no browser"),
+    ("k6/net/grpc", "Sonagi speaks no gRPC"),
+    ("k6/experimental/grpc", "Sonagi speaks no gRPC"),
+    ("k6/experimental/redis", "Sonagi is no client of Redis"),
+];
+
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
+    go_error(ctx, &why_unknown(name))
+}
+
+fn why_unknown(name: &str) -> String {
+    if name.contains("://") {
+        return jslib::unloaded(name);
+    }
+    if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
+        return format!("{name} is not there: {why}\nhint: if you miss it, say so in Sonagi's issue tracker");
+    }
     let known: Vec<&str> = BUILTINS.iter().flat_map(|builtin| builtin.names).copied().collect();
-    Exception::throw_message(ctx, &format!("unknown module: {name}\nhint: there are {}", known.join(", ")))
+    let known: Vec<&str> = known.into_iter().filter(|name| !name.starts_with("sonagi:")).collect();
+    format!("unknown module: {name}\nhint: there are {}", known.join(", "))
 }
 
 /// `require` as the file at `from` sees it.
@@ -197,6 +254,9 @@ fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Va
     if Vu::of(ctx).phase.get() != Phase::Init {
         let rule = r#"the "require" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
         return Err(Exception::throw_message(ctx, rule));
+    }
+    if let Some(library) = jslib::named(name) {
+        return common(ctx, Path::new(library));
     }
     match position(name) {
         Some(at) => object(ctx, at).map(Object::into_value),
@@ -238,10 +298,17 @@ pub(crate) fn go_error(ctx: &Ctx<'_>, message: &str) -> rquickjs::Error {
 
 /// Nothing in the value can be written over any more.
 fn freeze<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<()> {
-    let Some(object) = value.as_object() else { return Ok(()) };
-    for member in object.values::<Value<'js>>() {
-        freeze(ctx, &member?)?;
+    if !value.is_object() {
+        return Ok(());
     }
     let class: Object<'js> = ctx.globals().get("Object")?;
-    class.get::<_, Function<'js>>("freeze")?.call((object.clone(),))
+    freeze_by(&class.get("freeze")?, value)
+}
+
+fn freeze_by<'js>(function: &Function<'js>, value: &Value<'js>) -> rquickjs::Result<()> {
+    let Some(object) = value.as_object() else { return Ok(()) };
+    for member in object.values::<Value<'js>>() {
+        freeze_by(function, &member?)?;
+    }
+    function.call((object.clone(),))
 }

@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::intrinsics::Intrinsics;
 use super::raw;
+use crate::jslib;
+use crate::modules::data::Shared;
 
 /// A file as users load it.
 #[derive(Debug)]
@@ -57,6 +59,8 @@ pub(crate) struct Bundle {
     /// The script.
     pub(crate) entry: PathBuf,
     files: RwLock<Files>,
+    /// The lists all users share, by name.
+    shared: RwLock<HashMap<String, Shared>>,
 }
 
 #[derive(Debug)]
@@ -73,7 +77,7 @@ impl Bundle {
         let opened = HashMap::from([(path.clone(), source.into())]);
         let files =
             Files { units: HashMap::new(), opened, intrinsics: Intrinsics::default(), is_closed: false };
-        Bundle { entry: path, files: RwLock::new(files) }
+        Bundle { entry: path, files: RwLock::new(files), shared: RwLock::default() }
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Files> {
@@ -116,10 +120,26 @@ impl Bundle {
         if let Some(unit) = self.read().units.get(path) {
             return Ok(Arc::clone(unit));
         }
-        let bytes = self.open(path).map_err(|why| thrown(ctx, &why))?;
-        let unit = self.made(ctx, path, &String::from_utf8_lossy(&bytes))?;
+        let unit = match jslib::source(path) {
+            Some(source) => self.made(ctx, path, source)?,
+            None => {
+                let bytes = self.open(path).map_err(|why| thrown(ctx, &why))?;
+                self.made(ctx, path, &String::from_utf8_lossy(&bytes))?
+            }
+        };
         self.write().units.insert(path.to_owned(), Arc::clone(&unit));
         Ok(unit)
+    }
+
+    /// A list that was shared before.
+    pub(crate) fn shared(&self, name: &str) -> Option<Shared> {
+        self.shared.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Shares a list, unless another user was faster; which one it is now.
+    pub(crate) fn share(&self, name: &str, list: Shared) -> Shared {
+        let mut shared = self.shared.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        shared.entry(name.to_owned()).or_insert(list).clone()
     }
 
     /// A script of ours, which no file of the test can be.

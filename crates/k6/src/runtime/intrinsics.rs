@@ -16,6 +16,10 @@ pub(crate) struct Intrinsics {
     pub(crate) bigint: bool,
     pub(crate) weak_ref: bool,
     pub(crate) performance: bool,
+    /// The global `crypto`.
+    pub(crate) crypto: bool,
+    /// `TextEncoder` and `TextDecoder`.
+    pub(crate) text: bool,
 }
 
 /// Words that give code from texts, or globals by names that are computed.
@@ -52,6 +56,7 @@ const BINARY: &[&str] = &[
     "TextEncoder",
     "TextDecoder",
     "crypto",
+    "webcrypto",
     "digest",
     "file",
     "FormData",
@@ -70,6 +75,8 @@ impl Intrinsics {
         bigint: true,
         weak_ref: true,
         performance: true,
+        crypto: true,
+        text: true,
     };
 
     /// What this source may reach.
@@ -85,6 +92,8 @@ impl Intrinsics {
             reached.typed_arrays |= BINARY.contains(&word);
             reached.bigint |= word == "BigInt" || is_bigint(word);
             reached.weak_ref |= matches!(word, "WeakRef" | "FinalizationRegistry");
+            reached.crypto |= matches!(word, "crypto" | "webcrypto");
+            reached.text |= matches!(word, "TextEncoder" | "TextDecoder");
             reached.performance |= word == "performance";
         }
         reached.map_set |= reached.typed_arrays;
@@ -102,6 +111,8 @@ impl Intrinsics {
             bigint: self.bigint | other.bigint,
             weak_ref: self.weak_ref | other.weak_ref,
             performance: self.performance | other.performance,
+            crypto: self.crypto | other.crypto,
+            text: self.text | other.text,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::bundle::{Format, located};
 use super::raw;
 use super::thrown::Thrown;
 use super::vu::{Phase, Vu};
-use crate::modules;
+use crate::{jslib, modules};
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
 const STACK_MARGIN: usize = 48 << 10;
@@ -285,7 +285,11 @@ struct Specifiers;
 
 impl Resolver for Specifiers {
     fn resolve<'js>(&mut self, _: &Ctx<'js>, base: &str, name: &str) -> rquickjs::Result<String> {
-        if modules::is_known(name) || name.contains("://") && !name.starts_with("file://") {
+        if let Some(library) = jslib::named(name) {
+            return Ok(library.to_owned());
+        }
+        let is_ours = modules::is_known(name) || jslib::source(Path::new(name)).is_some();
+        if is_ours || name.contains("://") && !name.starts_with("file://") {
             return Ok(name.to_owned());
         }
         Ok(located(Path::new(base), name).display().to_string())

@@ -6,6 +6,7 @@ use rquickjs::{Class, Ctx, Object};
 use sonagi_engine::http::Jar;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::modules::http::Received;
 
@@ -14,6 +15,8 @@ use crate::modules::http::Received;
 pub(crate) enum Opaque {
     Jar(Rc<RefCell<Jar>>),
     Response(Rc<Received>),
+    /// A file's bytes.
+    File(Arc<[u8]>),
 }
 
 /// Where the object keeps it.

@@ -9,6 +9,7 @@
 
 use corosensei::Coroutine;
 use corosensei::stack::DefaultStack;
+use rquickjs::loader::{Loader, Resolver};
 use rquickjs::{Ctx, JsLifetime, Module, Value, WriteOptions, qjs};
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
@@ -20,6 +21,7 @@ use std::task::Waker;
 use super::fiber::Yielder;
 use super::intrinsics::Intrinsics;
 use super::opaque::Holder;
+use super::thrown::described;
 use super::vu::Vu;
 
 /// The fiber that runs: its way out, and the waker it was polled with last. It lies on the fiber's stack.
@@ -131,10 +133,43 @@ pub(super) fn load_module<'js>(ctx: Ctx<'js>, bytecode: &[u8]) -> rquickjs::Resu
     unsafe { Module::load(ctx, bytecode) }
 }
 
-/// Compiles a module, with the names of functions and the lines they are on, without its source.
-pub(super) fn compiled_module<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
+/// Stands for what a module imports while it is compiled: that there is one is all that matters then.
+struct Empty;
+
+impl Loader for Empty {
+    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js>> {
+        Module::declare(ctx.clone(), name, "")
+    }
+}
+
+struct AsNamed;
+
+impl Resolver for AsNamed {
+    fn resolve<'js>(&mut self, _: &Ctx<'js>, _: &str, name: &str) -> rquickjs::Result<String> {
+        Ok(name.to_owned())
+    }
+}
+
+/// Stack for compiling, which happens on top of whatever a script's first import stands on.
+const COMPILER_STACK: usize = 128 << 10;
+
+/// Compiles a module, with the names of functions and the lines they are on, without its source. In an interpreter of its own:
+/// in the script's, the compiled module would stay beside the one that is loaded, and be found in its place by the next import.
+pub(super) fn compiled_module(ctx: &Ctx<'_>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
     let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
-    Module::declare(ctx.clone(), name, code)?.write(options)
+    let runtime = rquickjs::Runtime::new()?;
+    runtime.set_max_stack_size(COMPILER_STACK);
+    runtime.set_loader(AsNamed, Empty);
+    let context = rquickjs::Context::base(&runtime)?;
+    add_intrinsics(&context, Intrinsics::ALL);
+    let written = context.with(|apart| {
+        let module = Module::declare(apart.clone(), name, code);
+        module.and_then(|module| module.write(options)).map_err(|_| described(&apart.catch()))
+    });
+    written.map_err(|why| {
+        let why = why.strip_prefix("SyntaxError: ").unwrap_or(&why);
+        rquickjs::Exception::throw_syntax(ctx, why)
+    })
 }
 
 /// Compiles a script that is no module: sloppy where it does not ask to be strict.

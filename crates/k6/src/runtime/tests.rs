@@ -147,6 +147,12 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
                 let _ = pipe.write_all(cut.as_bytes()).await;
                 return;
             }
+            Some("/page/") => {
+                let body = r#"<title>a page</title><form method="post" action="sent"><input name="user" value="me">
+                    <input type="hidden" name="csrf" value="c-42"><input type="submit" name="go" value="went"></form>
+                    <form id="asks" action="/asked?old=1"><input name="q"></form><a href="next">1</a><a href="/away?b=1">2</a>"#;
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            }
             Some("/json") => {
                 let body = r#"{"a":[1,{"b":"c"}]}"#;
                 format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
@@ -272,6 +278,17 @@ fn files_are_imported_required_and_opened_from_where_they_are_named() {
         export default () => console.log(whole, a, common.d, d, typed({ x: 5 }), data.n, text.length);";
     let seen = run_with(folder.path(), script, None);
     assert_eq!(seen.lines, ["the default abobject 4 4 5 1 8"], "{:?}", seen.outcome);
+}
+
+#[test]
+fn a_file_that_several_import_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("state.js", "export const state = { turns: 0 };");
+    write("other.js", "import { state } from './state.js'; export const turn = () => { state.turns += 1; };");
+    let script = "import { turn } from './other.js'; import { state } from './state.js';
+        export default () => { turn(); console.log(state.turns); }";
+    assert_eq!(run_with(folder.path(), script, None).lines, ["1"]);
 }
 
 #[test]

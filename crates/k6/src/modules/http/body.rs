@@ -61,8 +61,14 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<Body> {
     if members.iter().any(|(_, value)| value.as_object().is_some_and(is_file)) {
         return multipart(ctx, &members);
     }
+    let content_type = Some("application/x-www-form-urlencoded".to_owned());
+    Ok(Body { bytes: form_text(&members)?.into(), content_type })
+}
+
+/// `a=1&b=2`
+pub(super) fn form_text(members: &[(String, Value<'_>)]) -> rquickjs::Result<String> {
     let mut text = String::new();
-    for (name, value) in &members {
+    for (name, value) in members {
         for value in values(value)? {
             if !text.is_empty() {
                 text.push('&');
@@ -72,8 +78,7 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<Body> {
             push_form(&value, &mut text);
         }
     }
-    let content_type = Some("application/x-www-form-urlencoded".to_owned());
-    Ok(Body { bytes: text.into(), content_type })
+    Ok(text)
 }
 
 /// A list stands for its name as often as it has values.

@@ -9,11 +9,13 @@ mod errors;
 mod exchange;
 mod expected;
 mod response;
+mod set_cookies;
 mod tags;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
 use sonagi_engine::http::{Client, Jar};
+use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -24,34 +26,60 @@ use call::{Address, Call};
 use exchange::Answer;
 use expected::Expected;
 
+pub(crate) use body::bytes;
 pub(super) use call::canonical;
 pub(crate) use response::Received;
 
 /// Clients a user keeps: requests that go side by side need one each.
 const CLIENTS: usize = 32;
 
-pub(super) const MODULE: Builtin = Builtin {
-    names: &["k6/http"],
-    exports: &[
-        "get",
-        "head",
-        "post",
-        "put",
-        "patch",
-        "del",
-        "options",
-        "request",
-        "asyncRequest",
-        "batch",
-        "url",
-        "file",
-        "cookieJar",
-        "CookieJar",
-        "expectedStatuses",
-        "setResponseCallback",
-    ],
-    build,
-};
+pub(super) const MODULE: Builtin = Builtin { names: &["k6/http"], exports: EXPORTS, build };
+
+const EXPORTS: &[&str] = &[
+    "get",
+    "head",
+    "post",
+    "put",
+    "patch",
+    "del",
+    "options",
+    "request",
+    "asyncRequest",
+    "batch",
+    "url",
+    "file",
+    "cookieJar",
+    "CookieJar",
+    "expectedStatuses",
+    "setResponseCallback",
+    "OCSP_REASON_AA_COMPROMISE",
+    "OCSP_REASON_AFFILIATION_CHANGED",
+    "OCSP_REASON_CA_COMPROMISE",
+    "OCSP_REASON_CERTIFICATE_HOLD",
+    "OCSP_REASON_CESSATION_OF_OPERATION",
+    "OCSP_REASON_KEY_COMPROMISE",
+    "OCSP_REASON_PRIVILEGE_WITHDRAWN",
+    "OCSP_REASON_REMOVE_FROM_CRL",
+    "OCSP_REASON_SUPERSEDED",
+    "OCSP_REASON_UNSPECIFIED",
+    "OCSP_STATUS_GOOD",
+    "OCSP_STATUS_REVOKED",
+    "OCSP_STATUS_SERVER_FAILED",
+    "OCSP_STATUS_UNKNOWN",
+    "TLS_1_0",
+    "TLS_1_1",
+    "TLS_1_2",
+    "TLS_1_3",
+];
+
+/// What a constant is: `OCSP_STATUS_GOOD` is `good`, `TLS_1_2` is `tls1.2`.
+fn constant(name: &str) -> Option<String> {
+    if let Some(version) = name.strip_prefix("TLS_") {
+        return Some(format!("tls{}", version.replace('_', ".")));
+    }
+    let rest = name.strip_prefix("OCSP_REASON_").or_else(|| name.strip_prefix("OCSP_STATUS_"));
+    rest.map(str::to_ascii_lowercase)
+}
 
 /// What the module keeps of a user.
 #[derive(Default)]
@@ -122,7 +150,11 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     object.set("CookieJar", jar)?;
     let statuses = |ctx: Ctx<'js>, given: Rest<Value<'js>>| Expected::statuses(&ctx, &given);
     object.set("expectedStatuses", Function::new(ctx.clone(), statuses)?)?;
-    object.set("setResponseCallback", Function::new(ctx.clone(), set_response_callback)?)
+    object.set("setResponseCallback", Function::new(ctx.clone(), set_response_callback)?)?;
+    EXPORTS
+        .iter()
+        .filter_map(|name| Some((name, constant(name)?)))
+        .try_for_each(|(name, value)| object.set(*name, value))
 }
 
 /// Requests are none of the init code's business.
@@ -233,6 +265,20 @@ fn url<'js>(
     address.set("url", url)?;
     address.set("__sonagiName", parts.join("${}"))?;
     Ok(address)
+}
+
+/// An object's members as a form sends them.
+pub(super) fn form_encoded(members: Object<'_>) -> rquickjs::Result<String> {
+    let mut members = members.props::<String, Value<'_>>().collect::<rquickjs::Result<Vec<_>>>()?;
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    body::form_text(&members)
+}
+
+/// An address as a page at `base` means it.
+pub(super) fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
+    let (origin, path) =
+        Origin::parse(&base).map_err(|failed| Exception::throw_message(&ctx, &failed.detail))?;
+    Ok(sonagi_engine::http::resolved(&origin, &path, &reference))
 }
 
 /// A file for a form.

@@ -9,6 +9,9 @@ use std::rc::Rc;
 
 use super::call::{ResponseType, canonical};
 use super::exchange::Answer;
+use super::set_cookies;
+use crate::modules::go_error;
+use crate::modules::html::{of_response, select};
 use crate::runtime::{Opaque, Vu, opaque_in, opaque_on};
 
 /// An answer, and what its script wants of it.
@@ -31,7 +34,7 @@ const MEMBERS: &[(&str, Make)] = &[
     ("status_text", status_text),
     ("proto", |ctx, it| text(ctx, it.answer.proto)),
     ("headers", headers),
-    ("cookies", cookies),
+    ("cookies", |ctx, it| set_cookies::cookies(ctx, &it.answer.headers)),
     ("body", body),
     ("timings", timings),
     ("tls_version", |ctx, _| text(ctx, "")),
@@ -92,6 +95,13 @@ fn prototype_of<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
         prototype.prop(*name, Accessor::new(get, set).enumerable().configurable())?;
     }
     prototype.set("json", Function::new(ctx.clone(), json)?)?;
+    prototype.set("html", Function::new(ctx.clone(), html)?)?;
+    for name in ["submitForm", "clickLink"] {
+        let follow = move |ctx: Ctx<'js>, this: This<Value<'js>>, options: Opt<Value<'js>>| {
+            of_response(ctx, name, this, options)
+        };
+        prototype.set(name, Function::new(ctx.clone(), follow)?)?;
+    }
     prototype.prop("toJSON", Property::from(Function::new(ctx.clone(), to_json)?))?;
     Ok(prototype)
 }
@@ -131,43 +141,6 @@ fn headers<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
         headers.set(&*name, known.map_or_else(|| value.to_string(), |known| format!("{known}, {value}")))?;
     }
     Ok(headers.into_value())
-}
-
-/// `{ name: [{ name, value, domain, path, … }] }` of what the answer set.
-fn cookies<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
-    let cookies = Object::new(ctx.clone())?;
-    for header in it.answer.headers.get_all("set-cookie") {
-        let header = String::from_utf8_lossy(header);
-        let mut parts = header.split(';').map(str::trim);
-        let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else { continue };
-        let cookie = Object::new(ctx.clone())?;
-        cookie.set("name", name)?;
-        cookie.set("value", value)?;
-        for key in ["domain", "path"] {
-            cookie.set(key, "")?;
-        }
-        for key in ["http_only", "secure"] {
-            cookie.set(key, false)?;
-        }
-        cookie.set("max_age", 0)?;
-        cookie.set("expires", 0)?;
-        for part in parts {
-            let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            match key.trim().to_ascii_lowercase().as_str() {
-                "httponly" => cookie.set("http_only", true)?,
-                "secure" => cookie.set("secure", true)?,
-                "max-age" => cookie.set("max_age", value.trim().parse::<f64>().unwrap_or_default())?,
-                "domain" => cookie.set("domain", value.trim())?,
-                "path" => cookie.set("path", value.trim())?,
-                _ => {}
-            }
-        }
-        let list: Option<rquickjs::Array<'js>> = cookies.get(name)?;
-        let list = list.map_or_else(|| rquickjs::Array::new(ctx.clone()), Ok)?;
-        list.set(list.len(), cookie)?;
-        cookies.set(name, list)?;
-    }
-    Ok(cookies.into_value())
 }
 
 fn body<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
@@ -221,6 +194,21 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     }
     request.set("cookies", cookies)?;
     Ok(request.into_value())
+}
+
+/// The body as a page, or what a selector finds in it.
+fn html<'js>(
+    ctx: Ctx<'js>,
+    this: This<Value<'js>>,
+    selector: Opt<Value<'js>>,
+) -> rquickjs::Result<Value<'js>> {
+    let it = received(&ctx, &this.0)?;
+    if !it.answer.has_body {
+        let rule = "the body is null so we can't transform it to HTML";
+        return Err(go_error(&ctx, rule));
+    }
+    let body = String::from_utf8_lossy(&it.answer.body);
+    select(&ctx, &body, &it.answer.url, selector.0.filter(|selector| !selector.is_undefined()))
 }
 
 /// The body as JSON, or the part of it that a selector in gjson's syntax names.

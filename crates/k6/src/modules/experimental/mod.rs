@@ -1,0 +1,101 @@
+//! `k6/experimental/fs`, `…/csv` and `…/streams`.
+
+mod csv;
+
+use rquickjs::object::Property;
+use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
+use std::sync::Arc;
+
+use super::own::own;
+use super::{Builtin, globals, go_error};
+use crate::runtime::{Opaque, Phase, Vu, opaque, opaque_in};
+
+pub(super) const FS: Builtin = Builtin {
+    names: &[FS_NAME],
+    exports: &["open", "SeekMode"],
+    build: |ctx, object| {
+        let library = library(ctx)?;
+        for name in ["open", "SeekMode"] {
+            object.set(name, library.get::<_, Value<'_>>(name)?)?;
+        }
+        // One library for both modules: each must know the other's files.
+        object.prop(LIBRARY, Property::from(library))
+    },
+};
+
+pub(super) const CSV: Builtin = Builtin {
+    names: &["k6/experimental/csv"],
+    exports: &["parse", "Parser"],
+    build: |ctx, object| {
+        let library: Object<'_> = super::built(ctx, FS_NAME)?.get(LIBRARY)?;
+        ["parse", "Parser"].iter().try_for_each(|name| object.set(*name, library.get::<_, Value<'_>>(*name)?))
+    },
+};
+
+pub(super) const STREAMS: Builtin = Builtin {
+    names: &["k6/experimental/streams"],
+    exports: CLASSES,
+    build: |ctx, object| {
+        let classes: Object<'_> = own(ctx, "k6/experimental/streams", include_str!("streams.js"))?.call(())?;
+        CLASSES.iter().try_for_each(|name| object.set(*name, classes.get::<_, Value<'_>>(*name)?))
+    },
+};
+
+const CLASSES: &[&str] = &[
+    "ReadableStream",
+    "ReadableStreamDefaultReader",
+    "WritableStream",
+    "WritableStreamDefaultWriter",
+    "CountQueuingStrategy",
+];
+const FS_NAME: &str = "k6/experimental/fs";
+const LIBRARY: &str = "__sonagiFiles";
+
+fn library<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
+    let native = Object::new(ctx.clone())?;
+    native.set("isInit", Function::new(ctx.clone(), is_init)?)?;
+    native.set("fail", Function::new(ctx.clone(), fail)?)?;
+    native.set("open", Function::new(ctx.clone(), open)?)?;
+    native.set("size", Function::new(ctx.clone(), size)?)?;
+    native.set("read", Function::new(ctx.clone(), read)?)?;
+    native.set("records", Function::new(ctx.clone(), csv::records)?)?;
+    native.set("reader", Function::new(ctx.clone(), csv::reader)?)?;
+    own(ctx, FS_NAME, include_str!("files.js"))?.call((native,))
+}
+
+fn is_init(ctx: Ctx<'_>) -> bool {
+    Vu::of(&ctx).phase.get() == Phase::Init
+}
+
+fn fail(ctx: Ctx<'_>, what: String) -> rquickjs::Result<()> {
+    Err(go_error(&ctx, &what))
+}
+
+fn open(ctx: Ctx<'_>, path: String) -> rquickjs::Result<Object<'_>> {
+    let vu = Vu::of(&ctx);
+    let bytes = globals::opened(&ctx, &vu, &path)?;
+    opaque(&ctx, Opaque::File(bytes))
+}
+
+/// What stands behind a file's object.
+fn file<'js>(ctx: &Ctx<'js>, handle: &Object<'js>) -> rquickjs::Result<Arc<[u8]>> {
+    match opaque_in(handle) {
+        Some(Opaque::File(bytes)) => Ok(bytes),
+        _ => Err(Exception::throw_type(ctx, "this is no file")),
+    }
+}
+
+fn size<'js>(ctx: Ctx<'js>, handle: Object<'js>) -> rquickjs::Result<usize> {
+    Ok(file(&ctx, &handle)?.len())
+}
+
+fn read<'js>(
+    ctx: Ctx<'js>,
+    handle: Object<'js>,
+    at: usize,
+    most: usize,
+) -> rquickjs::Result<ArrayBuffer<'js>> {
+    let bytes = file(&ctx, &handle)?;
+    let from = at.min(bytes.len());
+    ArrayBuffer::new_copy(ctx, &bytes[from..from.saturating_add(most).min(bytes.len())])
+}

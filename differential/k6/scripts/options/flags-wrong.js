@@ -1,0 +1,3 @@
+// Flags that cannot be read
+// flags: --duration soon
+export default function () { console.log('never'); }

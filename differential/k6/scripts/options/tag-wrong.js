@@ -1,0 +1,3 @@
+// --tag without a value
+// flags: --tag alone
+export default function () { console.log('never'); }
