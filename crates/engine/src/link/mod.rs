@@ -19,6 +19,7 @@ pub use handshake::ConnectRequest;
 pub use opened::{Answer, NotOpened};
 pub use poll::{PollLink, PollRequest};
 pub use socketio::{Recovery, SocketioLink, SocketioRequest};
+pub use sonagi_wire::sse::Item as SseItem;
 pub use sonagi_wire::websocket::Event as WebsocketEvent;
 pub use sse::{SseLink, SseRequest};
 pub use stomp::{StompBody, StompLink, StompRequest};

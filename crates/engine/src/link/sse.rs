@@ -12,13 +12,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::{Asked, Headers, Keep, Reader, Violation};
 use sonagi_wire::sse::{self, Decoder, Item};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::handshake::what_is_there;
-use super::{Ended, Env, Incoming};
+use super::{Answer, Ended, Env, Incoming};
 use crate::http::{Encoded, Request};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
 
@@ -77,8 +78,36 @@ impl SseLink {
     /// As [`Net::dial`]; `HandshakeRefused` with the status of an answer that is none of 200, `Protocol` for one that is no event
     /// stream or no HTTP, `ClosedEarly`, `Reset`, and `Template` for what cannot be sent.
     pub async fn open(net: &Net, request: SseRequest) -> Result<SseLink, Failed> {
+        let mut link = SseLink::ask(net, &request, "GET", Bytes::new()).await?;
+        if link.reader.status != 200 {
+            let early = std::mem::take(&mut link.early);
+            return Err(refused(&mut link.socket, &mut link.reader, early).await);
+        }
+        check_type(&link.reader.headers)?;
+        link.reader.headers = Headers::default();
+        Ok(link)
+    }
+
+    /// Opens a stream in answer to any request, and takes any answer for one: what is no event in its body is passed over.
+    ///
+    /// # Errors
+    /// As [`SseLink::open`], but for what that says of status and type.
+    pub async fn open_any(
+        net: &Net,
+        request: &SseRequest,
+        method: &str,
+        body: Bytes,
+    ) -> Result<(SseLink, Answer), Failed> {
+        let mut link = SseLink::ask(net, request, method, body).await?;
+        let headers = std::mem::take(&mut link.reader.headers);
+        let answer = Answer { status: link.reader.status, headers, body: Vec::new() };
+        Ok((link, answer))
+    }
+
+    /// The stream behind its answer's head, which is not judged.
+    async fn ask(net: &Net, request: &SseRequest, method: &str, body: Bytes) -> Result<SseLink, Failed> {
         let decoder = behind(request.last_event_id.as_deref(), request.max_event);
-        let asked = written(&request)?;
+        let asked = written(request, method, body)?;
         let mut socket = net.dial(&request.origin, Alpn::Http1).await?;
         let lost = |error: std::io::Error| Failed::established(&error);
         socket.write_all(asked.bytes()).await.map_err(lost)?;
@@ -98,11 +127,6 @@ impl SseLink {
                 fed => breach = fed.err(),
             }
         }
-        if reader.status != 200 {
-            return Err(refused(&mut socket, &mut reader, early).await);
-        }
-        check_type(&reader.headers)?;
-        reader.headers = Headers::default();
         let sent = asked.bytes().len() as u64;
         let (retry_ms, phase) = (None, Phase::Open);
         Ok(SseLink { socket, reader, decoder, early, breach, retry_ms, phase, sent, received })
@@ -119,12 +143,32 @@ impl SseLink {
         self.retry_ms.map(Duration::from_millis)
     }
 
+    /// Whether the answer ended as its framing says, and not in the middle.
+    pub fn is_whole(&self) -> bool {
+        self.reader.is_done()
+    }
+
     pub(super) fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Poll<Ended> {
+        self.poll_events(cx, env, |item| {
+            if let Item::Event(event) = item {
+                on(Incoming::Message { topic: &event.name, text: &event.text() });
+            }
+        })
+    }
+
+    /// As [`super::Connection::poll_drive`], with all that is in the stream: ids and comments.
+    pub fn poll_events(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        mut on: impl FnMut(Item<'_>),
+    ) -> Poll<Ended> {
+        let on = &mut on;
         let ended = match &self.phase {
             Phase::Ended(ended) => return Poll::Ready(ended.as_ref().clone()),
             // Whoever turns away from a stream says nothing: there is no goodbye but the connection's end.
@@ -142,7 +186,7 @@ impl SseLink {
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
-        on: &mut dyn FnMut(Incoming<'_>),
+        on: &mut impl FnMut(Item<'_>),
     ) -> Result<(), Ended> {
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
@@ -198,7 +242,8 @@ impl SseLink {
         false
     }
 
-    pub(super) fn take_bytes(&mut self) -> (u64, u64) {
+    /// Bytes sent and received since the last call, the request included. Inside TLS.
+    pub fn take_bytes(&mut self) -> (u64, u64) {
         (std::mem::take(&mut self.sent), std::mem::take(&mut self.received))
     }
 
@@ -220,7 +265,7 @@ fn behind(id: Option<&str>, max_event: usize) -> Decoder {
     decoder
 }
 
-fn written(request: &SseRequest) -> Result<Encoded, Failed> {
+fn written(request: &SseRequest, method: &str, body: Bytes) -> Result<Encoded, Failed> {
     let mut headers = request.headers.clone();
     let mut add = |name: &str, value: &str| {
         if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
@@ -232,8 +277,7 @@ fn written(request: &SseRequest) -> Result<Encoded, Failed> {
     if let Some(id) = request.last_event_id.as_deref().filter(|id| !id.is_empty()) {
         add(sse::LAST_EVENT_ID, id);
     }
-    let asked =
-        Request { method: "GET".to_owned(), path: request.path.clone(), headers, ..Request::default() };
+    let asked = Request { method: method.to_owned(), path: request.path.clone(), headers, body };
     Encoded::new(&asked, &request.origin, request.cookie.as_deref())
 }
 
@@ -243,12 +287,13 @@ fn decode(
     decoder: &mut Decoder,
     retry_ms: &mut Option<u64>,
     bytes: &[u8],
-    on: &mut dyn FnMut(Incoming<'_>),
+    on: &mut impl FnMut(Item<'_>),
 ) -> Result<(), Ended> {
-    let decoded = decoder.feed(bytes, |item| match item {
-        Item::Event(event) => on(Incoming::Message { topic: &event.name, text: &event.text() }),
-        Item::Retry(ms) => *retry_ms = Some(ms),
-        Item::Comment(_) => {}
+    let decoded = decoder.feed(bytes, |item| {
+        if let Item::Retry(ms) = item {
+            *retry_ms = Some(ms);
+        }
+        on(item);
     });
     decoded.map_err(|violation| Ended::failed(Failure::Protocol, format!("event stream: {violation}")))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sonagi_engine::link::{Connection, SseLink, SseRequest};
+use sonagi_engine::link::{Connection, Env, Present, SCRATCH, SseItem, SseLink, SseRequest};
 use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::outcome::Failure;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -277,5 +277,46 @@ fn a_stream_over_tls_is_the_same() {
         .await;
         let mut driven = open(&Origin { tls: true, host: "localhost".into(), ..origin }).await;
         assert_eq!(driven.messages(2).await, ["message message: one", "message message: two"]);
+    });
+}
+
+#[test]
+fn any_request_and_answer_will_do_for_who_wants_to_see_ids_and_comments() {
+    local(async {
+        let (told, mut heads) = tokio::sync::mpsc::unbounded_channel();
+        let origin = serve(move |_, mut stream| {
+            let told = told.clone();
+            async move {
+                told.send(read_head(&mut stream).await).unwrap();
+                let mut body = [0; 2];
+                stream.read_exact(&mut body).await.unwrap();
+                assert_eq!(&body, b"{}");
+                let events = ": alive\n\nid: 7\nevent: own\ndata: a\ndata: b\n\nodd line\n\ndata: c\n\n";
+                let head =
+                    format!("HTTP/1.1 404 Gone\r\nX-Own: 1\r\nContent-Length: {}\r\n\r\n", events.len());
+                stream.write_all(format!("{head}{events}").as_bytes()).await.unwrap();
+            }
+        })
+        .await;
+        let opened = SseLink::open_any(&net(), &request(&origin), "POST", "{}".into()).await;
+        let (mut link, answer) = opened.unwrap();
+        assert!(heads.recv().await.unwrap().starts_with("POST /sse?group=1 HTTP/1.1\r\n"));
+        assert_eq!((answer.status, answer.headers.get("x-own")), (404, Some(&b"1"[..])));
+        let (mut seen, mut scratch) = (Vec::new(), vec![0; SCRATCH]);
+        let ended = std::future::poll_fn(|cx| {
+            let clock = || sonagi_measure::At(0);
+            let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
+            link.poll_events(cx, &mut env, |item| {
+                seen.push(match item {
+                    SseItem::Event(event) => format!("{} {} {}", event.id, event.name, event.text()),
+                    SseItem::Comment(bytes) => format!("comment {}", String::from_utf8_lossy(bytes)),
+                    SseItem::Retry(ms) => format!("retry {ms}"),
+                });
+            })
+        })
+        .await;
+        assert_eq!(seen, ["comment alive", "7 own a\nb", "7 message c"]);
+        assert_eq!(ended.failure, Some(Failure::ClosedEarly));
+        assert!(link.is_whole());
     });
 }

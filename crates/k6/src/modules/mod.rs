@@ -18,6 +18,8 @@ mod metrics;
 mod own;
 mod secrets;
 mod socket;
+mod socketio;
+mod sse;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -62,6 +64,8 @@ const BUILTINS: &[Builtin] = &[
     execution::MODULE,
     ws::MODULE,
     websockets::MODULE,
+    sse::MODULE,
+    socketio::MODULE,
     data::MODULE,
     encoding::MODULE,
     timers::MODULE,
@@ -201,6 +205,8 @@ const DECLARE: [Declare; BUILTINS.len()] = [
     declare::<14>,
     declare::<15>,
     declare::<16>,
+    declare::<17>,
+    declare::<18>,
 ];
 
 /// A module of ours; None: the name is a file's.
@@ -272,6 +278,7 @@ pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
 /// All values of the interpreter are let go of, before it goes itself.
 pub(crate) fn forget(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     end_iteration(ctx, vu);
+    vu.events.forget(vu);
     vu.kept.loaded.forget();
     vu.kept.http.forget();
     vu.kept.execution.forget();

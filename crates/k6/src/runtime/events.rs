@@ -23,6 +23,10 @@ pub(crate) trait Source {
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()>;
     /// The iteration is over, whether this is or not.
     fn end(&self, vu: &Rc<Vu>);
+    /// Whether it outlives its iteration, and holds none.
+    fn is_kept(&self) -> bool {
+        false
+    }
 }
 
 /// A user's timers, sources and jobs.
@@ -97,7 +101,12 @@ impl Events {
         self.promised.get() > 0
             || !self.jobs.borrow().is_empty()
             || !self.timers.borrow().due.is_empty()
-            || !self.sources.borrow().is_empty()
+            || self.sources.borrow().iter().any(|source| !source.is_kept())
+    }
+
+    /// Which iteration this is; counts up with every end.
+    pub(crate) fn iteration(&self) -> u64 {
+        self.iteration.get()
     }
 
     /// Whether a job waits.
@@ -164,6 +173,19 @@ impl Events {
         self.timers.borrow_mut().due.clear();
         self.timers.borrow_mut().sleep = None;
         self.promised.set(0);
+        let sources = std::mem::take(&mut *self.sources.borrow_mut());
+        let (kept, over): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.is_kept());
+        // What was said last leaves now, not when the next iteration waits for something.
+        let mut cx = Context::from_waker(Waker::noop());
+        for source in &kept {
+            let _ = source.poll(vu, &mut cx);
+        }
+        *self.sources.borrow_mut() = kept;
+        over.iter().for_each(|source| source.end(vu));
+    }
+
+    /// The user is gone: nothing is kept.
+    pub(crate) fn forget(&self, vu: &Rc<Vu>) {
         let sources = std::mem::take(&mut *self.sources.borrow_mut());
         sources.iter().for_each(|source| source.end(vu));
     }

@@ -47,6 +47,8 @@ const BINARY: &[&str] = &[
     "binaryMessage",
     "sendBinary",
     "binaryType",
+    "Blob",
+    "arrayBuffer",
     "arraybuffer",
     "open",
     "randomBytes",

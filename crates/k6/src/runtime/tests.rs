@@ -1,6 +1,8 @@
 //! Scripts that run: what they see, and how they end.
 
 mod peer;
+mod socketio;
+mod sse;
 mod websockets;
 mod ws;
 
@@ -30,6 +32,25 @@ pub(crate) struct Seen {
 
 /// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
 pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) -> Seen {
+    run_as(folder, script, How { stop_after_ms, ..How::default() })
+}
+
+/// [`run_with`], as a user that comes behind the first one: it has the built-ins the script names and no others.
+fn run_later(script: &str) -> Seen {
+    run_as(Path::new("/test"), script, How { is_later: true, ..How::default() })
+}
+
+/// How a script is run.
+#[derive(Clone, Copy, Default)]
+struct How {
+    stop_after_ms: Option<i64>,
+    is_later: bool,
+    /// Iterations behind the first one; the last one's outcome is seen.
+    more_iterations: usize,
+    keep_connections: bool,
+}
+
+fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let said: Rc<RefCell<Vec<String>>> = Rc::default();
@@ -39,7 +60,8 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
         let registry = Arc::new(Registry::new());
-        let options = consolidate(Tiers::default()).unwrap().options;
+        let mut options = consolidate(Tiers::default()).unwrap().options;
+        options.sonagi.keep_connections = how.keep_connections;
         let common = Arc::new(Common {
             bundle: Arc::new(Bundle::new(folder.join("script.js"), script.into())),
             registry: Arc::clone(&registry),
@@ -54,13 +76,18 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
         }));
         let log = move |line: Line| heard.borrow_mut().push(line.text);
         let shard = Shard::new(common, Rc::clone(&clock), net, sampler, log);
+        if how.is_later {
+            let mut first = User::new(Vu::new(Rc::clone(&shard), 0)).unwrap();
+            first.perform(Task::Init, Stop::never(&clock)).await.unwrap();
+            shard.common.bundle.close();
+        }
         let mut user = User::new(Vu::new(Rc::clone(&shard), 1)).unwrap();
         let init = user.perform(Task::Init, Stop::never(&clock)).await;
         let outcome = match init {
             Err(thrown) => Err(thrown),
             Ok(_) => {
                 let stop = Stop::never(&clock);
-                if let Some(ms) = stop_after_ms {
+                if let Some(ms) = how.stop_after_ms {
                     let (stop, clock) = (stop.clone(), Rc::clone(&clock));
                     tokio::task::spawn_local(async move {
                         clock.sleep_until(clock.now().plus(ms * 1_000_000)).await;
@@ -69,6 +96,9 @@ pub(crate) fn run_with(folder: &Path, script: &str, stop_after_ms: Option<i64>) 
                 }
                 let call =
                     Task::Call { phase: Phase::Iteration, function: "default".into(), given: Given::Nothing };
+                for _ in 0..how.more_iterations {
+                    user.perform(call.clone(), stop.clone()).await.unwrap();
+                }
                 user.perform(call, stop).await
             }
         };
@@ -108,6 +138,16 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
         }
         let answer = match request.split(' ').nth(1) {
             Some("/away") => "HTTP/1.1 302 Found\r\nLocation: /there\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            Some("/events") => {
+                let events = format!(": alive\n\nid: 7\nevent: own\ndata: a\ndata: b\n\ndata: {}\n\n", request.lines().next().unwrap());
+                format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nx-own: 1\r\n\r\n{events}")
+            }
+            Some("/last-events") => "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\ndata: last\n\n".to_owned(),
+            Some("/cut-events") => {
+                let cut = "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\ndata: last\n\n";
+                let _ = pipe.write_all(cut.as_bytes()).await;
+                return;
+            }
             Some("/page/") => {
                 let body = r#"<title>a page</title><form method="post" action="sent"><input name="user" value="me">
                     <input type="hidden" name="csrf" value="c-42"><input type="submit" name="go" value="went"></form>
@@ -133,7 +173,11 @@ pub(crate) fn run(script: &str) -> Seen {
 /// What a script says on the console, of which every line is to be expected.
 #[track_caller]
 pub(crate) fn check(script: &str, said: &[&str]) {
-    let seen = run(script);
+    expect(&run(script), said);
+}
+
+#[track_caller]
+fn expect(seen: &Seen, said: &[&str]) {
     assert_eq!(seen.lines, said, "{:?}", seen.outcome);
     assert_eq!(seen.outcome, Ok(None));
 }

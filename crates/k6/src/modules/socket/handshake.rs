@@ -1,12 +1,13 @@
 //! How a script wants a WebSocket opened.
 
 use rquickjs::{Coerced, Ctx, Object, Value};
-use sonagi_engine::http::Jar;
+use sonagi_engine::http::{Headers, Jar};
 use sonagi_engine::link::{Answer, ConnectRequest, NotOpened, WebsocketLink};
 use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::ending;
@@ -29,7 +30,7 @@ pub(in crate::modules) struct Wanted {
     /// Names as Go writes them.
     headers: Vec<(String, String)>,
     pub(in crate::modules) subprotocols: Vec<String>,
-    jar: Rc<RefCell<Jar>>,
+    pub(in crate::modules) jar: Rc<RefCell<Jar>>,
     pub(in crate::modules) tags: Tags,
 }
 
@@ -143,15 +144,7 @@ impl Wanted {
         path: &str,
         begun: At,
     ) -> Result<(WebsocketLink, Answer), NotOpened> {
-        let mut headers = self.headers.clone();
-        let has = |name: &str| self.headers.iter().any(|(own, _)| own == name);
-        if let Some(agent) = vu.shard.common.options.user_agent.as_ref().filter(|_| !has("User-Agent")) {
-            headers.push(("User-Agent".to_owned(), agent.clone()));
-        }
-        let cookies = self.cookies(origin, path);
-        if !cookies.is_empty() && !has("Cookie") {
-            headers.push(("Cookie".to_owned(), cookies));
-        }
+        let headers = self.all_headers(vu, origin, path);
         let request = ConnectRequest {
             origin: origin.clone(),
             path: path.to_owned(),
@@ -168,6 +161,25 @@ impl Wanted {
         }
     }
 
+    /// Those of the script and ours.
+    pub(in crate::modules) fn all_headers(
+        &self,
+        vu: &Vu,
+        origin: &Origin,
+        path: &str,
+    ) -> Vec<(String, String)> {
+        let mut headers = self.headers.clone();
+        let has = |name: &str| self.headers.iter().any(|(own, _)| own == name);
+        if let Some(agent) = vu.shard.common.options.user_agent.as_ref().filter(|_| !has("User-Agent")) {
+            headers.push(("User-Agent".to_owned(), agent.clone()));
+        }
+        let cookies = self.cookies(origin, path);
+        if !cookies.is_empty() && !has("Cookie") {
+            headers.push(("Cookie".to_owned(), cookies));
+        }
+        headers
+    }
+
     /// The jar's, as Go writes them: a value with a blank or a comma is quoted.
     fn cookies(&self, origin: &Origin, path: &str) -> String {
         let jar = self.jar.borrow();
@@ -181,4 +193,17 @@ impl Wanted {
         }
         cookies
     }
+}
+
+/// Headers as scripts see them: names as Go writes them, several values in one.
+pub(in crate::modules) fn shown_headers(headers: &Headers) -> BTreeMap<String, String> {
+    let mut shown: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in headers.iter() {
+        let value = String::from_utf8_lossy(value);
+        shown
+            .entry(canonical(name))
+            .and_modify(|all| all.extend([", ", &value]))
+            .or_insert_with(|| value.clone().into_owned());
+    }
+    shown
 }

@@ -70,6 +70,19 @@ impl Mail {
         });
     }
 
+    /// Adds a text.
+    pub(in crate::modules) fn push_text(&mut self, text: &str) {
+        self.push(WebsocketEvent::Text(text));
+    }
+
+    /// The next one, which is a text.
+    pub(in crate::modules) fn read_text(&mut self) -> Option<&str> {
+        match self.read() {
+            Some(Item::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The next one.
     #[inline]
     pub(in crate::modules) fn read(&mut self) -> Option<Item<'_>> {

@@ -2,12 +2,14 @@
 //! words for how a connection ended.
 
 mod ending;
+mod handlers;
 mod handshake;
 mod mail;
 mod pings;
 
-pub(super) use ending::Ending;
-pub(super) use handshake::{Opened, Refused, Wanted};
+pub(super) use ending::{Ending, not_opened};
+pub(super) use handlers::Handlers;
+pub(super) use handshake::{Opened, Refused, Wanted, shown_headers};
 pub(crate) use mail::Mails;
 pub(super) use mail::{Item, Mail};
 pub(super) use pings::Pings;

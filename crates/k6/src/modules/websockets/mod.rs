@@ -22,6 +22,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let text = Object::new(ctx.clone())?;
     text.set("decoded", Function::new(ctx.clone(), decoded)?)?;
     text.set("encoded", Function::new(ctx.clone(), encoded)?)?;
+    text.set("size", Function::new(ctx.clone(), |text: Coerced<String>| text.0.len())?)?;
     let open = Function::new(ctx.clone(), Socket::open)?;
     let (fail, warn) = (Function::new(ctx.clone(), fail)?, Function::new(ctx.clone(), warn)?);
     let made: Object<'js> =

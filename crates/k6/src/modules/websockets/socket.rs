@@ -33,8 +33,10 @@ pub(super) struct Socket {
     mails: RefCell<VecDeque<Mail>>,
     /// The peer's close frame.
     closed: RefCell<Option<(Option<u16>, String)>>,
-    /// A job that hands the mails over is on its way.
-    is_queued: Cell<bool>,
+    /// The iteration, of those begun, in which a job that hands the mails over was queued; jobs end with theirs.
+    queued: Cell<Option<u64>>,
+    /// It outlives its iteration.
+    is_kept: bool,
     /// The script, or what it threw, has closed it.
     is_closing: Cell<bool>,
     /// Bytes of messages that have not left.
@@ -85,7 +87,8 @@ impl Socket {
             tags,
             mails: RefCell::default(),
             closed: RefCell::default(),
-            is_queued: Cell::new(false),
+            queued: Cell::new(None),
+            is_kept: vu.shard.common.options.sonagi.keep_connections,
             is_closing: Cell::new(false),
             buffered: Cell::new(0),
             pings: RefCell::default(),
@@ -173,7 +176,8 @@ impl Socket {
 
     /// What it is told next, it is told by a job.
     fn queue(&self, vu: &Vu) {
-        if let Some(me) = self.me.upgrade().filter(|_| !self.is_queued.replace(true)) {
+        let now = Some(vu.events.iteration());
+        if let Some(me) = self.me.upgrade().filter(|_| self.queued.replace(now) != now) {
             vu.events.push(Box::new(move |ctx| me.deliver(ctx)));
         }
     }
@@ -208,7 +212,7 @@ impl Socket {
     /// Tells the script what came; and when the connection is over, that it is.
     fn deliver(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
         let vu = Vu::of(ctx);
-        self.is_queued.set(false);
+        self.queued.set(None);
         loop {
             let Some(mut mail) = self.mails.borrow_mut().pop_front() else { break };
             let is_read = self.read(ctx, &vu, &mut mail);
@@ -253,7 +257,7 @@ impl Socket {
                 }
                 Item::Binary(bytes) => {
                     received();
-                    message.call::<_, ()>((ArrayBuffer::new_copy(ctx.clone(), bytes)?,))?;
+                    message.call::<_, ()>((ArrayBuffer::new_copy(ctx.clone(), bytes)?, bytes.len()))?;
                 }
                 Item::Ping => self.tell(ctx, "told", ("ping",))?,
                 Item::Pong(payload) => {
@@ -323,7 +327,21 @@ impl Source for Socket {
             self.connected(vu, connected);
         }
         self.drive(vu, cx);
-        if matches!(&*self.state.borrow(), State::Open(_)) { Poll::Pending } else { Poll::Ready(()) }
+        if self.is_kept
+            && (!self.mails.borrow().is_empty() || matches!(&*self.state.borrow(), State::Ended(_)))
+        {
+            // What an iteration left unread is the next one's.
+            self.queue(vu);
+        }
+        match &*self.state.borrow() {
+            State::Open(_) => Poll::Pending,
+            State::Ended(_) if self.is_kept => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.is_kept && matches!(&*self.state.borrow(), State::Open(_) | State::Ended(_))
     }
 
     /// An open socket says goodbye, as far as that goes at once.

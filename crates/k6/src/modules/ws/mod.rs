@@ -6,11 +6,9 @@ mod timers;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_engine::link::Answer;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::http::canonical;
-use super::socket::{Refused, Wanted};
+use super::socket::{Refused, Wanted, shown_headers};
 use super::{Builtin, go_error};
 use crate::metrics::{SystemTag, builtin};
 use crate::runtime::{Phase, Vu};
@@ -26,7 +24,7 @@ pub(super) const MODULE: Builtin = Builtin {
 const GOING_AWAY: u16 = 1001;
 
 /// `connect(url, [params], callback)`: returns when the connection is over, what the handshake was answered.
-fn connect<'js>(
+pub(super) fn connect<'js>(
     ctx: Ctx<'js>,
     url: Coerced<String>,
     given: Rest<Value<'js>>,
@@ -127,15 +125,7 @@ fn response<'js>(ctx: &Ctx<'js>, url: &str, answer: &Answer, error: &str) -> rqu
     let response = Object::new(ctx.clone())?;
     response.set("url", url)?;
     response.set("status", answer.status)?;
-    let mut headers: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in answer.headers.iter() {
-        let value = String::from_utf8_lossy(value);
-        headers
-            .entry(canonical(name))
-            .and_modify(|all| all.extend([", ", &value]))
-            .or_insert_with(|| value.clone().into_owned());
-    }
-    response.set("headers", headers)?;
+    response.set("headers", shown_headers(&answer.headers))?;
     response.set("body", String::from_utf8_lossy(&answer.body).into_owned())?;
     response.set("error", error)?;
     Ok(response)

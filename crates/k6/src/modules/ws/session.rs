@@ -1,6 +1,6 @@
 //! One open socket: what its script says to it, and what it tells its script.
 
-use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Persistent, Type, Value};
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, Value};
 use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
 use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
@@ -11,7 +11,7 @@ use super::GOING_AWAY;
 use super::timers::Timers;
 use crate::metrics::{Tags, builtin};
 use crate::modules::go_error;
-use crate::modules::socket::{Ending, Item, Mail, Pings};
+use crate::modules::socket::{Ending, Handlers, Item, Mail, Pings};
 use crate::runtime::{Source, Vu};
 
 /// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
@@ -52,9 +52,7 @@ impl On {
 pub(super) struct Session {
     link: RefCell<WebsocketLink>,
     tags: Tags,
-    handlers: RefCell<Vec<(On, Persistent<Function<'static>>)>>,
-    /// Counts up with every handler.
-    revision: Cell<u32>,
+    handlers: Handlers<On>,
     pub(super) timers: Timers,
     mail: RefCell<Option<Mail>>,
     ended: RefCell<Option<Ended>>,
@@ -76,8 +74,7 @@ impl Session {
         Rc::new(Session {
             link: RefCell::new(link),
             tags,
-            handlers: RefCell::default(),
-            revision: Cell::new(0),
+            handlers: Handlers::default(),
             timers: Timers::default(),
             mail: RefCell::default(),
             ended: RefCell::default(),
@@ -88,11 +85,8 @@ impl Session {
     }
 
     pub(super) fn on<'js>(&self, ctx: &Ctx<'js>, event: &str, handler: &Value<'js>) {
-        if let (Some(on), Some(handler), false) =
-            (On::named(event), handler.as_function(), self.is_left.get())
-        {
-            self.handlers.borrow_mut().push((on, Persistent::save(ctx, handler.clone())));
-            self.revision.set(self.revision.get() + 1);
+        if let Some(on) = On::named(event) {
+            self.handlers.add(ctx, on, handler);
         }
     }
 
@@ -124,7 +118,7 @@ impl Session {
     fn say(&self, ctx: &Ctx<'_>, what: impl FnOnce(&mut WebsocketLink)) -> rquickjs::Result<()> {
         let vu = Vu::of(ctx);
         if self.is_shut.get() {
-            self.fail(ctx, "websocket: close sent")?;
+            self.handlers.fail(ctx, On::Error, "websocket: close sent")?;
         } else {
             what(&mut self.link.borrow_mut());
             if self.link.borrow().unsent() > FLUSHED {
@@ -140,7 +134,7 @@ impl Session {
 
     pub(super) fn ping(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
         if self.is_shut.get() {
-            return self.fail(ctx, "websocket: close sent");
+            return self.handlers.fail(ctx, On::Error, "websocket: close sent");
         }
         let payload = self.pings.borrow_mut().next(Vu::of(ctx).now());
         self.link.borrow_mut().send_ping(payload.as_bytes());
@@ -149,7 +143,7 @@ impl Session {
 
     /// Tells the script what comes until the socket is over.
     pub(super) fn run(self: &Rc<Self>, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        self.tell(ctx, On::Open, ())?;
+        self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_shut.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
             let close = self.read(ctx, vu)?;
@@ -191,7 +185,7 @@ impl Session {
         let mut close = None;
         let mut outcome = Ok(());
         while outcome.is_ok() && !self.is_shut.get() {
-            if readers.revision != self.revision.get() {
+            if readers.revision != self.handlers.revision() {
                 readers = self.readers(ctx)?;
             }
             let Some(item) = mail.read() else { break };
@@ -206,10 +200,10 @@ impl Session {
                         reader.call::<_, ()>((ArrayBuffer::new_copy(ctx.clone(), bytes)?,))
                     })
                 }
-                Item::Ping => self.tell(ctx, On::Ping, ()),
+                Item::Ping => self.handlers.tell(ctx, On::Ping, ()),
                 Item::Pong(payload) => {
                     self.answered(vu, payload, at);
-                    self.tell(ctx, On::Pong, ())
+                    self.handlers.tell(ctx, On::Pong, ())
                 }
                 Item::Close(code, reason) => {
                     close = Some((code, reason.to_owned()));
@@ -222,35 +216,8 @@ impl Session {
     }
 
     fn readers<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Readers<'js>> {
-        let (text, binary) = (self.handlers_of(ctx, On::Message)?, self.handlers_of(ctx, On::BinaryMessage)?);
-        Ok(Readers { revision: self.revision.get(), text, binary })
-    }
-
-    fn handlers_of<'js>(&self, ctx: &Ctx<'js>, on: On) -> rquickjs::Result<Vec<Function<'js>>> {
-        let handlers = self.handlers.borrow();
-        handlers
-            .iter()
-            .filter(|(own, _)| *own == on)
-            .map(|(_, handler)| handler.clone().restore(ctx))
-            .collect()
-    }
-
-    fn tell<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        on: On,
-        given: impl rquickjs::function::IntoArgs<'js> + Clone,
-    ) -> rquickjs::Result<()> {
-        let handlers = self.handlers_of(ctx, on)?;
-        handlers.iter().try_for_each(|handler| handler.call::<_, Value<'js>>(given.clone()).map(drop))
-    }
-
-    /// The error event; its `error()` gives the text.
-    fn fail(&self, ctx: &Ctx<'_>, text: &str) -> rquickjs::Result<()> {
-        let error = Object::new(ctx.clone())?;
-        let own = text.to_owned();
-        error.set("error", Function::new(ctx.clone(), move || own.clone())?)?;
-        self.tell(ctx, On::Error, (error,))
+        let (text, binary) = (self.handlers.of(ctx, On::Message)?, self.handlers.of(ctx, On::BinaryMessage)?);
+        Ok(Readers { revision: self.handlers.revision(), text, binary })
     }
 
     /// How long a ping took, when its pong comes.
@@ -263,7 +230,7 @@ impl Session {
     /// It is over, and nobody here meant it to be.
     fn over(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, ending: &Ending) -> rquickjs::Result<()> {
         if let Some(error) = ending.error() {
-            self.fail(ctx, &error)?;
+            self.handlers.fail(ctx, On::Error, &error)?;
         }
         let code = if let Ending::Closed(code, _) = ending { *code } else { GOING_AWAY };
         self.shut(ctx, vu, code)
@@ -276,7 +243,7 @@ impl Session {
         }
         self.timers.end();
         self.part(vu, code);
-        self.tell(ctx, On::Close, (code,))
+        self.handlers.tell(ctx, On::Close, (code,))
     }
 
     /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with something unread
@@ -302,7 +269,7 @@ impl Session {
     pub(super) fn leave(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         self.is_left.set(true);
         self.timers.end();
-        self.handlers.take();
+        self.handlers.end();
         if let Some(mail) = self.mail.take() {
             vu.shard.mails.put_back(mail);
         }

@@ -5,6 +5,7 @@
 //! | `/refuse` | answers 403 with a body |
 //! | `/hangup` | ends the connection |
 //! | `/greet` | says `welcome` along with the upgrade |
+//! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events |
 //! | any other | echoes what is no command |
 
 use sonagi_engine::link::WebsocketEvent;
@@ -27,7 +28,7 @@ fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
 pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
     let path = request.split(' ').nth(1).unwrap_or_default();
     match path {
-        "/refuse" => {
+        path if path.starts_with("/refuse") => {
             let answer = "HTTP/1.1 403 No\r\nX-Why: because\r\nContent-Length: 4\r\n\r\nwhy?";
             let _ = pipe.write_all(answer.as_bytes()).await;
             return;
@@ -44,8 +45,16 @@ pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
         out.extend(format!("Sec-WebSocket-Protocol: {chosen}\r\n").bytes());
     }
     out.extend(b"\r\n");
+    let is_socketio = path.starts_with("/socket.io/");
+    if is_socketio {
+        let open = r#"0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000}"#;
+        encode(Opcode::Text, open.as_bytes(), None, &mut out);
+    }
     if path == "/greet" {
         encode(Opcode::Text, b"welcome", None, &mut out);
+    }
+    if path == "/bytes" {
+        encode(Opcode::Binary, b"raw", None, &mut out);
     }
     if path.starts_with("/headers") {
         encode(Opcode::Text, request.as_bytes(), None, &mut out);
@@ -59,7 +68,12 @@ pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
         out.clear();
         let Ok(read @ 1..) = pipe.read(&mut buffer).await else { return };
         let mut goes_on = true;
-        let _ = decoder.feed(&mut buffer[..read], |event| goes_on &= answer(event, &mut out));
+        let _ = decoder.feed(&mut buffer[..read], |event| {
+            goes_on &= match event {
+                WebsocketEvent::Text(text) if is_socketio => socketio(text, &mut out),
+                event => answer(event, &mut out),
+            };
+        });
         if !goes_on {
             let _ = pipe.write_all(&out).await;
             return;
@@ -107,6 +121,28 @@ fn obey(text: &str, out: &mut Vec<u8>) -> bool {
             }
         }
         _ => encode(Opcode::Text, text.as_bytes(), None, out),
+    }
+    true
+}
+
+fn socketio(text: &str, out: &mut Vec<u8>) -> bool {
+    let mut say = |text: &str| encode(Opcode::Text, text.as_bytes(), None, out);
+    match text {
+        _ if text.starts_with("40/closed") => say(r#"44/closed,{"message":"not you"}"#),
+        _ if text.starts_with("40") => {
+            let (namespace, auth) = text[2..].split_at(text[2..].find('{').unwrap_or(text.len() - 2));
+            say(&format!(r#"40{namespace}{{"sid":"x"}}"#));
+            say("2");
+            say(&format!(r#"42{namespace}["hello",{},2]"#, if auth.is_empty() { "null" } else { auth }));
+        }
+        "3" => say(r#"42["ponged"]"#),
+        r#"420["ask",1]"# => say("430[\"answer\",2]"),
+        r#"42["ask me"]"# => say(r#"427["question",1]"#),
+        r#"42["leave"]"# => say("41"),
+        _ if text.starts_with("42") || text.starts_with("43") => {
+            say(&format!(r#"42["heard",{}]"#, serde_json::Value::from(text)));
+        }
+        _ => return false,
     }
     true
 }

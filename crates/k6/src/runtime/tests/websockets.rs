@@ -2,6 +2,11 @@
 
 use super::*;
 
+#[track_caller]
+fn check(script: &str, said: &[&str]) {
+    expect(&run_later(script), said);
+}
+
 const OPEN: &str =
     "import { WebSocket, Blob } from 'k6/websockets'; import { sleep } from 'k6'; import http from 'k6/http';
     const log = (...all) => console.log(...all);
@@ -268,6 +273,49 @@ fn a_socket_nobody_closes_holds_the_iteration_until_it_is_cut_off() {
     let seen = run_with(Path::new("/test"), &script, Some(5_000));
     assert_eq!((&seen.outcome, &*seen.lines), (&Err(Thrown::Interrupted), &["in".to_owned()][..]));
     assert!(seen.values("ws_session_duration").is_empty());
+}
+
+#[test]
+fn a_kept_socket_outlives_its_iteration_and_tells_the_next_one_what_it_missed() {
+    let script = with(
+        "let turns = 0; let socket;
+         export default () => {
+           turns += 1;
+           if (turns === 1) {
+             socket = open();
+             socket.onopen = () => { log('open'); socket.send('many 2'); };
+             socket.onmessage = ({ data }) => log(turns, data);
+           }
+           if (turns === 2) { log(socket.readyState); sleep(0.1); socket.send('again'); }
+           if (turns === 3) { sleep(0.1); socket.close(); sleep(0.1); }
+         };",
+    );
+    let how = How { more_iterations: 2, keep_connections: true, ..How::default() };
+    let seen = run_as(Path::new("/test"), &script, how);
+    assert_eq!(
+        seen.lines,
+        ["open", "1", "2 word 0", "2 word 1", "3 again", "close 1000 "],
+        "{:?}",
+        seen.outcome
+    );
+    assert_eq!(
+        (seen.outcome, seen.samples.iter().filter(|sample| sample.starts_with("ws_sessions")).count()),
+        (Ok(None), 1)
+    );
+}
+
+#[test]
+fn bytes_that_a_script_has_no_word_for_are_blobs_nevertheless() {
+    check(
+        "import { WebSocket } from 'k6/websockets';
+         export default () => {
+           const socket = new WebSocket('ws://a/bytes');
+           try { socket.send({}); } catch (e) { console.log(e.name); }
+           socket.onopen = () => { try { socket.send({}); } catch (e) { console.log(e.name); } };
+           socket.onmessage = async ({ data }) => { console.log(data.size, await data.text()); socket.close(); };
+         };",
+        &["GoError", "GoError", "3 raw"],
+    );
 }
 
 #[test]

@@ -1,0 +1,138 @@
+//! One open stream and who listens to it.
+
+use rquickjs::{Ctx, Object, Value};
+use sonagi_engine::link::{Ended, Env, Present, SseItem, SseLink};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use crate::metrics::{MetricId, Tags};
+use crate::modules::socket::{Handlers, Mail};
+use crate::runtime::Vu;
+
+/// What handlers are set for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum On {
+    Open,
+    Event,
+    Error,
+}
+
+/// A stream from its answer to its end.
+pub(super) struct Client {
+    link: RefCell<SseLink>,
+    tags: Tags,
+    /// What an event counts as.
+    events: MetricId,
+    handlers: Handlers<On>,
+    /// Four texts an event: id, comment, name, data.
+    mail: RefCell<Option<Mail>>,
+    ended: RefCell<Option<Ended>>,
+    is_closed: Cell<bool>,
+}
+
+impl Client {
+    pub(super) fn new(link: SseLink, tags: Tags, events: MetricId) -> Rc<Client> {
+        Rc::new(Client {
+            link: RefCell::new(link),
+            tags,
+            events,
+            handlers: Handlers::default(),
+            mail: RefCell::default(),
+            ended: RefCell::default(),
+            is_closed: Cell::new(false),
+        })
+    }
+
+    pub(super) fn on<'js>(&self, ctx: &Ctx<'js>, event: &str, handler: &Value<'js>) {
+        let on = match event {
+            "open" => On::Open,
+            "event" => On::Event,
+            "error" => On::Error,
+            _ => return,
+        };
+        self.handlers.add(ctx, on, handler);
+    }
+
+    /// Nothing more is told.
+    pub(super) fn close(&self) {
+        self.is_closed.set(true);
+    }
+
+    /// Tells the script what comes until the stream is over.
+    pub(super) fn run(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        self.handlers.tell(ctx, On::Open, ())?;
+        while !self.is_closed.get() {
+            vu.wait(ctx, |cx| self.poll(vu, cx))?;
+            self.read(ctx, vu)?;
+            if let Some(ended) = self.ended.take().filter(|_| !self.is_closed.replace(true))
+                && !self.link.borrow().is_whole()
+            {
+                self.handlers.fail(ctx, On::Error, &ended.detail)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `Ready`: something is to be told.
+    fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        let clock = || vu.now();
+        let mut scratch = vu.shard.scratch.borrow_mut();
+        let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
+        let mut mail = self.mail.borrow_mut();
+        let driven = self.link.borrow_mut().poll_events(cx, &mut env, |item| {
+            let mut put = |parts: [&str; 4]| {
+                let mail = mail.get_or_insert_with(|| vu.shard.mails.take());
+                parts.iter().for_each(|part| mail.push_text(part));
+            };
+            match item {
+                SseItem::Event(event) => {
+                    // Who gave no type is told none, though the standard calls it `message`.
+                    let name = if event.name == "message" { "" } else { &event.name };
+                    put([event.id, "", name, &event.text()]);
+                }
+                SseItem::Comment(bytes) => put(["", &String::from_utf8_lossy(bytes), "", ""]),
+                SseItem::Retry(_) => {}
+            }
+        });
+        match driven {
+            Poll::Ready(ended) => {
+                self.ended.replace(Some(ended));
+                Poll::Ready(())
+            }
+            Poll::Pending if mail.is_some() => Poll::Ready(()),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn read(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        let Some(mut mail) = self.mail.take() else { return Ok(()) };
+        let at = vu.now();
+        let mut outcome = Ok(());
+        while outcome.is_ok() && !self.is_closed.get() && !mail.is_empty() {
+            vu.shard.observe_at(self.events, 1.0, &self.tags, at);
+            outcome = event(ctx, &mut mail).and_then(|event| self.handlers.tell(ctx, On::Event, (event,)));
+        }
+        vu.shard.mails.put_back(mail);
+        outcome
+    }
+
+    /// The script is done with it.
+    pub(super) fn leave(&self, vu: &Rc<Vu>) {
+        self.close();
+        self.handlers.end();
+        if let Some(mail) = self.mail.take() {
+            vu.shard.mails.put_back(mail);
+        }
+        let (sent, received) = self.link.borrow_mut().take_bytes();
+        vu.kept.traffic.add(sent, received);
+    }
+}
+
+fn event<'js>(ctx: &Ctx<'js>, mail: &mut Mail) -> rquickjs::Result<Object<'js>> {
+    let event = Object::new(ctx.clone())?;
+    for name in ["id", "comment", "name", "data"] {
+        event.set(name, mail.read_text().unwrap_or_default())?;
+    }
+    Ok(event)
+}
