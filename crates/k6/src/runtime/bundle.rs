@@ -120,13 +120,18 @@ impl Bundle {
         if let Some(unit) = self.read().units.get(path) {
             return Ok(Arc::clone(unit));
         }
-        let unit = match jslib::source(path) {
+        let (unit, plain) = match jslib::source(path) {
             Some(source) => self.made(ctx, path, source)?,
             None => {
                 let bytes = self.open(path).map_err(|why| thrown(ctx, &why))?;
                 self.made(ctx, path, &String::from_utf8_lossy(&bytes))?
             }
         };
+        if let Some(plain) = plain {
+            let is_ours = jslib::source(path).is_some();
+            let of_ours = |plain: &Plain| Intrinsics::named(&plain.code, plain.has_regexps);
+            self.reach(if is_ours { of_ours(&plain) } else { Intrinsics::of(&plain) });
+        }
         self.write().units.insert(path.to_owned(), Arc::clone(&unit));
         Ok(unit)
     }
@@ -148,19 +153,20 @@ impl Bundle {
             return Ok(Arc::clone(unit));
         }
         let unit = Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs);
+        self.reach(Intrinsics::named(source, false));
         self.write().units.insert(PathBuf::from(name), Arc::clone(&unit));
         Ok(unit)
     }
 
-    fn made(&self, ctx: &Ctx<'_>, path: &Path, source: &str) -> rquickjs::Result<Arc<Unit>> {
+    /// A file compiled, and its code if it is any.
+    fn made(&self, ctx: &Ctx<'_>, path: &Path, source: &str) -> rquickjs::Result<(Arc<Unit>, Option<Plain>)> {
         let name = path.display().to_string();
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
         if path.extension().is_some_and(|extension| extension == "json") {
-            return Ok(Unit::new(source.as_bytes().to_vec(), Format::Json));
+            return Ok((Unit::new(source.as_bytes().to_vec(), Format::Json), None));
         }
         let plain =
             sonagi_transpile::plain(path, source).map_err(|faults| thrown(ctx, &syntax(path, faults)))?;
-        self.reach(&plain);
         let (bytecode, format) = if plain.is_module {
             (raw::compiled_module(ctx, &name, &plain.code)?, Format::Module)
         } else {
@@ -168,12 +174,12 @@ impl Bundle {
             let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
             (raw::compiled_script(ctx, &name, &code)?, Format::CommonJs)
         };
-        Ok(Unit::new(bytecode, format))
+        Ok((Unit::new(bytecode, format), Some(plain)))
     }
 
-    fn reach(&self, plain: &Plain) {
+    fn reach(&self, intrinsics: Intrinsics) {
         let mut files = self.write();
-        files.intrinsics = files.intrinsics.or(Intrinsics::of(plain));
+        files.intrinsics = files.intrinsics.or(intrinsics);
     }
 }
 

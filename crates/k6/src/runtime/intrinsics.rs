@@ -81,13 +81,18 @@ impl Intrinsics {
 
     /// What this source may reach.
     pub(crate) fn of(source: &Plain) -> Intrinsics {
-        let mut reached = Intrinsics { regexp: source.has_regexps, ..Intrinsics::default() };
-        for word in words(&source.code) {
-            if ANYTHING.contains(&word) {
-                return Intrinsics::ALL;
-            }
+        if words(&source.code).any(|word| ANYTHING.contains(&word)) {
+            return Intrinsics::ALL;
+        }
+        Intrinsics::named(&source.code, source.has_regexps)
+    }
+
+    /// What a source reaches that calls all of it by name: one of ours.
+    pub(crate) fn named(code: &str, has_regexps: bool) -> Intrinsics {
+        let mut reached = Intrinsics { regexp: has_regexps, ..Intrinsics::default() };
+        for word in words(code) {
             reached.regexp |= REGEXP.contains(&word);
-            reached.proxy |= matches!(word, "Proxy" | "SharedArray" | "execution");
+            reached.proxy |= word == "Proxy";
             reached.map_set |= matches!(word, "Map" | "Set" | "WeakMap" | "WeakSet" | "groupBy");
             reached.typed_arrays |= BINARY.contains(&word);
             reached.bigint |= word == "BigInt" || is_bigint(word);
