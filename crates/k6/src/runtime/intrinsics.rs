@@ -50,7 +50,6 @@ const BINARY: &[&str] = &[
     "Blob",
     "arrayBuffer",
     "arraybuffer",
-    "open",
     "randomBytes",
     "b64decode",
     "TextEncoder",
@@ -82,7 +81,11 @@ impl Intrinsics {
     /// What this source may reach.
     pub(crate) fn of(source: &Plain) -> Intrinsics {
         let mut reached = Intrinsics { regexp: source.has_regexps, ..Intrinsics::default() };
+        // `open(path, 'b')` gives bytes; the word alone is every socket's event.
+        let (mut opens, mut as_bytes) = (false, false);
         for word in words(&source.code) {
+            opens |= word == "open";
+            as_bytes |= word == "b";
             if ANYTHING.contains(&word) {
                 return Intrinsics::ALL;
             }
@@ -96,6 +99,7 @@ impl Intrinsics {
             reached.text |= matches!(word, "TextEncoder" | "TextDecoder");
             reached.performance |= word == "performance";
         }
+        reached.typed_arrays |= opens && as_bytes;
         reached.map_set |= reached.typed_arrays;
         reached
     }
@@ -144,6 +148,8 @@ mod tests {
         assert_eq!(of("'a'.match('b')"), Intrinsics { regexp: true, ..none });
         assert_eq!(of("const seen = new Map()"), Intrinsics { map_set: true, ..none });
         assert_eq!(of("new Uint8Array(1)"), Intrinsics { typed_arrays: true, map_set: true, ..none });
+        assert_eq!(of("socket.on('open', () => {})"), none);
+        assert_eq!(of("open('a.bin', 'b')"), Intrinsics { typed_arrays: true, map_set: true, ..none });
         assert_eq!(of("const n = 10n"), Intrinsics { bigint: true, ..none });
         assert_eq!(of("globalThis['M' + 'ap']"), Intrinsics::ALL);
     }
