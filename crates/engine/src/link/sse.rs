@@ -277,7 +277,13 @@ fn written(request: &SseRequest, method: &str, body: Bytes) -> Result<Encoded, F
     if let Some(id) = request.last_event_id.as_deref().filter(|id| !id.is_empty()) {
         add(sse::LAST_EVENT_ID, id);
     }
-    let asked = Request { method: method.to_owned(), path: request.path.clone(), headers, body, ..Request::default() };
+    let asked = Request {
+        method: method.to_owned(),
+        path: request.path.clone(),
+        headers,
+        body,
+        ..Request::default()
+    };
     Encoded::new(&asked, &request.origin, request.cookie.as_deref())
 }
 

@@ -50,7 +50,6 @@ const BINARY: &[&str] = &[
     "Blob",
     "arrayBuffer",
     "arraybuffer",
-    "open",
     "randomBytes",
     "b64decode",
     "TextEncoder",
@@ -90,7 +89,11 @@ impl Intrinsics {
     /// What a source reaches that calls all of it by name: one of ours.
     pub(crate) fn named(code: &str, has_regexps: bool) -> Intrinsics {
         let mut reached = Intrinsics { regexp: has_regexps, ..Intrinsics::default() };
+        // `open(path, 'b')` gives bytes; the word alone is every socket's event.
+        let (mut opens, mut as_bytes) = (false, false);
         for word in words(code) {
+            opens |= word == "open";
+            as_bytes |= word == "b";
             reached.regexp |= REGEXP.contains(&word);
             reached.proxy |= word == "Proxy";
             reached.map_set |= matches!(word, "Map" | "Set" | "WeakMap" | "WeakSet" | "groupBy");
@@ -101,6 +104,7 @@ impl Intrinsics {
             reached.text |= matches!(word, "TextEncoder" | "TextDecoder");
             reached.performance |= word == "performance";
         }
+        reached.typed_arrays |= opens && as_bytes;
         reached.map_set |= reached.typed_arrays;
         reached
     }
@@ -149,6 +153,8 @@ mod tests {
         assert_eq!(of("'a'.match('b')"), Intrinsics { regexp: true, ..none });
         assert_eq!(of("const seen = new Map()"), Intrinsics { map_set: true, ..none });
         assert_eq!(of("new Uint8Array(1)"), Intrinsics { typed_arrays: true, map_set: true, ..none });
+        assert_eq!(of("socket.on('open', () => {})"), none);
+        assert_eq!(of("open('a.bin', 'b')"), Intrinsics { typed_arrays: true, map_set: true, ..none });
         assert_eq!(of("const n = 10n"), Intrinsics { bigint: true, ..none });
         assert_eq!(of("globalThis['M' + 'ap']"), Intrinsics::ALL);
     }

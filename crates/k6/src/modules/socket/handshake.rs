@@ -8,7 +8,11 @@ use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
+use tokio::task::JoinHandle;
 
 use super::ending;
 use crate::metrics::{SystemTag, Tags, builtin};
@@ -42,6 +46,28 @@ pub(in crate::modules) struct Refused {
 
 /// What came of it.
 pub(in crate::modules) type Opened = Result<(WebsocketLink, Answer), Refused>;
+
+/// A handshake under way; given up where it is dropped.
+pub(in crate::modules) struct Opening(JoinHandle<(Wanted, Opened)>);
+
+impl Future for Opening {
+    type Output = (Wanted, Opened);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<(Wanted, Opened)> {
+        match Pin::new(&mut self.0).poll(cx) {
+            Poll::Ready(Ok(opened)) => Poll::Ready(opened),
+            Poll::Ready(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+            // Only `drop` cancels it.
+            Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
 
 impl Wanted {
     /// With the user's own jar and tags.
@@ -97,8 +123,18 @@ impl Wanted {
         Ok(())
     }
 
-    /// Opens it, and tells what that took: the tags say then how it went.
-    pub(in crate::modules) async fn open(&mut self, vu: &Rc<Vu>, begun: At) -> Opened {
+    /// Opens it, in a task of its own: what a handshake needs of a stack is not the user's then, for whom it would stay. Its tags
+    /// say how it went.
+    pub(in crate::modules) fn opening(mut self, vu: &Rc<Vu>, begun: At) -> Opening {
+        let vu = Rc::clone(vu);
+        Opening(tokio::task::spawn_local(async move {
+            let opened = self.open(&vu, begun).await;
+            (self, opened)
+        }))
+    }
+
+    /// Opens it, and tells what that took.
+    async fn open(&mut self, vu: &Rc<Vu>, begun: At) -> Opened {
         let place = self.place();
         let opened = match &place {
             Ok((origin, path)) => self.shake(vu, origin, path, begun).await,

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::go_error;
-use crate::modules::socket::{Ending, Item, Mail, Opened, Pings, Refused, Wanted};
+use crate::modules::socket::{Ending, Item, Mail, Opened, Opening, Pings, Refused, Wanted};
 use crate::runtime::{Job, Phase, Source, Vu};
 
 /// With so many bytes waiting for the script, nothing more is read.
@@ -45,7 +45,7 @@ pub(super) struct Socket {
 }
 
 enum State {
-    Connecting(Pin<Box<dyn Future<Output = (Tags, Opened)>>>),
+    Connecting(Opening),
     Open(Box<WebsocketLink>),
     /// The connection is over, the script does not know it yet.
     Ended(Ended),
@@ -74,11 +74,7 @@ impl Socket {
         wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, &name), (SystemTag::Name, &name)]);
         let begun = vu.now();
         let tags = RefCell::new(wanted.tags.clone());
-        let of_future = Rc::clone(&vu);
-        let connecting = Box::pin(async move {
-            let opened = wanted.open(&of_future, begun).await;
-            (wanted.tags, opened)
-        });
+        let connecting = wanted.opening(&vu, begun);
         let socket = Rc::new_cyclic(|me| Socket {
             me: Weak::clone(me),
             begun,
@@ -105,12 +101,10 @@ impl Socket {
         let it = Rc::clone(self);
         object.set("ping", Function::new(ctx.clone(), move |ctx: Ctx<'js>| it.ping(&Vu::of(&ctx)))?)?;
         let it = Rc::clone(self);
-        object.set(
-            "close",
-            Function::new(ctx.clone(), move |code: u16, reason: String| it.close(code, &reason))?,
-        )?;
+        let close = move |ctx: Ctx<'js>, code: u16, reason: String| it.close(&Vu::of(&ctx), code, &reason);
+        object.set("close", Function::new(ctx.clone(), close)?)?;
         let it = Rc::clone(self);
-        object.set("drop", Function::new(ctx.clone(), move |ctx: Ctx<'js>| it.give_up(&Vu::of(&ctx)))?)?;
+        object.set("drop", Function::new(ctx.clone(), move |ctx: Ctx<'js>| it.over(&Vu::of(&ctx)))?)?;
         let it = Rc::clone(self);
         object.set("buffered", Function::new(ctx.clone(), move || it.buffered.get())?)?;
         Ok(object)
@@ -141,20 +135,17 @@ impl Socket {
     fn ping(&self, vu: &Vu) {
         if let State::Open(link) = &mut *self.state.borrow_mut() {
             link.send_ping(self.pings.borrow_mut().next(vu.now()).as_bytes());
+            vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags.borrow());
         }
     }
 
-    fn close(&self, code: u16, reason: &str) {
+    /// A close frame counts as a message, as a ping does: k6 counts what it writes.
+    fn close(&self, vu: &Vu, code: u16, reason: &str) {
         self.is_closing.set(true);
         if let State::Open(link) = &mut *self.state.borrow_mut() {
             link.close(code, reason);
+            vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags.borrow());
         }
-    }
-
-    /// The script threw when it was told something: nothing more is said on either side.
-    fn give_up(&self, vu: &Rc<Vu>) {
-        self.observe_end(vu);
-        self.over(vu);
     }
 
     fn observe_end(&self, vu: &Vu) {
@@ -182,8 +173,8 @@ impl Socket {
         }
     }
 
-    fn connected(&self, vu: &Vu, (tags, opened): (Tags, Opened)) {
-        self.tags.replace(tags);
+    fn connected(&self, vu: &Vu, (wanted, opened): (Wanted, Opened)) {
+        self.tags.replace(wanted.tags);
         let Some(me) = self.me.upgrade() else { return };
         let (state, told): (State, Job) = match opened {
             Ok((link, _)) => {
@@ -317,7 +308,7 @@ impl Socket {
 impl Source for Socket {
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
         let connected = match &mut *self.state.borrow_mut() {
-            State::Connecting(connecting) => match connecting.as_mut().poll(cx) {
+            State::Connecting(connecting) => match Pin::new(connecting).poll(cx) {
                 Poll::Ready(connected) => Some(connected),
                 Poll::Pending => return Poll::Pending,
             },

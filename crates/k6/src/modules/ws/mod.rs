@@ -47,7 +47,7 @@ pub(super) fn connect<'js>(
     }
     wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, &url.0)]);
     let begun = vu.now();
-    let opened = vu.wait_for(&ctx, wanted.open(&vu, begun))?;
+    let (wanted, opened) = vu.wait_for(&ctx, wanted.opening(&vu, begun))?;
     let told = match opened {
         Ok((link, answer)) => {
             let session = Session::new(link, wanted.tags.clone());

@@ -181,6 +181,7 @@ fn pings_and_pongs_are_events_and_measured() {
         assert!(seen.samples.contains(&format!("{sample} {tags}")), "{sample}: {:?}", seen.samples);
     }
     assert_eq!(seen.values("ws_session_duration"), [250.0]);
+    assert_eq!(seen.values("ws_msgs_sent").len(), 3, "the ping, the text and the close frame");
     assert!(seen.traffic.0 > 100 && seen.traffic.1 > 100, "{:?}", seen.traffic);
 }
 
@@ -287,7 +288,7 @@ fn a_kept_socket_outlives_its_iteration_and_tells_the_next_one_what_it_missed() 
              socket.onmessage = ({ data }) => log(turns, data);
            }
            if (turns === 2) { log(socket.readyState); sleep(0.1); socket.send('again'); }
-           if (turns === 3) { sleep(0.1); socket.close(); sleep(0.1); }
+           if (turns === 3) setTimeout(() => { socket.close(); setTimeout(() => {}, 100); }, 100);
          };",
     );
     let how = How { more_iterations: 2, keep_connections: true, ..How::default() };
