@@ -8,7 +8,7 @@ export function lines(stdout, stderr, unordered) {
   const rest = records.filter(({ source }) => source !== 'console');
   const thrown = rest.filter(isThrown).map(({ level, msg, source, hint, executor, scenario }) => `${level}: ${msg.split('\n')[0]}${words({ source, hint, executor, scenario })}`);
   const log = {};
-  for (const one of rest) if (!isThrown(one)) log[one.level] = (log[one.level] ?? 0) + 1;
+  for (const { level } of [...rest.filter((one) => !isThrown(one)), ...refusals(stderr)]) log[level] = (log[level] ?? 0) + 1;
   const sorted = (list) => (unordered ? list.sort(order) : list);
   return { console: sorted(said), thrown: sorted(thrown), log, ...printed(stdout) };
 }
@@ -17,6 +17,9 @@ const words = (fields) => Object.entries(fields).filter(([, value]) => value !==
 
 /** An exception of the script: its own text, and so worth comparing. Other lines are in the tool's words. */
 const isThrown = ({ source, msg, level }) => level === 'error' && (source === 'stacktrace' || /^(Uncaught \(in promise\)|\w*Error\b)/.test(msg));
+
+/** k6 refuses a test with one line of its log, Sonagi with its own form of errors, all problems in one. */
+const refusals = (stderr) => stderr.split('\n').filter((line) => line.startsWith('error: ')).map(() => ({ level: 'error' }));
 
 /** A line of the log as its fields; undefined for any other. */
 export function record(line) {

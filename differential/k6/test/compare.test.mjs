@@ -63,6 +63,8 @@ test('of exceptions the first line and what it is said to be are compared, of ot
   assert.deepEqual(aspects(thrown('Error: a'), thrown('Error: a', ' scenario=other source=stacktrace')), ['thrown']);
   assert.deepEqual(aspects({ stderr: line('warning', 'so') }, { stderr: line('warning', 'otherwise') }), []);
   assert.deepEqual(aspects({ stderr: line('warning', 'so') }, { stderr: '' }), ['log warning']);
+  assert.deepEqual(aspects({ stderr: line('error', 'no such option') }, { stderr: 'error: a: must be a number\n  b: must be given\n' }), []);
+  assert.deepEqual(aspects({ stderr: line('error', 'no such option') }, { stderr: 'a: must be a number\n' }), ['log error']);
   assert.deepEqual(record('time="x" level=error msg="a \\"b\\" \\x1b" hint="script exception" source=stacktrace'), { time: 'x', level: 'error', msg: 'a "b" \u001b', hint: 'script exception', source: 'stacktrace' });
 });
 
