@@ -61,7 +61,7 @@ pub(super) fn connect<'js>(
     session.queue(&vu, &connect);
     let late = "the server did not answer CONNECT in time";
     let let_in =
-        session.wait(&ctx, &vu, Some((until, late)), |inbox| inbox.connected.as_ref().map(|_| ()))?;
+        session.wait(&ctx, &vu, Some((until, late)), |line| line.inbox.connected.as_ref().map(|_| ()))?;
     if let Err(why) = let_in {
         session.leave(&vu);
         return Err(go_error(&ctx, &why));

@@ -94,7 +94,7 @@ impl Session {
     }
 
     pub(super) fn unsent(&self) -> usize {
-        self.line.borrow().carrier.unsent()
+        self.line.borrow().unsent()
     }
 
     pub(super) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<()> {
@@ -126,16 +126,16 @@ impl Session {
         ctx: &Ctx<'_>,
         vu: &Rc<Vu>,
         limit: Option<(At, &str)>,
-        mut look: impl FnMut(&mut Inbox) -> Option<T>,
+        mut look: impl FnMut(&mut Line) -> Option<T>,
     ) -> rquickjs::Result<Result<T, String>> {
         let mut limit = limit.map(|(at, why)| (Box::pin(vu.clock().sleep_until(at)), why));
         vu.wait(ctx, |cx| {
             self.drive(vu, cx, true);
-            let inbox = &mut self.line.borrow_mut().inbox;
-            if let Some(found) = look(inbox) {
+            let line = &mut *self.line.borrow_mut();
+            if let Some(found) = look(line) {
                 return Poll::Ready(Ok(found));
             }
-            match (&inbox.over, &mut limit) {
+            match (&line.inbox.over, &mut limit) {
                 (Some(why), _) => Poll::Ready(Err(why.clone())),
                 (None, Some((sleep, why))) => sleep.as_mut().poll(cx).map(|()| Err((*why).to_owned())),
                 (None, None) => Poll::Pending,
@@ -318,6 +318,11 @@ impl Line {
         {
             self.inbox.end(format!("read timeout: no heart-beat from the server for {} ms", ns / 1_000_000));
         }
+    }
+
+    /// Bytes that wait for the kernel.
+    pub(super) fn unsent(&self) -> usize {
+        self.carrier.unsent()
     }
 
     fn expires(&self) -> Option<At> {

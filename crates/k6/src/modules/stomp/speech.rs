@@ -1,7 +1,6 @@
 //! What a script says in a session.
 
 use rquickjs::{Ctx, Value};
-use sonagi_measure::At;
 use sonagi_wire::stomp::{AckId, AckMode, Command, Unwritable, Version, Writer};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -88,8 +87,8 @@ impl Session {
         }
         self.line.borrow_mut().inbox.receipt = receipt;
         let until = vu.now().plus(self.terms.receipt_ns);
-        let confirmed = self.wait(ctx, vu, Some((until, "msg receipt timeout")), |inbox| {
-            inbox.receipt.is_none().then_some(())
+        let confirmed = self.wait(ctx, vu, Some((until, "msg receipt timeout")), |line| {
+            line.inbox.receipt.is_none().then_some(())
         });
         self.line.borrow_mut().inbox.receipt = None;
         confirmed
@@ -105,14 +104,9 @@ impl Session {
             let _ = self.poll_flush(&mut Context::from_waker(std::task::Waker::noop()));
         }
         if self.unsent() > MOST_UNSENT {
-            let late: At = vu.now().plus(self.terms.send_ns);
-            return vu.wait_for(ctx, async {
-                tokio::select! {
-                    biased;
-                    () = std::future::poll_fn(|cx| self.poll_flush(cx)) => Ok(()),
-                    () = vu.clock().sleep_until(late) => Err("msg send timeout".to_owned()),
-                }
-            });
+            // It goes on being read meanwhile: who answers all it gets may wait for that.
+            let late = (vu.now().plus(self.terms.send_ns), "msg send timeout");
+            return self.wait(ctx, vu, Some(late), |line| (line.unsent() == 0).then_some(()));
         }
         Ok(Ok(()))
     }
@@ -192,7 +186,7 @@ impl Session {
         let begun = vu.now();
         let is_known = self.line.borrow().inbox.subscriptions.contains_key(id);
         let read = match is_known {
-            true => self.wait(ctx, &vu, None, |inbox| inbox.next(id))?,
+            true => self.wait(ctx, &vu, None, |line| line.inbox.next(id))?,
             false => Err("subscription is unsubscribed".to_owned()),
         };
         let metrics = &self.terms.metrics;

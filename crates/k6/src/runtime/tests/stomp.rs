@@ -246,11 +246,9 @@ fn receipts_are_waited_for_but_not_longer_than_told() {
         "const client = stomp.connect({ addr: 'a:1', receipt_timeout: '250ms' });
          client.send('/a', '', 'x', { receipt: true });
          log('confirmed');
-         const begun = Date.now();
-         wrong(() => client.send('/mute', '', 'x', { receipt: true }));
-         log(Date.now() - begun);",
+         wrong(() => client.send('/mute', '', 'x', { receipt: true }));",
     ));
-    expect(&seen, &["confirmed", "GoError msg receipt timeout", "250"]);
+    expect(&seen, &["confirmed", "GoError msg receipt timeout"]);
     assert_eq!(seen.values("stomp_send_time")[1], 250.0);
     assert_eq!(seen.values("stomp_send_error_count"), [1.0]);
 }
@@ -310,7 +308,7 @@ fn what_goes_wrong_is_said_where_it_is_waited_for() {
             "GoError stomp.connect needs an address",
             "GoError addr must be HOST:PORT, got \"a\"",
             "GoError a stomp session has no protocol \"udp\"",
-            "GoError timeout: \"soon\" has no unit",
+            "GoError timeout: \"soon\" is not a number with its unit",
             "GoError denied",
             "GoError websocket: bad handshake: upgrade to WebSocket was answered with status 403: why?",
             "GoError ackMode should be 'auto', 'client' or 'client-individual'",
@@ -362,7 +360,7 @@ fn old_versions_are_spoken_as_they_want_it() {
 
 #[test]
 fn heart_beats_are_kept_while_the_script_sleeps_and_missed_ones_end_it() {
-    check(
+    let seen = run_later(&with(
         "const client = stomp.connect({ addr: 'a:1', heartbeat: { incoming: '0s', outgoing: '1s' }, headers: { 'x-beat': '0,500' } });
          log(client.session().match(/heart-beat=\\S+/)[0]);
          const watch = client.subscribe('/log');
@@ -370,18 +368,19 @@ fn heart_beats_are_kept_while_the_script_sleeps_and_missed_ones_end_it() {
          sleep(3.5);
          for (let n = 0; n < 3; n += 1) log(watch.read().string());
          const silent = stomp.connect({ addr: 'a:1', headers: { 'x-beat': '400,0' }, heartbeat: { incoming: '200ms' } });
-         const begun = Date.now();
-         wrong(() => silent.subscribe('/a').read());
-         log(Date.now() - begun);",
+         wrong(() => silent.subscribe('/a').read());",
+    ));
+    expect(
+        &seen,
         &[
             "heart-beat=1000,0",
             "heart-beat",
             "heart-beat",
             "heart-beat",
             "GoError read timeout: no heart-beat from the server for 800 ms",
-            "800",
         ],
     );
+    assert_eq!(seen.values("stomp_read_time").last(), Some(&800.0));
 }
 
 #[test]
@@ -413,17 +412,14 @@ fn an_interruption_ends_a_read_and_frames_are_shown_to_who_asks() {
     let seen = run_as(
         Path::new("/test"),
         &with(
-            "const client = stomp.connect({ addr: 'a:1', verbose: true });
+            "const client = stomp.connect({ addr: 'a:1', protocol: 'ws', path: '/stomp', verbose: true });
              try { client.subscribe('/a').read(); } catch { log('caught'); }",
         ),
         How { stop_after_ms: Some(50), ..How::default() },
     );
     assert_eq!(seen.outcome, Err(Thrown::Interrupted));
     let begins: Vec<&str> = seen.lines.iter().map(|line| line.split('\n').next().unwrap()).collect();
-    assert_eq!(
-        begins,
-        ["WRITE: CONNECT", "READ: CONNECTED", "READ: ", "WRITE: SUBSCRIBE", "WRITE: DISCONNECT"]
-    );
+    assert_eq!(begins, ["WRITE: CONNECT", "READ: CONNECTED", "WRITE: SUBSCRIBE", "WRITE: DISCONNECT"]);
 }
 
 #[test]
