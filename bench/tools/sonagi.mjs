@@ -27,7 +27,7 @@ export const script = (path, parameters = {}, { shards = 1, flags = [] } = {}) =
 export const k6 = (path, parameters = {}) => ({
   tool: name,
   command: ({ target, ...context }) => ({
-    argv: [BINARY, 'run', '--quiet', '--no-usage-report', '--address', '', scriptPath(path)],
+    argv: [BINARY, 'run', '--quiet', '--no-usage-report', scriptPath(path)],
     env: variables(target, parameters, context),
   }),
   report: ({ stdout }) => lastJsonLine(stdout),
