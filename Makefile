@@ -39,6 +39,7 @@ interop: setup ## foreign clients against our service, our engine against foreig
 	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
 	node differential/artillery/run.mjs quick
+	node differential/k6/types.mjs
 
 differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name chooses, DETAILS=1 prints all (differential/README.md)
 	$(CARGO) build --locked --quiet -p sonagi
@@ -46,7 +47,7 @@ differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name ch
 
 differential-k6: setup ## k6 and Sonagi on the same scripts; SCRIPTS='http ws/echo' chooses, DETAILS=1 prints all (differential/README.md)
 	$(CARGO) build --locked --quiet -p sonagi
-	node differential/k6/types.mjs $(NAMES)
+	node differential/k6/types.mjs
 	node --test --test-reporter=dot differential/k6/planted/*.test.mjs
 	node differential/k6/run.mjs $(SCRIPTS)
 

@@ -1,57 +1,12 @@
+import { EVERY_S, MEASURES, STAY_S, WORDS, figures as held, watch } from '../lib/held.mjs';
 import { artillery, bare, k6, sonagi } from '../tools/index.mjs';
 import { objections } from '../tools/sonagi.mjs';
 
 const SIZES = { '1k': 1000, '5k': 5000, '10k': 10_000 };
-/** Everybody says a word so often. */
-const EVERY_S = 5;
-/** How long users stay after their second word: with the slow tools the last have only come when the first leave. */
-const STAY_S = 6;
-/** Words of each. */
-const WORDS = 2;
-/** How often the target is asked how many are connected: each question costs it some 10 µs. */
-const ASK_MS = 20;
+const FEWEST = Object.keys(SIZES)[0];
 
-/**
- * Watches a run of `users` from beside: when the target counts all of them as connected, and what the tool costs over one
- * whole period from then on, in which each says one word.
- */
-const watch = (users) => async (probe) => {
-  let most = 0;
-  let first_s;
-  do {
-    const { connections } = await probe.stats();
-    // The one that asks is counted, too.
-    most = Math.max(most, connections - 1);
-    if (most > 0) first_s ??= probe.sample().at_s;
-    if (most >= users) return { most, first_s, ...(await held(probe)) };
-  } while (await probe.wait(ASK_MS));
-  return { most };
-};
-
-async function held(probe) {
-  const before = probe.sample();
-  await probe.wait(EVERY_S * 1000);
-  const after = probe.sample();
-  const { connections } = await probe.stats();
-  return { all_s: before.at_s, still: connections - 1, rss_mb: after.rss_mb, held_cpu: (after.cpu_s - before.cpu_s) / (after.at_s - before.at_s) };
-}
-
-function figures(tool, users, { words, objection }, { during: { most, first_s, all_s, still, rss_mb, held_cpu }, latest }) {
-  const fewest = Object.keys(SIZES)[0];
-  const more = users - SIZES[fewest];
-  // Memory per user is reckoned from the tool's last run with the fewest.
-  const fixed_mb = latest(`${tool}, ${fewest}`)?.held_mb;
-  const short = [objection, most < users && `at most ${most} of ${users} were connected at once`, still < users && `${still} of ${users} were still there at the end of the five seconds`, words < WORDS * users && `${words} of ${WORDS * users} words came back`];
-  return {
-    operations: words,
-    all_connected_s: all_s,
-    connecting_s: all_s - first_s,
-    held_cpu,
-    held_mb: rss_mb,
-    kb_per_user: more > 0 && fixed_mb !== undefined ? ((rss_mb - fixed_mb) * 1024) / more : undefined,
-    falls_short: short.filter(Boolean).join('; ') || undefined,
-  };
-}
+/** Memory per user is reckoned from the tool's last run with the fewest. */
+const figures = (tool, users, report, { during, latest }) => held(users, report, during, { users: SIZES[FEWEST], held_mb: latest(`${tool}, ${FEWEST}`)?.held_mb });
 
 const CONTESTANTS = {
   sonagi: (users) => ({
@@ -89,16 +44,7 @@ export default {
   operation: 'word',
   seconds: 12.5,
   headline: 'held_mb',
-  measures: {
-    held_mb: { label: 'MB held', better: 'lower' },
-    kb_per_user: { label: 'KB per user', better: 'lower' },
-    held_cpu: { label: 'CPU held', unit: 'share', better: 'lower' },
-    all_connected_s: { label: 'all connected after, s', better: 'lower' },
-    connecting_s: { label: 'connecting, s', better: 'lower' },
-    cpu_us: false,
-    cpu_share: false,
-    target_cpu: { label: 'target CPU', unit: 'share' },
-  },
+  measures: MEASURES,
   contestants: [
     row('sonagi', '1k', ASIDE),
     row('sonagi', '5k', ASIDE),

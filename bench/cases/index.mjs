@@ -16,6 +16,9 @@ export const CASES = [
   'shards',
   'service-fanout',
   'service-idle',
+  'k6-http',
+  'k6-receive',
+  'k6-held',
   'cold-start',
 ];
 

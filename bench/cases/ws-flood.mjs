@@ -52,7 +52,7 @@ export default {
   contestants: [
     row('sonagi', ...yaml),
     row('bare', ...loop),
-    row('k6/ws', k6.script('ws-flood/k6-ws.js', { SECONDS }), (line, outcome) => figures(line.received, outcome)),
+    row('k6/ws', k6.script('ws-flood/k6-ws.js', { SECONDS }), (line, outcome) => figures(line.received, outcome), { rounds: 2 }),
     row('sonagi on bun', ...yaml, { target: 'bun', rounds: 2 }),
     row('bare on bun', ...loop, { target: 'bun', slow: true }),
     row('artillery', artillery.script('ws-flood/artillery.yml', { SECONDS }), (aggregate, outcome) => figures(aggregate.counters.heard ?? 0, outcome, artillery.errors(aggregate)), { seconds: SECONDS + 8, slow: true }),

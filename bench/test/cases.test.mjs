@@ -160,3 +160,32 @@ test('a copy that the ledger misses is told, whatever was counted', async () => 
   assert.equal(found({ duplicate: 2 }).falls_short, '2 copies came twice');
   assert.equal(found({ owed: 0, delivered: 0 }).falls_short, 'nobody was owed anything');
 });
+
+test('what a k6 script costs is counted in the window, and requests that failed are told', async () => {
+  const { measure } = await row('k6-http', 'sonagi');
+  const window = { frames: 30_000, seconds: 1.5, cpu_s: 1.2, target_cpu_s: 0.6 };
+  const found = measure({ requests: 60_000, failed: 0, p99_ms: 2 }, { during: window });
+  assert.deepEqual([found.requests_per_cpu_s, found.requests_per_s, Math.round(found.cpu_us), found.falls_short], [25_000, 20_000, 40, undefined]);
+  assert.equal(measure({ requests: 60_000, failed: 3, p99_ms: 2 }, { during: window }).falls_short, '3 requests failed');
+  assert.throws(() => measure({ requests: 1 }, {}), /too soon/);
+});
+
+test('messages that a handler never saw make the others dearer', async () => {
+  const { measure } = await row('k6-receive', 'sonagi, k6/websockets');
+  const during = { frames: 400_000, seconds: 2, cpu_s: 2, target_cpu_s: 1 };
+  const outcome = { during, target: { stats: { frames_out: 720_000 } } };
+  assert.deepEqual([measure({ received: 600_000 }, outcome).messages_per_cpu_s, measure({ received: 600_000 }, outcome).falls_short], [200_000, undefined]);
+  const half = measure({ received: 300_000 }, outcome);
+  assert.deepEqual([half.messages_per_cpu_s, half.falls_short], [100_000, 'counted 300000 of more than 600000 frames']);
+  assert.throws(() => measure({ received: 0 }, { ...outcome, during: undefined }), /no flood/);
+});
+
+test('a held user of a k6 script weighs what nine thousand more add, divided by them', async () => {
+  const { measure } = await row('k6-held', 'sonagi, 10k');
+  const during = { most: 10_000, first_s: 1, all_s: 2.5, still: 10_000, rss_mb: 930, held_cpu: 0.2 };
+  const latest = (name) => (name === 'sonagi, 1k' ? { held_mb: 120 } : undefined);
+  const found = measure({ users: 10_000, received: 20_000 }, { during, latest });
+  assert.deepEqual([found.kb_per_user, found.connecting_s, found.falls_short], [(810 * 1024) / 9000, 1.5, undefined]);
+  assert.match(measure({ users: 10_001, received: 19_999 }, { during, latest }).falls_short, /^1 more sessions than users; 19999 of 20000/);
+  assert.equal(measure({ users: 10_000, received: 20_000 }, { during, latest: () => undefined }).kb_per_user, undefined);
+});

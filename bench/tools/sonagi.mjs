@@ -1,7 +1,7 @@
 // Sonagi itself: the release build of this tree.
 import { join } from 'node:path';
 import { quietly, ROOT } from '../lib/cache.mjs';
-import { scriptPath, variables } from '../lib/scripts.mjs';
+import { lastJsonLine, scriptPath, variables } from '../lib/scripts.mjs';
 
 export const name = 'sonagi';
 export const BINARY = join(process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target'), 'release/sonagi');
@@ -21,6 +21,16 @@ export const script = (path, parameters = {}, { shards = 1, flags = [] } = {}) =
     env: variables(target, parameters, context),
   }),
   report,
+});
+
+/** A k6 script of scripts/, as the tool `k6` runs it; threads are as many as it has cores. */
+export const k6 = (path, parameters = {}) => ({
+  tool: name,
+  command: ({ target, ...context }) => ({
+    argv: [BINARY, 'run', '--quiet', '--no-usage-report', scriptPath(path)],
+    env: variables(target, parameters, context),
+  }),
+  report: ({ stdout }) => lastJsonLine(stdout),
 });
 
 /** The summary document (docs/summary.schema.json). A verdict of fail or invalid is a report like any other. */

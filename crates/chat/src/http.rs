@@ -256,8 +256,8 @@ pub(crate) async fn route(
         }
         (Method::GET, ["location", "sse", "connect"]) => sse::connect(&request, seat, hub),
         (Method::POST, ["location", "sse", "share"]) => {
-            let group = query(&request, "group").map(|group| group.into_owned());
-            pull::share(request, &group.ok_or_else(sse::no_group)?, hub).await
+            let group = sse::group(&request);
+            pull::share(request, &group, hub).await
         }
         (_, ["socket.io"]) => Ok(doors::socketio(request, seat, hub).await),
         (_, ["engine.io"]) if hub.config.protocol_suite => Ok(doors::engineio(request, seat, hub).await),

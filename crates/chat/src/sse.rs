@@ -1,9 +1,10 @@
-//! Event streams: `GET /location/sse/connect?group=g`.
+//! Event streams: `GET /location/sse/connect?group=g`. Who names no group is in the one of all who name none.
 //!
 //! An event's id is its message's number, so that a browser which reconnects by itself goes on behind the last message it
 //! got (`Last-Event-ID`). A comment comes every `sse_heartbeat`. When messages in between are not kept any more, or the
 //! cursor is none of this service, the event `gap` says so first, with an id that mends the cursor.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ use crate::recent::Kept;
 use crate::rooms::OPEN;
 use crate::stream::{self, Listener};
 
+/// The group of who names none: services that push to everybody have no other.
+const EVERYBODY: &str = "all";
+
 /// How soon a client should come back.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -42,7 +46,7 @@ pub(crate) fn connect(
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     doors::not_draining(hub)?;
-    let group = http::query(request, "group").ok_or_else(no_group)?;
+    let group = group(request);
     let user = http::visitor(request, hub)?;
     let start = start(request)?;
     if !request.body().is_end_stream() {
@@ -80,8 +84,9 @@ pub(crate) fn connect(
     Ok(answer)
 }
 
-pub(crate) fn no_group() -> Problem {
-    Problem::bad_request("`group` must name a location group")
+/// The location group that a request for a stream, or for sharing in one, is about.
+pub(crate) fn group(request: &Request<Incoming>) -> String {
+    http::query(request, "group").map_or_else(|| EVERYBODY.to_owned(), Cow::into_owned)
 }
 
 /// Where the client goes on: `Last-Event-ID` is newer than the `after` its page began with.

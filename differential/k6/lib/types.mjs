@@ -16,7 +16,7 @@ const MODULES = join(CACHE, 'k6-types/node_modules');
 const LEFT_OUT = /^k6\/(browser|net\/grpc|experimental\/(redis|tracing|browser))(\/|$)/;
 
 /** What @types/k6 has and k6 2.2.0 itself has not. */
-const NOT_IN_K6 = /^(k6\/experimental\/fs (default\.)?File(\.|$)|k6\/html NodeType$|k6\/http (default\.)?SSL_3_0$)/;
+const NOT_IN_K6 = /^(k6\/experimental\/fs (default\.)?File(\.|$)|k6\/html NodeType$|k6\/http (default\.)?SSL_3_0$|k6\/websockets WebSocket\.(CONNECTING|OPEN|CLOSING|CLOSED)$)/;
 
 async function compiler() {
   await installed(CACHE, 'k6-types', `${TYPES} ${TYPESCRIPT}`, async (folder) => {

@@ -69,11 +69,23 @@ async fn a_stream_brings_every_message_as_an_event_whose_id_is_its_number() {
 }
 
 #[tokio::test]
+async fn who_names_no_group_is_among_all_who_name_none() {
+    let service = serve(0).await;
+    let at = service.address();
+    let mut events = Events::open(at, "", "").await.ok().unwrap();
+    assert_eq!(post(at, "/location/sse/share", "", "\"hi\"").await.status, 200);
+    share(at, "7", "\"elsewhere\"").await;
+    assert_eq!(post(at, "/location/long/all/notify", "", "\"again\"").await.status, 200);
+    for content in ["hi", "again"] {
+        assert_eq!(events.event().await.unwrap().json()["content"], content);
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_request_for_a_stream_is_refused_in_words() {
     let service = serve(0).await;
     let at = service.address();
     for (query, headers, status, code) in [
-        ("", "", 400, "bad_request"),
         ("group=", "", 400, "bad_request"),
         ("group=7&after=x", "", 400, "bad_request"),
         ("group=7&token=wrong", "", 401, "unauthorized"),

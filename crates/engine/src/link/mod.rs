@@ -13,6 +13,7 @@ mod poll;
 mod socketio;
 mod sse;
 mod stomp;
+mod stream;
 mod websocket;
 
 pub use handshake::ConnectRequest;
@@ -23,6 +24,7 @@ pub use sonagi_wire::sse::Item as SseItem;
 pub use sonagi_wire::websocket::Event as WebsocketEvent;
 pub use sse::{SseLink, SseRequest};
 pub use stomp::{StompBody, StompLink, StompRequest};
+pub use stream::StreamLink;
 pub use websocket::WebsocketLink;
 
 use std::borrow::Cow;

@@ -20,6 +20,7 @@ mod secrets;
 mod socket;
 mod socketio;
 mod sse;
+mod stomp;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ use crate::shard::Shard;
 pub(crate) use loaded::COMMON;
 use loaded::Loaded;
 pub(crate) use socket::Mails;
+pub(crate) use stomp::Session as StompSession;
 
 pub(crate) use globals::globals;
 
@@ -66,6 +68,7 @@ const BUILTINS: &[Builtin] = &[
     websockets::MODULE,
     sse::MODULE,
     socketio::MODULE,
+    stomp::MODULE,
     data::MODULE,
     encoding::MODULE,
     timers::MODULE,
@@ -207,6 +210,7 @@ const DECLARE: [Declare; BUILTINS.len()] = [
     declare::<16>,
     declare::<17>,
     declare::<18>,
+    declare::<19>,
 ];
 
 /// A module of ours; None: the name is a file's.

@@ -23,9 +23,13 @@ pub(crate) trait Source {
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()>;
     /// The iteration is over, whether this is or not.
     fn end(&self, vu: &Rc<Vu>);
-    /// Whether it outlives its iteration, and holds none.
+    /// Whether it outlives its iteration.
     fn is_kept(&self) -> bool {
         false
+    }
+    /// Whether it may still bring a job that its iteration waits for.
+    fn holds(&self) -> bool {
+        !self.is_kept()
     }
 }
 
@@ -101,7 +105,7 @@ impl Events {
         self.promised.get() > 0
             || !self.jobs.borrow().is_empty()
             || !self.timers.borrow().due.is_empty()
-            || self.sources.borrow().iter().any(|source| !source.is_kept())
+            || self.sources.borrow().iter().any(|source| source.holds())
     }
 
     /// Which iteration this is; counts up with every end.

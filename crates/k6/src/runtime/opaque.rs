@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::modules::StompSession;
 use crate::modules::http::Received;
 
 /// What an object can stand for: a closed set, modules add theirs.
@@ -17,6 +18,7 @@ pub(crate) enum Opaque {
     Response(Rc<Received>),
     /// A file's bytes.
     File(Arc<[u8]>),
+    Stomp(Rc<StompSession>),
 }
 
 /// Where the object keeps it.

@@ -25,8 +25,11 @@ use super::opaque::Holder;
 use super::thrown::described;
 use super::vu::Vu;
 
-/// What a fiber waits for: looked at by whoever polls the fiber, who then says whether it is there.
-pub(super) struct Look(*mut (dyn FnMut(&mut Context<'_>) -> bool + 'static));
+/// Polls what a fiber waits for; whether it is there.
+type Waits<'a> = dyn FnMut(&mut Context<'_>) -> bool + 'a;
+
+/// What a fiber waits for, looked at by whoever polls the fiber.
+pub(super) struct Look(*mut Waits<'static>);
 
 impl Look {
     pub(super) fn is_there(&mut self, cx: &mut Context<'_>) -> bool {
@@ -53,12 +56,11 @@ pub(super) fn is_on_fiber() -> bool {
 }
 
 /// Ends this poll of the running fiber; returns when `look` said that what it waits for is there.
-pub(super) fn wait(look: &mut dyn FnMut(&mut Context<'_>) -> bool) {
+pub(super) fn wait(look: &mut Waits<'_>) {
     let mine = HERE.replace(ptr::null());
     assert!(!mine.is_null(), "only a fiber can wait");
     // SAFETY: only the lifetime changes, which `Look` answers for.
-    let look =
-        Look(unsafe { std::mem::transmute::<*mut (dyn FnMut(&mut Context<'_>) -> bool + '_), _>(look) });
+    let look = Look(unsafe { std::mem::transmute::<*mut Waits<'_>, *mut Waits<'static>>(look) });
     // SAFETY: set by `on_fiber`, whose coroutine's function we are in.
     unsafe { &*mine }.suspend(look);
     // Whoever resumed us may be on another fiber's stack or on none; from here on it is ours again.

@@ -3,6 +3,7 @@
 mod peer;
 mod socketio;
 mod sse;
+mod stomp;
 mod websockets;
 mod ws;
 
@@ -133,6 +134,9 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
             return;
         }
         let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        if request.starts_with("CONNECT\n") {
+            return stomp::serve(pipe, &buffer[..read]).await;
+        }
         if peer::is_asked(&request) {
             return peer::serve(pipe, &request).await;
         }

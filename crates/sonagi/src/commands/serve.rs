@@ -131,7 +131,7 @@ fn why(error: &clap::Error) -> String {
 }
 
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
-fn limit_flags() -> [Arg; 11] {
+fn limit_flags() -> [Arg; 12] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
         count("connections", "N", "Most connections open at once"),
@@ -148,6 +148,7 @@ fn limit_flags() -> [Arg; 11] {
             .long("long-expiry-503")
             .action(ArgAction::SetTrue)
             .help("Answer a long poll that brought nothing with 503 instead of 204"),
+        limit("sse-lifetime", "After how long an event stream ends; default: never"),
         time("gather", "The most a message waits to share writes with the next ones; 0s sends each at once"),
     ]
 }
@@ -287,6 +288,7 @@ fn config(matches: &ArgMatches) -> Config {
     time("connect-timeout", &mut limits.connect_timeout);
     time("gather", &mut limits.gather_most);
     time("long-hold", &mut limits.long_hold);
+    limits.sse_lifetime = matches.get_one::<Duration>("sse-lifetime").copied();
     config
 }
 

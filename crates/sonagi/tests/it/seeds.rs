@@ -1,19 +1,22 @@
-//! The scripts of three field reports, as they were published: only the addresses are filled in.
+//! The scripts of four field reports, as they were published: only the addresses are filled in.
 //!
-//! They are what people have who come from Artillery: a processor in TypeScript that imports a type from a package that is
+//! The first three are what people have who come from Artillery: a processor in TypeScript that imports a type from a package that is
 //! not there, keys that mean nothing, headers that only a user can fill in. `make test` runs them with fewer users; their
-//! full length is in `docs/from-artillery.md`.
+//! full length is in `docs/from-artillery.md`. The fourth is k6's: five transports in turn, and sockets that nobody ever closes.
 
-use crate::support::{Answer, Place, Service};
+use crate::support::{Answer, Place, Running, Service};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const CONFIG: &str = include_str!("seeds/socketio/artillery-http-config.yml");
 const PROCESSOR: &str = include_str!("seeds/socketio/processor.ts");
 const PHASES: &str = include_str!("seeds/peak/phases.yml");
 const REST: &str = include_str!("seeds/rest/loadtest.yaml");
+const REALTIME: &str = include_str!("seeds/realtime/script.js");
 
 /// A clean folder with what `npm install axios` leaves, and nothing else of npm's.
 fn folder() -> Place {
@@ -122,4 +125,49 @@ fn a_published_login_and_five_lists_are_answered_as_in_the_report() {
     assert_eq!(document["http_codes"], json!({ "200": 250, "201": 50 }));
     assert!(answer.err.contains("publish-metrics: no effect"), "{}", answer.err);
     assert_eq!(metric(&service, "chat_logins_total"), 50);
+}
+
+/// Its STOMP sockets are open until the test is: it is interrupted once all users have one.
+#[test]
+fn a_published_k6_script_comes_through_all_its_transports_without_a_failure() {
+    const USERS: usize = 20;
+    let place = Place::new();
+    // A stream, and a socket that has joined nothing, are over when the service says so: the script waits for that.
+    let service = Service::start(&place, &["--sse-lifetime=300ms", "--connect-timeout=300ms"]);
+    let address = service.url.strip_prefix("http://").unwrap();
+    assert_eq!(REALTIME.matches("localhost:8080").count(), 4);
+    place.write("script.js", &REALTIME.replace("localhost:8080", address));
+    let stages = ["--stage", &format!("1s:{USERS}"), "--stage", &format!("60s:{USERS}")];
+    let arguments = [&["run", "script.js", "--summary-export=summary.json"], &stages[..]].concat();
+    let mut running = Running::start(place.command(&arguments));
+    for _ in 0..USERS {
+        running.wait_for("WebSocket connection opened");
+    }
+    running.signal(Signal::INT);
+    let answer = running.end();
+    assert_eq!(answer.code, Some(105), "{answer:?}");
+    let summary: Value =
+        serde_json::from_str(&std::fs::read_to_string(place.path().join("summary.json")).unwrap()).unwrap();
+    let of = |metric: &str, value: &str| summary["metrics"][metric][value].as_u64();
+    assert_eq!(
+        (of("checks", "passes"), of("checks", "fails")),
+        (Some(5 * USERS as u64), Some(0)),
+        "{summary}"
+    );
+    assert_eq!(
+        (of("http_reqs", "count"), of("http_req_failed", "passes")),
+        (Some(6 * USERS as u64), Some(0))
+    );
+    // Two sockets that said hello, and one that connected, subscribed and shared.
+    assert_eq!(
+        (of("ws_sessions", "count"), of("ws_msgs_sent", "count")),
+        (Some(3 * USERS as u64), Some(5 * USERS as u64))
+    );
+    // Notified, shared by stream, shared by STOMP; what was said last may be under way still.
+    let all = 3 * USERS as u64;
+    let begun = Instant::now();
+    while metric(&service, "chat_messages_total") < all && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::yield_now();
+    }
+    assert_eq!(metric(&service, "chat_messages_total"), all);
 }

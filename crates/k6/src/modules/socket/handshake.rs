@@ -47,15 +47,25 @@ pub(in crate::modules) struct Refused {
 /// What came of it.
 pub(in crate::modules) type Opened = Result<(WebsocketLink, Answer), Refused>;
 
-/// A handshake under way; given up where it is dropped.
-pub(in crate::modules) struct Opening(JoinHandle<(Wanted, Opened)>);
+/// Something done in a task of its own; given up where it is dropped.
+pub(in crate::modules) struct Apart<T>(JoinHandle<T>);
 
-impl Future for Opening {
-    type Output = (Wanted, Opened);
+/// A handshake under way.
+pub(in crate::modules) type Opening = Apart<(Wanted, Opened)>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<(Wanted, Opened)> {
+impl<T: 'static> Apart<T> {
+    /// What it needs of a stack is not the user's then, for whom it would stay.
+    pub(in crate::modules) fn begin(work: impl Future<Output = T> + 'static) -> Apart<T> {
+        Apart(tokio::task::spawn_local(work))
+    }
+}
+
+impl<T> Future for Apart<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         match Pin::new(&mut self.0).poll(cx) {
-            Poll::Ready(Ok(opened)) => Poll::Ready(opened),
+            Poll::Ready(Ok(done)) => Poll::Ready(done),
             Poll::Ready(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
             // Only `drop` cancels it.
             Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
@@ -63,7 +73,7 @@ impl Future for Opening {
     }
 }
 
-impl Drop for Opening {
+impl<T> Drop for Apart<T> {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -123,15 +133,14 @@ impl Wanted {
         Ok(())
     }
 
-    /// Opens it, in a task of its own: what a handshake needs of a stack is not the user's then, for whom it would stay. Its tags
-    /// say how it went.
+    /// Opens it, beside the user's stack. Its tags say how it went.
     pub(in crate::modules) fn opening(mut self, vu: &Rc<Vu>, begun: At) -> Opening {
         let vu = Rc::clone(vu);
-        Opening(tokio::task::spawn_local(async move {
-            // Made where it runs: whoever spawns it would hold it on his stack for a moment, and the stack keeps that room.
+        Apart::begin(async move {
+            // Made where it runs: whoever begins it would hold it on his stack for a moment, and the stack keeps that room.
             let opened = Box::pin(self.open(&vu, begun)).await;
             (self, opened)
-        }))
+        })
     }
 
     /// Opens it, and tells what that took.

@@ -9,7 +9,7 @@ mod pings;
 
 pub(super) use ending::{Ending, not_opened};
 pub(super) use handlers::Handlers;
-pub(super) use handshake::{Opened, Opening, Refused, Wanted, shown_headers};
+pub(super) use handshake::{Apart, Opened, Opening, Refused, Wanted, shown_headers};
 pub(crate) use mail::Mails;
 pub(super) use mail::{Item, Mail};
 pub(super) use pings::Pings;

@@ -25,8 +25,9 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     text.set("size", Function::new(ctx.clone(), |text: Coerced<String>| text.0.len())?)?;
     let open = Function::new(ctx.clone(), Socket::open)?;
     let (fail, warn) = (Function::new(ctx.clone(), fail)?, Function::new(ctx.clone(), warn)?);
+    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| super::built(&ctx, "k6/experimental/streams"))?;
     let made: Object<'js> =
-        own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text))?;
+        own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text, streams))?;
     for name in MODULE.exports {
         object.set(*name, made.get::<_, Value<'js>>(*name)?)?;
     }

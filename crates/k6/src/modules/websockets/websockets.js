@@ -1,9 +1,9 @@
 // k6/websockets: the WebSocket of browsers, as far as k6 has it. `open(url, protocols, params, tell)` gives what a socket does
-// ([`Socket`]), `fail(message)` throws as k6's Go does, `warn` logs, `text` decodes bytes.
+// ([`Socket`]), `fail(message)` throws as k6's Go does, `warn` logs, `text` decodes bytes, `streams()` is k6/experimental/streams.
 //
 // A script that names nothing binary has no ArrayBuffer and no typed arrays, and none at all is sure to have RegExp: what is
 // reached without the script's naming it does without.
-(function (open, fail, warn, text) {
+(function (open, fail, warn, text, streams) {
   const TYPES = ['open', 'message', 'error', 'close', 'ping', 'pong'];
   const bytesOf = (value) => {
     if (value instanceof Blob) return value[BYTES];
@@ -29,6 +29,14 @@
     async arrayBuffer() { return this[BYTES].slice(0); }
     async bytes() { return new Uint8Array(this[BYTES].slice(0)); }
     async text() { return text.decoded(this[BYTES]); }
+    // k6's gives its bytes as a text.
+    stream() {
+      const start = (controller) => {
+        if (this.size > 0) controller.enqueue(text.decoded(this[BYTES]));
+        controller.close();
+      };
+      return new (streams().ReadableStream)({ start });
+    }
     slice(from = 0, to = this.size, type = '') { return new Blob([this[BYTES].slice(from, to)], { type }); }
     toString() { return '[object Blob]'; }
   }

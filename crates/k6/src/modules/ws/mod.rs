@@ -60,6 +60,9 @@ pub(super) fn connect<'js>(
     told
 }
 
+/// A session, with what the handshake was answered.
+type Begun = Result<(Rc<Session>, Box<Answer>), Refused>;
+
 /// Opens the socket. Not inlined: what this needs of a stack would otherwise lie below the whole session, for each user.
 #[inline(never)]
 fn opened<'js>(
@@ -68,7 +71,7 @@ fn opened<'js>(
     url: &str,
     params: Option<&Object<'js>>,
     begun: At,
-) -> rquickjs::Result<(Tags, Result<(Rc<Session>, Box<Answer>), Refused>)> {
+) -> rquickjs::Result<(Tags, Begun)> {
     let mut wanted = Wanted::new(vu, url);
     if let Some(params) = params {
         wanted.take(ctx, params, false)?;

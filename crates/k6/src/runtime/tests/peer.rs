@@ -6,8 +6,10 @@
 //! | `/hangup` | ends the connection |
 //! | `/greet` | says `welcome` along with the upgrade |
 //! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events |
+//! | `/stomp…` | speaks STOMP, as [`super::stomp`] has it |
 //! | any other | echoes what is no command |
 
+use super::stomp::Broker;
 use sonagi_engine::link::WebsocketEvent;
 use sonagi_wire::websocket::{Decoder, Opcode, Role, accept_key, close_payload, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -59,6 +61,7 @@ pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
     if path.starts_with("/headers") {
         encode(Opcode::Text, request.as_bytes(), None, &mut out);
     }
+    let mut broker = path.starts_with("/stomp").then(Broker::default);
     let mut decoder = Decoder::new(Role::Server, 1 << 20);
     let mut buffer = vec![0; 16 << 10];
     loop {
@@ -71,6 +74,17 @@ pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
         let _ = decoder.feed(&mut buffer[..read], |event| {
             goes_on &= match event {
                 WebsocketEvent::Text(text) if is_socketio => socketio(text, &mut out),
+                WebsocketEvent::Text(_) | WebsocketEvent::Binary(_) if broker.is_some() => {
+                    let frame = match &event {
+                        WebsocketEvent::Text(text) => text.as_bytes(),
+                        WebsocketEvent::Binary(bytes) => bytes,
+                        _ => &[],
+                    };
+                    let mut said = Vec::new();
+                    let goes_on = broker.as_mut().is_none_or(|broker| broker.feed(frame, &mut said));
+                    said.iter().for_each(|frame| encode(Opcode::Binary, frame, None, &mut out));
+                    goes_on
+                }
                 event => answer(event, &mut out),
             };
         });

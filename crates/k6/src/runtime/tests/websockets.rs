@@ -326,3 +326,19 @@ fn the_old_name_still_loads() {
         &["function"],
     );
 }
+
+#[test]
+fn a_blob_is_read_as_a_stream_also_by_who_names_nothing_binary() {
+    check(
+        "import { WebSocket } from 'k6/websockets';
+         export default () => {
+           const socket = new WebSocket('ws://a/bytes');
+           socket.onmessage = async ({ data }) => {
+             const reader = data.stream().getReader();
+             for (;;) { const { done, value } = await reader.read(); if (done) break; console.log(typeof value, value); }
+             socket.close();
+           };
+         };",
+        &["string raw"],
+    );
+}
