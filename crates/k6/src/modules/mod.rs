@@ -43,7 +43,7 @@ pub(crate) use loaded::COMMON;
 use loaded::Loaded;
 pub(crate) use socket::Mails;
 
-pub(crate) use globals::globals;
+pub(crate) use globals::{environment, globals};
 
 /// A module of ours.
 pub(crate) struct Builtin {
@@ -81,10 +81,14 @@ const BUILTINS: &[Builtin] = &[
 /// What modules keep of one user.
 pub(crate) struct Kept {
     pub(crate) rejections: Rejections,
+    /// Why the last file or module that could not be had could not.
+    pub(crate) unloaded: RefCell<Option<String>>,
     pub(crate) loaded: Loaded,
     /// `test.abort()` was called, with this reason.
     pub(crate) aborted: RefCell<Option<String>>,
     pub(crate) timers: globals::Timers,
+    /// What the scenario of the next iteration adds to `__ENV`, when it is another one than the last iteration's.
+    pub(crate) environment: RefCell<Option<Rc<[(String, String)]>>>,
     pub(crate) http: http::Kept,
     pub(crate) traffic: Traffic,
     pub(crate) execution: execution::Kept,
@@ -115,9 +119,11 @@ impl Kept {
     pub(crate) fn new(shard: &Rc<Shard>) -> Kept {
         Kept {
             rejections: Rejections::default(),
+            unloaded: RefCell::default(),
             loaded: Loaded::default(),
             aborted: RefCell::default(),
             timers: globals::Timers::default(),
+            environment: RefCell::default(),
             http: http::Kept::default(),
             traffic: Traffic::default(),
             execution: execution::Kept::default(),
@@ -228,7 +234,17 @@ const ABSENT: &[(&str, &str)] = &[
 ];
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
-    go_error(ctx, &why_unknown(name))
+    unloaded(ctx, &why_unknown(name), go_error)
+}
+
+/// An error that says why something cannot be had, thrown by `throw`; a script that nobody catches it in cannot be run.
+pub(crate) fn unloaded(
+    ctx: &Ctx<'_>,
+    why: &str,
+    throw: impl FnOnce(&Ctx<'_>, &str) -> rquickjs::Error,
+) -> rquickjs::Error {
+    Vu::of(ctx).kept.unloaded.replace(Some(why.to_owned()));
+    throw(ctx, why)
 }
 
 fn why_unknown(name: &str) -> String {
@@ -253,7 +269,7 @@ pub(crate) fn require_from<'js>(ctx: &Ctx<'js>, from: &Path) -> rquickjs::Result
 fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Value<'js>> {
     if Vu::of(ctx).phase.get() != Phase::Init {
         let rule = r#"the "require" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
-        return Err(Exception::throw_message(ctx, rule));
+        return Err(go_error(ctx, rule));
     }
     if let Some(library) = jslib::named(name) {
         return common(ctx, Path::new(library));
@@ -270,7 +286,7 @@ fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Va
 /// What an iteration leaves is put away.
 pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.events.end(vu);
-    vu.kept.timers.forget();
+    vu.kept.timers.forget(&vu.shard);
     vu.kept.http.end_iteration(vu);
     vu.kept.rejections.forget();
 }

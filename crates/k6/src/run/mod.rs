@@ -6,6 +6,7 @@
 
 mod alone;
 mod bars;
+mod closing;
 mod ending;
 mod home;
 mod reach;
@@ -98,7 +99,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
     if let Some(Err(thrown)) = read.next() {
-        return Err(Ended::of_script(thrown, on));
+        return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }
     let (options, functions) = (json(read.next()), json(read.next()));
     bundle.close();

@@ -47,13 +47,6 @@ pub(crate) struct Vu {
     busy_since: Cell<At>,
 }
 
-impl Phase {
-    /// Whether what its function returns is of interest.
-    pub(super) fn returns(self) -> bool {
-        matches!(self, Phase::Setup | Phase::Summary)
-    }
-}
-
 impl Vu {
     pub(crate) fn new(shard: Rc<Shard>, number: u64) -> Rc<Vu> {
         let kept = crate::modules::Kept::new(&shard);

@@ -14,8 +14,9 @@ use sonagi_k6::executor::Abort;
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
+use sonagi_k6::{Level, Line};
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,16 +93,16 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
             }
         }
     };
-    log.finish();
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         terminal.say(&format!("error: {why}"));
     }
     let exit = ended.exit;
-    let code = match shown(ended, given, terminal) {
+    let code = match shown(ended, given, &mut log, terminal) {
         Ok(()) => exit.code(),
         Err(why) => refused(terminal, Exit::Other, &why),
     };
+    log.finish();
     if !is_quiet && !bars.is_empty() {
         let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
     }
@@ -120,7 +121,7 @@ fn introduced(plan: &[String], given: &Given) -> String {
 }
 
 /// The summary, or what the script made of it.
-fn shown(ended: Ended, given: &Given, terminal: &Terminal) -> Result<(), String> {
+fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Result<(), String> {
     let print = |text: &str| terminal.print(text).map_err(|error| error.to_string());
     let is_left_out = given.has("no-summary") || given.one("summary-mode").as_deref() == Some("disabled");
     let (files, summary) = match ended.end {
@@ -136,15 +137,30 @@ fn shown(ended: Ended, given: &Given, terminal: &Terminal) -> Result<(), String>
         None if is_left_out => Ok(()),
         None => print(&format!("\n{}\n", summary.text(terminal.colour && !given.has("no-color")))),
         Some(files) => {
+            let mut missed = Vec::new();
             for (name, text) in files {
-                match name.as_str() {
-                    "stdout" => print(&text)?,
-                    "stderr" => eprint!("{text}"),
-                    path => {
-                        std::fs::write(path, text)
-                            .map_err(|error| format!("cannot write {path}: {error}"))?;
+                let written = match name.as_str() {
+                    "stdout" => {
+                        print(&String::from_utf8_lossy(&text))?;
+                        Ok(())
                     }
+                    "stderr" => std::io::stderr().write_all(&text),
+                    path => std::fs::write(path, text),
+                };
+                if let Err(error) = written {
+                    missed.push(format!("could not open '{name}': {error}"));
                 }
+            }
+            if !missed.is_empty() {
+                // The test itself is not to blame, so its exit code stays.
+                let fields = vec![(
+                    "error",
+                    format!("Could not save some summary information:\n\t- {}", missed.join("\n\t- ")),
+                )];
+                log.line(&Line {
+                    fields,
+                    ..Line::new(Level::Error, "failed to handle the end-of-test summary")
+                });
             }
             Ok(())
         }
