@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::options::Problems;
 use crate::runtime::Thrown;
 use crate::shard::{Level, Line};
 use crate::summary::Summary;
@@ -52,6 +53,11 @@ impl Exit {
         ),
     ];
 
+    /// Of a test whose options make no sense.
+    pub fn of(problems: &Problems) -> Exit {
+        if problems.are_of_the_command_line() { Exit::Other } else { Exit::Problems }
+    }
+
     /// What the process ends with.
     pub fn code(self) -> u8 {
         let row = Exit::CODES.iter().find(|(exit, ..)| *exit == self);
@@ -90,6 +96,10 @@ impl Ended {
 
     pub(super) fn problems(text: &str) -> Ended {
         Ended::early(Exit::Problems, text)
+    }
+
+    pub(super) fn of_problems(problems: &Problems) -> Ended {
+        Ended::early(Exit::of(problems), problems.to_string())
     }
 
     /// The script threw before there was a test.

@@ -175,6 +175,7 @@ impl executor::Vu for Resident {
         let (home, vu) = (Rc::clone(&self.home), Rc::clone(&self.user.vu));
         vu.begin_iteration(&home.tags[iteration.scenario]);
         self.enter(iteration.scenario);
+        vu.number_samples();
         vu.kept.execution.begin(Some(execution::Iteration {
             scenario: Rc::clone(&home.scenarios.borrow()[iteration.scenario]),
             in_instance: iteration.number_in_instance,
@@ -223,17 +224,17 @@ impl Home {
         let mut over = Over::Complete;
         match outcome {
             Err(Thrown::Interrupted) => {
-                vu.observe_traffic(&self.tags[iteration.scenario]);
+                vu.observe_traffic(&vu.tags());
                 return Over::Interrupted;
             }
             Err(Thrown::Aborted(why)) => over = Over::Abort(why),
             Err(thrown) => self.complain(&thrown, iteration),
             Ok(_) => {}
         }
-        let tags = &self.tags[iteration.scenario];
-        vu.observe_traffic(tags);
-        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, tags);
-        vu.observe(builtin::ITERATIONS, 1.0, tags);
+        let tags = vu.tags();
+        vu.observe_traffic(&tags);
+        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, &tags);
+        vu.observe(builtin::ITERATIONS, 1.0, &tags);
         over
     }
 

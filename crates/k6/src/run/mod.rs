@@ -86,8 +86,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
-    let nothing =
-        consolidate(asked.tiers.clone()).map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
     let first = Arc::new(Common {
         bundle: Arc::clone(&bundle),
         registry: Arc::clone(&registry),
@@ -108,7 +107,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         _ => Map::new(),
     };
     let consolidated = consolidate(Tiers { script, ..asked.tiers.clone() });
-    let consolidated = consolidated.map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let consolidated = consolidated.map_err(|problems| Ended::of_problems(&problems))?;
     for notice in consolidated.notices {
         on(Told::Line(&Line::new(Level::Warn, notice)));
     }

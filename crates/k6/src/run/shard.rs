@@ -74,7 +74,8 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
         luggage;
     let clock = Clock::real(epoch)?;
     tokio::task::spawn_local(Rc::clone(&clock).drive());
-    let net = Net::real(common.net()).map_err(|failed| std::io::Error::other(failed.detail))?;
+    let net = Net::real(common.net(index as u64 + 1, plan.shards as u64))
+        .map_err(|failed| std::io::Error::other(failed.detail))?;
     let sampler = common.sampler(detail, keep_samples);
     let lines = reports.clone();
     let log = move |line| {

@@ -23,6 +23,12 @@ use std::sync::Arc;
 /// Endings of scripts that are k6's.
 const ENDINGS: [&str; 6] = [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"];
 
+/// Flags of which only these values mean something.
+const CHOICES: [(&str, &[&str]); 2] = [
+    ("summary-mode", &["compact", "full", "disabled"]),
+    ("compatibility-mode", &["base", "extended", "experimental_enhanced"]),
+];
+
 /// Whether this command line runs a k6 script.
 pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
     let mut arguments = arguments.iter().skip(1).map(|argument| argument.to_string_lossy());
@@ -47,10 +53,14 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         }
     };
     let given = Given::of(&matches);
-    let log = match Log::open(&given, terminal) {
+    let mut log = match Log::open(&given, terminal) {
         Ok(log) => log,
         Err(why) => return refused(terminal, Exit::Other, &why),
     };
+    let console = given.one("console-output").or_else(|| std::env::var("K6_CONSOLE_OUTPUT").ok());
+    if let Err(why) = console.map_or(Ok(()), |path| log.write_console(&path)) {
+        return refused(terminal, Exit::Other, &why);
+    }
     let asked = match asked(&given) {
         Ok(asked) => asked,
         Err((exit, why)) => return refused(terminal, exit, &why),
@@ -178,7 +188,13 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         None => serde_json::Map::new(),
         Some(path) => config(&path).map_err(wrong(Exit::Problems))?,
     };
-    let flags = given.tier().map_err(|problems| (Exit::Problems, problems.to_string()))?;
+    for (flag, values) in CHOICES {
+        let other = given.one(flag).filter(|given| !values.contains(&given.as_str()));
+        if let Some(other) = other {
+            return Err((Exit::Other, format!("--{flag} takes {}; got `{other}`", values.join(", "))));
+        }
+    }
+    let flags = given.tier().map_err(|problems| (Exit::of(&problems), problems.to_string()))?;
     let tiers =
         Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
     let lookup =
