@@ -38,7 +38,7 @@ use std::rc::Rc;
 use crate::jslib;
 use crate::metrics::Tags;
 use crate::runtime::{Phase, Rejections, Vu, common, located};
-use crate::shard::Shard;
+use crate::shard::{Level, Shard};
 pub(crate) use loaded::COMMON;
 use loaded::Loaded;
 pub(crate) use socket::Mails;
@@ -218,9 +218,21 @@ const DECLARE: [Declare; BUILTINS.len()] = [
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {
     match position(name) {
-        Some(at) => DECLARE[at](ctx.clone(), name).map(Some),
+        Some(at) => {
+            deprecated(ctx, name);
+            DECLARE[at](ctx.clone(), name).map(Some)
+        }
         None if is_known(name) || name.contains("://") => Err(unknown(ctx, name)),
         None => Ok(None),
+    }
+}
+
+/// Who reads the script first is told of a name that k6 will not know for ever.
+fn deprecated(ctx: &Ctx<'_>, name: &str) {
+    let shard = &Vu::of(ctx).shard;
+    if name == "k6/experimental/websockets" && !shard.common.bundle.is_closed() {
+        let text = format!("{name} is deprecated, k6/websockets is the same");
+        shard.say(Level::Warn, text, Vec::new());
     }
 }
 
@@ -275,7 +287,10 @@ fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Va
         return common(ctx, Path::new(library));
     }
     match position(name) {
-        Some(at) => object(ctx, at).map(Object::into_value),
+        Some(at) => {
+            deprecated(ctx, name);
+            object(ctx, at).map(Object::into_value)
+        }
         None if is_known(name) || name.contains("://") && !name.starts_with("file://") => {
             Err(unknown(ctx, name))
         }

@@ -33,7 +33,9 @@ impl Collector<'_, '_> {
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
             setup_data: self.setup_data.clone(),
-            ..Facts::default()
+            no_color: self.test.asked.terminal[0],
+            stdout_is_terminal: self.test.asked.terminal[1],
+            stderr_is_terminal: self.test.asked.terminal[2],
         };
         let limit = options.handle_summary_timeout;
         let summary = Box::new(Summary::of(&mut self.test.store, facts));

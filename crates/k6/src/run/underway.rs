@@ -22,6 +22,8 @@ use crate::output::Output;
 use crate::runtime::{Given, Phase, Task, Thrown};
 use crate::shard::{Level, Line};
 
+/// How often users are counted; nobody counts them in a shorter test.
+const GAUGED_EVERY: Duration = Duration::from_secs(1);
 /// How often the collector looks around while nothing comes.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long threads may take to end once everything is interrupted.
@@ -305,7 +307,7 @@ impl Collector<'_, '_> {
         }
         let mut over = vec![None; commons.len()];
         let (mut next_gauges, mut next_judgement, mut asked_at) =
-            (begun, begun + Store::EVALUATED_EVERY, None);
+            (begun + GAUGED_EVERY, begun + Store::EVALUATED_EVERY, None);
         while running > 0 {
             match inbox.recv_timeout(LOOK) {
                 Ok(report) => {
@@ -322,7 +324,7 @@ impl Collector<'_, '_> {
                 }
             }
             if now >= next_gauges {
-                next_gauges += Duration::from_secs(1);
+                next_gauges += GAUGED_EVERY;
                 self.gauges(&commons, now, begun);
             }
             if now >= next_judgement {
@@ -339,7 +341,6 @@ impl Collector<'_, '_> {
             }
         }
         let now = self.test.since_epoch();
-        self.gauges(&commons, now, begun);
         let bars = Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,

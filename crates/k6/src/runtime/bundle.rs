@@ -94,6 +94,11 @@ impl Bundle {
         self.write().is_closed = true;
     }
 
+    /// Whether the first user has read all there is.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.read().is_closed
+    }
+
     /// What the files read so far may reach; all, until the first user has read them.
     pub(crate) fn intrinsics(&self) -> Intrinsics {
         let files = self.read();

@@ -6,6 +6,7 @@
 mod flags;
 mod log;
 
+use crate::environment::NO_COLOR;
 use crate::signals;
 use crate::terminal::Terminal;
 use flags::Given;
@@ -16,7 +17,7 @@ use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
 use sonagi_k6::{Level, Line};
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -211,6 +212,11 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         no_thresholds: given.has("no-thresholds"),
         full_summary: given.one("summary-mode").as_deref() == Some("full"),
         no_summary: given.one("summary-mode").as_deref() == Some("disabled") || given.has("no-summary"),
+        terminal: [
+            given.has("no-color") || NO_COLOR.get().is_some(),
+            std::io::stdout().is_terminal(),
+            std::io::stderr().is_terminal(),
+        ],
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }
