@@ -4,7 +4,7 @@ use sonagi_measure::At;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::executor::{Common, Plan};
+use crate::executor::{Arrivals, Common, Plan};
 use crate::options::span::written;
 use crate::options::{Executor, Scenario};
 
@@ -44,10 +44,8 @@ impl Bars<'_> {
         let (scenario, common) = (&self.scenarios[at], &self.commons[at]);
         let ended = self.over[at].unwrap_or(now);
         let spent = Duration::from_nanos(ended.since(common.start).max(0) as u64);
-        let is_counted = common.total().is_some();
         let done = common.progress(ended);
-        // What is counted is done when all of it is; what lasts is done when nobody cut it off.
-        let is_done = if is_counted { done >= 1.0 } else { !self.is_cut };
+        let is_done = done >= 1.0 && !self.is_cut;
         let filled = (done * WIDTH as f64) as usize;
         let bar: String = (0..WIDTH).map(|cell| if cell < filled { '=' } else { '-' }).collect();
         let mark = if is_done { '✓' } else { '✗' };
@@ -58,38 +56,39 @@ impl Bars<'_> {
 
     fn right(&self, scenario: &Scenario, common: &Common, at: usize, spent: Duration) -> String {
         let regular = Duration::from_nanos(self.plan.scenarios[at].regular_end.max(0) as u64);
-        let time = if spent >= regular {
-            written(regular)
-        } else {
-            format!("{}/{}", clock(spent), written(regular))
-        };
+        let so_far = format!("{}/{}", clock(spent), written(regular));
+        let time = if spent >= regular { written(regular) } else { so_far.clone() };
         let ended = common.complete() + common.interrupted();
+        let course = &self.plan.scenarios[at];
         match &scenario.executor {
             Executor::SharedIterations { vus, iterations, .. } => {
-                format!("{vus} VUs  {}/{}  {ended}/{iterations} shared iters", clock(spent), written(regular))
+                format!("{vus} VUs  {so_far}  {} shared iters", of(ended, *iterations))
             }
             Executor::PerVuIterations { vus, iterations, .. } => {
-                let all = vus * iterations;
-                format!(
-                    "{vus} VUs  {}/{}  {ended}/{all} iters, {iterations} per VU",
-                    clock(spent),
-                    written(regular)
-                )
+                format!("{vus} VUs  {time}  {} iters, {iterations} per VU", of(ended, vus * iterations))
             }
             Executor::ConstantVus { vus, .. } => format!("{vus} VUs  {time}"),
             Executor::RampingVus { .. } => {
-                format!("{}/{} VUs  {time}", common.active_vus(), self.plan.scenarios[at].most_vus)
+                format!("{} VUs  {time}", of(common.active_vus(), course.most_vus))
             }
-            Executor::ConstantArrivalRate { pre_allocated_vus, .. }
-            | Executor::RampingArrivalRate { pre_allocated_vus, .. } => {
-                let arrivals = self.plan.scenarios[at].arrivals.as_ref();
-                let rate = arrivals
-                    .map_or(0.0, |arrivals| arrivals.per_second(spent.min(regular).as_nanos() as i64));
+            Executor::ConstantArrivalRate { pre_allocated_vus, max_vus, .. }
+            | Executor::RampingArrivalRate { pre_allocated_vus, max_vus, .. } => {
+                let begun = common.begun() + common.dropped();
+                let rate = course.arrivals.as_ref().map_or(0.0, |arrivals| arrivals.rate_before(begun));
+                let most = course.arrivals.as_ref().map_or(0.0, Arrivals::most_per_second);
+                let (digits, wide) = (max_vus.to_string().len(), format!("{most:.2}").len());
                 let held = common.held_vus().max(*pre_allocated_vus);
-                format!("{:02}/{held:02} VUs  {time}  {rate:05.2} iters/s", common.active_vus())
+                let active = common.active_vus();
+                format!("{active:0digits$}/{held:0digits$} VUs  {time}  {rate:0wide$.2} iters/s")
             }
         }
     }
+}
+
+/// `04/10`.
+fn of(count: u64, all: u64) -> String {
+    let digits = all.to_string().len();
+    format!("{count:0digits$}/{all}")
 }
 
 /// `00m01.2s`.

@@ -198,7 +198,7 @@ impl Home {
     ) -> Over {
         match outcome {
             Err(Thrown::Interrupted) => {
-                vu.observe_traffic(&self.tags[iteration.scenario]);
+                vu.observe_traffic(&vu.tags());
                 return Over::Interrupted;
             }
             Err(Thrown::Aborted(why)) => return Over::Abort(why),
@@ -209,10 +209,10 @@ impl Home {
             Err(Thrown::Rejected(text)) => self.complain(text, iteration, &[]),
             Ok(_) => {}
         }
-        let tags = &self.tags[iteration.scenario];
-        vu.observe_traffic(tags);
-        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, tags);
-        vu.observe(builtin::ITERATIONS, 1.0, tags);
+        let tags = vu.tags();
+        vu.observe_traffic(&tags);
+        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, &tags);
+        vu.observe(builtin::ITERATIONS, 1.0, &tags);
         Over::Complete
     }
 

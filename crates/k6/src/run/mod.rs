@@ -47,6 +47,8 @@ pub struct Asked {
     pub full_summary: bool,
     /// Whether nobody wants a summary: `handleSummary` is not called.
     pub no_summary: bool,
+    /// Whether scripts go without `global` (`--compatibility-mode base`).
+    pub without_global: bool,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }
@@ -93,6 +95,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(nothing.options),
         environment: asked.environment.clone(),
         limits: LIMITS,
+        without_global: asked.without_global,
         pace: Pace::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
@@ -129,6 +132,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(options),
         environment: asked.environment.clone(),
         limits,
+        without_global: asked.without_global,
         pace: Pace::default(),
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })

@@ -41,6 +41,8 @@ pub(crate) struct Vu {
     pub(crate) iterations: Cell<u64>,
     /// What its modules keep of it.
     pub(crate) kept: crate::modules::Kept,
+    /// Those of the scenario it iterates in.
+    scenario_tags: RefCell<Option<Tags>>,
     stop: RefCell<Stop>,
     is_interrupted: Cell<bool>,
     /// Since when it has not waited.
@@ -65,6 +67,7 @@ impl Vu {
             events: Events::default(),
             iterations: Cell::new(0),
             kept,
+            scenario_tags: RefCell::default(),
             stop: RefCell::new(stop),
             is_interrupted: Cell::new(false),
             busy_since: Cell::new(At(0)),
@@ -123,11 +126,21 @@ impl Vu {
         self.stop.replace(stop);
     }
 
-    /// An iteration is about to begin, whose samples carry these tags.
+    /// An iteration of the scenario whose samples carry these tags is about to begin. Tags the script has set stay until the
+    /// user is given to another scenario.
     pub(crate) fn begin_iteration(&self, tags: &Tags) {
-        self.kept.tags.replace(tags.clone());
+        let is_new = !self.scenario_tags.borrow().as_ref().is_some_and(|of| of.is(tags));
+        if is_new {
+            self.scenario_tags.replace(Some(tags.clone()));
+            self.kept.tags.replace(tags.clone());
+        }
         self.kept.group.borrow_mut().clear();
         self.iterations.set(self.iterations.get() + 1);
+    }
+
+    /// The iteration it is at, or was at last, from 0.
+    pub(crate) fn iteration(&self) -> u64 {
+        self.iterations.get().saturating_sub(1)
     }
 
     /// Whether what it began was cut off.

@@ -179,6 +179,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         no_thresholds: given.has("no-thresholds"),
         full_summary: given.one("summary-mode").as_deref() == Some("full"),
         no_summary: given.one("summary-mode").as_deref() == Some("disabled") || given.has("no-summary"),
+        without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }
