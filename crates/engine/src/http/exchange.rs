@@ -103,6 +103,7 @@ impl Http1 {
         self.is_reusable = reader.is_reusable() && is_flushed && lost.is_none() && !request.asks_to_close();
         Ok(Response {
             status: reader.status,
+            reason: reader.reason,
             headers: reader.headers,
             body: Bytes::from(reader.body),
             body_bytes: reader.body_bytes,

@@ -14,7 +14,7 @@ use hyper::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
 use sonagi_wire::http1::{Headers, Keep};
 
-use super::Response;
+use super::{Response, reason};
 use super::encode::{self, Encoded};
 use super::exchange::{Around, Broken, closed_early};
 use super::tap::{Tap, Wire};
@@ -92,6 +92,7 @@ impl Http2 {
         let (head, collected, first_byte) = result.map_err(|error| broken(&error, &self.wire, answered))?;
         Ok(Response {
             status: head.status.as_u16(),
+            reason: reason(head.status.as_u16()).into(),
             headers: head
                 .headers
                 .iter()

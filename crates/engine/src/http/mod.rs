@@ -87,6 +87,8 @@ pub struct Written {
 pub struct Response {
     /// The status code.
     pub status: u16,
+    /// The words that came with it, if headers were to be kept; over HTTP/2 those that go with it.
+    pub reason: Box<str>,
     /// The headers, as far as they were to be kept.
     pub headers: Headers,
     /// The body, as far as it was to be kept.

@@ -94,7 +94,7 @@ const INSTANCE: &[(&str, Make)] = &[
 const USER: &[(&str, Make)] = &[
     ("idInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
     ("idInTest", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
-    ("iterationInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.iterations.get() as f64)),
+    ("iterationInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.iteration() as f64)),
     ("iterationInScenario", |ctx, vu| {
         of_user(ctx, vu, |vu| vu.kept.execution.iteration.borrow().as_ref().map_or(0.0, |it| it.of_vu as f64))
     }),

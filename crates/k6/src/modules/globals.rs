@@ -57,6 +57,9 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
         on_demand(&globals, "TextEncoder", text::encoder)?;
         on_demand(&globals, "TextDecoder", text::decoder)?;
     }
+    if !vu.shard.common.without_global {
+        globals.prop("global", Property::from(globals.clone()).writable().enumerable().configurable())?;
+    }
     globals.set("__VU", vu.number as f64)?;
     environment(ctx, &[])?;
     globals.set("console", console(ctx)?)?;
@@ -157,7 +160,7 @@ struct Callback {
 
 fn set_timeout<'js>(
     ctx: Ctx<'js>,
-    function: Value<'js>,
+    function: Opt<Value<'js>>,
     delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
 ) -> rquickjs::Result<u32> {
@@ -166,7 +169,7 @@ fn set_timeout<'js>(
 
 fn set_interval<'js>(
     ctx: Ctx<'js>,
-    function: Value<'js>,
+    function: Opt<Value<'js>>,
     delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
 ) -> rquickjs::Result<u32> {
@@ -176,15 +179,17 @@ fn set_interval<'js>(
 fn start<'js>(
     ctx: &Ctx<'js>,
     name: &str,
-    function: Value<'js>,
+    function: Opt<Value<'js>>,
     delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
     repeats: bool,
 ) -> rquickjs::Result<u32> {
     let vu = Vu::of(ctx);
-    let function = function
-        .into_function()
-        .ok_or_else(|| Exception::throw_type(ctx, &format!("{name}'s callback must be a function")))?;
+    let Some(function) = function.0.filter(|given| !given.is_undefined() && !given.is_null()) else {
+        return Err(go_error(ctx, &format!("{name}'s callback isn't a callable function")));
+    };
+    let wrong = || Exception::throw_type(ctx, &format!("{name}'s callback must be a function"));
+    let function = function.into_function().ok_or_else(wrong)?;
     let ms = delay.0.map_or(0.0, |delay| delay.0);
     let ns = if ms > 0.0 { (ms.min(LONGEST_MS) * 1e6) as i64 } else { 0 };
     let timers = &vu.kept.timers;

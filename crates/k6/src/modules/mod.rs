@@ -14,6 +14,7 @@ pub(crate) mod http;
 mod inspect;
 mod k6;
 mod loaded;
+mod meta;
 mod metrics;
 mod own;
 mod secrets;
@@ -44,6 +45,7 @@ use loaded::Loaded;
 pub(crate) use socket::Mails;
 
 pub(crate) use globals::{environment, globals};
+pub(crate) use meta::give_meta;
 
 /// A module of ours.
 pub(crate) struct Builtin {

@@ -50,6 +50,8 @@ pub struct Asked {
     pub no_summary: bool,
     /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
     pub terminal: [bool; 3],
+    /// Whether scripts go without `global` (`--compatibility-mode base`).
+    pub without_global: bool,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }
@@ -95,6 +97,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(nothing.options),
         environment: asked.environment.clone(),
         limits: LIMITS,
+        without_global: asked.without_global,
         pace: Pace::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
@@ -131,6 +134,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(options),
         environment: asked.environment.clone(),
         limits,
+        without_global: asked.without_global,
         pace: Pace::default(),
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })

@@ -20,13 +20,15 @@ use crate::modules::data::Shared;
 pub(crate) struct Unit {
     pub(crate) bytecode: Vec<u8>,
     pub(crate) format: Format,
+    /// It asks `import.meta` something.
+    pub(crate) asks_meta: bool,
     /// The module that stands for it where it is imported and no module itself; made by who imports it first.
     pub(crate) stand_in: OnceLock<Vec<u8>>,
 }
 
 impl Unit {
-    fn new(bytecode: Vec<u8>, format: Format) -> Arc<Unit> {
-        Arc::new(Unit { bytecode, format, stand_in: OnceLock::new() })
+    fn new(bytecode: Vec<u8>, format: Format, asks_meta: bool) -> Arc<Unit> {
+        Arc::new(Unit { bytecode, format, asks_meta, stand_in: OnceLock::new() })
     }
 }
 
@@ -158,7 +160,7 @@ impl Bundle {
         if let Some(unit) = self.read().units.get(Path::new(name)) {
             return Ok(Arc::clone(unit));
         }
-        let unit = Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs);
+        let unit = Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs, false);
         self.reach(Intrinsics::named(source, false));
         self.write().units.insert(PathBuf::from(name), Arc::clone(&unit));
         Ok(unit)
@@ -169,7 +171,7 @@ impl Bundle {
         let name = path.display().to_string();
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
         if path.extension().is_some_and(|extension| extension == "json") {
-            return Ok((Unit::new(source.as_bytes().to_vec(), Format::Json), None));
+            return Ok((Unit::new(source.as_bytes().to_vec(), Format::Json, false), None));
         }
         let plain =
             sonagi_transpile::plain(path, source).map_err(|faults| thrown(ctx, &syntax(path, faults)))?;
@@ -180,7 +182,8 @@ impl Bundle {
             let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
             (raw::compiled_script(ctx, &name, &code)?, Format::CommonJs)
         };
-        Ok((Unit::new(bytecode, format), Some(plain)))
+        let asks_meta = format == Format::Module && plain.code.contains("import.meta");
+        Ok((Unit::new(bytecode, format, asks_meta), Some(plain)))
     }
 
     fn reach(&self, intrinsics: Intrinsics) {

@@ -114,7 +114,7 @@ impl Machine {
                 modules::environment(ctx, &more)?;
             }
             if self.vu.phase.get() == Phase::Iteration {
-                ctx.globals().set("__ITER", self.vu.iterations.get().saturating_sub(1) as f64)?;
+                ctx.globals().set("__ITER", self.vu.iteration() as f64)?;
             }
             let mut args = Args::new(ctx.clone(), 1);
             args.push_arg(self.value(ctx, given)?)?;
@@ -312,7 +312,13 @@ impl Loader for Files {
         let path = Path::new(name);
         let unit = Vu::of(ctx).shard.common.bundle.unit(ctx, path)?;
         match unit.format {
-            Format::Module => raw::load_module(ctx.clone(), &unit.bytecode),
+            Format::Module => {
+                let module = raw::load_module(ctx.clone(), &unit.bytecode)?;
+                if unit.asks_meta {
+                    modules::give_meta(&module.meta()?, path)?;
+                }
+                Ok(module)
+            }
             Format::CommonJs | Format::Json => {
                 if unit.stand_in.get().is_none() {
                     let code = stand_in(&common(ctx, path)?, name)?;

@@ -217,6 +217,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             std::io::stdout().is_terminal(),
             std::io::stderr().is_terminal(),
         ],
+        without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }

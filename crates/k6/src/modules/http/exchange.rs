@@ -19,6 +19,7 @@ use crate::shard::Level;
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
+    pub(super) reason: Box<str>,
     pub(super) url: String,
     pub(super) headers: Headers,
     pub(super) body: Bytes,
@@ -362,7 +363,7 @@ pub(super) fn version(secured: Secured) -> &'static str {
 }
 
 /// The codings that are unpacked.
-const CODINGS: [&str; 5] = ["gzip", "x-gzip", "deflate", "br", "identity"];
+const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
 
 /// The body unpacked. In a coding nobody knows it stays as it came.
 fn plain(call: &Call, response: &Response) -> Result<Bytes, Unanswered> {
@@ -395,6 +396,7 @@ fn answered(
     let has_none = matches!(response.status, 100..=199 | 204 | 304);
     Answer {
         status: response.status,
+        reason: response.reason,
         url: if hop.url == call.url && call.auth == Some(Auth::Basic) { call.given.clone() } else { hop.url },
         headers: response.headers,
         body,
