@@ -48,6 +48,8 @@ pub struct Common {
     pub hard_end: At,
     /// How many iterations it has, if its executor counts them.
     total: Option<u64>,
+    /// What is not done in the regular time is given up, and the scenario is as done as it will be.
+    is_timed: bool,
     /// Iterations given a number.
     pub(super) numbered: AtomicU64,
     /// Iterations of the shared ones that were asked for; may exceed the total.
@@ -122,6 +124,7 @@ impl Common {
             regular_end: start.plus(course.regular_end),
             hard_end: start.plus(course.hard_end),
             total,
+            is_timed: !matches!(scenario.executor, Executor::SharedIterations { .. }),
             numbered: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             complete: AtomicU64::new(0),
@@ -184,6 +187,7 @@ impl Common {
     pub fn progress(&self, now: At) -> f64 {
         let spent = now.since(self.start).max(0) as f64;
         let part = match self.total {
+            Some(_) if self.is_timed && now >= self.regular_end => 1.0,
             Some(total) => (self.complete() + self.interrupted()) as f64 / total.max(1) as f64,
             None => spent / self.regular_end.since(self.start).max(1) as f64,
         };

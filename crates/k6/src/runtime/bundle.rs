@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::intrinsics::Intrinsics;
 use super::raw;
 use crate::jslib;
+use crate::modules;
 use crate::modules::data::Shared;
 
 /// A file as users load it.
@@ -19,13 +20,15 @@ use crate::modules::data::Shared;
 pub(crate) struct Unit {
     pub(crate) bytecode: Vec<u8>,
     pub(crate) format: Format,
+    /// It asks `import.meta` something.
+    pub(crate) asks_meta: bool,
     /// The module that stands for it where it is imported and no module itself; made by who imports it first.
     pub(crate) stand_in: OnceLock<Vec<u8>>,
 }
 
 impl Unit {
-    fn new(bytecode: Vec<u8>, format: Format) -> Arc<Unit> {
-        Arc::new(Unit { bytecode, format, stand_in: OnceLock::new() })
+    fn new(bytecode: Vec<u8>, format: Format, asks_meta: bool) -> Arc<Unit> {
+        Arc::new(Unit { bytecode, format, asks_meta, stand_in: OnceLock::new() })
     }
 }
 
@@ -93,6 +96,11 @@ impl Bundle {
         self.write().is_closed = true;
     }
 
+    /// Whether the first user has read all there is.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.read().is_closed
+    }
+
     /// What the files read so far may reach; all, until the first user has read them.
     pub(crate) fn intrinsics(&self) -> Intrinsics {
         let files = self.read();
@@ -152,7 +160,7 @@ impl Bundle {
         if let Some(unit) = self.read().units.get(Path::new(name)) {
             return Ok(Arc::clone(unit));
         }
-        let unit = Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs);
+        let unit = Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs, false);
         self.reach(Intrinsics::named(source, false));
         self.write().units.insert(PathBuf::from(name), Arc::clone(&unit));
         Ok(unit)
@@ -163,7 +171,7 @@ impl Bundle {
         let name = path.display().to_string();
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
         if path.extension().is_some_and(|extension| extension == "json") {
-            return Ok((Unit::new(source.as_bytes().to_vec(), Format::Json), None));
+            return Ok((Unit::new(source.as_bytes().to_vec(), Format::Json, false), None));
         }
         let plain =
             sonagi_transpile::plain(path, source).map_err(|faults| thrown(ctx, &syntax(path, faults)))?;
@@ -174,7 +182,8 @@ impl Bundle {
             let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
             (raw::compiled_script(ctx, &name, &code)?, Format::CommonJs)
         };
-        Ok((Unit::new(bytecode, format), Some(plain)))
+        let asks_meta = format == Format::Module && plain.code.contains("import.meta");
+        Ok((Unit::new(bytecode, format, asks_meta), Some(plain)))
     }
 
     fn reach(&self, intrinsics: Intrinsics) {
@@ -190,10 +199,10 @@ fn syntax(path: &Path, faults: Vec<Fault>) -> Unusable {
 }
 
 fn thrown(ctx: &Ctx<'_>, why: &Unusable) -> rquickjs::Error {
-    match why {
-        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, &why.to_string()),
-        _ => rquickjs::Exception::throw_message(ctx, &format!("GoError: {why}")),
-    }
+    modules::unloaded(ctx, &why.to_string(), |ctx, text| match why {
+        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, text),
+        _ => modules::go_error(ctx, text),
+    })
 }
 
 /// A path or `file://` URL that `specifier` names, seen from the file `base`.

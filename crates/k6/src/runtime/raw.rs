@@ -90,9 +90,8 @@ pub(super) fn add_intrinsics(context: &rquickjs::Context, wanted: Intrinsics) {
         intrinsic::Date::add_intrinsic(context);
         intrinsic::Json::add_intrinsic(context);
         intrinsic::Promise::add_intrinsic(context);
-        if wanted.eval {
-            intrinsic::Eval::add_intrinsic(context);
-        }
+        // It takes no memory, and what is made on demand is compiled on demand.
+        intrinsic::Eval::add_intrinsic(context);
         if wanted.regexp {
             intrinsic::RegExpCompiler::add_intrinsic(context);
             intrinsic::RegExp::add_intrinsic(context);
