@@ -1,6 +1,7 @@
 //! HTTP/2, which stays with hyper. A connection is shared by its requests, so each has a local task.
 
 use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 
@@ -29,12 +30,13 @@ pub(super) struct Http2 {
     /// How long it took to open, where that is wanted.
     pub(super) opening: Option<Opening>,
     pub(super) secured: Option<Secured>,
+    pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http2 {
     /// Opens HTTP/2 on a fresh socket, with a task on the current thread that lives as long as the connection.
     pub(super) async fn open(socket: Socket, opening: Option<Opening>) -> Result<Http2, Failed> {
-        let secured = socket.secured();
+        let (secured, peer) = (socket.secured(), socket.peer());
         let (tap, wire) = Tap::new(socket);
         let (sender, connection) = http2::Builder::new(LocalExecutor)
             .handshake(TokioIo::new(tap))
@@ -44,7 +46,7 @@ impl Http2 {
             // Its failure reaches each request that was under way.
             let _ = connection.await;
         });
-        Ok(Http2 { sender, wire, counted: Rc::default(), opening, secured })
+        Ok(Http2 { sender, wire, counted: Rc::default(), opening, secured, peer })
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -28,6 +28,7 @@ pub(crate) use redirect::{follow, location};
 pub use sonagi_wire::http1::{Headers, Keep};
 
 use std::cell::Cell;
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -140,6 +141,8 @@ pub struct Spoken {
     pub http2: bool,
     /// Over TLS.
     pub secured: Option<Secured>,
+    /// From where.
+    pub peer: Option<SocketAddr>,
 }
 
 /// A request's turn in the pool.
@@ -176,8 +179,12 @@ impl Kept {
 
     fn spoken(&self) -> Spoken {
         match self {
-            Kept::Http1(connection) => Spoken { http2: false, secured: connection.secured() },
-            Kept::Http2(connection) => Spoken { http2: true, secured: connection.secured },
+            Kept::Http1(connection) => {
+                Spoken { http2: false, secured: connection.secured(), peer: connection.peer }
+            }
+            Kept::Http2(connection) => {
+                Spoken { http2: true, secured: connection.secured, peer: connection.peer }
+            }
         }
     }
 }

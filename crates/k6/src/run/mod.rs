@@ -6,6 +6,7 @@
 
 mod alone;
 mod bars;
+mod closing;
 mod ending;
 mod home;
 mod reach;
@@ -49,6 +50,8 @@ pub struct Asked {
     pub no_summary: bool,
     /// Whether scripts go without `global` (`--compatibility-mode base`).
     pub without_global: bool,
+    /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
+    pub terminal: [bool; 3],
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }
@@ -87,8 +90,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
-    let nothing =
-        consolidate(asked.tiers.clone()).map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
     let first = Arc::new(Common {
         bundle: Arc::clone(&bundle),
         registry: Arc::clone(&registry),
@@ -101,7 +103,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
     if let Some(Err(thrown)) = read.next() {
-        return Err(Ended::of_script(thrown, on));
+        return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }
     let (options, functions) = (json(read.next()), json(read.next()));
     bundle.close();
@@ -110,7 +112,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         _ => Map::new(),
     };
     let consolidated = consolidate(Tiers { script, ..asked.tiers.clone() });
-    let consolidated = consolidated.map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let consolidated = consolidated.map_err(|problems| Ended::of_problems(&problems))?;
     for notice in consolidated.notices {
         on(Told::Line(&Line::new(Level::Warn, notice)));
     }

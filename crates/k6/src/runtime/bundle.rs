@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::intrinsics::Intrinsics;
 use super::raw;
 use crate::jslib;
+use crate::modules;
 use crate::modules::data::Shared;
 
 /// A file as users load it.
@@ -93,6 +94,11 @@ impl Bundle {
     /// Nothing joins it any more.
     pub(crate) fn close(&self) {
         self.write().is_closed = true;
+    }
+
+    /// Whether the first user has read all there is.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.read().is_closed
     }
 
     /// What the files read so far may reach; all, until the first user has read them.
@@ -193,10 +199,10 @@ fn syntax(path: &Path, faults: Vec<Fault>) -> Unusable {
 }
 
 fn thrown(ctx: &Ctx<'_>, why: &Unusable) -> rquickjs::Error {
-    match why {
-        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, &why.to_string()),
-        _ => rquickjs::Exception::throw_message(ctx, &format!("GoError: {why}")),
-    }
+    modules::unloaded(ctx, &why.to_string(), |ctx, text| match why {
+        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, text),
+        _ => modules::go_error(ctx, text),
+    })
 }
 
 /// A path or `file://` URL that `specifier` names, seen from the file `base`.

@@ -11,9 +11,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::bundle::{Format, located};
-use super::raw;
 use super::thrown::Thrown;
 use super::vu::{Phase, Vu};
+use super::{raw, returned};
 use crate::{jslib, modules};
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
@@ -110,6 +110,9 @@ impl Machine {
     pub(crate) fn call(&self, name: &str, given: &Given) -> Result<Option<String>, Thrown> {
         let outcome = self.attempt(|ctx| {
             let function: Function<'_> = self.exported(ctx)?.get(name)?;
+            if let Some(more) = self.vu.kept.environment.take() {
+                modules::environment(ctx, &more)?;
+            }
             if self.vu.phase.get() == Phase::Iteration {
                 ctx.globals().set("__ITER", self.vu.iteration() as f64)?;
             }
@@ -117,16 +120,18 @@ impl Machine {
             args.push_arg(self.value(ctx, given)?)?;
             let returned: Value<'_> = function.call_arg(args)?;
             let returned = self.settle(ctx, Some(returned))?;
-            match returned {
-                None => Ok(None),
-                Some(value) if self.vu.phase.get().returns() => {
-                    ctx.json_stringify(value)?.map(|text| text.to_string()).transpose()
+            match (returned, self.vu.phase.get()) {
+                (Some(value), Phase::Setup) if !value.is_undefined() => {
+                    Ok(returned::data(ctx, &value)?.map(Some))
                 }
-                Some(_) => Ok(None),
+                (Some(value), Phase::Summary) => Ok(Ok(Some(returned::files(ctx, &value)?))),
+                _ => Ok(Ok(None)),
             }
         });
         self.context.with(|ctx| modules::end_iteration(&ctx, &self.vu));
-        outcome
+        let returned = outcome?
+            .map_err(|why| Thrown::Unusable(format!("error marshaling setup() data to JSON: {why}")))?;
+        Ok(returned.map(|json| json.to_string()))
     }
 
     fn value<'js>(&self, ctx: &Ctx<'js>, given: &Given) -> rquickjs::Result<Value<'js>> {
