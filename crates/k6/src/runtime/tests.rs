@@ -347,3 +347,14 @@ fn a_request_can_be_awaited() {
         &["200 200"],
     );
 }
+
+#[test]
+fn an_error_of_typescript_is_where_the_file_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "interface Thing {\n  size: number;\n}\n\nexport function broken(thing: Thing): never {\n  \
+                  throw new Error(`odd ${thing.size}`);\n}\n";
+    std::fs::write(folder.path().join("thing.ts"), source).unwrap();
+    let script = "import { broken } from './thing.ts';\nexport default () => broken({ size: 1 });";
+    let Err(Thrown::Error(text)) = run_as(folder.path(), script, How::default()).outcome else { panic!() };
+    assert!(text.contains("/thing.ts:6:") && text.contains("/script.js:2:"), "{text}");
+}

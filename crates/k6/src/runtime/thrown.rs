@@ -38,7 +38,7 @@ impl Thrown {
     /// What an error of the interpreter says; takes the exception that is pending.
     pub(super) fn of(ctx: &Ctx<'_>, vu: &Rc<Vu>, error: &rquickjs::Error) -> Thrown {
         let text = match error {
-            rquickjs::Error::Exception => described(&ctx.catch()),
+            rquickjs::Error::Exception => vu.shard.common.bundle.placed(described(&ctx.catch())),
             error => error.to_string(),
         };
         if let Some(why) = vu.kept.aborted.borrow_mut().take() {
