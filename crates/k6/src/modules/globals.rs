@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{crypto, go_error, inspect, require_from, text};
+use super::{crypto, go_error, inspect, k6, require_from, text};
 use crate::runtime::{Phase, Vu, located};
 use crate::shard::{Level, Shard};
 
@@ -56,6 +56,9 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     if wanted.text {
         on_demand(&globals, "TextEncoder", text::encoder)?;
         on_demand(&globals, "TextDecoder", text::decoder)?;
+    }
+    if wanted.random {
+        k6::set_random(ctx, fastrand::Rng::new())?;
     }
     if !vu.shard.common.without_global {
         globals.prop("global", Property::from(globals.clone()).writable().enumerable().configurable())?;

@@ -147,7 +147,11 @@ pub(super) fn pause(ctx: &Ctx<'_>, vu: &Rc<Vu>, until: At) -> rquickjs::Result<(
 
 /// From here on `Math.random` gives the numbers that follow from the seed, the same ones in every run.
 fn random_seed(ctx: Ctx<'_>, seed: Coerced<f64>) -> rquickjs::Result<()> {
-    let mut numbers = fastrand::Rng::with_seed(seed.0 as i64 as u64);
+    set_random(&ctx, fastrand::Rng::with_seed(seed.0 as i64 as u64))
+}
+
+/// Where `Math.random` takes its numbers from.
+pub(super) fn set_random(ctx: &Ctx<'_>, mut numbers: fastrand::Rng) -> rquickjs::Result<()> {
     let random = Function::new(ctx.clone(), rquickjs::function::MutFn::new(move || numbers.f64()))?;
     ctx.globals().get::<_, Object<'_>>("Math")?.set("random", random)
 }

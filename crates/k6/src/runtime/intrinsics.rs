@@ -19,6 +19,8 @@ pub(crate) struct Intrinsics {
     pub(crate) crypto: bool,
     /// `TextEncoder` and `TextDecoder`.
     pub(crate) text: bool,
+    /// `Math.random` of its own: the interpreter's begins with the microsecond, which users share.
+    pub(crate) random: bool,
     /// Something lists the members of objects: those of a response are its own then, not its class's.
     pub(crate) own_members: bool,
 }
@@ -89,6 +91,7 @@ impl Intrinsics {
         performance: true,
         crypto: true,
         text: true,
+        random: true,
         own_members: true,
     };
 
@@ -118,6 +121,7 @@ impl Intrinsics {
             reached.weak_ref |= matches!(word, "WeakRef" | "FinalizationRegistry");
             reached.crypto |= matches!(word, "crypto" | "webcrypto");
             reached.text |= matches!(word, "TextEncoder" | "TextDecoder");
+            reached.random |= word == "random";
             reached.performance |= word == "performance";
         }
         reached.typed_arrays |= opens && as_bytes;
@@ -137,6 +141,7 @@ impl Intrinsics {
             performance: self.performance | other.performance,
             crypto: self.crypto | other.crypto,
             text: self.text | other.text,
+            random: self.random | other.random,
             own_members: self.own_members | other.own_members,
         }
     }

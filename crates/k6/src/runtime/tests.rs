@@ -358,3 +358,13 @@ fn an_error_of_typescript_is_where_the_file_has_it() {
     let Err(Thrown::Error(text)) = run_as(folder.path(), script, How::default()).outcome else { panic!() };
     assert!(text.contains("/thing.ts:6:") && text.contains("/script.js:2:"), "{text}");
 }
+
+#[test]
+fn what_is_random_is_each_users_own() {
+    let drawn = |seed| {
+        fastrand::seed(seed);
+        run_later("export default () => console.log(Math.random());").lines
+    };
+    assert_eq!(drawn(1), drawn(1), "drawn of the thread's numbers, not of the clock");
+    assert_ne!(drawn(1), drawn(2));
+}
