@@ -302,7 +302,7 @@ fn what_goes_wrong_is_said_where_it_is_waited_for() {
          wrong(() => message.json());
          client.send('/error'); wrong(() => auto.read()); wrong(() => auto.read()); wrong(() => client.send('/a', '', 'x'));
          const other = stomp.connect({ addr: 'a:1', protocol: 'ws', path: '/stomp' });
-         other.subscribe('/a', { listener: () => log('never'), error: (why) => log('told', why.error) });
+         const last = other.subscribe('/a', { listener: () => log('never'), error: (why) => { log('told', why.error); wrong(() => last.continue()); } });
          other.send('/gone', '', 'x');",
         &[
             "GoError stomp.connect needs an address",
@@ -321,6 +321,7 @@ fn what_goes_wrong_is_said_where_it_is_waited_for() {
             "GoError no such place",
             "GoError connection already closed",
             "told connection closed unexpectedly: the peer ended the connection without a close frame",
+            "GoError connection closed unexpectedly: the peer ended the connection without a close frame",
         ],
     );
 }
