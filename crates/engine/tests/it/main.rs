@@ -14,5 +14,6 @@ mod link_socketio_2;
 mod link_sockjs;
 mod link_sse;
 mod link_stomp;
+mod link_stream;
 mod net;
 mod net_servers;

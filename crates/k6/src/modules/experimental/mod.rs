@@ -33,10 +33,10 @@ pub(super) const CSV: Builtin = Builtin {
 };
 
 pub(super) const STREAMS: Builtin = Builtin {
-    names: &["k6/experimental/streams"],
+    names: &[STREAMS_NAME],
     exports: CLASSES,
     build: |ctx, object| {
-        let classes: Object<'_> = own(ctx, "k6/experimental/streams", include_str!("streams.js"))?.call(())?;
+        let classes: Object<'_> = own(ctx, STREAMS_NAME, STREAMS_SOURCE)?.call(())?;
         CLASSES.iter().try_for_each(|name| object.set(*name, classes.get::<_, Value<'_>>(*name)?))
     },
 };
@@ -48,6 +48,9 @@ const CLASSES: &[&str] = &[
     "WritableStreamDefaultWriter",
     "CountQueuingStrategy",
 ];
+/// What another module gives streams by, once its script asks for one.
+pub(super) const STREAMS_NAME: &str = "k6/experimental/streams";
+pub(super) const STREAMS_SOURCE: &str = include_str!("streams.js");
 const FS_NAME: &str = "k6/experimental/fs";
 const LIBRARY: &str = "__sonagiFiles";
 

@@ -116,8 +116,8 @@ fn route(given: &Given<'_, '_>, addr: &str) -> rquickjs::Result<(Route, String)>
             Ok((Route::Websocket(origin, path), url))
         }
         "tcp" | "tcp4" | "tcp6" => {
-            if addr.contains('/') || !addr.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok())
-            {
+            let has_port = addr.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok());
+            if addr.contains('/') || !has_port {
                 let rule = format!("addr must be HOST:PORT, got {addr:?}");
                 return Err(wrong(&format!("{rule}\nhint: a WebSocket has protocol: 'ws' and a path")));
             }

@@ -284,6 +284,10 @@ impl Session {
             return Err(go_error(ctx, "a stomp listener in the init context is not supported"));
         }
         let mut line = self.line.borrow_mut();
+        // Who asks again when it was told of the end would be told of it for ever.
+        if let Some(why) = &line.inbox.over {
+            return Err(go_error(ctx, why));
+        }
         let Some(own) = line.inbox.subscriptions.get_mut(id) else {
             return Err(go_error(ctx, "subscription is unsubscribed"));
         };

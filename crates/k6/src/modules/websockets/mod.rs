@@ -4,7 +4,8 @@ mod socket;
 
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Value};
 
-use super::own::own;
+use super::experimental::{STREAMS_NAME, STREAMS_SOURCE};
+use super::own::{own, prepared};
 use super::{Builtin, go_error};
 use crate::runtime::Vu;
 use crate::shard::Level;
@@ -25,7 +26,8 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     text.set("size", Function::new(ctx.clone(), |text: Coerced<String>| text.0.len())?)?;
     let open = Function::new(ctx.clone(), Socket::open)?;
     let (fail, warn) = (Function::new(ctx.clone(), fail)?, Function::new(ctx.clone(), warn)?);
-    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| super::built(&ctx, "k6/experimental/streams"))?;
+    prepared(ctx, STREAMS_NAME, STREAMS_SOURCE)?;
+    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| super::built(&ctx, STREAMS_NAME))?;
     let made: Object<'js> =
         own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text, streams))?;
     for name in MODULE.exports {
