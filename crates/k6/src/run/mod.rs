@@ -11,6 +11,8 @@ mod ending;
 mod home;
 mod reach;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod underway;
 
 use serde_json::{Map, Value};
