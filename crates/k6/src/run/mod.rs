@@ -28,7 +28,7 @@ use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
 use crate::shard::{Common, Level, Limits, Line, Pace};
 use alone::Alone;
-pub use ending::{End, Ended, Exit};
+pub use ending::{End, Ended, Exit, Files};
 pub use underway::{Progress, SIGNAL};
 
 /// What is to be run, and how.
