@@ -59,6 +59,7 @@ pub struct Common {
     dropped: AtomicU64,
     active: AtomicU64,
     held: AtomicU64,
+    most_held: AtomicU64,
     /// Shards that have not come to their end.
     pub(super) shares: AtomicUsize,
     pub(super) dispatch: Dispatch,
@@ -132,6 +133,7 @@ impl Common {
             dropped: AtomicU64::new(0),
             active: AtomicU64::new(0),
             held: AtomicU64::new(0),
+            most_held: AtomicU64::new(0),
             shares: AtomicUsize::new(plan.shards),
             dispatch: Dispatch {
                 unplanned: AtomicU64::new(course.most_vus.saturating_sub(course.turns.len() as u64)),
@@ -151,6 +153,11 @@ impl Common {
     /// Users the scenario holds.
     pub fn held_vus(&self) -> u64 {
         self.held.load(Relaxed)
+    }
+
+    /// The most it has held at a time.
+    pub fn most_held_vus(&self) -> u64 {
+        self.most_held.load(Relaxed)
     }
 
     /// Iterations that came to their end.
@@ -211,7 +218,8 @@ impl Common {
     }
 
     pub(super) fn hold(&self, vus: i64) {
-        self.held.fetch_add(vus as u64, Relaxed);
+        let held = self.held.fetch_add(vus as u64, Relaxed).wrapping_add(vus as u64);
+        self.most_held.fetch_max(held, Relaxed);
     }
 
     pub(super) fn activate(&self, vus: i64) {

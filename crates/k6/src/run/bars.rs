@@ -77,7 +77,7 @@ impl Bars<'_> {
                 let rate = course.arrivals.as_ref().map_or(0.0, |arrivals| arrivals.rate_before(begun));
                 let most = course.arrivals.as_ref().map_or(0.0, Arrivals::most_per_second);
                 let (digits, wide) = (max_vus.to_string().len(), format!("{most:.2}").len());
-                let held = common.held_vus().max(*pre_allocated_vus);
+                let held = common.most_held_vus().max(*pre_allocated_vus);
                 let active = common.active_vus();
                 format!("{active:0digits$}/{held:0digits$} VUs  {time}  {rate:0wide$.2} iters/s")
             }

@@ -50,10 +50,10 @@ pub struct Asked {
     pub full_summary: bool,
     /// Whether nobody wants a summary: `handleSummary` is not called.
     pub no_summary: bool,
-    /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
-    pub terminal: [bool; 3],
     /// Whether scripts go without `global` (`--compatibility-mode base`).
     pub without_global: bool,
+    /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
+    pub terminal: [bool; 3],
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }

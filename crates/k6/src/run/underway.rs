@@ -98,9 +98,12 @@ impl Collector<'_, '_> {
         let begun = self.test.since_epoch();
         if let Some(data) = self.setup() {
             let begun = self.test.since_epoch();
-            self.scenarios(goes, &inbox, data.as_deref());
+            let is_any_complete = self.scenarios(goes, &inbox, data.as_deref());
             let elapsed = self.test.since_epoch().saturating_sub(begun);
             self.teardown(data);
+            if !is_any_complete {
+                self.warn_of_nothing();
+            }
             self.close(&shared, elapsed)
         } else {
             let elapsed = self.test.since_epoch().saturating_sub(begun);
@@ -288,8 +291,13 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// All scenarios, to their ends.
-    fn scenarios(&mut self, goes: Vec<oneshot::Sender<Go>>, inbox: &Receiver<Report>, data: Option<&str>) {
+    /// All scenarios, to their ends; whether any iteration came to its.
+    fn scenarios(
+        &mut self,
+        goes: Vec<oneshot::Sender<Go>>,
+        inbox: &Receiver<Report>,
+        data: Option<&str>,
+    ) -> bool {
         let options = &self.test.common.options;
         // The same instant for all threads, and late enough for all of them to hear of it.
         let begun = self.test.since_epoch() + Duration::from_millis(2);
@@ -352,8 +360,12 @@ impl Collector<'_, '_> {
         if self.abort.asked() {
             self.was_aborted();
         }
-        let complete: u64 = commons.iter().map(|common| common.complete()).sum();
-        if complete == 0 && !self.abort.asked() {
+        commons.iter().any(|common| common.complete() > 0)
+    }
+
+    /// As far as nothing else went wrong.
+    fn warn_of_nothing(&mut self) {
+        if self.exit == Exit::Passed {
             let text = "No script iterations fully finished, consider making the test duration longer";
             self.say(Level::Warn, text.to_owned());
         }

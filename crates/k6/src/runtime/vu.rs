@@ -132,10 +132,16 @@ impl Vu {
         self.iterations.set(self.iterations.get() + 1);
     }
 
+    /// The iteration it is at, or was at last, from 0.
+    pub(crate) fn iteration(&self) -> u64 {
+        self.iterations.get().saturating_sub(1)
+    }
+
     /// Its number and its iteration's stand beside its samples from here on, if the test wants them there.
     pub(crate) fn number_samples(&self) {
         let tags = self.tags();
-        let numbers = [(SystemTag::Vu, self.number), (SystemTag::Iter, self.iteration())];
+        let numbers =
+            [(SystemTag::Vu, self.number), (SystemTag::Iter, self.iterations.get().saturating_sub(1))];
         let wanted = numbers.into_iter().filter(|(tag, _)| tags.wants(*tag));
         let wanted: Vec<_> =
             wanted.map(|(tag, number)| (tag.name().to_owned(), number.to_string())).collect();
@@ -146,11 +152,6 @@ impl Vu {
         all.0.retain(|(name, _)| wanted.iter().all(|(own, _)| own != name));
         all.0.extend(wanted);
         self.kept.tags.replace(tags.with_metadata(Some(Arc::new(all))));
-    }
-
-    /// The iteration it is at, or was at last, from 0.
-    pub(crate) fn iteration(&self) -> u64 {
-        self.iterations.get().saturating_sub(1)
     }
 
     /// Whether what it began was cut off.

@@ -212,12 +212,12 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         no_thresholds: given.has("no-thresholds"),
         full_summary: given.one("summary-mode").as_deref() == Some("full"),
         no_summary: given.one("summary-mode").as_deref() == Some("disabled") || given.has("no-summary"),
+        without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         terminal: [
             given.has("no-color") || NO_COLOR.get().is_some(),
             std::io::stdout().is_terminal(),
             std::io::stderr().is_terminal(),
         ],
-        without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }
