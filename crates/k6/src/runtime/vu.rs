@@ -135,7 +135,8 @@ impl Vu {
     /// Its number and its iteration's stand beside its samples from here on, if the test wants them there.
     pub(crate) fn number_samples(&self) {
         let tags = self.tags();
-        let numbers = [(SystemTag::Vu, self.number), (SystemTag::Iter, self.iteration())];
+        let numbers =
+            [(SystemTag::Vu, self.number), (SystemTag::Iter, self.iterations.get().saturating_sub(1))];
         let wanted = numbers.into_iter().filter(|(tag, _)| tags.wants(*tag));
         let wanted: Vec<_> =
             wanted.map(|(tag, number)| (tag.name().to_owned(), number.to_string())).collect();
