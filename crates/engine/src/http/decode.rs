@@ -83,7 +83,8 @@ mod tests {
         assert_eq!(unpack("deflate", &packed(DeflateEncoder::new(text.as_bytes(), level))), Ok(text));
         // The example of RFC 7932's reference tool: "hello".
         assert_eq!(unpack("br", &[0x0b, 0x02, 0x80, b'h', b'e', b'l', b'l', b'o', 0x03]), Ok("hello".into()));
-        let zstd = ruzstd::encoding::compress_to_vec(&b"hello"[..], ruzstd::encoding::CompressionLevel::Fastest);
+        let zstd =
+            ruzstd::encoding::compress_to_vec(&b"hello"[..], ruzstd::encoding::CompressionLevel::Fastest);
         assert_eq!(unpack("zstd", &zstd), Ok("hello".into()));
         assert_eq!(unpack("gzip", b""), Ok(String::new()));
         assert_eq!(decoded(&Headers::default(), &gzip).unwrap(), &gzip[..]);

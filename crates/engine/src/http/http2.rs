@@ -14,10 +14,10 @@ use hyper::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
 use sonagi_wire::http1::{Headers, Keep};
 
-use super::{Response, reason};
 use super::encode::{self, Encoded};
 use super::exchange::{Around, Broken, closed_early};
 use super::tap::{Tap, Wire};
+use super::{Response, reason};
 use crate::net::{Failed, Opening, Origin, Secured, Socket};
 
 /// A shared HTTP/2 connection; clones speak over the same socket.

@@ -78,7 +78,8 @@ fn members<'js>(value: &Value<'js>) -> rquickjs::Result<Vec<(String, Value<'js>)
 
 /// Whether it is a function that says `async`: what it returns is no answer yet.
 fn is_async(value: &Value<'_>) -> bool {
-    let tag = value.as_function().map(|function| function.get::<_, String>(PredefinedAtom::SymbolToStringTag));
+    let tag =
+        value.as_function().map(|function| function.get::<_, String>(PredefinedAtom::SymbolToStringTag));
     tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.starts_with("Async")))
 }
 

@@ -2,7 +2,7 @@
 
 use rquickjs::function::Opt;
 use rquickjs::{Coerced, Ctx, Function, Object};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::go_error;
 use crate::runtime::located;
@@ -15,7 +15,7 @@ pub(crate) fn give_meta(meta: &Object<'_>, file: &Path) -> rquickjs::Result<()> 
 }
 
 /// The address of what a specifier names, seen from a file.
-fn resolved(ctx: &Ctx<'_>, file: &PathBuf, specifier: Opt<Coerced<String>>) -> rquickjs::Result<String> {
+fn resolved(ctx: &Ctx<'_>, file: &Path, specifier: Opt<Coerced<String>>) -> rquickjs::Result<String> {
     let specifier = specifier.0.map_or_else(String::new, |it| it.0);
     if specifier.is_empty() {
         return Err(go_error(ctx, "import.meta.resolve() can't be used with an empty specifier"));

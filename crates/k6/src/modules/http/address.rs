@@ -43,7 +43,8 @@ impl Address {
     }
 
     fn parse(text: &str) -> Result<Address, Refused> {
-        let given = escaped(text).map_err(|why| Refused::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
+        let given =
+            escaped(text).map_err(|why| Refused::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
         let (url, credentials, clean) = without_credentials(&given);
         Ok(Address { clean, url, credentials, given, name: None })
     }
@@ -104,7 +105,11 @@ fn escaped(url: &str) -> Result<Cow<'_, str>, String> {
 fn scheme(url: &str) -> (&str, &str) {
     let end = url.find(|letter: char| !(letter.is_ascii_alphanumeric() || "+-.".contains(letter)));
     match end {
-        Some(end) if end > 0 && url[end..].starts_with(':') && url.starts_with(|it: char| it.is_ascii_alphabetic()) => {
+        Some(end)
+            if end > 0
+                && url[end..].starts_with(':')
+                && url.starts_with(|it: char| it.is_ascii_alphabetic()) =>
+        {
             url.split_at(end + 1)
         }
         _ => ("", url),
@@ -170,7 +175,9 @@ mod tests {
             assert_eq!(escaped(&format!("HTTP://a:1{path}")).unwrap(), format!("http://a:1{written}"));
             assert_eq!(escaped(&format!("http://a:1{path}")).unwrap(), format!("http://a:1{written}"));
         }
-        for (url, written) in [("http://", "http:"), ("http:", "http:"), ("no scheme", "no%20scheme"), ("", "")] {
+        for (url, written) in
+            [("http://", "http:"), ("http:", "http:"), ("no scheme", "no%20scheme"), ("", "")]
+        {
             assert_eq!(escaped(url).unwrap(), written);
         }
         assert_eq!(escaped("http://a/%zz").unwrap_err(), "invalid URL escape \"%zz\"");

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{GzEncoder, ZlibEncoder};
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Object, TypedArray, Value};
-use std::fmt::Write;
 use ruzstd::encoding::CompressionLevel;
+use std::fmt::Write;
 use std::io::Read;
 
 use super::errors::Refused;
@@ -214,7 +214,8 @@ pub(super) fn compressed(body: &[u8], codings: &str) -> Result<(Bytes, String), 
         let read = match name.as_str() {
             "gzip" => GzEncoder::new(&*from, Compression::default()).read_to_end(&mut out),
             "deflate" => ZlibEncoder::new(&*from, Compression::default()).read_to_end(&mut out),
-            "br" => brotli::CompressorReader::new(&*from, 4096, BROTLI_QUALITY, BROTLI_WINDOW).read_to_end(&mut out),
+            "br" => brotli::CompressorReader::new(&*from, 4096, BROTLI_QUALITY, BROTLI_WINDOW)
+                .read_to_end(&mut out),
             "zstd" => {
                 ruzstd::encoding::compress(&*from, &mut out, CompressionLevel::Fastest);
                 Ok(out.len())

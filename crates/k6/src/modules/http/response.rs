@@ -11,8 +11,8 @@ use super::call::{ResponseType, canonical};
 use super::exchange::{Answer, version};
 use super::set_cookies;
 use crate::modules::go_error;
-use crate::modules::own::own;
 use crate::modules::html::{of_response, select};
+use crate::modules::own::own;
 use crate::modules::tags::about;
 use crate::runtime::{Opaque, Vu, opaque_in, opaque_on};
 
