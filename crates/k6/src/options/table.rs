@@ -7,6 +7,7 @@ use super::scenario::{Scenario, shortcut_stages};
 use super::{Dns, DnsPolicy, DnsSelect, HttpDebug, MetricThresholds, Options, Sonagi, Threshold, TlsAuth};
 use super::{network, pairs, span};
 use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// One option.
@@ -118,8 +119,9 @@ fn outputs(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
 fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     const MEMBERS: [(&str, Check); 4] = [
         ("keepConnections", read::truth),
-        ("stackSize", bytes),
-        ("memoryLimit", bytes),
+        // Below, a script's first calls would overflow it; above, it is a mistake.
+        ("stackSize", |value, reading| bytes(value, 128 << 10..=1 << 30, reading)),
+        ("memoryLimit", |value, reading| bytes(value, 1 << 20..=1 << 40, reading)),
         ("busyLimit", read::time),
     ];
     let Some(given) = value.as_object() else { return reading.wrong("an object", value) };
@@ -140,8 +142,8 @@ fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     Some(Value::Object(checked))
 }
 
-/// A number of bytes, or a text as `256KiB`.
-fn bytes(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
+/// A number of bytes within `bounds`, or a text as `256KiB`.
+fn bytes(value: &Value, bounds: RangeInclusive<u64>, reading: &mut Reading<'_>) -> Option<Value> {
     let units = [("KiB", 1u64 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
     let number = match value {
         Value::Number(number) => number.as_u64(),
@@ -151,8 +153,9 @@ fn bytes(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
         }),
         _ => None,
     };
-    match number.filter(|number| *number > 0) {
-        Some(number) => Some(number.into()),
+    match number {
+        Some(number) if bounds.contains(&number) => Some(number.into()),
+        Some(_) => reading.wrong(&format!("from {} to {} bytes", bounds.start(), bounds.end()), value),
         None => reading.wrong("a number of bytes, or a text as \"256KiB\"", value),
     }
 }

@@ -111,6 +111,17 @@ impl Home {
     pub(super) fn house(&self, resident: Resident) {
         self.idle.borrow_mut().push_back(resident);
     }
+
+    /// The scenarios are over: connections that outlived their iterations end. The users stay, to the end of the process: taking
+    /// ten thousand interpreters down takes a second in which nothing is won.
+    pub(super) fn part(&self) {
+        for Resident { user, last, .. } in &*self.idle.borrow() {
+            if let (Some(last), true) = (last, user.vu.events.has_sources()) {
+                user.vu.events.forget(&user.vu);
+                user.vu.observe_traffic(&self.tags[*last]);
+            }
+        }
+    }
 }
 
 /// What all shards count together, as scripts see it.

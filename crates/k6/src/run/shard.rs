@@ -101,6 +101,7 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
     home.begin(&go.scenarios, plan.planned_vus, go.data.as_ref(), started_ms);
     let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), reports.clone()));
     scenarios(&home, &plan, index, go.scenarios).await;
+    home.part();
     ticker.abort();
     shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
     let rest = shard.sampler.borrow_mut().take();

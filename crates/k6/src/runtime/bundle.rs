@@ -163,7 +163,8 @@ impl Bundle {
         if let Some(unit) = self.read().units.get(Path::new(name)) {
             return Ok(Arc::clone(unit));
         }
-        let unit = Arc::new(Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs, false));
+        let bytecode = with_room(|| raw::compiled_script(name, source)).map_err(|why| refused(ctx, &why))?;
+        let unit = Arc::new(Unit::new(bytecode, Format::CommonJs, false));
         self.reach(Intrinsics::named(source, false));
         self.write().units.insert(PathBuf::from(name), Arc::clone(&unit));
         Ok(unit)
@@ -177,15 +178,24 @@ impl Bundle {
             let json = Unit::new(source.as_bytes().to_vec(), Format::Json, false);
             return Ok((Arc::new(json), None));
         }
-        let mut plain =
-            sonagi_transpile::plain(path, source).map_err(|faults| thrown(ctx, &syntax(path, faults)))?;
-        let (bytecode, format) = if plain.is_module {
-            (raw::compiled_module(ctx, &name, &plain.code)?, Format::Module)
-        } else {
-            // On one line with the code's first, so that lines stay as they are.
-            let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
-            (raw::compiled_script(ctx, &name, &code)?, Format::CommonJs)
-        };
+        let (plain, bytecode) = with_room(|| {
+            let plain = match sonagi_transpile::plain(path, source) {
+                Ok(plain) => plain,
+                Err(faults) => return Ok(Err(syntax(path, faults))),
+            };
+            let bytecode = if plain.is_module {
+                raw::compiled_module(&name, &plain.code)
+            } else {
+                // On one line with the code's first, so that lines stay as they are.
+                let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
+                raw::compiled_script(&name, &code)
+            };
+            bytecode.map(|bytecode| Ok((plain, bytecode)))
+        })
+        .map_err(|why| refused(ctx, &why))?
+        .map_err(|why| thrown(ctx, &why))?;
+        let format = if plain.is_module { Format::Module } else { Format::CommonJs };
+        let mut plain = plain;
         let asks_meta = format == Format::Module && plain.code.contains("import.meta");
         let places = std::mem::take(&mut plain.places);
         Ok((Arc::new(Unit { places, ..Unit::new(bytecode, format, asks_meta) }), Some(plain)))
@@ -217,6 +227,23 @@ impl Files {
         let (line, column) = places.of(line.parse().ok()?, column.parse().ok()?);
         Some(format!("{rest}:{line}:{column}{}", if frame.ends_with(')') { ")" } else { "" }))
     }
+}
+
+/// Room for parsing and compiling, which recurse as deeply as a source nests. Untouched pages cost nothing.
+const ROOM: usize = 256 << 20;
+
+/// Does it on a stack of its own: a user's is small, and half of it may be in use.
+pub(super) fn with_room<T: Send>(what: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(ROOM).spawn_scoped(scope, what);
+        let thread = thread.map_err(|why| format!("no thread to compile in: {why}"))?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// A source that the interpreter does not take.
+pub(super) fn refused(ctx: &Ctx<'_>, why: &str) -> rquickjs::Error {
+    rquickjs::Exception::throw_syntax(ctx, why)
 }
 
 fn syntax(path: &Path, faults: Vec<Fault>) -> Unusable {

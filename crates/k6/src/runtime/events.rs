@@ -3,19 +3,31 @@
 //! Jobs run one after the other on the user's fiber, between two of them the promises' reactions. A thing that may still bring
 //! a job *holds* the iteration: it is over when its function has returned, its promise is settled and nothing holds it.
 
-use rquickjs::Ctx;
+use rquickjs::{Ctx, Function, Persistent, Value};
 use sonagi_engine::clock::Sleep;
 use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
+use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use tokio::task::AbortHandle;
 
 use super::vu::Vu;
 
 /// Something to be done in the script; an error is the iteration's.
 pub(crate) type Job = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<()>>;
+
+/// Makes what a promise becomes; an exception is what it is rejected with.
+pub(crate) type Outcome = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<Value<'js>>>;
+
+/// An [`Outcome`] of what makes one.
+pub(crate) fn outcome(
+    make: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<Value<'js>> + 'static,
+) -> Outcome {
+    Box::new(make)
+}
 
 /// What is looked at whenever the user waits: a socket.
 pub(crate) trait Source {
@@ -26,6 +38,10 @@ pub(crate) trait Source {
     /// Whether it outlives its iteration.
     fn is_kept(&self) -> bool {
         false
+    }
+    /// What went over it in this iteration, where it outlives it: bytes sent and received.
+    fn take_bytes(&self) -> (u64, u64) {
+        (0, 0)
     }
     /// Whether it may still bring a job that its iteration waits for.
     fn holds(&self) -> bool {
@@ -39,16 +55,20 @@ pub(crate) struct Events {
     jobs: RefCell<VecDeque<Job>>,
     timers: RefCell<Timers>,
     sources: RefCell<Vec<Rc<dyn Source>>>,
-    /// Promises that somebody else will settle.
-    promised: Cell<usize>,
+    /// Promises that tasks will settle, by their numbers.
+    promised: RefCell<BTreeMap<u64, Promised>>,
+    last_promise: Cell<u64>,
     waker: RefCell<Option<Waker>>,
     /// Counts up with every end.
     iteration: Cell<u64>,
 }
 
-/// The iteration a promise was made in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn(u64);
+/// A promise that a task will settle. The task has its number only: what of the script it held would outlive the interpreter.
+struct Promised {
+    resolve: Persistent<Function<'static>>,
+    reject: Persistent<Function<'static>>,
+    task: AbortHandle,
+}
 
 #[derive(Default)]
 struct Timers {
@@ -86,23 +106,42 @@ impl Events {
         self.sources.borrow_mut().push(source);
     }
 
-    /// A promise was made that another task will settle with [`Events::settle`]; what it must say then.
-    pub(crate) fn promise(&self) -> Turn {
-        self.promised.set(self.promised.get() + 1);
-        Turn(self.iteration.get())
+    /// A promise of what `task` brings. The iteration's end ends the task, and nobody is told.
+    pub(crate) fn promise<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        vu: &Rc<Vu>,
+        task: impl Future<Output = Outcome> + 'static,
+    ) -> rquickjs::Result<Value<'js>> {
+        let (promise, resolve, reject) = ctx.promise()?;
+        let (resolve, reject) = (Persistent::save(ctx, resolve), Persistent::save(ctx, reject));
+        let number = self.last_promise.get() + 1;
+        self.last_promise.set(number);
+        let vu = Rc::clone(vu);
+        let task = tokio::task::spawn_local(async move {
+            let outcome = task.await;
+            vu.events.settle(number, outcome);
+        });
+        self.promised.borrow_mut().insert(number, Promised { resolve, reject, task: task.abort_handle() });
+        Ok(promise.into_value())
     }
 
-    /// A job that settles a promise. Nothing happens when the promise's iteration is over.
-    pub(crate) fn settle(&self, turn: Turn, job: Job) {
-        if turn.0 == self.iteration.get() {
-            self.promised.set(self.promised.get() - 1);
-            self.push(job);
-        }
+    fn settle(&self, number: u64, outcome: Outcome) {
+        let Some(Promised { resolve, reject, .. }) = self.promised.borrow_mut().remove(&number) else {
+            return;
+        };
+        self.push(Box::new(move |ctx| match outcome(ctx) {
+            Ok(value) => resolve.restore(ctx)?.call((value,)),
+            Err(_) => {
+                let reason = ctx.catch();
+                reject.restore(ctx)?.call((reason,))
+            }
+        }));
     }
 
     /// Whether anything may still bring a job.
     pub(crate) fn is_held(&self) -> bool {
-        self.promised.get() > 0
+        !self.promised.borrow().is_empty()
             || !self.jobs.borrow().is_empty()
             || !self.timers.borrow().due.is_empty()
             || self.sources.borrow().iter().any(|source| source.holds())
@@ -111,6 +150,11 @@ impl Events {
     /// Which iteration this is; counts up with every end.
     pub(crate) fn iteration(&self) -> u64 {
         self.iteration.get()
+    }
+
+    /// Whether a socket is open.
+    pub(crate) fn has_sources(&self) -> bool {
+        !self.sources.borrow().is_empty()
     }
 
     /// Whether a job waits.
@@ -176,13 +220,16 @@ impl Events {
         self.jobs.borrow_mut().clear();
         self.timers.borrow_mut().due.clear();
         self.timers.borrow_mut().sleep = None;
-        self.promised.set(0);
+        let promised = std::mem::take(&mut *self.promised.borrow_mut());
+        promised.values().for_each(|promised| promised.task.abort());
         let sources = std::mem::take(&mut *self.sources.borrow_mut());
         let (kept, over): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.is_kept());
         // What was said last leaves now, not when the next iteration waits for something.
         let mut cx = Context::from_waker(Waker::noop());
         for source in &kept {
             let _ = source.poll(vu, &mut cx);
+            let (sent, received) = source.take_bytes();
+            vu.kept.traffic.add(sent, received);
         }
         *self.sources.borrow_mut() = kept;
         over.iter().for_each(|source| source.end(vu));

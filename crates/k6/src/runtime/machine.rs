@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::bundle::{Format, located};
+use super::bundle::{Format, located, refused, with_room};
 use super::thrown::Thrown;
 use super::vu::{Phase, Vu};
 use super::{raw, returned};
@@ -322,7 +322,8 @@ impl Loader for Files {
             Format::CommonJs | Format::Json => {
                 if unit.stand_in.get().is_none() {
                     let code = stand_in(&common(ctx, path)?, name)?;
-                    let _ = unit.stand_in.set(raw::compiled_module(ctx, name, &code)?);
+                    let compiled = with_room(|| raw::compiled_module(name, &code));
+                    let _ = unit.stand_in.set(compiled.map_err(|why| refused(ctx, &why))?);
                 }
                 raw::load_module(ctx.clone(), unit.stand_in.get().map_or(&[], Vec::as_slice))
             }

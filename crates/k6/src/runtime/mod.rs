@@ -16,7 +16,7 @@ mod user;
 mod vu;
 
 pub(crate) use bundle::{Bundle, located};
-pub(crate) use events::{Job, Source};
+pub(crate) use events::{Job, Source, outcome};
 pub(crate) use machine::{Given, common, own_script};
 pub(crate) use opaque::{Opaque, opaque, opaque_in, opaque_on};
 pub(crate) use rejections::Rejections;

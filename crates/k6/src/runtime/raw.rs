@@ -145,30 +145,41 @@ impl Resolver for AsNamed {
     }
 }
 
-/// Stack for compiling, which happens on top of whatever a script's first import stands on.
-const COMPILER_STACK: usize = 128 << 10;
+/// Of the stack of whoever compiles (bundle.rs), what the compiler may take.
+const COMPILER_STACK: usize = 128 << 20;
 
-/// Compiles a module, with the names of functions and the lines they are on, without its source. In an interpreter of its own:
-/// in the script's, the compiled module would stay beside the one that is loaded, and be found in its place by the next import.
-pub(super) fn compiled_module(ctx: &Ctx<'_>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
-    let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
-    let runtime = rquickjs::Runtime::new()?;
-    runtime.set_max_stack_size(COMPILER_STACK);
-    runtime.set_loader(AsNamed, Empty);
-    let context = rquickjs::Context::base(&runtime)?;
-    add_intrinsics(&context, Intrinsics::ALL);
-    let written = context.with(|apart| {
-        let module = Module::declare(apart.clone(), name, code);
-        module.and_then(|module| module.write(options)).map_err(|_| described(&apart.catch()))
-    });
-    written.map_err(|why| {
-        let why = why.strip_prefix("SyntaxError: ").unwrap_or(&why);
-        rquickjs::Exception::throw_syntax(ctx, why)
+/// An interpreter that runs nothing. Compiled in the script's own, a module would stay beside the one that is loaded, and be found
+/// in its place by the next import.
+fn apart<T>(what: impl FnOnce(&Ctx<'_>) -> rquickjs::Result<T>) -> Result<T, String> {
+    let made = || {
+        let runtime = rquickjs::Runtime::new()?;
+        runtime.set_max_stack_size(COMPILER_STACK);
+        runtime.set_loader(AsNamed, Empty);
+        let context = rquickjs::Context::base(&runtime)?;
+        add_intrinsics(&context, Intrinsics::ALL);
+        Ok::<_, rquickjs::Error>(context)
+    };
+    let context = made().map_err(|why| why.to_string())?;
+    context.with(|ctx| {
+        what(&ctx).map_err(|_| {
+            let why = described(&ctx.catch());
+            why.strip_prefix("SyntaxError: ").unwrap_or(&why).to_owned()
+        })
     })
 }
 
+/// Compiles a module, with the names of functions and the lines they are on, without its source; or why that cannot be.
+pub(super) fn compiled_module(name: &str, code: &str) -> Result<Vec<u8>, String> {
+    let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
+    apart(|ctx| Module::declare(ctx.clone(), name, code)?.write(options))
+}
+
 /// Compiles a script that is no module: sloppy where it does not ask to be strict.
-pub(super) fn compiled_script<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
+pub(super) fn compiled_script(name: &str, code: &str) -> Result<Vec<u8>, String> {
+    apart(|ctx| script_bytecode(ctx, name, code))
+}
+
+fn script_bytecode<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Result<Vec<u8>> {
     let (name, length) = (CString::new(name)?, code.len());
     let code = CString::new(code)?;
     let flags = (qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;

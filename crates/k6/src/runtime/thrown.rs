@@ -47,6 +47,12 @@ impl Thrown {
         let unloaded = vu.kept.unloaded.take().filter(|why| text.contains(why));
         match vu.is_interrupted() {
             true => Thrown::Interrupted,
+            false if vu.was_too_busy() => {
+                let limit = vu.shard.common.options.sonagi.busy_limit.unwrap_or_default();
+                Thrown::Error(format!(
+                    "the script computed for longer than sonagi.busyLimit ({limit:?}) without waiting"
+                ))
+            }
             false if unloaded.is_some() => Thrown::Unloaded(unloaded.unwrap_or_default()),
             false if vu.kept.rejections.was_raised() => {
                 Thrown::Rejected(format!("Uncaught (in promise) {text}"))

@@ -9,6 +9,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::events::Events;
 use super::{fiber, raw};
@@ -46,8 +47,11 @@ pub(crate) struct Vu {
     scenario_tags: RefCell<Option<Tags>>,
     stop: RefCell<Stop>,
     is_interrupted: Cell<bool>,
-    /// Since when it has not waited.
+    /// Since when others had no turn.
     busy_since: Cell<At>,
+    /// When it waited last.
+    stood_at: Cell<At>,
+    was_too_busy: Cell<bool>,
 }
 
 impl Vu {
@@ -65,6 +69,8 @@ impl Vu {
             stop: RefCell::new(stop),
             is_interrupted: Cell::new(false),
             busy_since: Cell::new(At(0)),
+            stood_at: Cell::new(At(0)),
+            was_too_busy: Cell::default(),
         })
     }
 
@@ -116,7 +122,8 @@ impl Vu {
     pub(super) fn begin(&self, phase: Phase, stop: Stop) {
         self.phase.set(phase);
         self.is_interrupted.set(false);
-        self.busy_since.set(self.now());
+        self.stood_still();
+        self.was_too_busy.set(false);
         self.stop.replace(stop);
     }
 
@@ -181,6 +188,7 @@ impl Vu {
         if self.is_aborted() {
             return Err(raw::throw_uncatchable(ctx, "the test was aborted"));
         }
+        let mut stood = false;
         let waited = fiber::block_on(poll_fn(|cx| {
             if self.stop.borrow().poll_set(cx).is_ready() {
                 return Poll::Ready(None);
@@ -189,9 +197,14 @@ impl Vu {
                 return Poll::Ready(Some(value));
             }
             self.events.poll_sources(self, cx);
+            stood = true;
             Poll::Pending
         }));
-        self.busy_since.set(self.now());
+        match stood {
+            true => self.stood_still(),
+            // What is always there at once must not keep others from their turns.
+            false => self.give_turns(),
+        }
         waited.ok_or_else(|| self.cut_off(ctx))
     }
 
@@ -229,14 +242,40 @@ impl Vu {
         if self.is_aborted() {
             return true;
         }
-        if fiber::is_here() && self.now().since(self.busy_since.get()) > SLICE_NS {
-            let mut had_turn = false;
-            fiber::block_on(poll_fn(|cx| {
-                cx.waker().wake_by_ref();
-                if std::mem::replace(&mut had_turn, true) { Poll::Ready(()) } else { Poll::Pending }
-            }));
-            self.busy_since.set(self.now());
+        if self.shard.common.options.sonagi.busy_limit.is_some_and(|limit| self.has_computed(limit)) {
+            self.was_too_busy.set(true);
+            return true;
         }
+        self.give_turns();
         false
+    }
+
+    /// Whether it has not waited for anything for longer than `limit`.
+    fn has_computed(&self, limit: Duration) -> bool {
+        self.now().since(self.stood_at.get()) as u128 > limit.as_nanos()
+    }
+
+    /// Whether it was cut off for that; told once.
+    pub(super) fn was_too_busy(&self) -> bool {
+        self.was_too_busy.take()
+    }
+
+    fn stood_still(&self) {
+        let now = self.now();
+        self.busy_since.set(now);
+        self.stood_at.set(now);
+    }
+
+    /// Lets others go on when it has had the thread for long.
+    fn give_turns(&self) {
+        if !fiber::is_here() || self.now().since(self.busy_since.get()) <= SLICE_NS {
+            return;
+        }
+        let mut had_turn = false;
+        fiber::block_on(poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            if std::mem::replace(&mut had_turn, true) { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        self.busy_since.set(self.now());
     }
 }

@@ -8,6 +8,7 @@ mod faults;
 mod functions;
 mod hooks;
 mod k6_examples;
+mod k6_hostile;
 mod matrix;
 mod node;
 mod outcomes;

@@ -120,8 +120,11 @@ fn hasher<'js>(ctx: &Ctx<'js>, hashing: Hashing) -> rquickjs::Result<Object<'js>
     Ok(object)
 }
 
+/// The most bytes that are made at once.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+
 fn random_bytes<'js>(ctx: Ctx<'js>, size: Coerced<f64>) -> rquickjs::Result<ArrayBuffer<'js>> {
-    if size.0 < 1.0 {
+    if !(1.0..=MOST_BYTES as f64).contains(&size.0) {
         return Err(go_error(&ctx, "invalid size"));
     }
     ArrayBuffer::new_copy(ctx.clone(), random(&ctx, size.0 as usize)?)

@@ -111,6 +111,9 @@ fn pbkdf2<'js>(
     length: usize,
 ) -> rquickjs::Result<ArrayBuffer<'js>> {
     let (password, salt) = (given(&ctx, &password)?, given(&ctx, &salt)?);
+    if length > super::MOST_BYTES {
+        return Err(crate::modules::go_error(&ctx, "the length of the derived bits is too great"));
+    }
     let made = symmetric::pbkdf2(algorithm(&ctx, &name)?, &password, &salt, rounds, length);
     buffer(ctx, &made)
 }

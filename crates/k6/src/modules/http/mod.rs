@@ -15,14 +15,14 @@ mod set_cookies;
 mod tags;
 
 use rquickjs::function::{Opt, Rest};
-use rquickjs::{Coerced, Ctx, Function, Object, Persistent, Value};
+use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_engine::http::{Client, Jar};
 use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::{Builtin, go_error};
-use crate::runtime::{Phase, Vu};
+use crate::runtime::{Phase, Vu, outcome};
 use crate::shard::Level;
 use call::{Call, ResponseType};
 use errors::Refused;
@@ -231,10 +231,10 @@ fn async_request<'js>(
 ) -> rquickjs::Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     outside_init(&ctx, &vu, "Making http requests")?;
-    let (promise, resolve, reject) = ctx.promise()?;
     let call = match Call::new(&ctx, &vu, &method.0, &url, body.0.as_ref(), params.0.as_ref()) {
         Ok(call) => call,
         Err(refused) => {
+            let (promise, resolve, reject) = ctx.promise()?;
             match unmade(&ctx, &vu, refused) {
                 Ok(response) => resolve.call::<_, ()>((response,))?,
                 Err(rquickjs::Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
@@ -243,23 +243,11 @@ fn async_request<'js>(
             return Ok(promise.into_value());
         }
     };
-    let (resolve, reject) = (Persistent::save(&ctx, resolve), Persistent::save(&ctx, reject));
-    let (turn, of_task) = (vu.events.promise(), Rc::clone(&vu));
-    tokio::task::spawn_local(async move {
-        let answer = exchange::perform(&of_task, &call).await;
-        let vu = Rc::clone(&of_task);
-        of_task.events.settle(
-            turn,
-            Box::new(move |ctx| match responded(ctx, &vu, &call, answer) {
-                Ok(response) => resolve.restore(ctx)?.call((response,)),
-                Err(_) => {
-                    let reason = ctx.catch();
-                    reject.restore(ctx)?.call((reason,))
-                }
-            }),
-        );
-    });
-    Ok(promise.into_value())
+    let of_task = Rc::clone(&vu);
+    vu.events.promise(&ctx, &vu, async move {
+        let answer = Box::pin(exchange::perform(&of_task, &call)).await;
+        outcome(move |ctx| Ok(responded(ctx, &of_task, &call, answer)?.into_value()))
+    })
 }
 
 /// The template tag: the URL with its values, and the name with `${}` in their places.

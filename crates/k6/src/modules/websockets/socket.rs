@@ -324,15 +324,17 @@ impl Source for Socket {
             // What an iteration left unread is the next one's.
             self.queue(vu);
         }
-        match &*self.state.borrow() {
-            State::Open(_) => Poll::Pending,
-            State::Ended(_) if self.is_kept => Poll::Pending,
-            _ => Poll::Ready(()),
-        }
+        // Until the script was told, whoever ends the iteration must find it.
+        let is_over = matches!(&*self.state.borrow(), State::Over) && self.tell.borrow().is_none();
+        if is_over { Poll::Ready(()) } else { Poll::Pending }
     }
 
     fn is_kept(&self) -> bool {
         self.is_kept && matches!(&*self.state.borrow(), State::Open(_) | State::Ended(_))
+    }
+
+    fn take_bytes(&self) -> (u64, u64) {
+        if let State::Open(link) = &mut *self.state.borrow_mut() { link.take_bytes() } else { (0, 0) }
     }
 
     /// An open socket says goodbye, as far as that goes at once.

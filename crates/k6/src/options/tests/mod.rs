@@ -403,14 +403,18 @@ fn what_k6_only_warns_of_is_a_notice() {
 
 #[test]
 fn options_of_sonagi_are_read() {
-    let options = json!({"sonagi": {"keepConnections": true, "stackSize": "256KiB", "memoryLimit": 1000, "busyLimit": "5s"}});
+    let options = json!({"sonagi": {"keepConnections": true, "stackSize": "256KiB", "memoryLimit": 2097152, "busyLimit": "5s"}});
     let expected = Sonagi {
         keep_connections: true,
         stack_size: Some(256 << 10),
-        memory_limit: Some(1000),
+        memory_limit: Some(2 << 20),
         busy_limit: Some(Duration::from_secs(5)),
     };
     assert_eq!(script(options).unwrap().options.sonagi, expected);
+    assert_eq!(
+        said(json!({"sonagi": {"stackSize": "48KiB"}})),
+        "options.sonagi.stackSize: must be from 131072 to 1073741824 bytes, is \"48KiB\""
+    );
     assert_eq!(
         said(json!({"sonagi": {"stackSize": "x"}})),
         "options.sonagi.stackSize: must be a number of bytes, or a text as \"256KiB\", is \"x\""
