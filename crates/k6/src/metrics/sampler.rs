@@ -67,7 +67,7 @@ pub struct Sample {
 }
 
 /// What a shard observed in a while; goes to the collector's [`super::Store`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interval {
     pub(super) parts: Vec<(Arc<Part>, At, Sink)>,
     /// Every single sample, when outputs asked for them.

@@ -5,6 +5,7 @@
 
 mod crypto;
 pub(crate) mod data;
+pub(crate) mod delivery;
 mod encoding;
 pub(crate) mod execution;
 mod experimental;
@@ -19,6 +20,7 @@ mod own;
 mod secrets;
 mod socket;
 mod socketio;
+mod sonagi;
 mod sse;
 mod tags;
 #[cfg(test)]
@@ -66,6 +68,7 @@ const BUILTINS: &[Builtin] = &[
     websockets::MODULE,
     sse::MODULE,
     socketio::MODULE,
+    sonagi::MODULE,
     data::MODULE,
     encoding::MODULE,
     timers::MODULE,
@@ -88,6 +91,7 @@ pub(crate) struct Kept {
     pub(crate) http: http::Kept,
     pub(crate) traffic: Traffic,
     pub(crate) execution: execution::Kept,
+    pub(crate) delivery: delivery::Kept,
     /// What samples are tagged with now.
     pub(crate) tags: RefCell<Tags>,
     /// The path of the group under way, `::a::b`.
@@ -121,6 +125,7 @@ impl Kept {
             http: http::Kept::default(),
             traffic: Traffic::default(),
             execution: execution::Kept::default(),
+            delivery: delivery::Kept::default(),
             tags: RefCell::new(shard.tags.clone()),
             group: RefCell::default(),
         }
@@ -207,6 +212,7 @@ const DECLARE: [Declare; BUILTINS.len()] = [
     declare::<16>,
     declare::<17>,
     declare::<18>,
+    declare::<19>,
 ];
 
 /// A module of ours; None: the name is a file's.
@@ -273,12 +279,14 @@ pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.kept.timers.forget();
     vu.kept.http.end_iteration(vu);
     vu.kept.rejections.forget();
+    delivery::end_iteration(vu);
 }
 
 /// All values of the interpreter are let go of, before it goes itself.
 pub(crate) fn forget(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     end_iteration(ctx, vu);
     vu.events.forget(vu);
+    delivery::end(vu);
     vu.kept.loaded.forget();
     vu.kept.http.forget();
     vu.kept.execution.forget();

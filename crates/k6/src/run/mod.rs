@@ -6,7 +6,9 @@
 
 mod alone;
 mod bars;
+mod books;
 mod ending;
+mod handled;
 mod home;
 mod reach;
 mod shard;
@@ -18,12 +20,15 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
+use sonagi_measure::summary::Summary as Record;
+use sonagi_measure::totals::{Header, Snapshot};
+
 use crate::executor::{Abort, Plan};
 use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
-use crate::shard::{Common, Level, Limits, Line, Pace};
+use crate::shard::{Common, Delivery, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit};
 pub use underway::{Progress, SIGNAL};
@@ -60,6 +65,12 @@ pub enum Told<'a> {
     Plan(&'a [String]),
     /// About once a second.
     Progress(&'a Progress),
+    /// What heads the test's record, before its scenarios begin.
+    Began(&'a Header),
+    /// A second of its record.
+    Second(&'a Snapshot),
+    /// The record is whole; what it comes to.
+    Recorded(&'a Record),
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -94,6 +105,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         environment: asked.environment.clone(),
         limits: LIMITS,
         pace: Pace::default(),
+        delivery: Delivery::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
@@ -130,6 +142,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         environment: asked.environment.clone(),
         limits,
         pace: Pace::default(),
+        delivery: Delivery::default(),
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
 }

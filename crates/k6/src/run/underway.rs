@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 use sonagi_measure::At;
+use sonagi_measure::summary::Health;
+use sonagi_measure::totals::Snapshot;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::alone::{Alone, Done};
 use super::bars::Bars;
+use super::books::Books;
 use super::home::Shared;
 use super::shard::{Go, Luggage, Report, live};
 use super::{End, Ended, Exit, Test, Told};
@@ -42,8 +45,8 @@ pub struct Progress {
 }
 
 /// What the collector has.
-struct Collector<'a, 'o> {
-    test: Test,
+pub(super) struct Collector<'a, 'o> {
+    pub(super) test: Test,
     abort: &'a Arc<Abort>,
     on: &'a mut (dyn FnMut(Told<'_>) + 'o),
     outputs: Vec<Output>,
@@ -55,6 +58,7 @@ struct Collector<'a, 'o> {
     /// The script said so.
     has_failed: bool,
     bars: Vec<String>,
+    books: Books,
 }
 
 pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
@@ -68,7 +72,10 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
             Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
         }
     }
+    let (books, header) = Books::new(&test);
+    on(Told::Began(&header));
     let collector = Collector {
+        books,
         test,
         abort,
         on,
@@ -166,7 +173,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn once(
+    pub(super) fn once(
         &mut self,
         phase: Phase,
         function: &str,
@@ -242,7 +249,7 @@ impl Collector<'_, '_> {
         self.end_with(exit, None);
     }
 
-    fn say(&mut self, level: Level, text: String) {
+    pub(super) fn say(&mut self, level: Level, text: String) {
         (self.on)(Told::Line(&Line {
             at: At(self.test.since_epoch().as_nanos() as i64),
             ..Line::new(level, text)
@@ -252,7 +259,14 @@ impl Collector<'_, '_> {
     fn take(&mut self, report: Report) {
         match report {
             Report::Line(line) => (self.on)(Told::Line(&line)),
-            Report::Second(interval) | Report::Ended(interval) => self.absorb(*interval),
+            Report::Second(second, interval, record) => {
+                self.absorb(*interval);
+                self.books.take(second, *record);
+            }
+            Report::Ended(interval, record) => {
+                self.absorb(*interval);
+                self.books.end(*record);
+            }
             Report::Ready(_) | Report::Failed(_) => {}
         }
     }
@@ -280,8 +294,9 @@ impl Collector<'_, '_> {
             .collect();
         let data: Option<Arc<str>> = data.map(Arc::from);
         let mut running = goes.len();
+        let second = begun.as_secs() + 1;
         for go in goes {
-            let _ = go.send(Go { scenarios: commons.clone(), data: data.clone() });
+            let _ = go.send(Go { scenarios: commons.clone(), data: data.clone(), second });
         }
         let mut over = vec![None; commons.len()];
         let (mut next_gauges, mut next_judgement, mut asked_at) =
@@ -289,11 +304,14 @@ impl Collector<'_, '_> {
         while running > 0 {
             match inbox.recv_timeout(LOOK) {
                 Ok(report) => {
-                    running -= usize::from(matches!(report, Report::Ended(_) | Report::Failed(_)));
+                    running -= usize::from(matches!(report, Report::Ended(..) | Report::Failed(_)));
                     self.take(report);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(second) = self.books.whole() {
+                self.record(second);
             }
             let now = self.test.since_epoch();
             for (over, common) in over.iter_mut().zip(&commons) {
@@ -320,6 +338,7 @@ impl Collector<'_, '_> {
         }
         let now = self.test.since_epoch();
         self.gauges(&commons, now, begun);
+        self.close_books(now);
         let bars = Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,
@@ -336,6 +355,20 @@ impl Collector<'_, '_> {
             let text = "No script iterations fully finished, consider making the test duration longer";
             self.say(Level::Warn, text.to_owned());
         }
+    }
+
+    fn record(&mut self, (snapshot, interval): (Snapshot, Interval)) {
+        self.absorb(interval);
+        (self.on)(Told::Second(&snapshot));
+    }
+
+    /// What comes after the scenarios is of no room.
+    fn close_books(&mut self, now: Duration) {
+        let now = At(now.as_nanos() as i64);
+        let rest = self.books.rest(now);
+        self.record(rest);
+        let last = self.books.close(now, self.abort.asked());
+        self.record(last);
     }
 
     fn gauges(&mut self, commons: &[Arc<executor::Common>], now: Duration, begun: Duration) {
@@ -383,8 +416,12 @@ impl Collector<'_, '_> {
             self.end_with(Exit::Failed, None);
         }
         let options = self.test.options();
+        let record = self.books.summary();
+        let is_overloaded = record.generator.state == Health::Invalid;
         let facts = Facts {
             elapsed,
+            drawn: self.test.drawn(),
+            overload: if is_overloaded { record.generator.findings.clone() } else { Vec::new() },
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
@@ -398,50 +435,15 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
         }
+        (self.on)(Told::Recorded(&record.judged(summary.judged())));
         let end = match self.handled(&summary, limit) {
-            Some(files) => End::Handled(files, summary),
+            Some(files) => {
+                summary.warnings().into_iter().for_each(|text| self.say(Level::Warn, text));
+                End::Handled(files, summary)
+            }
             None => End::Summary(summary),
         };
         Ended { exit: self.exit, end, why: self.why, bars: self.bars }
-    }
-
-    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Vec<(String, String)>> {
-        if !self.test.has("handleSummary") || self.test.asked.no_summary {
-            return None;
-        }
-        let data = Given::Json(summary.data().to_string());
-        match self.once(Phase::Summary, "handleSummary", data, limit) {
-            Ok(returned) => {
-                let returned = returned.and_then(|text| serde_json::from_str(&text).ok());
-                let files = match returned {
-                    None => return None,
-                    Some(Value::Object(files)) => files,
-                    Some(other) => {
-                        self.say(
-                            Level::Error,
-                            format!("handleSummary() should return a map with string keys, got {other}"),
-                        );
-                        return Some(Vec::new());
-                    }
-                };
-                let (mut texts, mut are_all_good) = (Vec::new(), true);
-                for (name, content) in files {
-                    match content {
-                        Value::String(text) => texts.push((name, text)),
-                        other => {
-                            are_all_good = false;
-                            self.say(Level::Error, format!("error handling summary object {name}: invalid type, expected a string, got {other}"));
-                        }
-                    }
-                }
-                // One that cannot be written spoils all of them.
-                Some(if are_all_good { texts } else { Vec::new() })
-            }
-            Err(thrown) => {
-                self.say(Level::Error, thrown.text());
-                None
-            }
-        }
     }
 }
 
