@@ -71,6 +71,8 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
+    /// Whether a run folder is wanted.
+    pub(crate) records: bool,
 }
 
 /// What all users of a test share of the ledger: its rooms, and the numbers that are given out.

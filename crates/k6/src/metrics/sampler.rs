@@ -74,6 +74,13 @@ pub struct Interval {
     pub samples: Vec<Sample>,
 }
 
+impl Interval {
+    /// What each metric came to in it; a metric may come several times, its samples once.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = (MetricId, &Sink)> {
+        self.parts.iter().map(|(part, _, sink)| (part.metric, sink))
+    }
+}
+
 impl Sampler {
     /// Of one shard. With `keep_samples`, every single one is kept until it is taken.
     pub fn new(registry: Arc<Registry>, detail: Detail, wanted: SystemTags, keep_samples: bool) -> Sampler {

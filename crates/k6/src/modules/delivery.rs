@@ -87,6 +87,21 @@ impl Place {
         }
     }
 
+    /// Leaves the rooms that `ends` says, and listens on.
+    fn drain(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
+        for over in self.joined.extract_if(.., |membership| ends(membership)) {
+            batch.left.push(Left { member: self.member, room: over.room.id, at, interrupted: false });
+            self.leaving.push(over.room);
+        }
+    }
+
+    /// Nothing more comes of the rooms it was listening to.
+    fn go(&mut self, at: At, batch: &mut Batch) {
+        for room in self.leaving.drain(..) {
+            batch.gone.push(Left { member: self.member, room: room.id, at, interrupted: false });
+        }
+    }
+
     /// It will not come back to the rooms it was torn from that `ends` says.
     fn give_up(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Room) -> bool) {
         for room in self.interrupted.extract_if(.., |room| ends(room)) {
@@ -116,11 +131,15 @@ pub(super) fn join(vu: &Vu, name: &str, manner: Manner) {
     });
 }
 
-/// And from now on it is not.
-pub(super) fn leave(vu: &Vu, name: &str) {
+/// And from now on it is not. Who `drains` goes on listening: it is owed all that was sent until now, and what comes of later
+/// messages while its connection lasts is none of anybody's business.
+pub(super) fn leave(vu: &Vu, name: &str, drains: bool) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
     placed(vu, |place, batch| {
+        if drains {
+            return place.drain(at, batch, |membership| membership.room.id == room.id);
+        }
         place.leave(at, false, batch, |membership| membership.room.id == room.id);
         place.give_up(at, batch, |interrupted| interrupted.id == room.id);
     });
@@ -222,12 +241,7 @@ pub(super) fn end_iteration(vu: &Vu) {
 /// From now on the user is owed nothing more; what is under way may still come.
 pub(crate) fn part(vu: &Vu) {
     if let Some(place) = vu.kept.delivery.place.borrow_mut().as_deref_mut() {
-        let (at, mut recorder) = (vu.now(), vu.shard.recorder.borrow_mut());
-        for over in place.joined.drain(..) {
-            let left = Left { member: place.member, room: over.room.id, at, interrupted: false };
-            recorder.ledger().left.push(left);
-            place.leaving.push(over.room);
-        }
+        place.drain(vu.now(), vu.shard.recorder.borrow_mut().ledger(), |_| true);
     }
 }
 
@@ -238,9 +252,7 @@ pub(crate) fn end(vu: &Vu) {
         let batch = recorder.ledger();
         place.leave(at, false, batch, |_| true);
         place.give_up(at, batch, |_| true);
-        for room in place.leaving.drain(..) {
-            batch.gone.push(Left { member: place.member, room: room.id, at, interrupted: false });
-        }
+        place.go(at, batch);
         batch.departed.push(Departed { member: place.member, at });
     }
 }
@@ -279,7 +291,9 @@ impl Line {
             recorder.add(Counter::ConnectionsLost, 1);
         }
         if let Some(place) = kept.place.borrow_mut().as_deref_mut().filter(|_| kept.lines.get() == 0) {
-            place.leave(vu.now(), by == By::Them, recorder.ledger(), |membership| !membership.polls);
+            let at = vu.now();
+            place.leave(at, by == By::Them, recorder.ledger(), |membership| !membership.polls);
+            place.go(at, recorder.ledger());
         }
     }
 }

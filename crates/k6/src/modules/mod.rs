@@ -17,6 +17,7 @@ mod k6;
 mod loaded;
 mod metrics;
 mod own;
+mod record;
 mod secrets;
 mod socket;
 mod socketio;

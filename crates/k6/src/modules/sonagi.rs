@@ -28,32 +28,42 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
 /// `join(room, [options])`
 fn join<'js>(ctx: Ctx<'js>, room: Opt<Value<'js>>, options: Opt<Value<'js>>) -> rquickjs::Result<()> {
     let (vu, room) = given(&ctx, "join", room)?;
-    let mut manner = Manner::default();
-    if let Some(options) = options.0.filter(|options| !options.is_undefined() && !options.is_null()) {
-        let Some(options) = options.as_object() else {
-            return Err(go_error(&ctx, "join(room, options): options are an object, as { polling: true }"));
-        };
-        for member in options.props::<String, Value<'js>>() {
-            let (name, value) = member?;
-            match name.as_str() {
-                "resume" => manner.resumes = is_true(&value),
-                "polling" => manner.polls = is_true(&value),
-                other => {
-                    let why = format!("join(room, options): there is no option {other}, there are resume and polling");
-                    return Err(go_error(&ctx, &why));
-                }
-            }
-        }
-    }
-    delivery::join(&vu, &room, manner);
+    let [resumes, polls] = switches(&ctx, "join", ["resume", "polling"], options)?;
+    delivery::join(&vu, &room, Manner { resumes, polls });
     Ok(())
 }
 
-/// `leave(room)`
-fn leave<'js>(ctx: Ctx<'js>, room: Opt<Value<'js>>) -> rquickjs::Result<()> {
+/// `leave(room, [options])`
+fn leave<'js>(ctx: Ctx<'js>, room: Opt<Value<'js>>, options: Opt<Value<'js>>) -> rquickjs::Result<()> {
     let (vu, room) = given(&ctx, "leave", room)?;
-    delivery::leave(&vu, &room);
+    let [drains] = switches(&ctx, "leave", ["drain"], options)?;
+    delivery::leave(&vu, &room, drains);
     Ok(())
+}
+
+/// Which of the options are on.
+fn switches<'js, const N: usize>(
+    ctx: &Ctx<'js>,
+    function: &str,
+    names: [&str; N],
+    options: Opt<Value<'js>>,
+) -> rquickjs::Result<[bool; N]> {
+    let mut on = [false; N];
+    let Some(options) = options.0.filter(|options| !options.is_undefined() && !options.is_null()) else {
+        return Ok(on);
+    };
+    let wrong = |why: String| go_error(ctx, &format!("{function}(room, options): {why}"));
+    let Some(options) = options.as_object() else {
+        return Err(wrong(format!("options are an object, as {{ {}: true }}", names[0])));
+    };
+    for member in options.props::<String, Value<'js>>() {
+        let (name, value) = member?;
+        match names.iter().position(|known| *known == name) {
+            Some(at) => on[at] = is_true(&value),
+            None => return Err(wrong(format!("there is no option {name}, there is {}", names.join(" and ")))),
+        }
+    }
+    Ok(on)
 }
 
 /// `stamp(room)`: a text for the message.

@@ -53,7 +53,7 @@ pub(super) struct Resident {
 }
 
 /// How long connections that outlived their iterations are listened to at the end, unless the options say otherwise.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN: Duration = Duration::from_secs(2);
 /// How often meanwhile.
 const LOOK_NS: i64 = 5_000_000;
 

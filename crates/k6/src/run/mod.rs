@@ -10,6 +10,7 @@ mod books;
 mod ending;
 mod handled;
 mod home;
+mod noted;
 mod reach;
 mod shard;
 mod underway;
@@ -54,6 +55,8 @@ pub struct Asked {
     pub no_summary: bool,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
+    /// Whether its record is wanted: the seconds that are told are then whole.
+    pub records: bool,
 }
 
 /// What a test tells while it goes.
@@ -106,6 +109,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         limits: LIMITS,
         pace: Pace::default(),
         delivery: Delivery::default(),
+        records: asked.records,
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
@@ -143,6 +147,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         limits,
         pace: Pace::default(),
         delivery: Delivery::default(),
+        records: asked.records,
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
 }

@@ -1,7 +1,9 @@
 //! A test under way: the collector, and what happens before and after the scenarios.
 
 use serde_json::Value;
+use sonagi_engine::health;
 use sonagi_measure::At;
+use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Health;
 use sonagi_measure::totals::Snapshot;
 use std::io::Write;
@@ -16,6 +18,7 @@ use super::alone::{Alone, Done};
 use super::bars::Bars;
 use super::books::Books;
 use super::home::Shared;
+use super::noted::note;
 use super::shard::{Go, Luggage, Report, live};
 use super::{End, Ended, Exit, Test, Told};
 use crate::executor::{self, Abort};
@@ -72,6 +75,8 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
             Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
         }
     }
+    // One connection is one file.
+    health::raise_file_limit();
     let (books, header) = Books::new(&test);
     on(Told::Began(&header));
     let collector = Collector {
@@ -259,15 +264,23 @@ impl Collector<'_, '_> {
     fn take(&mut self, report: Report) {
         match report {
             Report::Line(line) => (self.on)(Told::Line(&line)),
-            Report::Second(second, interval, record) => {
+            Report::Second(second, interval, mut record) => {
+                self.note(&interval, &mut record);
                 self.absorb(*interval);
                 self.books.take(second, *record);
             }
-            Report::Ended(interval, record) => {
+            Report::Ended(interval, mut record) => {
+                self.note(&interval, &mut record);
                 self.absorb(*interval);
                 self.books.end(*record);
             }
             Report::Ready(_) | Report::Failed(_) => {}
+        }
+    }
+
+    fn note(&self, interval: &Interval, record: &mut Record) {
+        if self.test.asked.records {
+            note(interval, &self.test.common.registry, record);
         }
     }
 

@@ -74,6 +74,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
             pace: Pace::default(),
         delivery: Delivery::default(),
+            records: false,
         });
         let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
         let net = Rc::new(Net::simulated(|pipe| {
@@ -149,6 +150,7 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
                 format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nx-own: 1\r\n\r\n{events}")
             }
             Some("/last-events") => "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\ndata: last\n\n".to_owned(),
+            Some("/refused") => "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n".to_owned(),
             Some("/cut-events") => {
                 let cut = "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\ndata: last\n\n";
                 let _ = pipe.write_all(cut.as_bytes()).await;

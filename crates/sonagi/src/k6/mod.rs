@@ -4,16 +4,19 @@
 //! who comes from k6.
 
 mod flags;
+mod folder;
 mod log;
 
 use crate::signals;
 use crate::terminal::Terminal;
 use flags::Given;
+use folder::Folder;
 use log::Log;
 use sonagi_k6::executor::Abort;
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
+use sonagi_report::sink::Sink;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -75,12 +78,19 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         return refused(terminal, Exit::Other, &error.to_string());
     }
     let is_quiet = given.has("quiet");
+    let mut folder = match Folder::wanted(given, terminal) {
+        Ok(folder) => folder,
+        Err(why) => return refused(terminal, Exit::Other, &why),
+    };
     let ended = {
         let mut on = |told: Told<'_>| match told {
             Told::Line(line) => log.line(line),
             Told::Plan(_) => {}
             Told::Progress(progress) if !is_quiet => log.progress(progress),
             Told::Progress(_) => {}
+            Told::Began(header) => folder.tell(|folder| folder.began(header)),
+            Told::Second(snapshot) => folder.tell(|folder| folder.snapshot(snapshot)),
+            Told::Recorded(summary) => folder.tell(|folder| folder.ended(summary)),
         };
         match load(asked, &mut on) {
             Err(ended) => ended,
@@ -93,6 +103,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         }
     };
     log.finish();
+    folder.finish(is_quiet);
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         terminal.say(&format!("error: {why}"));
@@ -179,6 +190,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         no_thresholds: given.has("no-thresholds"),
         full_summary: given.one("summary-mode").as_deref() == Some("full"),
         no_summary: given.one("summary-mode").as_deref() == Some("disabled") || given.has("no-summary"),
+        records: given.one("runs").is_some(),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }

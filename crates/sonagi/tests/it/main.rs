@@ -7,6 +7,7 @@ mod command_line;
 mod faults;
 mod functions;
 mod hooks;
+mod k6_delivery;
 mod matrix;
 mod node;
 mod outcomes;

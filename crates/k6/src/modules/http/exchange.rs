@@ -12,7 +12,7 @@ use super::errors::{Unanswered, code_of};
 use super::tags::OfAnswer;
 use super::{auth, debug};
 use crate::metrics::builtin;
-use crate::modules::delivery;
+use crate::modules::{delivery, record};
 use crate::runtime::Vu;
 use crate::shard::Level;
 
@@ -348,6 +348,7 @@ fn observe(
     if let Some(expected) = is_expected {
         observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
+    record::request(vu, phases, status, code, now);
 }
 
 fn proto(spoken: Spoken) -> &'static str {
