@@ -56,13 +56,7 @@ pub(crate) struct Collector<'a> {
 impl<'a> Collector<'a> {
     pub(crate) fn new(run: &'a Run, totals: &'a mut Totals, leftover: Vec<Record>) -> Collector<'a> {
         let boundaries = run.plan.load.boundaries();
-        Collector {
-            run,
-            totals,
-            seconds: Seconds::new(run.shards, leftover),
-            boundaries,
-            phase: 0,
-        }
+        Collector { run, totals, seconds: Seconds::new(run.shards, leftover), boundaries, phase: 0 }
     }
 
     /// Until all shards have ended (or were abandoned after an abort). Returns what came too late for a full second.

@@ -218,8 +218,7 @@ fn leaving(vu: &Vu, payload: &[u8], now: At, acked: Option<bool>) -> Vec<Stamp> 
         let is_it = |(drawn, _): &(Stamp, At)| {
             (drawn.run, drawn.room, drawn.number) == (stamp.run, stamp.room, stamp.number)
         };
-        let Some((stamp, planned)) =
-            place.drawn.iter().position(is_it).and_then(|at| place.drawn.remove(at))
+        let Some((stamp, planned)) = place.drawn.iter().position(is_it).and_then(|at| place.drawn.remove(at))
         else {
             continue;
         };

@@ -60,7 +60,9 @@ fn switches<'js, const N: usize>(
         let (name, value) = member?;
         match names.iter().position(|known| *known == name) {
             Some(at) => on[at] = is_true(&value),
-            None => return Err(wrong(format!("there is no option {name}, there is {}", names.join(" and ")))),
+            None => {
+                return Err(wrong(format!("there is no option {name}, there is {}", names.join(" and "))));
+            }
         }
     }
     Ok(on)
@@ -75,11 +77,7 @@ fn stamp<'js>(ctx: Ctx<'js>, room: Opt<Value<'js>>) -> rquickjs::Result<String> 
 }
 
 /// The room's name. Rooms are for those who iterate: what setup sends is owed to nobody, for nobody is there yet.
-fn given<'js>(
-    ctx: &Ctx<'js>,
-    function: &str,
-    room: Opt<Value<'js>>,
-) -> rquickjs::Result<(Rc<Vu>, String)> {
+fn given<'js>(ctx: &Ctx<'js>, function: &str, room: Opt<Value<'js>>) -> rquickjs::Result<(Rc<Vu>, String)> {
     let vu = Vu::of(ctx);
     if vu.phase.get() != Phase::Iteration {
         let why = "is for iterations: there are no rooms in init code, setup, teardown and handleSummary";

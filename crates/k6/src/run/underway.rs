@@ -349,14 +349,19 @@ impl Collector<'_, '_> {
                 }
             }
         }
+        self.scenarios_over(&commons, &over, begun);
+    }
+
+    /// What is said and written down when they are.
+    fn scenarios_over(&mut self, commons: &[Arc<executor::Common>], over: &[Option<At>], begun: Duration) {
         let now = self.test.since_epoch();
-        self.gauges(&commons, now, begun);
+        self.gauges(commons, now, begun);
         self.close_books(now);
         let bars = Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,
-            commons: &commons,
-            over: &over,
+            commons,
+            over,
             is_cut: self.abort.asked(),
         };
         self.bars = bars.lines(now.saturating_sub(begun), At(now.as_nanos() as i64));

@@ -73,7 +73,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
             pace: Pace::default(),
-        delivery: Delivery::default(),
+            delivery: Delivery::default(),
             records: false,
         });
         let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);

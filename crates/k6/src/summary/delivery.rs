@@ -90,7 +90,7 @@ mod tests {
     ✓ all 4 owed copies arrived
 
     sonagi_delivery....: 100.00% 4 out of 4
-    sonagi_e2e.........: avg=2.5ms min=1ms med=2.5ms max=4ms p(90)=3.7ms p(95)=3.85ms p(99)=3.96ms
+    sonagi_e2e.........: avg=2.5ms min=1ms med=2.5ms max=4ms p(90)=3.7ms p(95)=3.84ms p(99)=3.97ms
     sonagi_messages....: 2       0.2/s
     sonagi_owed........: 4       0.4/s
     sonagi_arrived.....: 4       0.4/s
@@ -137,7 +137,11 @@ mod tests {
             ["shard 0 was full", "1 of 5 owed copies was lost (20.0 %)", "2 copies were received again"];
         assert_eq!(summary.warnings(), warned);
         let told = Summary::told(&summary.data()).text(false);
-        assert_eq!(told.split("█ DELIVERY").nth(1), text.split("█ DELIVERY").nth(1), "in a script's own words, too");
+        assert_eq!(
+            told.split("█ DELIVERY").nth(1),
+            text.split("█ DELIVERY").nth(1),
+            "in a script's own words, too"
+        );
     }
 
     #[test]

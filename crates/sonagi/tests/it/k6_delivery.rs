@@ -43,11 +43,12 @@ fn the_group_chat_of_a_field_report_loses_nothing() {
     let service = Service::start(&place, &[]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/k6/group-chat.js");
     let script = examples.to_str().unwrap();
-    let less = ["-e", "PEOPLE=10", "-e", "SECONDS=3", "-e", "TIMES=2", "--runs=runs", "--out=json=points.json"];
+    let less =
+        ["-e", "PEOPLE=10", "-e", "SECONDS=3", "-e", "TIMES=2", "--runs=runs", "--out=json=points.json"];
     let answer = run(&place, &service, script, &less);
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    let [messages, owed, arrived] = ["messages", "owed", "arrived"]
-        .map(|name| exported(&place, &format!("sonagi_{name}"), "count"));
+    let [messages, owed, arrived] =
+        ["messages", "owed", "arrived"].map(|name| exported(&place, &format!("sonagi_{name}"), "count"));
     assert!(messages >= 40 && owed >= 200 && arrived == owed, "{messages} {owed} {arrived}");
     assert!(answer.out.contains(&format!("✓ all {owed} owed copies arrived")), "{}", answer.out);
     assert!(answer.out.contains(&format!("100.00% {owed} out of {owed}")), "{}", answer.out);

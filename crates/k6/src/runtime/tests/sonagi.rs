@@ -138,7 +138,10 @@ fn who_drains_is_owed_all_that_was_sent_before() {
         );
         with(&script).counts()
     };
-    assert_eq!(left(", { drain: true }"), Counts { messages: 2, owed: 1, delivered: 1, settling: 1, ..Counts::default() });
+    assert_eq!(
+        left(", { drain: true }"),
+        Counts { messages: 2, owed: 1, delivered: 1, settling: 1, ..Counts::default() }
+    );
     assert_eq!(left(""), Counts { messages: 2, settling: 1, leaked: 1, ..Counts::default() });
 }
 
