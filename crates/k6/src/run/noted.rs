@@ -7,12 +7,13 @@ use crate::metrics::delivery::is_one;
 use crate::metrics::{Interval, MetricId, Registry, Sink, builtin};
 
 /// Metrics of ours that a record has in other words, or in no words.
-const ELSEWHERE: [MetricId; 5] = [
+const ELSEWHERE: [MetricId; 6] = [
     builtin::VUS,
     builtin::VUS_MAX,
     builtin::ITERATIONS,
     builtin::ITERATION_DURATION,
     builtin::DROPPED_ITERATIONS,
+    builtin::WS_CONNECTING,
 ];
 
 /// Enters what a shard measured in a second into its record of that second.

@@ -166,13 +166,13 @@ fn memberships_end_with_the_last_connection_and_with_the_iteration() {
 
 #[test]
 fn who_comes_back_and_resumes_is_owed_what_it_missed() {
-    let again = |options: &str| {
+    let again = |meanwhile: &str, options: &str| {
         let script = format!(
             "export default () => {{
                ws.connect('ws://a/', (socket) => {{ join('room'); socket.setTimeout(() => socket.send('drop'), 300); }});
                const mark = stamp('room');
                http.post('http://a/say', mark);
-               sleep(0.5);
+               {meanwhile}; sleep(0.5);
                ws.connect('ws://a/', (socket) => {{
                  socket.on('open', () => {{ join('room', {options}); socket.send(mark); }});
                  socket.setTimeout(() => socket.close(), 300);
@@ -182,8 +182,10 @@ fn who_comes_back_and_resumes_is_owed_what_it_missed() {
         with(&script).counts()
     };
     let replayed = Counts { messages: 1, owed: 1, replayed: 1, ..Counts::default() };
-    assert_eq!(again("{ resume: true }"), replayed);
-    assert_eq!(again("undefined"), Counts { messages: 1, settling: 1, ..Counts::default() });
+    assert_eq!(again("", "{ resume: true }"), replayed);
+    let missed = Counts { messages: 1, settling: 1, ..Counts::default() };
+    assert_eq!(again("", "undefined"), missed);
+    assert_eq!(again("leave('room')", "{ resume: true }"), missed, "it had given up");
 }
 
 #[test]
