@@ -3,7 +3,6 @@
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::totals::Totals;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -13,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::control::Control;
 use crate::run::{Error, Happening, Legacy, Run};
+use crate::seconds::Seconds;
 use crate::shard::SECOND_NS;
 use crate::start::{Place, Start};
 use crate::thread::{self, Report, Task};
@@ -48,12 +48,7 @@ impl Shards {
 pub(crate) struct Collector<'a> {
     run: &'a Run,
     totals: &'a mut Totals,
-    /// Records of seconds that not all shards have delivered yet.
-    seconds: BTreeMap<u64, Vec<Record>>,
-    /// Records of shards that have ended, and of the `before` flow: they go with the next second.
-    leftover: Vec<Record>,
-    /// Shards that have not ended.
-    running: BTreeSet<u16>,
+    seconds: Seconds,
     boundaries: Vec<(At, Option<String>)>,
     phase: usize,
 }
@@ -61,15 +56,7 @@ pub(crate) struct Collector<'a> {
 impl<'a> Collector<'a> {
     pub(crate) fn new(run: &'a Run, totals: &'a mut Totals, leftover: Vec<Record>) -> Collector<'a> {
         let boundaries = run.plan.load.boundaries();
-        Collector {
-            run,
-            totals,
-            seconds: BTreeMap::new(),
-            leftover,
-            running: (0..run.shards as u16).collect(),
-            boundaries,
-            phase: 0,
-        }
+        Collector { run, totals, seconds: Seconds::new(run.shards, leftover), boundaries, phase: 0 }
     }
 
     /// Until all shards have ended (or were abandoned after an abort). Returns what came too late for a full second.
@@ -80,7 +67,7 @@ impl<'a> Collector<'a> {
     ) -> Result<Vec<Record>, Error> {
         let mut patience = Patience::new(self.run.control());
         self.enter_phases(At(0), on);
-        while !self.running.is_empty() {
+        while self.seconds.are_awaited() {
             match shards.inbox.recv_timeout(TICK) {
                 Ok(report) => self.take(report, on)?,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -89,30 +76,20 @@ impl<'a> Collector<'a> {
             self.merge_whole_seconds(on);
             self.enter_phases(self.run.now(), on);
             if patience.is_over() {
-                return Ok(self.rest());
+                return Ok(self.seconds.rest());
             }
         }
         shards.threads.into_iter().for_each(join);
-        Ok(self.rest())
-    }
-
-    fn rest(&mut self) -> Vec<Record> {
-        let seconds = std::mem::take(&mut self.seconds).into_values().flatten();
-        self.leftover.drain(..).chain(seconds).collect()
+        Ok(self.seconds.rest())
     }
 
     fn take(&mut self, report: Report, on: &mut dyn FnMut(Happening<'_>)) -> Result<(), Error> {
         match report {
             Report::Second { second, record } => {
                 self.run.shared.undelivered.fetch_sub(1, Ordering::Relaxed);
-                self.seconds.entry(second).or_default().push(*record);
+                self.seconds.take(second, *record);
             }
-            Report::Ended { record } => {
-                if let Some(shard) = record.shard {
-                    self.running.remove(&shard);
-                }
-                self.leftover.push(*record);
-            }
+            Report::Ended { record } => self.seconds.end(*record),
             Report::Log { at, user, text } => on(Happening::Log { at, user, text: &text }),
             Report::Left { .. } => {}
             Report::Failed(error) => {
@@ -123,15 +100,8 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// A second is whole when every shard still running has delivered it.
     fn merge_whole_seconds(&mut self, on: &mut dyn FnMut(Happening<'_>)) {
-        while let Some(entry) = self.seconds.first_entry() {
-            let has_delivered = |shard: &u16| entry.get().iter().any(|record| record.shard == Some(*shard));
-            if self.running.is_empty() || !self.running.iter().all(has_delivered) {
-                return;
-            }
-            let (second, mut records) = entry.remove_entry();
-            records.append(&mut self.leftover);
+        while let Some((second, records)) = self.seconds.whole() {
             let at = At(second as i64 * SECOND_NS);
             on(Happening::Second(&self.totals.absorb(records, at, self.run.gauges())));
         }

@@ -1,19 +1,59 @@
-//! What the generator costs: its threads' CPU, its memory, descriptors and ports. Read here, judged in `measure`.
+//! What the generator costs: its threads' CPU, its memory, descriptors and ports, and how late its threads are. Read here,
+//! judged in `measure`.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
+use sonagi_measure::At;
 use sonagi_measure::totals::ProcessGauges;
 use std::fs;
+use std::rc::Rc;
+
+use crate::clock::Clock;
+
+/// How often it beats. A hundred times a second: a beat that wakes an idle machine costs some 10 µs, more than all else in a
+/// run of few messages. What is held up between two beats shows in how late the clock's alarm was taken, which each beat asks
+/// for; nothing shows while nobody sleeps.
+const HEARTBEAT_NS: i64 = 10_000_000;
+/// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
+const MAX_MISSED_BEATS: i64 = 60_000;
+
+/// A shard's heartbeat: how late it comes shows when the shard itself was held up.
+pub struct Heart {
+    clock: Rc<Clock>,
+    due: At,
+}
+
+impl Heart {
+    /// It begins to beat now.
+    pub fn new(clock: &Rc<Clock>) -> Heart {
+        Heart { clock: Rc::clone(clock), due: clock.now() }
+    }
+
+    /// Waits for the next beat and tells how late it came (ns), or the alarm was taken since the last one if that is worse.
+    /// Beats that were due while the shard was held up are told too, each with its own lateness: half a second is fifty of a
+    /// run's beats, not one.
+    pub async fn beat(&mut self, mut late_by: impl FnMut(i64)) {
+        self.due = self.due.plus(HEARTBEAT_NS);
+        self.clock.sleep_until(self.due).await;
+        let late = self.clock.now().since(self.due);
+        late_by(late.max(self.clock.take_lateness()));
+        let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
+        for beat in 1..=missed {
+            late_by(late - beat * HEARTBEAT_NS);
+        }
+        self.due = self.due.plus(missed * HEARTBEAT_NS).max(self.clock.now().plus(-HEARTBEAT_NS));
+    }
+}
 
 /// CPU time the current thread has used, in ns.
-pub(crate) fn thread_cpu_ns() -> u64 {
+pub fn thread_cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
 /// Raises the limit on open files to what the system allows us: one connection is one file.
-pub(crate) fn raise_file_limit() {
+pub fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     // Refused: the limit stays, and running into it shows as an exhausted generator.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -21,7 +61,7 @@ pub(crate) fn raise_file_limit() {
 
 /// Levels of this process now. What cannot be read (another system than Linux) is 0. Each of `source_addresses` (at
 /// least one) has the whole range of ports to itself.
-pub(crate) fn process(source_addresses: usize) -> ProcessGauges {
+pub fn process(source_addresses: usize) -> ProcessGauges {
     let (low, high) = port_range();
     let (open_files, sources) = (open_files(), source_addresses.max(1) as u64);
     ProcessGauges {
@@ -35,7 +75,7 @@ pub(crate) fn process(source_addresses: usize) -> ProcessGauges {
 }
 
 /// The machine, as far as results depend on it.
-pub(crate) fn environment() -> Value {
+pub fn environment() -> Value {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let cpu = read("/proc/cpuinfo");
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();

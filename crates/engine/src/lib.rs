@@ -9,8 +9,9 @@
 pub mod clock;
 mod collect;
 mod control;
+pub mod delivery;
 mod fake;
-mod health;
+pub mod health;
 pub mod http;
 pub mod link;
 pub mod net;
@@ -19,6 +20,7 @@ mod processor;
 mod rooms;
 mod run;
 pub mod schedule;
+pub mod seconds;
 mod shard;
 pub mod simulation;
 mod start;

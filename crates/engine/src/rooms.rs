@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Every room a user joined so far.
 #[derive(Debug, Default)]
-pub(crate) struct Rooms(Mutex<HashMap<String, Arc<Room>>>);
+pub struct Rooms(Mutex<HashMap<String, Arc<Room>>>);
 
 /// One room: its number in the run and the next message's number in it.
 #[derive(Debug)]
-pub(crate) struct Room {
-    pub(crate) id: u32,
+pub struct Room {
+    /// Its number, dense from 0.
+    pub id: u32,
     next_number: AtomicU32,
 }
 
 impl Rooms {
     /// The room of this name; numbered in order of first mention.
-    pub(crate) fn named(&self, name: &str) -> Arc<Room> {
+    pub fn named(&self, name: &str) -> Arc<Room> {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(room) = rooms.get(name) {
             return Arc::clone(room);
@@ -30,7 +31,7 @@ impl Rooms {
 
 impl Room {
     /// Numbers the room's next message. The one atomic of the sending path: numbers must be dense over all shards.
-    pub(crate) fn draw_number(&self) -> u32 {
+    pub fn draw_number(&self) -> u32 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 }

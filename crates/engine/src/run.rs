@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::collect::{Collector, Patience, Shards, TICK, join};
 use crate::control::Control;
+use crate::delivery::draw_tag;
 use crate::health;
 use crate::net::NetOptions;
 use crate::plan::{Plan, Step};
@@ -227,8 +228,7 @@ impl Run {
             seed: options.seed,
             most_living: MOST_LIVING,
         };
-        // Not from the seed: two runs with one seed must not mistake each other's messages for their own.
-        let tag = fastrand::u32(..1 << 24);
+        let tag = draw_tag();
         let shards = options.shards.max(1);
         Run {
             plan: Arc::new(plan),

@@ -13,7 +13,7 @@ use std::task::Poll;
 
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::health;
+use crate::health::{self, Heart};
 use crate::http::Pool;
 use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
@@ -22,12 +22,6 @@ use crate::rooms::Rooms;
 use crate::schedule::Arrival;
 use crate::user::{self, Common, Sought, User};
 
-/// The shard's heartbeat: how late it comes shows when the shard itself was held up. A hundred times a second: a beat that
-/// wakes an idle machine costs some 10 µs, more than all else in a run of few messages. What is held up between two beats
-/// shows in how late the clock's alarm was taken, which each beat asks for; nothing shows while nobody sleeps.
-const HEARTBEAT_NS: i64 = 10_000_000;
-/// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
-const MAX_MISSED_BEATS: i64 = 60_000;
 /// An arrival this late is not started any more: the generator cannot keep the plan, and says so.
 const MISSED_AFTER_NS: i64 = SECOND_NS;
 /// Users that may be alive on a shard at once, those that drain included. An arrival beyond it is missed: a target that
@@ -242,22 +236,12 @@ impl Shard {
         User::new(Rc::clone(self), member, arrival, due, fastrand::Rng::with_seed(seed))
     }
 
-    /// Beats: records how late each beat came, or the alarm was taken since the last one if that is worse, and passes a
-    /// stop on to every sleeper, once. Beats that were due while the shard was held up are told too, each with its own
-    /// lateness: half a second is fifty of a run's beats, not one. Returns when the run is aborted.
+    /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is aborted.
     pub(crate) async fn heartbeat(self: Rc<Self>) {
-        let mut due = self.clock.now();
+        let mut heart = Heart::new(&self.clock);
         let mut has_passed_stop_on = false;
         while !self.shared.control.is_aborted() {
-            due = due.plus(HEARTBEAT_NS);
-            self.clock.sleep_until(due).await;
-            let late = self.clock.now().since(due);
-            self.recorder.borrow_mut().hiccup(late.max(self.clock.take_lateness()));
-            let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
-            for beat in 1..=missed {
-                self.recorder.borrow_mut().hiccup(late - beat * HEARTBEAT_NS);
-            }
-            due = due.plus(missed * HEARTBEAT_NS).max(self.clock.now().plus(-HEARTBEAT_NS));
+            heart.beat(|late_ns| self.recorder.borrow_mut().hiccup(late_ns)).await;
             if self.is_stopping() && !has_passed_stop_on {
                 has_passed_stop_on = true;
                 self.clock.wake_all();

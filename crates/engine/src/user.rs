@@ -35,6 +35,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::clock::Sleep;
+use crate::delivery::Unanswered;
 use crate::http::{Client, Jar, Response};
 use crate::link::Connection;
 use crate::rooms::Room;
@@ -83,7 +84,7 @@ pub(crate) struct User {
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     /// Stamped messages nothing answers, sent within the last settle window, for a cut of our own.
-    unanswered: Vec<(Stamp, At)>,
+    unanswered: Unanswered,
     is_leaving: bool,
     /// Counted among the connected.
     is_held: bool,
@@ -210,7 +211,7 @@ impl User {
             lost: None,
             recipe: None,
             under_way: None,
-            unanswered: Vec::new(),
+            unanswered: Unanswered::default(),
             is_leaving: false,
             is_held: false,
             scenario: 0,
@@ -445,18 +446,13 @@ impl User {
     fn note_unanswered(&mut self, stamp: Option<Stamp>) {
         let (Some(stamp), Some(rules)) = (stamp, self.shard.plan().delivery) else { return };
         let now = self.now();
-        self.unanswered.retain(|&(_, left)| left.plus(rules.settle_ns) >= now);
-        self.unanswered.push((stamp, now));
+        self.unanswered.note(stamp, now, rules.settle_ns);
     }
 
     /// We cut our own connection, or did so since: of what left shortly before, nobody can say how much the target has read.
     fn doubt_unanswered(&mut self, cut: At) {
         let settle = self.shard.plan().delivery.map_or(0, |rules| rules.settle_ns);
-        for (stamp, left) in std::mem::take(&mut self.unanswered) {
-            if left.plus(settle) >= cut {
-                self.note_settled(Some(stamp), false);
-            }
-        }
+        self.unanswered.doubt(cut, settle, self.shard.recorder.borrow_mut().ledger());
     }
 
     /// Writes a stamped message's acknowledgement, or its absence, into the ledger's batch.

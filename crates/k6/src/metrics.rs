@@ -7,6 +7,7 @@
 //!
 //! The set of tags of a sample is known by address, not by its strings: [`Tags`] are interned.
 
+pub(crate) mod delivery;
 mod registry;
 mod sampler;
 mod sink;

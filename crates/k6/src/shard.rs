@@ -1,13 +1,17 @@
 //! One thread's share of a test: its clock and network, its samples, what all its users share.
 
 use sonagi_engine::clock::Clock;
+use sonagi_engine::delivery::{Rooms, draw_tag};
+use sonagi_engine::health;
 use sonagi_engine::link::SCRATCH;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
+use sonagi_measure::outcome::OperationKind;
+use sonagi_measure::recorder::{Gauges, Record, Recorder};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
 use crate::modules::Mails;
@@ -68,6 +72,28 @@ pub(crate) struct Common {
     pub(crate) without_global: bool,
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
+    pub(crate) delivery: Delivery,
+    /// Whether a run folder is wanted.
+    pub(crate) records: bool,
+}
+
+/// What all users of a test share of the ledger: its rooms, and the numbers that are given out.
+#[derive(Debug)]
+pub(crate) struct Delivery {
+    pub(crate) rooms: Rooms,
+    /// Members so far: the next one's number.
+    pub(crate) members: AtomicU32,
+    /// Stamps drawn.
+    pub(crate) drawn: AtomicU64,
+    /// The test's own in stamps.
+    pub(crate) tag: u32,
+}
+
+impl Default for Delivery {
+    fn default() -> Delivery {
+        let (members, drawn) = (AtomicU32::new(0), AtomicU64::new(0));
+        Delivery { rooms: Rooms::default(), members, drawn, tag: draw_tag() }
+    }
 }
 
 /// So many requests a second and no more, over all threads: their clocks tell one time.
@@ -89,12 +115,25 @@ impl Pace {
     }
 }
 
+/// What a run folder tells apart by name.
+pub(crate) const OPERATIONS: [(&str, OperationKind); 2] =
+    [("http", OperationKind::Http), ("websocket connect", OperationKind::WebsocketConnect)];
+
 /// One shard; all its users hold it by `Rc`.
 pub(crate) struct Shard {
     pub(crate) common: Arc<Common>,
     pub(crate) clock: Rc<Clock>,
     pub(crate) net: Rc<Net>,
     pub(crate) sampler: RefCell<Sampler>,
+    /// What the ledger, the generator's health and the run folder are made of.
+    pub(crate) recorder: RefCell<Recorder>,
+    /// The script has to do with rooms: what comes and goes is searched for stamps.
+    pub(crate) tracks: Cell<bool>,
+    /// Users in an iteration.
+    pub(crate) active: Cell<u64>,
+    /// Real-time connections that are open.
+    pub(crate) connected: Cell<u64>,
+    cpu_ns: Cell<u64>,
     /// The tags of the whole test.
     pub(crate) tags: Tags,
     /// What links read into.
@@ -119,7 +158,13 @@ impl Shard {
     ) -> Rc<Shard> {
         let tags =
             common.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
+        let recorder = RefCell::new(Recorder::new(OPERATIONS.len(), common.options.scenarios.len()));
         Rc::new(Shard {
+            recorder,
+            tracks: Cell::new(false),
+            active: Cell::new(0),
+            connected: Cell::new(0),
+            cpu_ns: Cell::new(health::thread_cpu_ns()),
             common,
             clock,
             net,
@@ -136,6 +181,14 @@ impl Shard {
     /// Says something to who runs the test.
     pub(crate) fn say(&self, level: Level, text: String, fields: Vec<(&'static str, String)>) {
         (self.log)(Line { at: self.clock.now(), level, text, fields });
+    }
+
+    /// What was recorded since the last time, with the levels now.
+    pub(crate) fn record(&self, index: usize) -> Record {
+        let cpu = health::thread_cpu_ns();
+        let cpu_ns = cpu.saturating_sub(self.cpu_ns.replace(cpu));
+        let gauges = Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns };
+        Record { gauges, shard: Some(index as u16), ..self.recorder.borrow_mut().take() }
     }
 
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {

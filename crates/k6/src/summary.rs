@@ -6,6 +6,7 @@
 
 mod collected;
 mod data;
+mod delivery;
 mod figures;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use figures::TimeUnit;
 
 use crate::metrics::{Aggregation, Contains, Kind, Store};
 use serde_json::Value;
+use sonagi_measure::thresholds::Judged as Recorded;
 use std::time::Duration;
 
 /// What a summary is told of the test, beside what was measured.
@@ -37,6 +39,10 @@ pub struct Facts {
     pub stderr_is_terminal: bool,
     /// What `setup` returned, if there was one.
     pub setup_data: Option<Value>,
+    /// Stamps that were drawn for the delivery ledger.
+    pub drawn: u64,
+    /// What kept the generator from doing its work, if something did: the figures are worth nothing then.
+    pub overload: Vec<String>,
 }
 
 impl Default for Facts {
@@ -50,6 +56,8 @@ impl Default for Facts {
             stdout_is_terminal: false,
             stderr_is_terminal: false,
             setup_data: None,
+            drawn: 0,
+            overload: Vec::new(),
         }
     }
 }
@@ -133,6 +141,28 @@ impl Summary {
     /// and the metrics of groups are not in it.
     pub fn told(data: &Value) -> Summary {
         data::told(data)
+    }
+
+    /// Every threshold and whether it held, for the test's record.
+    pub(crate) fn judged(&self) -> Vec<Recorded> {
+        let of = |one: &Measured, judged: &Judged| {
+            let seen = judged.seen.as_ref().map(|(method, value)| format!("{method} = {value}"));
+            Recorded {
+                expression: format!("{}: {}", one.name, judged.source),
+                strict: true,
+                held: judged.ok,
+                evidence: seen.unwrap_or_default(),
+            }
+        };
+        let metrics = self.total.metrics.iter();
+        metrics.flat_map(|one| one.thresholds.iter().map(move |judged| of(one, judged))).collect()
+    }
+
+    /// What a reader must know whom no text is shown.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let delivered = delivery::said(self);
+        let faults = delivered.faults.into_iter().map(|fault| fault.reason);
+        self.facts.overload.iter().cloned().chain(faults).collect()
     }
 
     /// The object `handleSummary` is given.

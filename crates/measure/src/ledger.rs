@@ -29,7 +29,7 @@ use stay::Seat;
 use std::collections::HashSet;
 
 /// What the script says about delivery (`delivery:` in YAML).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// A copy received later than this after its planned send is late (ns). Default 1 s.
     pub deadline_ns: i64,
@@ -81,6 +81,8 @@ pub struct Counts {
 /// The first copy of an owed message, when it is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
+    /// When it came.
+    pub at: At,
     /// Planned send to receipt (ns).
     pub latency_ns: i64,
     /// Whether it came over a later connection than the one it was owed to.
@@ -395,7 +397,7 @@ impl Ledger {
         };
         *class += 1;
         counts.negative += u64::from(latency_ns < 0);
-        arrived(Arrival { latency_ns, replayed });
+        arrived(Arrival { at: copy.at, latency_ns, replayed });
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ pub mod stamp;
 pub mod summary;
 pub mod thresholds;
 pub mod totals;
-mod verdict;
+pub mod verdict;
 
 pub use at::At;
 pub use histogram::Histogram;

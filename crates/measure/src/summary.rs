@@ -7,6 +7,7 @@ use crate::ledger::Counts;
 use crate::outcome::OperationKind;
 use crate::plugins::Figures;
 use crate::thresholds::Judged;
+use crate::verdict;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -315,6 +316,17 @@ pub enum Health {
     Warn,
     /// It did not: the figures say nothing of the target.
     Invalid,
+}
+
+impl Summary {
+    /// The same run, whose thresholds somebody else has judged: those of a k6 script have a grammar of their own.
+    #[must_use]
+    pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
+        self.thresholds = thresholds;
+        self.verdict = verdict::judge(&self);
+        self.expectations.decisive = verdict::expect(&mut self);
+        self
+    }
 }
 
 impl OperationKind {

@@ -165,6 +165,17 @@ impl Totals {
 
     /// Merges one interval of all shards. `at` is its end: everything the shards saw up to then must be in the records.
     pub fn absorb(&mut self, records: Vec<Record>, at: At, process: ProcessGauges) -> Snapshot {
+        self.absorb_telling(records, at, process, |_| {})
+    }
+
+    /// [`Totals::absorb`], telling each first copy of an owed message that is judged.
+    pub fn absorb_telling(
+        &mut self,
+        records: Vec<Record>,
+        at: At,
+        process: ProcessGauges,
+        mut told: impl FnMut(Arrival),
+    ) -> Snapshot {
         let mut snapshot = self.begin(at);
         let mut batches = Vec::with_capacity(records.len());
         for record in records {
@@ -175,7 +186,10 @@ impl Totals {
         let Snapshot { delivery, replays, .. } = &mut snapshot;
         // A run that stamps nothing owes nothing: who was in which room would be kept to its end for nobody.
         if self.is_tracked {
-            self.ledger.apply(&mut batches, at, |arrival| arrived(arrival, delivery, replays));
+            self.ledger.apply(&mut batches, at, |arrival| {
+                arrived(arrival, delivery, replays);
+                told(arrival);
+            });
         }
         snapshot.ledger = self.ledger.counts();
         self.end(snapshot)
@@ -183,9 +197,17 @@ impl Totals {
 
     /// Closes the ledger: the last snapshot of a run.
     pub fn close(&mut self, at: At) -> Snapshot {
+        self.close_telling(at, |_| {})
+    }
+
+    /// [`Totals::close`], as [`Totals::absorb_telling`].
+    pub fn close_telling(&mut self, at: At, mut told: impl FnMut(Arrival)) -> Snapshot {
         let mut snapshot = self.begin(at);
         let Snapshot { delivery, replays, .. } = &mut snapshot;
-        let counts = self.ledger.close(at, |arrival| arrived(arrival, delivery, replays));
+        let counts = self.ledger.close(at, |arrival| {
+            arrived(arrival, delivery, replays);
+            told(arrival);
+        });
         snapshot.ledger = counts;
         snapshot.process = self.last_process;
         snapshot.shards = self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, ..*shard }).collect();

@@ -4,9 +4,13 @@
 //! leaked, when a user failed, or when no user got through. A threshold on one of these replaces its default rule. Slow
 //! is never a failure by default: how slow is too slow is the user's to say.
 
+use crate::ledger::Counts;
 use crate::outcome::Failure;
 use crate::summary::{Conclusion, ErrorSummary, Health, Summary, Verdict};
 use crate::thresholds::{Judged, names_in};
+
+/// What the figures of an INVALID run are worth.
+pub const OVERLOADED: &str = "the figures say nothing of the target: lower the load per shard, add shards, or use a faster or idle machine";
 
 /// Judges a summary whose other fields are filled in.
 pub(crate) fn judge(summary: &Summary) -> Verdict {
@@ -18,7 +22,7 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
         verdict.result = Conclusion::Invalid;
         let findings = summary.generator.findings.iter().cloned();
         verdict.reasons.splice(0..0, findings);
-        verdict.hints.insert(0, "the figures say nothing of the target: lower the load per shard, add shards, or use a faster or idle machine".to_owned());
+        verdict.hints.insert(0, OVERLOADED.to_owned());
     } else if summary.generator.state == Health::Warn {
         verdict.hints.extend(summary.generator.findings.iter().cloned());
     }
@@ -30,7 +34,14 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
 
 /// The metrics that thresholds speak of.
 fn named(summary: &Summary) -> Vec<String> {
-    summary.thresholds.iter().flat_map(|threshold| names_in(&threshold.expression)).collect()
+    let names = |threshold: &Judged| match names_in(&threshold.expression) {
+        // Of another tool's grammar: `sonagi_lost: count<5` is about `sonagi_lost`.
+        names if names.is_empty() => {
+            threshold.expression.split([':', '{']).next().map(str::to_owned).into_iter().collect()
+        }
+        names => names,
+    };
+    summary.thresholds.iter().flat_map(names).collect()
 }
 
 /// What the script demands of the run as a whole: its thresholds, and the delivery of its messages.
@@ -87,31 +98,63 @@ fn broken(threshold: &Judged) -> String {
 
 fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let Some(delivery) = &summary.delivery else { return };
-    let counts = &delivery.counts;
-    let ruled = |names: &[&str]| named.iter().any(|name| names.contains(&name.as_str()));
-    let (lost, leaked, doubled, reordered) = (counts.lost, counts.leaked, counts.duplicate, counts.reordered);
-    if lost > 0 && !ruled(&["delivery.lost", "delivery.ratio"]) {
-        verdict.fail(format!(
-            "{} lost ({})",
-            of(lost, counts.owed, "owed copies"),
-            percent(lost, counts.owed)
-        ));
+    let Delivered { faults, hints } = delivered(&delivery.counts);
+    for fault in faults {
+        if !named.iter().any(|name| fault.metrics.contains(&name.as_str())) {
+            verdict.fail(fault.reason);
+        }
     }
-    if leaked > 0 && !ruled(&["delivery.leaked"]) {
-        verdict.fail(format!("{} received by users who were not in the room", copies(leaked)));
-    }
-    if doubled > 0 && !ruled(&["delivery.duplicate"]) {
-        verdict.fail(format!("{} received again", copies(doubled)));
-    }
-    if reordered > 0 && !ruled(&["delivery.reordered"]) {
-        verdict.fail(format!("{} received after a later message of the same sender", copies(reordered)));
-    }
+    verdict.hints.extend(hints);
+}
+
+/// What is to be said of a run's deliveries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delivered {
+    /// What went wrong, worst first.
+    pub faults: Vec<Fault>,
+    /// What else is worth knowing.
+    pub hints: Vec<String>,
+}
+
+/// Copies that did not come as they should have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// A threshold on one of these takes the place of the rule that this is a failure.
+    pub metrics: &'static [&'static str],
+    /// In a sentence.
+    pub reason: String,
+}
+
+/// Says what the ledger's counts mean.
+pub fn delivered(counts: &Counts) -> Delivered {
+    let Counts { lost, leaked, duplicate, reordered, .. } = *counts;
+    let mut faults = Vec::new();
+    let mut fault = |count: u64, metrics, reason: &dyn Fn() -> String| {
+        faults.extend((count > 0).then(|| Fault { metrics, reason: reason() }));
+    };
+    fault(lost, &["delivery.lost", "delivery.ratio", "sonagi_lost", "sonagi_delivery"], &|| {
+        format!("{} lost ({})", of(lost, counts.owed, "owed copies"), percent(lost, counts.owed))
+    });
+    fault(leaked, &["delivery.leaked", "sonagi_leaked"], &|| {
+        format!("{} received by users who were not in the room", copies(leaked))
+    });
+    fault(duplicate, &["delivery.duplicate", "sonagi_duplicate"], &|| {
+        format!("{} received again", copies(duplicate))
+    });
+    fault(reordered, &["delivery.reordered", "sonagi_reordered"], &|| {
+        format!("{} received after a later message of the same sender", copies(reordered))
+    });
+    Delivered { faults, hints: doubts(counts) }
+}
+
+fn doubts(counts: &Counts) -> Vec<String> {
+    let mut hints = Vec::new();
     if counts.unknown > 0 {
         let belong = match counts.unknown {
             1 => "1 copy belongs to a message".to_owned(),
             unknown => format!("{} copies belong to messages", grouped(unknown)),
         };
-        verdict.hints.push(format!("{belong} the target never acknowledged: not counted as lost"));
+        hints.push(format!("{belong} the target never acknowledged: not counted as lost"));
     }
     if counts.messages > 0 && counts.owed == 0 && counts.unknown == 0 {
         let why = match counts.settling {
@@ -120,8 +163,9 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
                 "all copies fell within `settle` (default 100 ms) of a join or leave: let users think before they send"
             }
         };
-        verdict.hints.push(format!("no copy was owed to anybody: {why}"));
+        hints.push(format!("no copy was owed to anybody: {why}"));
     }
+    hints
 }
 
 fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
@@ -201,10 +245,8 @@ fn hint_errors(summary: &Summary, verdict: &mut Verdict) {
 }
 
 fn praise(summary: &Summary) -> String {
-    match summary.delivery.as_ref().map(|d| d.counts) {
-        Some(counts) if counts.owed > 0 && counts.lost == 0 && counts.outstanding == 0 => {
-            format!("all {} owed copies arrived", grouped(counts.owed))
-        }
+    match summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)) {
+        Some(praise) => praise,
         _ => match (summary.users.completed, summary.users.stopped) {
             (0, stopped @ 1..) => {
                 let were = if stopped == 1 { "was" } else { "were" };
@@ -214,6 +256,12 @@ fn praise(summary: &Summary) -> String {
             (completed, _) => format!("{} completed", counted(completed, "user")),
         },
     }
+}
+
+/// Says so when something was owed and all of it came.
+pub fn all_arrived(counts: &Counts) -> Option<String> {
+    let Counts { owed, lost, outstanding, .. } = *counts;
+    (owed > 0 && lost == 0 && outstanding == 0).then(|| format!("all {} owed copies arrived", grouped(owed)))
 }
 
 /// `1 user`, `2,000 users`

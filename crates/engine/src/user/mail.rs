@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Member, Received};
+use sonagi_measure::ledger::Member;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Recorder};
-use sonagi_measure::stamp;
 use sonagi_wire::socketio;
 use std::collections::VecDeque;
 
+use crate::delivery::track;
 use crate::link::Incoming;
 
 /// Messages kept for a step that waits, or for later ones; the oldest are dropped beyond it.
@@ -85,21 +85,21 @@ impl Mail {
         match incoming {
             Incoming::Text(text) => {
                 count(recorder, Counter::WebsocketReceived);
-                track(text.as_bytes(), at, member, run, recorder);
+                track(text.as_bytes(), at, member, run, recorder.ledger());
                 self.offer_message(text, at);
             }
             Incoming::Binary(bytes) => {
                 count(recorder, Counter::WebsocketReceived);
-                track(bytes, at, member, run, recorder);
+                track(bytes, at, member, run, recorder.ledger());
                 if self.awaited.is_some() || self.keeps_all {
                     self.offer_message(&String::from_utf8_lossy(bytes), at);
                 }
             }
             Incoming::Event { data, attachments, .. } => {
                 count(recorder, Counter::SocketioReceived);
-                track(data.as_bytes(), at, member, run, recorder);
+                track(data.as_bytes(), at, member, run, recorder.ledger());
                 for attachment in attachments {
-                    track(attachment, at, member, run, recorder);
+                    track(attachment, at, member, run, recorder.ledger());
                 }
                 self.offer_event(data, at);
             }
@@ -114,7 +114,7 @@ impl Mail {
             Incoming::Message { topic, text } => {
                 recorder.add(Counter::MessagesReceived, 1);
                 self.vocabulary.into_iter().for_each(|vocabulary| recorder.add(vocabulary, 1));
-                track(text.as_bytes(), at, member, run, recorder);
+                track(text.as_bytes(), at, member, run, recorder.ledger());
                 self.offer_topic(topic, text, at);
             }
             Incoming::Receipt { id } => {
@@ -367,17 +367,6 @@ fn count_reopened(recorder: &mut Recorder, opened: u64) {
 fn count(recorder: &mut Recorder, vocabulary: Counter) {
     recorder.add(Counter::MessagesReceived, 1);
     recorder.add(vocabulary, 1);
-}
-
-fn track(bytes: &[u8], at: At, member: Member, run: u32, recorder: &mut Recorder) {
-    for found in stamp::find(bytes) {
-        let batch = recorder.ledger();
-        if found.run == run {
-            batch.received.push(Received { at, member, room: found.room, number: found.number });
-        } else {
-            batch.foreign += 1;
-        }
-    }
 }
 
 #[cfg(test)]

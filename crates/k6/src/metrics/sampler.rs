@@ -67,11 +67,18 @@ pub struct Sample {
 }
 
 /// What a shard observed in a while; goes to the collector's [`super::Store`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interval {
     pub(super) parts: Vec<(Arc<Part>, At, Sink)>,
     /// Every single sample, when outputs asked for them.
     pub samples: Vec<Sample>,
+}
+
+impl Interval {
+    /// What each metric came to in it; a metric may come several times, its samples once.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = (MetricId, &Sink)> {
+        self.parts.iter().map(|(part, _, sink)| (part.metric, sink))
+    }
 }
 
 impl Sampler {

@@ -97,6 +97,15 @@ impl Trend {
         &mut self.pages[at].1
     }
 
+    /// Its values, each with how often it was seen; those in buckets stand in their middles.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (f64, u64)> {
+        let paged = self.pages.iter().flat_map(|(page, counts)| {
+            let seen = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            seen.map(|(bucket, count)| (middle(*page, bucket), *count))
+        });
+        self.values.iter().map(|value| (*value, 1)).chain(paged)
+    }
+
     /// How many values.
     pub fn count(&self) -> u64 {
         self.count

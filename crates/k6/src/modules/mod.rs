@@ -5,6 +5,7 @@
 
 mod crypto;
 pub(crate) mod data;
+pub(crate) mod delivery;
 mod encoding;
 pub(crate) mod execution;
 mod experimental;
@@ -17,9 +18,11 @@ mod loaded;
 mod meta;
 mod metrics;
 mod own;
+mod record;
 mod secrets;
 mod socket;
 mod socketio;
+mod sonagi;
 mod sse;
 mod stomp;
 mod tags;
@@ -71,6 +74,7 @@ const BUILTINS: &[Builtin] = &[
     sse::MODULE,
     socketio::MODULE,
     stomp::MODULE,
+    sonagi::MODULE,
     data::MODULE,
     encoding::MODULE,
     timers::MODULE,
@@ -100,6 +104,7 @@ pub(crate) struct Kept {
     pub(crate) http: http::Kept,
     pub(crate) traffic: Traffic,
     pub(crate) execution: execution::Kept,
+    pub(crate) delivery: delivery::Kept,
     /// What samples are tagged with now.
     pub(crate) tags: RefCell<Tags>,
     /// The path of the group under way, `::a::b`.
@@ -135,6 +140,7 @@ impl Kept {
             http: http::Kept::default(),
             traffic: Traffic::default(),
             execution: execution::Kept::default(),
+            delivery: delivery::Kept::default(),
             tags: RefCell::new(shard.tags.clone()),
             group: RefCell::default(),
         }
@@ -222,6 +228,7 @@ const DECLARE: [Declare; BUILTINS.len()] = [
     declare::<17>,
     declare::<18>,
     declare::<19>,
+    declare::<20>,
 ];
 
 /// A module of ours; None: the name is a file's.
@@ -313,12 +320,14 @@ pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.kept.timers.forget(&vu.shard);
     vu.kept.http.end_iteration(vu);
     vu.kept.rejections.forget();
+    delivery::end_iteration(vu);
 }
 
 /// All values of the interpreter are let go of, before it goes itself.
 pub(crate) fn forget(ctx: &Ctx<'_>, vu: &Rc<Vu>) {
     end_iteration(ctx, vu);
     vu.events.forget(vu);
+    delivery::end(vu);
     vu.kept.loaded.forget();
     vu.kept.http.forget();
     vu.kept.execution.forget();

@@ -10,7 +10,7 @@ pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/socketio"], exports:
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let fail = |ctx: Ctx<'js>, message: String| Err::<(), _>(go_error(&ctx, &message));
-    let connect = Function::new(ctx.clone(), ws::connect)?;
+    let connect = ws::connector(ctx, true)?;
     let make = own(ctx, "socketio", include_str!("socketio.js"))?;
     object.set("io", make.call::<_, Function<'js>>((connect, Function::new(ctx.clone(), fail)?))?)
 }

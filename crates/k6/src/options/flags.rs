@@ -119,6 +119,7 @@ pub const FLAGS: &[Flag] = &[
             "Where samples go: json=FILE, csv=FILE; a name ending in .gz is compressed.",
         ),
     ),
+    flag("runs", One("DIR"), "Write a run folder there, for sonagi report (Sonagi's own)."),
     short('l', flag("linger", Switch, "Accepted and ignored: there is no API server.")),
     flag("no-usage-report", Switch, "Accepted and ignored: nothing is reported to anybody."),
     or("K6_CONFIG", short('c', flag("config", One("FILE"), "Options as JSON, below the script's."))),

@@ -24,6 +24,7 @@ pub use problem::{Problem, Problems};
 pub use scenario::{Executor, Scenario, Stage};
 
 use serde_json::{Map, Value};
+use sonagi_measure::ledger::Rules;
 use std::time::Duration;
 
 /// All tiers as JSON objects in the script's own form.
@@ -180,6 +181,11 @@ pub struct Sonagi {
     pub memory_limit: Option<usize>,
     /// How long a script may compute without waiting for anything before its iteration is interrupted.
     pub busy_limit: Option<Duration>,
+    /// How the ledger judges deliveries.
+    pub delivery: Rules,
+    /// How long connections that outlive their iterations are listened to when the test's scenarios are over, for copies
+    /// under way.
+    pub drain: Option<Duration>,
 }
 
 /// Options of all tiers in one, by k6's precedence; or every problem in them.

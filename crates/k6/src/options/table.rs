@@ -7,6 +7,7 @@ use super::scenario::{Scenario, shortcut_stages};
 use super::{Dns, DnsPolicy, DnsSelect, HttpDebug, MetricThresholds, Options, Sonagi, Threshold, TlsAuth};
 use super::{network, pairs, span};
 use serde_json::{Map, Value};
+use sonagi_measure::ledger::Rules;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -117,24 +118,39 @@ fn outputs(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
 
 /// `options.sonagi`; unknown members are noticed and no more, as k6 does with unknown options.
 fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
-    const MEMBERS: [(&str, Check); 4] = [
-        ("keepConnections", read::truth),
-        // Below, a script's first calls would overflow it; above, it is a mistake.
-        ("stackSize", |value, reading| bytes(value, 128 << 10..=1 << 30, reading)),
-        ("memoryLimit", |value, reading| bytes(value, 1 << 20..=1 << 40, reading)),
-        ("busyLimit", read::time),
-    ];
+    members(
+        &[
+            ("keepConnections", read::truth),
+            // Below, a script's first calls would overflow it; above, it is a mistake.
+            ("stackSize", |value, reading| bytes(value, 128 << 10..=1 << 30, reading)),
+            ("memoryLimit", |value, reading| bytes(value, 1 << 20..=1 << 40, reading)),
+            ("busyLimit", read::time),
+            ("delivery", delivery),
+        ],
+        value,
+        reading,
+    )
+}
+
+/// `options.sonagi.delivery`: the ledger's rules.
+fn delivery(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
+    let known: &[(&str, Check)] =
+        &[("deadline", read::time), ("settle", read::time), ("echo", read::truth), ("drain", read::time)];
+    members(known, value, reading)
+}
+
+fn members(known: &[(&str, Check)], value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     let Some(given) = value.as_object() else { return reading.wrong("an object", value) };
     let mut checked = Map::new();
     for (name, member) in given.iter().filter(|(_, member)| !member.is_null()) {
-        match MEMBERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        match known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((name, check)) => {
                 checked.extend(
                     check(member, &mut reading.within(name)).map(|member| (name.to_string(), member)),
                 );
             }
             None => {
-                let known: Vec<&str> = MEMBERS.iter().map(|(known, _)| *known).collect();
+                let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
                 reading.notice(format!("`{name}` is unknown and ignored, known are {}", known.join(", ")));
             }
         }
@@ -307,5 +323,17 @@ fn sonagi_of(value: &Value) -> Sonagi {
         stack_size: size("stackSize"),
         memory_limit: size("memoryLimit"),
         busy_limit: value["busyLimit"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
+        delivery: rules_of(&value["delivery"]),
+        drain: value["delivery"]["drain"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
+    }
+}
+
+fn rules_of(value: &Value) -> Rules {
+    let usual = Rules::default();
+    let ns = |name: &str| value[name].as_str().and_then(|text| span::parse(text).ok()).map(|ns| ns.max(0));
+    Rules {
+        deadline_ns: ns("deadline").unwrap_or(usual.deadline_ns),
+        settle_ns: ns("settle").unwrap_or(usual.settle_ns),
+        echo: value["echo"] != Value::Bool(false),
     }
 }

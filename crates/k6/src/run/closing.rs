@@ -1,13 +1,14 @@
 //! How a test is closed: thresholds for the last time, the summary, and what the script makes of it.
 
 use serde_json::Value;
+use sonagi_measure::summary::Health;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ending::Files;
 use super::home::Shared;
 use super::underway::Collector;
-use super::{End, Ended, Exit};
+use super::{End, Ended, Exit, Told};
 use crate::runtime::{Given, Phase, Thrown};
 use crate::shard::Level;
 use crate::summary::{Facts, Summary, TimeUnit};
@@ -28,8 +29,12 @@ impl Collector<'_, '_> {
             self.end_with(Exit::Failed, None);
         }
         let options = self.test.options();
+        let record = self.books.summary();
+        let is_overloaded = record.generator.state == Health::Invalid;
         let facts = Facts {
             elapsed,
+            drawn: self.test.drawn(),
+            overload: if is_overloaded { record.generator.findings.clone() } else { Vec::new() },
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
@@ -45,8 +50,12 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
         }
+        (self.on)(Told::Recorded(&record.judged(summary.judged())));
         let end = match self.handled(&summary, limit) {
-            Some(files) => End::Handled(files, summary),
+            Some(files) => {
+                summary.warnings().into_iter().for_each(|text| self.say(Level::Warn, text));
+                End::Handled(files, summary)
+            }
             None => End::Summary(summary),
         };
         Ended { exit: self.exit, end, why: self.why, bars: self.bars }

@@ -2,16 +2,20 @@
 
 use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
+use sonagi_measure::recorder::Counter;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Waker};
+use std::time::Duration;
 
 use super::ending::{EXCEPTION, complaint};
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::{Variables, execution};
+use crate::modules::{Variables, delivery, execution};
+use crate::options::Executor;
 use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
 use crate::shard::{Level, Line, Shard};
 
@@ -39,6 +43,8 @@ pub(super) struct Home {
     functions: Vec<Arc<str>>,
     /// What each scenario adds to `__ENV`.
     environments: Vec<Variables>,
+    /// Whether a scenario's iterations have a time at which they are to begin.
+    are_planned: Vec<bool>,
     /// As scripts see them; there once they are about to begin.
     scenarios: RefCell<Vec<Rc<execution::Scenario>>>,
 }
@@ -51,6 +57,15 @@ pub(super) struct Resident {
     last: Option<usize>,
     /// Iterations of each scenario so far.
     done: Vec<u64>,
+}
+
+/// How long connections that outlived their iterations are listened to at the end, unless the options say otherwise.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How often meanwhile.
+const LOOK_NS: i64 = 5_000_000;
+
+fn is_planned(executor: &Executor) -> bool {
+    matches!(executor, Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. })
 }
 
 impl Home {
@@ -69,6 +84,7 @@ impl Home {
             tags: tags.collect(),
             scenarios: RefCell::default(),
             environments: scenarios.iter().map(|one| Rc::from(one.env.as_slice())).collect(),
+            are_planned: scenarios.iter().map(|one| is_planned(&one.executor)).collect(),
             functions: scenarios.iter().map(|one| Arc::from(one.exec.as_str())).collect(),
             executors: scenarios.iter().map(|one| (one.executor.name(), one.name.clone())).collect(),
         })
@@ -195,6 +211,7 @@ impl executor::Vu for Resident {
         }));
         self.done[iteration.scenario] += 1;
         let begun = vu.now();
+        home.arrived(&iteration, begun);
         let call = Task::Call {
             phase: Phase::Iteration,
             function: Arc::clone(&home.functions[iteration.scenario]),
@@ -202,6 +219,7 @@ impl executor::Vu for Resident {
         };
         let outcome = self.user.perform(call, iteration.stop.clone()).await;
         let over = home.judged(&vu, &iteration, outcome, begun);
+        home.left(iteration.scenario, &over, vu.now().since(begun));
         if over == Over::Complete {
             home.rest(&vu, begun, &iteration.stop).await;
         }
@@ -225,6 +243,44 @@ impl Resident {
 }
 
 impl Home {
+    /// A user begins an iteration: an arrival, in the run folder's words.
+    fn arrived(&self, iteration: &Iteration, now: At) {
+        self.shard.active.set(self.shard.active.get() + 1);
+        let mut recorder = self.shard.recorder.borrow_mut();
+        recorder.add(Counter::ArrivalsPlanned, 1);
+        recorder.add(Counter::ArrivalsStarted, 1);
+        recorder.user_created(iteration.scenario as u16);
+        if self.are_planned[iteration.scenario] {
+            recorder.send_lag(now.since(iteration.planned));
+        }
+    }
+
+    fn left(&self, scenario: usize, over: &Over, took_ns: i64) {
+        self.shard.active.set(self.shard.active.get() - 1);
+        let mut recorder = self.shard.recorder.borrow_mut();
+        match over {
+            Over::Complete => recorder.user_ended(scenario as u16, true, took_ns),
+            Over::Interrupted | Over::Abort(_) => recorder.add(Counter::UsersStopped, 1),
+        }
+    }
+
+    /// Users whose connections outlived their iterations are owed nothing more; what is under way to them may come for a while.
+    pub(super) async fn drain(&self) {
+        let idle = || self.idle.borrow().iter().map(|resident| Rc::clone(&resident.user.vu)).collect();
+        let users: Vec<Rc<Vu>> = idle();
+        users.iter().for_each(|vu| delivery::part(vu));
+        let clock = &self.shard.clock;
+        let drain = self.shard.common.options.sonagi.drain.unwrap_or(DRAIN);
+        let until = clock.now().plus(i64::try_from(drain.as_nanos()).unwrap_or(i64::MAX));
+        while self.shard.connected.get() > 0 && clock.now() < until {
+            clock.sleep_until(until.min(clock.now().plus(LOOK_NS))).await;
+            for vu in &users {
+                vu.events.poll_sources(vu, &mut Context::from_waker(Waker::noop()));
+            }
+        }
+        users.iter().for_each(|vu| delivery::end(vu));
+    }
+
     fn judged(
         &self,
         vu: &Vu,

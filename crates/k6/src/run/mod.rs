@@ -6,9 +6,11 @@
 
 mod alone;
 mod bars;
+mod books;
 mod closing;
 mod ending;
 mod home;
+mod noted;
 mod reach;
 mod shard;
 #[cfg(test)]
@@ -21,12 +23,15 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
+use sonagi_measure::summary::Summary as Record;
+use sonagi_measure::totals::{Header, Snapshot};
+
 use crate::executor::{Abort, Plan};
 use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
-use crate::shard::{Common, Level, Limits, Line, Pace};
+use crate::shard::{Common, Delivery, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit, Files};
 pub use underway::{Progress, SIGNAL};
@@ -56,6 +61,8 @@ pub struct Asked {
     pub without_global: bool,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
+    /// Whether its record is wanted: the seconds that are told are then whole.
+    pub records: bool,
 }
 
 /// What a test tells while it goes.
@@ -67,6 +74,12 @@ pub enum Told<'a> {
     Plan(&'a [String]),
     /// About once a second.
     Progress(&'a Progress),
+    /// What heads the test's record, before its scenarios begin.
+    Began(&'a Header),
+    /// A second of its record.
+    Second(&'a Snapshot),
+    /// The record is whole; what it comes to.
+    Recorded(&'a Record),
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -101,6 +114,8 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         limits: LIMITS,
         without_global: asked.without_global,
         pace: Pace::default(),
+        delivery: Delivery::default(),
+        records: asked.records,
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
@@ -138,6 +153,8 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         limits,
         without_global: asked.without_global,
         pace: Pace::default(),
+        delivery: Delivery::default(),
+        records: asked.records,
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
 }

@@ -1,8 +1,10 @@
 //! One thread's life: its users are made, then told to begin, then their scenarios run to their ends.
 
 use sonagi_engine::clock::Clock;
+use sonagi_engine::health::Heart;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
+use sonagi_measure::recorder::{Counter, Record};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,6 +38,8 @@ pub(super) struct Luggage {
 pub(super) struct Go {
     pub(super) scenarios: Vec<Arc<executor::Common>>,
     pub(super) data: Option<Arc<str>>,
+    /// The first second whose end is reported, the same for all.
+    pub(super) second: u64,
 }
 
 /// What a thread sends.
@@ -44,14 +48,14 @@ pub(super) enum Report {
     /// Its users are made; or the init code of the one with this number threw.
     Ready(Result<(), (u64, Thrown)>),
     /// What was measured in a second.
-    Second(Box<Interval>),
+    Second(u64, Box<Interval>, Box<Record>),
     /// Its scenarios are over.
-    Ended(Box<Interval>),
+    Ended(Box<Interval>, Box<Record>),
     /// It could not live at all.
     Failed(String),
 }
 
-const SECOND_NS: i64 = 1_000_000_000;
+pub(super) const SECOND_NS: i64 = 1_000_000_000;
 
 /// The thread's function.
 pub(super) fn live(luggage: Luggage) {
@@ -99,13 +103,18 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
     // Nobody says go: the test is over before it began.
     let Ok(go) = go.await else { return Ok(()) };
     home.begin(&go.scenarios, plan.planned_vus, go.data.as_ref(), started_ms);
-    let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), reports.clone()));
+    let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), index, go.second, reports.clone()));
+    let heart = tokio::task::spawn_local(beat(Rc::clone(&shard)));
     scenarios(&home, &plan, index, go.scenarios).await;
+    if shard.tracks.get() && shard.connected.get() > 0 {
+        home.drain().await;
+    }
     home.part();
     ticker.abort();
+    heart.abort();
     shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
     let rest = shard.sampler.borrow_mut().take();
-    let _ = reports.send(Report::Ended(Box::new(rest)));
+    let _ = reports.send(Report::Ended(Box::new(rest), Box::new(shard.record(index))));
     Ok(())
 }
 
@@ -130,11 +139,19 @@ async fn scenarios(home: &Rc<Home>, plan: &Arc<Plan>, shard: usize, commons: Vec
 }
 
 /// Sends what was measured, once a second.
-async fn tick(shard: Rc<Shard>, reports: Sender<Report>) {
-    for second in shard.clock.now().0 / SECOND_NS + 1.. {
-        shard.clock.sleep_until(At(second * SECOND_NS)).await;
-        let interval = shard.sampler.borrow_mut().take();
-        let _ = reports.send(Report::Second(Box::new(interval)));
+async fn tick(shard: Rc<Shard>, index: usize, first: u64, reports: Sender<Report>) {
+    for second in first.. {
+        shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
+        let interval = Box::new(shard.sampler.borrow_mut().take());
+        let _ = reports.send(Report::Second(second, interval, Box::new(shard.record(index))));
+    }
+}
+
+/// Says how late the shard itself is.
+async fn beat(shard: Rc<Shard>) {
+    let mut heart = Heart::new(&shard.clock);
+    loop {
+        heart.beat(|late_ns| shard.recorder.borrow_mut().hiccup(late_ns)).await;
     }
 }
 
@@ -146,6 +163,9 @@ impl Watch for Told {
         let scenario = &self.0.common.options.scenarios[scenario];
         let tags = self.0.tags.with_system(&[(crate::metrics::SystemTag::Scenario, &scenario.name)]);
         self.0.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);
+        let mut recorder = self.0.recorder.borrow_mut();
+        recorder.add(Counter::ArrivalsPlanned, count);
+        recorder.add(Counter::UsersSkipped, count);
     }
 
     fn insufficient_vus(&self, scenario: usize, most: u64) {

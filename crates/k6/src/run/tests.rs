@@ -22,6 +22,7 @@ fn run(script: &str) -> Seen {
         without_global: false,
         terminal: [true, false, false],
         outputs: Vec::new(),
+        records: false,
     };
     let mut lines = Vec::new();
     let mut on = |told: Told<'_>| {

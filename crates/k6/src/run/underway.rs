@@ -1,7 +1,10 @@
 //! A test under way: the collector, and what happens before and after the scenarios.
 
 use serde_json::Value;
+use sonagi_engine::health;
 use sonagi_measure::At;
+use sonagi_measure::recorder::Record;
+use sonagi_measure::totals::Snapshot;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,8 +15,10 @@ use tokio::sync::oneshot;
 
 use super::alone::{Alone, Done};
 use super::bars::Bars;
+use super::books::Books;
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::home::Shared;
+use super::noted::note;
 use super::shard::{Go, Luggage, Report, live};
 use super::{End, Ended, Exit, Test, Told};
 use crate::executor::{self, Abort};
@@ -57,6 +62,7 @@ pub(super) struct Collector<'a, 'o> {
     /// The script said so.
     pub(super) has_failed: bool,
     pub(super) bars: Vec<String>,
+    pub(super) books: Books,
 }
 
 pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
@@ -70,7 +76,12 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
             Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
         }
     }
+    // One connection is one file.
+    health::raise_file_limit();
+    let (books, header) = Books::new(&test);
+    on(Told::Began(&header));
     let collector = Collector {
+        books,
         test,
         abort,
         on,
@@ -277,8 +288,23 @@ impl Collector<'_, '_> {
     fn take(&mut self, report: Report) {
         match report {
             Report::Line(line) => (self.on)(Told::Line(&line)),
-            Report::Second(interval) | Report::Ended(interval) => self.absorb(*interval),
+            Report::Second(second, interval, mut record) => {
+                self.note(&interval, &mut record);
+                self.absorb(*interval);
+                self.books.take(second, *record);
+            }
+            Report::Ended(interval, mut record) => {
+                self.note(&interval, &mut record);
+                self.absorb(*interval);
+                self.books.end(*record);
+            }
             Report::Ready(_) | Report::Failed(_) => {}
+        }
+    }
+
+    fn note(&self, interval: &Interval, record: &mut Record) {
+        if self.test.asked.records {
+            note(interval, &self.test.common.registry, record);
         }
     }
 
@@ -310,8 +336,9 @@ impl Collector<'_, '_> {
             .collect();
         let data: Option<Arc<str>> = data.map(Arc::from);
         let mut running = goes.len();
+        let second = begun.as_secs() + 1;
         for go in goes {
-            let _ = go.send(Go { scenarios: commons.clone(), data: data.clone() });
+            let _ = go.send(Go { scenarios: commons.clone(), data: data.clone(), second });
         }
         let mut over = vec![None; commons.len()];
         let (mut next_gauges, mut next_judgement, mut asked_at) =
@@ -319,11 +346,14 @@ impl Collector<'_, '_> {
         while running > 0 {
             match inbox.recv_timeout(LOOK) {
                 Ok(report) => {
-                    running -= usize::from(matches!(report, Report::Ended(_) | Report::Failed(_)));
+                    running -= usize::from(matches!(report, Report::Ended(..) | Report::Failed(_)));
                     self.take(report);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(second) = self.books.whole() {
+                self.record(second);
             }
             let now = self.test.since_epoch();
             for (over, common) in over.iter_mut().zip(&commons) {
@@ -348,12 +378,23 @@ impl Collector<'_, '_> {
                 }
             }
         }
+        self.scenarios_over(&commons, &over, begun)
+    }
+
+    /// What is said and written down when they are; whether any iteration came to its end.
+    fn scenarios_over(
+        &mut self,
+        commons: &[Arc<executor::Common>],
+        over: &[Option<At>],
+        begun: Duration,
+    ) -> bool {
         let now = self.test.since_epoch();
+        self.close_books(now);
         let bars = Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,
-            commons: &commons,
-            over: &over,
+            commons,
+            over,
             is_cut: self.abort.asked(),
         };
         self.bars = bars.lines(now.saturating_sub(begun), At(now.as_nanos() as i64));
@@ -369,6 +410,20 @@ impl Collector<'_, '_> {
             let text = "No script iterations fully finished, consider making the test duration longer";
             self.say(Level::Warn, text.to_owned());
         }
+    }
+
+    fn record(&mut self, (snapshot, interval): (Snapshot, Interval)) {
+        self.absorb(interval);
+        (self.on)(Told::Second(&snapshot));
+    }
+
+    /// What comes after the scenarios is of no room.
+    fn close_books(&mut self, now: Duration) {
+        let now = At(now.as_nanos() as i64);
+        let rest = self.books.rest(now);
+        self.record(rest);
+        let last = self.books.close(now, self.abort.asked());
+        self.record(last);
     }
 
     fn gauges(&mut self, commons: &[Arc<executor::Common>], now: Duration, begun: Duration) {

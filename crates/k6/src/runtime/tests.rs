@@ -2,6 +2,7 @@
 
 mod peer;
 mod socketio;
+mod sonagi;
 mod sse;
 mod stomp;
 mod websockets;
@@ -11,9 +12,10 @@ use super::*;
 use crate::executor::Stop;
 use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
 use crate::options::{Tiers, consolidate};
-use crate::shard::{Common, Limits, Line, Pace, Shard};
+use crate::shard::{Common, Delivery, Limits, Line, Pace, Shard};
 use sonagi_engine::clock::Clock;
 use sonagi_engine::net::Net;
+use sonagi_measure::ledger::Batch;
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -29,6 +31,8 @@ pub(crate) struct Seen {
     pub(crate) outcome: Result<Option<String>, Thrown>,
     /// Bytes sent and received.
     traffic: (u64, u64),
+    /// What the ledger was told.
+    batch: Batch,
 }
 
 /// Runs init code and one iteration of a script in simulated time; `stop_after_ms` cuts the iteration off.
@@ -57,7 +61,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     let said: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = Rc::clone(&said);
     let tasks = tokio::task::LocalSet::new();
-    let (outcome, samples, traffic) = tasks.block_on(&runtime, async move {
+    let (outcome, samples, traffic, batch) = tasks.block_on(&runtime, async move {
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
         let registry = Arc::new(Registry::new());
@@ -71,6 +75,8 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
             without_global: false,
             pace: Pace::default(),
+            delivery: Delivery::default(),
+            records: false,
         });
         let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
         let net = Rc::new(Net::simulated(|pipe| {
@@ -107,10 +113,11 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
         driver.abort();
         let samples = shard.sampler.borrow_mut().take().samples;
         let samples = samples.iter().map(|sample| shown(&registry, sample)).collect();
-        (outcome, samples, user.vu.kept.traffic.take())
+        let batch = shard.recorder.borrow_mut().take().ledger;
+        (outcome, samples, user.vu.kept.traffic.take(), batch)
     });
     let lines = said.take();
-    Seen { lines, samples, outcome, traffic }
+    Seen { lines, samples, outcome, traffic, batch }
 }
 
 impl Seen {
@@ -143,11 +150,12 @@ async fn echo(mut pipe: tokio::io::DuplexStream) {
         }
         let answer = match request.split(' ').nth(1) {
             Some("/away") => "HTTP/1.1 302 Found\r\nLocation: /there\r\nSet-Cookie: a=b; Path=/\r\nContent-Length: 0\r\n\r\n".to_owned(),
-            Some("/events") => {
+            Some(path) if path == "/events" || path.starts_with("/events?") => {
                 let events = format!(": alive\n\nid: 7\nevent: own\ndata: a\ndata: b\n\ndata: {}\n\n", request.lines().next().unwrap());
                 format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nx-own: 1\r\n\r\n{events}")
             }
             Some("/last-events") => "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\ndata: last\n\n".to_owned(),
+            Some("/refused") => "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n".to_owned(),
             Some("/cut-events") => {
                 let cut = "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\ndata: last\n\n";
                 let _ = pipe.write_all(cut.as_bytes()).await;

@@ -1,6 +1,8 @@
 //! From what the store holds to what a summary says.
 
+use super::delivery::TAIL;
 use super::{Check, Facts, Group, Judged, Measured, Part, Summary, by_name};
+use crate::metrics::delivery::LATENCY;
 use crate::metrics::{Aggregation, Contains, Kind, MetricId, Scope, Sink, Store, Target, builtin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +74,11 @@ fn metrics(store: &mut Store, facts: &Facts) -> Vec<Measured> {
             limits.into_iter().map(judge).collect()
         };
         let thresholds = judged(sink);
-        let values = values(sink, facts);
+        let mut values = values(sink, facts);
+        if *name == *LATENCY && !values.iter().any(|(of, _)| of == TAIL) {
+            let tail = Aggregation::named(TAIL).and_then(|of| of.of(sink, facts.elapsed));
+            values.extend(tail.map(|value| (TAIL.to_owned(), value)));
+        }
         found.push(Measured { name: name.to_string(), kind, contains, values, thresholds });
     }
     found

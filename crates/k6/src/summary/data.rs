@@ -1,7 +1,9 @@
 //! The summary as JSON: k6's two shapes of the same, and back.
 
+use super::delivery::TAIL;
 use super::{Check, Facts, Group, Judged, Measured, Part, Summary, TimeUnit, by_name};
 use crate::json;
+use crate::metrics::delivery::LATENCY;
 use crate::metrics::{Contains, Kind};
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
@@ -138,7 +140,9 @@ fn measured(name: &str, one: &Value, stats: &[String]) -> Option<Measured> {
     let mut values: Vec<(String, f64)> =
         values.iter().filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect();
     if kind == Kind::Trend {
-        let place = |name: &String| stats.iter().position(|stat| stat == name);
+        let own = (name == LATENCY).then(|| TAIL.to_owned());
+        let stats: Vec<&String> = stats.iter().chain(&own).collect();
+        let place = |name: &String| stats.iter().position(|stat| *stat == name);
         values.retain(|(name, _)| place(name).is_some());
         values.sort_by_key(|(name, _)| place(name));
     }

@@ -4,8 +4,10 @@
 //! ends with an empty line. Within a part, names have one width, each statistic of trends has one, and each figure of others.
 
 use super::figures::{self, percent};
-use super::{Check, Measured, Part, Summary, TimeUnit};
+use super::{Check, Measured, Part, Summary, TimeUnit, delivery};
 use crate::metrics::Kind;
+use crate::metrics::delivery::METRICS;
+use sonagi_measure::verdict::{Delivered, OVERLOADED, all_arrived};
 
 /// A section's title, and whose it is.
 type Section = (&'static str, fn(&str) -> bool);
@@ -53,6 +55,8 @@ pub(super) fn text(summary: &Summary, color: bool) -> String {
         full: facts.full,
         elapsed: facts.elapsed.as_secs_f64(),
     };
+    page.overload(&facts.overload);
+    page.delivery(summary);
     page.thresholds(&summary.total.metrics);
     let whole = Part { groups: Vec::new(), ..summary.total.clone() };
     for part in std::iter::once(&whole).chain(&summary.total.groups).chain(&summary.scenarios) {
@@ -94,6 +98,50 @@ impl Page {
         let title = self.paint(BOLD, title);
         self.text.push('\n');
         self.line(2, &format!("█ {title} \n"));
+    }
+
+    /// Why the figures are worth nothing, where they are not.
+    fn overload(&mut self, findings: &[String]) {
+        if findings.is_empty() {
+            return;
+        }
+        self.title("GENERATOR");
+        for finding in findings {
+            let line = self.paint(RED, &format!("✗ {finding}"));
+            self.line(4, &line);
+        }
+        self.line(6, OVERLOADED);
+        self.text.push('\n');
+    }
+
+    /// What became of stamped messages, said before all else: only a threshold makes it a failure.
+    fn delivery(&mut self, summary: &Summary) {
+        let mut own: Vec<&Measured> = delivery::metrics(&summary.total.metrics).collect();
+        if own.is_empty() && summary.facts.drawn == 0 {
+            return;
+        }
+        self.title("DELIVERY");
+        let Delivered { faults, hints } = delivery::said(summary);
+        if let Some(praise) = all_arrived(&delivery::counted(summary)) {
+            let line = self.paint(GREEN, &format!("✓ {praise}"));
+            self.line(4, &line);
+        }
+        for fault in faults {
+            let line = self.paint(RED, &format!("✗ {}", fault.reason));
+            self.line(4, &line);
+        }
+        for hint in hints {
+            self.line(4, &format!("• {hint}"));
+        }
+        self.text.push('\n');
+        own.sort_by_key(|one| METRICS.iter().position(|(name, ..)| one.name.starts_with(name)));
+        let rows: Vec<(String, Figures)> =
+            own.into_iter().map(|one| (shown_name(&one.name), self.figures(one))).collect();
+        let widths = Widths::of(&rows);
+        for (name, figures) in &rows {
+            self.row(name, figures, &widths, 4);
+        }
+        self.text.push('\n');
     }
 
     fn thresholds(&mut self, metrics: &[Measured]) {
@@ -182,17 +230,12 @@ impl Page {
     fn metrics(&mut self, part: &Part, indent: usize) {
         let mut rows: Vec<(Option<usize>, (String, Figures))> = Vec::new();
         for one in &part.metrics {
-            let (parent, braces) =
-                one.name.split_once('{').map_or((one.name.as_str(), None), |(name, rest)| (name, Some(rest)));
+            let parent = one.name.split('{').next().unwrap_or_default();
             if !self.shows(parent) {
                 continue;
             }
-            let name = match braces {
-                Some(rest) => format!("  {{ {} }}", rest.trim_end_matches('}')),
-                None => parent.to_owned(),
-            };
             let section = SECTIONS.iter().position(|(_, takes)| takes(parent));
-            rows.push((section, (name, self.figures(one))));
+            rows.push((section, (shown_name(&one.name), self.figures(one))));
         }
         rows.sort_by_key(|(section, _)| *section);
         let widths = Widths::of(rows.iter().map(|(_, row)| row));
@@ -208,7 +251,7 @@ impl Page {
     }
 
     fn shows(&self, name: &str) -> bool {
-        let left_out = name == "checks" || name == "group_duration";
+        let left_out = name == "checks" || name == "group_duration" || delivery::is_own(name);
         !left_out && (self.full || !HTTP[COMPACT_HTTP..].contains(&name))
     }
 
@@ -253,6 +296,14 @@ impl Page {
             }
         }
         self.line(indent, &line);
+    }
+}
+
+/// A metric as it is, a sub-metric below it.
+fn shown_name(name: &str) -> String {
+    match name.split_once('{') {
+        Some((_, rest)) => format!("  {{ {} }}", rest.trim_end_matches('}')),
+        None => name.to_owned(),
     }
 }
 

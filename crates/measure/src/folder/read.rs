@@ -7,6 +7,7 @@ use crate::At;
 use crate::outcome::Failure;
 use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::{Service, Summary};
+use crate::thresholds::Judged;
 use crate::totals::{Header, Snapshot, Tally};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -36,6 +37,14 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     // What no series tells: who started the run entered it.
     if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
         summary.combination = combination.clone();
+    }
+    // Nor what a k6 script's thresholds came to.
+    let judged = end.and_then(|end| end.get("thresholds")).cloned().unwrap_or_default();
+    if tally.header.thresholds.is_empty()
+        && let Ok(judged) = serde_json::from_value::<Vec<Judged>>(judged)
+        && !judged.is_empty()
+    {
+        summary = summary.judged(judged);
     }
     let service = end.and_then(|end| end.get("service")).cloned().unwrap_or_default();
     Ok(match serde_json::from_value::<Service>(service) {

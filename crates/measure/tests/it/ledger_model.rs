@@ -140,7 +140,7 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
             &mut c.delivered
         };
         *class += 1;
-        arrivals.push(Arrival { latency_ns: latency * MS, replayed });
+        arrivals.push(Arrival { at: At(copy.at * MS), latency_ns: latency * MS, replayed });
     }
     for message in &h.messages {
         let acked = message.settled.map_or(message.acked, |(_, acked)| Some(acked)) == Some(true);
@@ -357,9 +357,10 @@ fn messages(h: &mut History, rng: &mut fastrand::Rng, room: u32) {
     }
 }
 
-fn sorted(mut arrivals: Vec<Arrival>) -> Vec<(i64, bool)> {
-    arrivals.sort_by_key(|a| (a.latency_ns, a.replayed));
-    arrivals.iter().map(|a| (a.latency_ns, a.replayed)).collect()
+fn sorted(arrivals: Vec<Arrival>) -> Vec<(At, i64, bool)> {
+    let mut all: Vec<_> = arrivals.iter().map(|a| (a.at, a.latency_ns, a.replayed)).collect();
+    all.sort_unstable();
+    all
 }
 
 proptest! {

@@ -4,18 +4,21 @@
 //! who comes from k6.
 
 mod flags;
+mod folder;
 mod log;
 
 use crate::environment::NO_COLOR;
 use crate::signals;
 use crate::terminal::Terminal;
 use flags::Given;
+use folder::Folder;
 use log::Log;
 use sonagi_k6::executor::Abort;
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
 use sonagi_k6::{Level, Line};
+use sonagi_report::sink::Sink;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -87,12 +90,19 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         return refused(terminal, Exit::Other, &error.to_string());
     }
     let is_quiet = given.has("quiet");
+    let mut folder = match Folder::wanted(given, terminal) {
+        Ok(folder) => folder,
+        Err(why) => return refused(terminal, Exit::Other, &why),
+    };
     let ended = {
         let mut on = |told: Told<'_>| match told {
             Told::Line(line) => log.line(line),
             Told::Plan(_) => {}
             Told::Progress(progress) if !is_quiet => log.progress(progress),
             Told::Progress(_) => {}
+            Told::Began(header) => folder.tell(|folder| folder.began(header)),
+            Told::Second(snapshot) => folder.tell(|folder| folder.snapshot(snapshot)),
+            Told::Recorded(summary) => folder.tell(|folder| folder.ended(summary)),
         };
         match load(asked, &mut on) {
             Err(ended) => ended,
@@ -104,6 +114,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
             }
         }
     };
+    folder.finish(is_quiet);
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         terminal.say(&format!("error: {why}"));
@@ -218,6 +229,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             std::io::stderr().is_terminal(),
         ],
         without_global: given.one("compatibility-mode").as_deref() == Some("base"),
+        records: given.one("runs").is_some(),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }

@@ -163,7 +163,7 @@ fn polled_in_pages() -> Transport {
 }
 
 /// What the service says it planted, by kind.
-fn planted(service: &Service) -> BTreeMap<String, u64> {
+pub(crate) fn planted(service: &Service) -> BTreeMap<String, u64> {
     let address = service.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();

@@ -7,6 +7,7 @@ mod command_line;
 mod faults;
 mod functions;
 mod hooks;
+mod k6_delivery;
 mod k6_examples;
 mod k6_hostile;
 mod matrix;

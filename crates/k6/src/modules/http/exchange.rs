@@ -12,6 +12,7 @@ use super::errors::{Unanswered, code_of};
 use super::tags::OfAnswer;
 use super::{auth, debug};
 use crate::metrics::{SystemTag, builtin};
+use crate::modules::{delivery, record};
 use crate::runtime::Vu;
 use crate::shard::Level;
 
@@ -77,6 +78,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         }
     };
     let sent = sent(call, &hop);
+    let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
     let (mut redirects, mut was_challenged) = (call.redirects, false);
     let answer = loop {
         let response = match one(vu, call, &mut client, &hop, until).await {
@@ -124,6 +126,10 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         }
     };
     vu.kept.http.put_back(client);
+    delivery::answered(vu, &stamps, matches!(answer.status, 200..300));
+    if call.method == "GET" {
+        delivery::polled(vu, &answer.body);
+    }
     Answer { sent, ..answer }
 }
 
@@ -347,6 +353,7 @@ fn observe(
     if let Some(expected) = is_expected {
         observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
+    record::request(vu, phases, status, code, now);
 }
 
 fn proto(spoken: Spoken) -> &'static str {

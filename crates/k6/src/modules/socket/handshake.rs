@@ -18,6 +18,7 @@ use super::ending;
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::go_error;
 use crate::modules::http::canonical;
+use crate::modules::record;
 use crate::modules::tags::given_tags;
 use crate::runtime::{Opaque, Vu, opaque_in};
 
@@ -170,6 +171,8 @@ impl Wanted {
         }
         vu.shard.observe_at(builtin::WS_SESSIONS, 1.0, &self.tags, begun);
         vu.shard.observe_at(builtin::WS_CONNECTING, took as f64 / 1e6, &self.tags, begun);
+        let failed = opened.as_ref().err().map(|not_opened| &not_opened.failed);
+        record::handshake(vu, begun, failed.map(|failed| (failed.failure, &*failed.detail)));
         opened.map_err(|not_opened| {
             vu.kept.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
             let origin = place.as_ref().ok().map(|(origin, _)| origin);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::metrics::{MetricId, Tags};
+use crate::modules::delivery::{self, By, Line};
 use crate::modules::socket::{Handlers, Mail};
 use crate::runtime::Vu;
 
@@ -29,6 +30,7 @@ pub(super) struct Client {
     mail: RefCell<Option<Mail>>,
     ended: RefCell<Option<Ended>>,
     is_closed: Cell<bool>,
+    line: Line,
 }
 
 impl Client {
@@ -41,6 +43,7 @@ impl Client {
             mail: RefCell::default(),
             ended: RefCell::default(),
             is_closed: Cell::new(false),
+            line: Line::default(),
         })
     }
 
@@ -61,6 +64,7 @@ impl Client {
 
     /// Tells the script what comes until the stream is over.
     pub(super) fn run(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        self.line.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_closed.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
@@ -89,7 +93,9 @@ impl Client {
                 SseItem::Event(event) => {
                     // Who gave no type is told none, though the standard calls it `message`.
                     let name = if event.name == "message" { "" } else { &event.name };
-                    put([event.id, "", name, &event.text()]);
+                    let text = event.text();
+                    delivery::arrived(vu, text.as_bytes());
+                    put([event.id, "", name, &text]);
                 }
                 SseItem::Comment(bytes) => put(["", &String::from_utf8_lossy(bytes), "", ""]),
                 SseItem::Retry(_) => {}
@@ -97,6 +103,7 @@ impl Client {
         });
         match driven {
             Poll::Ready(ended) => {
+                self.line.closed(vu, By::Them);
                 self.ended.replace(Some(ended));
                 Poll::Ready(())
             }
@@ -120,6 +127,7 @@ impl Client {
     /// The script is done with it.
     pub(super) fn leave(&self, vu: &Rc<Vu>) {
         self.close();
+        self.line.closed(vu, By::Us);
         self.handlers.end();
         if let Some(mail) = self.mail.take() {
             vu.shard.mails.put_back(mail);

@@ -12,6 +12,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::delivery::{self, By, Line};
 use crate::modules::go_error;
 use crate::modules::socket::{Ending, Item, Mail, Opened, Opening, Pings, Refused, Wanted};
 use crate::runtime::{Job, Phase, Source, Vu};
@@ -42,6 +43,7 @@ pub(super) struct Socket {
     /// Bytes of messages that have not left.
     buffered: Cell<usize>,
     pings: RefCell<Pings>,
+    line: Line,
 }
 
 enum State {
@@ -88,6 +90,7 @@ impl Socket {
             is_closing: Cell::new(false),
             buffered: Cell::new(0),
             pings: RefCell::default(),
+            line: Line::default(),
         });
         vu.events.add(Rc::clone(&socket) as Rc<dyn Source>);
         socket.object(&ctx)
@@ -116,11 +119,13 @@ impl Socket {
             let length = if let Some(text) = data.as_string() {
                 let text = text.to_string()?;
                 link.send_text(&text);
+                delivery::sent(&vu, text.as_bytes());
                 text.len()
             } else {
                 let buffer = data.as_object().and_then(|object| ArrayBuffer::from_object(object.clone()));
                 let bytes = buffer.as_ref().and_then(ArrayBuffer::as_bytes).unwrap_or_default();
                 link.send_binary(bytes);
+                delivery::sent(&vu, bytes);
                 bytes.len()
             };
             self.buffered.set(self.buffered.get() + length);
@@ -144,6 +149,7 @@ impl Socket {
         self.is_closing.set(true);
         if let State::Open(link) = &mut *self.state.borrow_mut() {
             link.close(code, reason);
+            self.line.closed(vu, By::Us);
             vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags.borrow());
         }
     }
@@ -158,6 +164,9 @@ impl Socket {
         if let State::Open(mut link) = self.state.replace(State::Over) {
             let (sent, received) = link.take_bytes();
             vu.kept.traffic.add(sent, received);
+            // The peer has not said goodbye.
+            self.line.closed(vu, By::Us);
+            delivery::doubt(vu);
         }
         self.tell.take();
         for mail in self.mails.take() {
@@ -178,6 +187,7 @@ impl Socket {
         let Some(me) = self.me.upgrade() else { return };
         let (state, told): (State, Job) = match opened {
             Ok((link, _)) => {
+                self.line.opened(vu);
                 let protocol = link.subprotocol().unwrap_or_default().to_owned();
                 let told = move |ctx: &Ctx<'_>| me.tell(ctx, "opened", (protocol, Vec::<String>::new()));
                 (State::Open(Box::new(link)), Box::new(told))
@@ -287,6 +297,11 @@ impl Socket {
         let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
         let mut mail = None;
         let driven = link.poll_events(cx, &mut env, |event: WebsocketEvent<'_>| {
+            match &event {
+                WebsocketEvent::Text(text) => delivery::arrived(vu, text.as_bytes()),
+                WebsocketEvent::Binary(bytes) => delivery::arrived(vu, bytes),
+                WebsocketEvent::Ping(_) | WebsocketEvent::Pong(_) | WebsocketEvent::Close { .. } => {}
+            }
             mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
         });
         if link.unsent() == 0 {
@@ -295,6 +310,7 @@ impl Socket {
         if let Poll::Ready(ended) = driven {
             let (sent, received) = link.take_bytes();
             vu.kept.traffic.add(sent, received);
+            self.line.closed(vu, By::Them);
             *state = State::Ended(ended);
             self.queue(vu);
         }

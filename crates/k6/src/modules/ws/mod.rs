@@ -5,7 +5,7 @@ mod timers;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
-use sonagi_engine::link::Answer;
+use sonagi_engine::link::{Answer, WebsocketLink};
 use sonagi_measure::At;
 use std::rc::Rc;
 
@@ -18,24 +18,33 @@ use session::Session;
 pub(super) const MODULE: Builtin = Builtin {
     names: &["k6/ws"],
     exports: &["connect"],
-    build: |ctx, object| object.set("connect", Function::new(ctx.clone(), connect)?),
+    build: |ctx, object| object.set("connect", connector(ctx, false)?),
 };
 
 /// The code of a close that names none, and of one nobody asked for.
 const GOING_AWAY: u16 = 1001;
 
+/// `connect`, for what speaks Socket.IO or anything else.
+pub(super) fn connector<'js>(ctx: &Ctx<'js>, is_socketio: bool) -> rquickjs::Result<Function<'js>> {
+    Function::new(ctx.clone(), move |ctx: Ctx<'js>, url: Coerced<String>, given: Rest<Value<'js>>| {
+        connect(&ctx, &url, &given.0, is_socketio)
+    })?
+    .with_name("connect")
+}
+
 /// `connect(url, [params], callback)`: returns when the connection is over, what the handshake was answered.
-pub(super) fn connect<'js>(
-    ctx: Ctx<'js>,
-    url: Coerced<String>,
-    given: Rest<Value<'js>>,
+fn connect<'js>(
+    ctx: &Ctx<'js>,
+    url: &Coerced<String>,
+    given: &[Value<'js>],
+    is_socketio: bool,
 ) -> rquickjs::Result<Object<'js>> {
-    let vu = Vu::of(&ctx);
-    let wrong = |what: &str| go_error(&ctx, what);
+    let vu = Vu::of(ctx);
+    let wrong = |what: &str| go_error(ctx, what);
     if vu.phase.get() == Phase::Init {
         return Err(wrong("using websockets in the init context is not supported"));
     }
-    let (params, callback) = match &*given.0 {
+    let (params, callback) = match given {
         [callback] => (None, callback),
         [params, callback] => (params.as_object(), callback),
         _ => return Err(wrong("invalid number of arguments to ws.connect")),
@@ -43,15 +52,16 @@ pub(super) fn connect<'js>(
     let callback =
         callback.as_function().ok_or_else(|| wrong("last argument to ws.connect must be a function"))?;
     let begun = vu.now();
-    let (tags, opened) = opened(&ctx, &vu, &url.0, params, begun)?;
+    let (tags, opened) = opened(ctx, &vu, &url.0, params, begun)?;
     let told = match opened {
-        Ok((session, answer)) => {
-            let told = lived(&ctx, &vu, &session, callback);
-            told.and_then(|()| response(&ctx, &url.0, &answer, ""))
+        Ok((link, answer)) => {
+            let session = Session::new(link, tags.clone(), is_socketio);
+            let told = lived(ctx, &vu, &session, callback);
+            told.and_then(|()| response(ctx, &url.0, &answer, ""))
         }
         Err(Refused { error, .. }) if vu.shard.common.options.throw => Err(wrong(&error)),
-        Err(Refused { answer: Some(answer), .. }) => response(&ctx, "", &answer, ""),
-        Err(Refused { answer: None, error }) => response(&ctx, "", &Answer::default(), &error),
+        Err(Refused { answer: Some(answer), .. }) => response(ctx, "", &answer, ""),
+        Err(Refused { answer: None, error }) => response(ctx, "", &Answer::default(), &error),
     };
     if !vu.is_interrupted() {
         let took = vu.now().since(begun) as f64 / 1e6;
@@ -60,8 +70,8 @@ pub(super) fn connect<'js>(
     told
 }
 
-/// A session, with what the handshake was answered.
-type Begun = Result<(Rc<Session>, Box<Answer>), Refused>;
+/// A socket, with what the handshake was answered.
+type Begun = Result<(WebsocketLink, Box<Answer>), Refused>;
 
 /// Opens the socket. Not inlined: what this needs of a stack would otherwise lie below the whole session, for each user.
 #[inline(never)]
@@ -79,7 +89,7 @@ fn opened<'js>(
     wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, url)]);
     let (wanted, opened) = vu.wait_for(ctx, wanted.opening(vu, begun))?;
     let tags = wanted.tags;
-    Ok((tags.clone(), opened.map(|(link, answer)| (Session::new(link, tags), Box::new(answer)))))
+    Ok((tags, opened.map(|(link, answer)| (link, Box::new(answer)))))
 }
 
 /// The whole life of an open socket.

@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 use super::GOING_AWAY;
 use super::timers::Timers;
 use crate::metrics::{Tags, builtin};
+use crate::modules::delivery::{self, By, Line};
 use crate::modules::go_error;
 use crate::modules::socket::{Ending, Handlers, Item, Mail, Pings};
 use crate::runtime::{Source, Vu};
@@ -57,6 +58,9 @@ pub(super) struct Session {
     mail: RefCell<Option<Mail>>,
     ended: RefCell<Option<Ended>>,
     pings: RefCell<Pings>,
+    line: Line,
+    /// It carries Socket.IO: an acknowledgement that echoes a message is no delivery.
+    is_socketio: bool,
     /// The script, or what happened to it, has closed it: nothing more is told.
     is_shut: Cell<bool>,
     is_left: Cell<bool>,
@@ -70,7 +74,7 @@ struct Readers<'js> {
 }
 
 impl Session {
-    pub(super) fn new(link: WebsocketLink, tags: Tags) -> Rc<Session> {
+    pub(super) fn new(link: WebsocketLink, tags: Tags, is_socketio: bool) -> Rc<Session> {
         Rc::new(Session {
             link: RefCell::new(link),
             tags,
@@ -79,6 +83,8 @@ impl Session {
             mail: RefCell::default(),
             ended: RefCell::default(),
             pings: RefCell::default(),
+            line: Line::default(),
+            is_socketio,
             is_shut: Cell::new(false),
             is_left: Cell::new(false),
         })
@@ -95,9 +101,9 @@ impl Session {
         match message.filter(|message| !message.is_null() && !message.is_undefined()) {
             Some(message) => {
                 let text = message.get::<Coerced<String>>()?.0;
-                self.say(ctx, |link| link.send_text(&text))
+                self.say(ctx, text.as_bytes(), |link| link.send_text(&text))
             }
-            None => self.say(ctx, |link| link.send_text("")),
+            None => self.say(ctx, b"", |link| link.send_text("")),
         }
     }
 
@@ -110,17 +116,23 @@ impl Session {
         let Some(message) = message else { return Err(wrong("missing argument, expected ArrayBuffer")) };
         let buffer = message.as_object().and_then(|object| ArrayBuffer::from_object(object.clone()));
         match buffer.as_ref().and_then(ArrayBuffer::as_bytes) {
-            Some(bytes) => self.say(ctx, |link| link.send_binary(bytes)),
+            Some(bytes) => self.say(ctx, bytes, |link| link.send_binary(bytes)),
             None => Err(wrong(&format!("expected ArrayBuffer as argument, received: {}", kind(message)))),
         }
     }
 
-    fn say(&self, ctx: &Ctx<'_>, what: impl FnOnce(&mut WebsocketLink)) -> rquickjs::Result<()> {
+    fn say(
+        &self,
+        ctx: &Ctx<'_>,
+        payload: &[u8],
+        what: impl FnOnce(&mut WebsocketLink),
+    ) -> rquickjs::Result<()> {
         let vu = Vu::of(ctx);
         if self.is_shut.get() {
             self.handlers.fail(ctx, On::Error, "websocket: close sent")?;
         } else {
             what(&mut self.link.borrow_mut());
+            delivery::sent(&vu, payload);
             if self.link.borrow().unsent() > FLUSHED {
                 let _ = self.link.borrow_mut().poll_flush(&mut Context::from_waker(Waker::noop()));
                 if self.link.borrow().unsent() > MOST_UNSENT {
@@ -143,6 +155,7 @@ impl Session {
 
     /// Tells the script what comes until the socket is over.
     pub(super) fn run(self: &Rc<Self>, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
+        self.line.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_shut.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
@@ -166,8 +179,10 @@ impl Session {
             let clock = || vu.now();
             let mut scratch = vu.shard.scratch.borrow_mut();
             let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
-            let on =
-                |event: WebsocketEvent<'_>| mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+            let on = |event: WebsocketEvent<'_>| {
+                self.track(vu, &event);
+                mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+            };
             self.link.borrow_mut().poll_events(cx, &mut env, on)
         };
         if let Poll::Ready(ended) = driven {
@@ -175,6 +190,15 @@ impl Session {
             return Poll::Ready(());
         }
         if mail.is_some() { Poll::Ready(()) } else { self.timers.poll(vu, cx) }
+    }
+
+    fn track(&self, vu: &Vu, event: &WebsocketEvent<'_>) {
+        match event {
+            WebsocketEvent::Text(text) if self.is_socketio && text.starts_with("43") => {}
+            WebsocketEvent::Text(text) => delivery::arrived(vu, text.as_bytes()),
+            WebsocketEvent::Binary(bytes) => delivery::arrived(vu, bytes),
+            WebsocketEvent::Ping(_) | WebsocketEvent::Pong(_) | WebsocketEvent::Close { .. } => {}
+        }
     }
 
     /// Hands the mail over; the peer's close frame, if there was one.
@@ -229,6 +253,7 @@ impl Session {
 
     /// It is over, and nobody here meant it to be.
     fn over(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, ending: &Ending) -> rquickjs::Result<()> {
+        self.line.closed(vu, By::Them);
         if let Some(error) = ending.error() {
             self.handlers.fail(ctx, On::Error, &error)?;
         }
@@ -249,8 +274,17 @@ impl Session {
     /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with something unread
     /// is reset, and a reset may overtake the goodbye.
     fn part(&self, vu: &Rc<Vu>, code: u16) {
+        self.hang_up(vu);
         self.link.borrow_mut().close(code, "");
         let _ = self.drop_what_comes(vu, &mut Context::from_waker(Waker::noop()));
+    }
+
+    /// The memberships that hang on it end; the peer's goodbye is not waited for.
+    fn hang_up(&self, vu: &Vu) {
+        if self.line.is_open() {
+            self.line.closed(vu, By::Us);
+            delivery::doubt(vu);
+        }
     }
 
     /// `Ready` when nothing is left to say or nobody listens.
@@ -259,7 +293,7 @@ impl Session {
         let mut scratch = vu.shard.scratch.borrow_mut();
         let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
         let mut link = self.link.borrow_mut();
-        if link.poll_events(cx, &mut env, |_| {}).is_ready() {
+        if link.poll_events(cx, &mut env, |event| self.track(vu, &event)).is_ready() {
             return Poll::Ready(());
         }
         link.poll_flush(cx)

@@ -4,6 +4,7 @@ mod view;
 
 use super::*;
 use serde_json::json;
+use sonagi_measure::ledger::Rules;
 
 fn script(options: Value) -> Result<Consolidated, Problems> {
     consolidate(Tiers { script: options.as_object().unwrap().clone(), ..Tiers::default() })
@@ -390,7 +391,7 @@ fn what_k6_only_warns_of_is_a_notice() {
     assert_eq!(
         notices(json!({"sonagi": {"keepConnections": true, "x": 1}})),
         [
-            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit"
+            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery"
         ]
     );
     assert_eq!(
@@ -403,14 +404,20 @@ fn what_k6_only_warns_of_is_a_notice() {
 
 #[test]
 fn options_of_sonagi_are_read() {
-    let options = json!({"sonagi": {"keepConnections": true, "stackSize": "256KiB", "memoryLimit": 2097152, "busyLimit": "5s"}});
+    let options = json!({"sonagi": {"keepConnections": true, "stackSize": "256KiB", "memoryLimit": 2097152, "busyLimit": "5s",
+        "delivery": {"deadline": "2s", "settle": 50, "echo": false, "drain": "1s"}}});
     let expected = Sonagi {
         keep_connections: true,
         stack_size: Some(256 << 10),
         memory_limit: Some(2 << 20),
         busy_limit: Some(Duration::from_secs(5)),
+        delivery: Rules { deadline_ns: 2_000_000_000, settle_ns: 50_000_000, echo: false },
+        drain: Some(Duration::from_secs(1)),
     };
     assert_eq!(script(options).unwrap().options.sonagi, expected);
+    assert_eq!(script(json!({"sonagi": {}})).unwrap().options.sonagi.delivery, Rules::default());
+    let deep = said(json!({"sonagi": {"delivery": {"settle": "soon"}}}));
+    assert!(deep.starts_with("options.sonagi.delivery.settle"), "{deep}");
     assert_eq!(
         said(json!({"sonagi": {"stackSize": "48KiB"}})),
         "options.sonagi.stackSize: must be from 131072 to 1073741824 bytes, is \"48KiB\""

@@ -151,6 +151,7 @@ fn socketio(text: &str, out: &mut Vec<u8>) -> bool {
         }
         "3" => say(r#"42["ponged"]"#),
         r#"420["ask",1]"# => say("430[\"answer\",2]"),
+        _ if text.starts_with(r#"420["say""#) => say(&format!("430[{}]", serde_json::Value::from(text))),
         r#"42["ask me"]"# => say(r#"427["question",1]"#),
         r#"42["leave"]"# => say("41"),
         _ if text.starts_with("42") || text.starts_with("43") => {

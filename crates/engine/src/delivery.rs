@@ -1,0 +1,48 @@
+//! What a user writes down for the ledger, whoever its script is: rooms by name, stamps found in what came, and messages
+//! whose fate its own goodbye makes uncertain.
+
+pub use crate::rooms::{Room, Rooms};
+
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Batch, Member, Received, Settled};
+use sonagi_measure::stamp::{self, Stamp};
+
+/// A run's tag in stamps, which tells its messages from those of others. Not from the seed: two runs with one seed must not
+/// mistake each other's messages for their own.
+pub fn draw_tag() -> u32 {
+    fastrand::u32(..1 << 24)
+}
+
+/// Writes down every stamp in what a member received. On the hot path.
+#[inline]
+pub fn track(bytes: &[u8], at: At, member: Member, run: u32, batch: &mut Batch) {
+    for found in stamp::find(bytes) {
+        if found.run == run {
+            batch.received.push(Received { at, member, room: found.room, number: found.number });
+        } else {
+            batch.foreign += 1;
+        }
+    }
+}
+
+/// The stamped messages a user sent last to which nothing will be an answer.
+#[derive(Debug, Default)]
+pub struct Unanswered(Vec<(Stamp, At)>);
+
+impl Unanswered {
+    /// One has left. Those that left longer ago than the settle window are forgotten.
+    pub fn note(&mut self, stamp: Stamp, now: At, settle_ns: i64) {
+        self.0.retain(|&(_, left)| left.plus(settle_ns) >= now);
+        self.0.push((stamp, now));
+    }
+
+    /// The user cut its own connection, or did so since: of what left shortly before, nobody can say how much the target has
+    /// read.
+    pub fn doubt(&mut self, cut: At, settle_ns: i64, batch: &mut Batch) {
+        for (stamp, left) in std::mem::take(&mut self.0) {
+            if left.plus(settle_ns) >= cut {
+                batch.settled.push(Settled { room: stamp.room, number: stamp.number, acked: false });
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Seconds of a run as its shards deliver them: each is merged when all have it.
+
+use sonagi_measure::recorder::Record;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What shards have sent and nobody has merged yet.
+#[derive(Debug, Default)]
+pub struct Seconds {
+    /// Records of seconds that not all shards have delivered yet.
+    seconds: BTreeMap<u64, Vec<Record>>,
+    /// Records that go with the next second: of shards that have ended, and of what happened before.
+    leftover: Vec<Record>,
+    /// Shards that have not ended.
+    running: BTreeSet<u16>,
+}
+
+impl Seconds {
+    /// Of so many shards; `leftover` goes with the first second.
+    pub fn new(shards: usize, leftover: Vec<Record>) -> Seconds {
+        Seconds { seconds: BTreeMap::new(), leftover, running: (0..shards as u16).collect() }
+    }
+
+    /// A shard's record of a second.
+    pub fn take(&mut self, second: u64, record: Record) {
+        self.seconds.entry(second).or_default().push(record);
+    }
+
+    /// The last record of a shard.
+    pub fn end(&mut self, record: Record) {
+        if let Some(shard) = record.shard {
+            self.running.remove(&shard);
+        }
+        self.leftover.push(record);
+    }
+
+    /// Whether a shard has not ended.
+    pub fn are_awaited(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// The next second that every shard still running has delivered.
+    pub fn whole(&mut self) -> Option<(u64, Vec<Record>)> {
+        let entry = self.seconds.first_entry()?;
+        let has_delivered = |shard: &u16| entry.get().iter().any(|record| record.shard == Some(*shard));
+        if self.running.is_empty() || !self.running.iter().all(has_delivered) {
+            return None;
+        }
+        let (second, mut records) = entry.remove_entry();
+        records.append(&mut self.leftover);
+        Some((second, records))
+    }
+
+    /// All that came too late for a whole second.
+    pub fn rest(&mut self) -> Vec<Record> {
+        let seconds = std::mem::take(&mut self.seconds).into_values().flatten();
+        self.leftover.drain(..).chain(seconds).collect()
+    }
+}

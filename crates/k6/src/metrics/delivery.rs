@@ -1,0 +1,80 @@
+//! What the ledger counts, as metrics: there once a script imports `k6/x/sonagi`.
+
+use super::Contains::{Default, Time};
+use super::Kind::{Counter, Rate, Trend};
+use super::{Contains, Kind};
+use sonagi_measure::ledger::Counts;
+
+/// Owed copies: whether they arrived.
+pub(crate) const RATIO: &str = "sonagi_delivery";
+/// From the drawing of a stamp to its receipt, of copies that were not replayed.
+pub(crate) const LATENCY: &str = "sonagi_e2e";
+
+/// All of them.
+pub(crate) const METRICS: [(&str, Kind, Contains); 15] = [
+    (RATIO, Rate, Default),
+    (LATENCY, Trend, Time),
+    ("sonagi_messages", Counter, Default),
+    ("sonagi_owed", Counter, Default),
+    ("sonagi_arrived", Counter, Default),
+    ("sonagi_lost", Counter, Default),
+    ("sonagi_duplicate", Counter, Default),
+    ("sonagi_late", Counter, Default),
+    ("sonagi_replayed", Counter, Default),
+    ("sonagi_reordered", Counter, Default),
+    ("sonagi_leaked", Counter, Default),
+    ("sonagi_unknown", Counter, Default),
+    ("sonagi_settling", Counter, Default),
+    ("sonagi_foreign", Counter, Default),
+    ("sonagi_negative", Counter, Default),
+];
+
+/// Those of the counters that are told even when they are nothing.
+pub(crate) const ALWAYS: [&str; 5] =
+    ["sonagi_messages", "sonagi_owed", "sonagi_arrived", "sonagi_lost", "sonagi_duplicate"];
+
+/// Whether it is one of them.
+pub(crate) fn is_one(name: &str) -> bool {
+    METRICS.iter().any(|(known, ..)| *known == name)
+}
+
+/// The counters by name. What is owed counts when it has arrived or is lost: until then it may turn out not to have been.
+pub(crate) fn counters(counts: &Counts) -> [(&'static str, u64); 13] {
+    let arrived = counts.delivered + counts.late + counts.replayed;
+    [
+        ("sonagi_messages", counts.messages),
+        ("sonagi_owed", arrived + counts.lost),
+        ("sonagi_arrived", arrived),
+        ("sonagi_lost", counts.lost),
+        ("sonagi_duplicate", counts.duplicate),
+        ("sonagi_late", counts.late),
+        ("sonagi_replayed", counts.replayed),
+        ("sonagi_reordered", counts.reordered),
+        ("sonagi_leaked", counts.leaked),
+        ("sonagi_unknown", counts.unknown),
+        ("sonagi_settling", counts.settling),
+        ("sonagi_foreign", counts.foreign),
+        ("sonagi_negative", counts.negative),
+    ]
+}
+
+/// The ledger's counts that the metrics' values tell of.
+pub(crate) fn counts(value: impl Fn(&str) -> u64) -> Counts {
+    let [late, replayed] = ["sonagi_late", "sonagi_replayed"].map(&value);
+    Counts {
+        messages: value("sonagi_messages"),
+        owed: value("sonagi_owed"),
+        delivered: value("sonagi_arrived").saturating_sub(late + replayed),
+        late,
+        replayed,
+        lost: value("sonagi_lost"),
+        outstanding: 0,
+        duplicate: value("sonagi_duplicate"),
+        reordered: value("sonagi_reordered"),
+        leaked: value("sonagi_leaked"),
+        unknown: value("sonagi_unknown"),
+        settling: value("sonagi_settling"),
+        foreign: value("sonagi_foreign"),
+        negative: value("sonagi_negative"),
+    }
+}

@@ -1,0 +1,306 @@
+//! What a user has to do with the delivery ledger: the rooms it is in, the stamps it drew, the connections it hears by.
+//!
+//! A member of the ledger is a user for the length of one iteration, as it is one flow elsewhere: what it was owed ends with it,
+//! and a test that runs for days remembers nobody. Where connections outlive iterations, so does the member.
+//!
+//! Nothing here costs anything unless a script imports `k6/x/sonagi`: [`arrived`] and [`sent`] look at one flag of the shard.
+
+use sonagi_engine::delivery::{Room, Unanswered, track};
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Batch, Departed, Joined, Left, Member, Sent, Settled};
+use sonagi_measure::recorder::Counter;
+use sonagi_measure::stamp::{self, Stamp};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::runtime::Vu;
+
+/// Stamps that were drawn and have not left, of one user; the oldest are given up beyond it.
+const DRAWN_MAX: usize = 1024;
+
+/// What is kept of a user: nothing, until it has to do with a room.
+#[derive(Default)]
+pub(crate) struct Kept {
+    place: RefCell<Option<Box<Place>>>,
+    /// Its real-time connections that are open.
+    lines: Cell<u32>,
+}
+
+/// A user's place among the members.
+struct Place {
+    member: Member,
+    joined: Vec<Membership>,
+    /// Rooms it was in when its last connection broke off: it may come back for what it missed.
+    interrupted: Vec<Arc<Room>>,
+    /// Rooms it has left while copies may still come.
+    leaving: Vec<Arc<Room>>,
+    /// Drawn and not seen to leave, with when they were drawn.
+    drawn: VecDeque<(Stamp, At)>,
+    unanswered: Unanswered,
+}
+
+struct Membership {
+    room: Arc<Room>,
+    /// Its messages come in answers to requests, whatever connections there are.
+    polls: bool,
+}
+
+/// How a room is joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Manner {
+    /// What was sent since the connection broke off is owed, too.
+    pub(super) resumes: bool,
+    /// Messages come in the bodies of GET requests' answers.
+    pub(super) polls: bool,
+}
+
+/// Who ended a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Us,
+    Them,
+}
+
+impl Place {
+    fn new(vu: &Vu) -> Place {
+        Place {
+            member: vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed),
+            joined: Vec::new(),
+            interrupted: Vec::new(),
+            leaving: Vec::new(),
+            drawn: VecDeque::new(),
+            unanswered: Unanswered::default(),
+        }
+    }
+
+    /// Leaves the rooms that `ends` says.
+    fn leave(&mut self, at: At, interrupted: bool, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
+        for over in self.joined.extract_if(.., |membership| ends(membership)) {
+            let left = Left { member: self.member, room: over.room.id, at, interrupted };
+            batch.left.push(left);
+            batch.gone.push(Left { interrupted: false, ..left });
+            if interrupted {
+                self.interrupted.push(over.room);
+            }
+        }
+    }
+
+    /// Leaves the rooms that `ends` says, and listens on.
+    fn drain(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
+        for over in self.joined.extract_if(.., |membership| ends(membership)) {
+            batch.left.push(Left { member: self.member, room: over.room.id, at, interrupted: false });
+            self.leaving.push(over.room);
+        }
+    }
+
+    /// Nothing more comes of the rooms it was listening to.
+    fn go(&mut self, at: At, batch: &mut Batch) {
+        for room in self.leaving.drain(..) {
+            batch.gone.push(Left { member: self.member, room: room.id, at, interrupted: false });
+        }
+    }
+
+    /// It will not come back to the rooms it was torn from that `ends` says.
+    fn give_up(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Room) -> bool) {
+        for room in self.interrupted.extract_if(.., |room| ends(room)) {
+            batch.left.push(Left { member: self.member, room: room.id, at, interrupted: false });
+        }
+    }
+}
+
+/// Does something with the user's place, which is made when there is none.
+fn placed<T>(vu: &Vu, what: impl FnOnce(&mut Place, &mut Batch) -> T) -> T {
+    let mut place = vu.kept.delivery.place.borrow_mut();
+    let place = place.get_or_insert_with(|| Box::new(Place::new(vu)));
+    what(place, vu.shard.recorder.borrow_mut().ledger())
+}
+
+/// From now on the user is owed what is sent to the room; again is no change.
+pub(super) fn join(vu: &Vu, name: &str, manner: Manner) {
+    let room = vu.shard.common.delivery.rooms.named(name);
+    let at = vu.now();
+    placed(vu, |place, batch| {
+        if place.joined.iter().any(|joined| joined.room.id == room.id) {
+            return;
+        }
+        place.interrupted.retain(|interrupted| interrupted.id != room.id);
+        batch.joined.push(Joined { member: place.member, room: room.id, at, resumes: manner.resumes });
+        place.joined.push(Membership { room, polls: manner.polls });
+    });
+}
+
+/// And from now on it is not. Who `drains` goes on listening: it is owed all that was sent until now, and what comes of later
+/// messages while its connection lasts is none of anybody's business.
+pub(super) fn leave(vu: &Vu, name: &str, drains: bool) {
+    let room = vu.shard.common.delivery.rooms.named(name);
+    let at = vu.now();
+    placed(vu, |place, batch| {
+        if drains {
+            return place.drain(at, batch, |membership| membership.room.id == room.id);
+        }
+        place.leave(at, false, batch, |membership| membership.room.id == room.id);
+        place.give_up(at, batch, |interrupted| interrupted.id == room.id);
+    });
+}
+
+/// A stamp for the room's next message.
+pub(super) fn draw(vu: &Vu, name: &str) -> Stamp {
+    let delivery = &vu.shard.common.delivery;
+    let room = delivery.rooms.named(name);
+    let now = vu.now();
+    delivery.drawn.fetch_add(1, Ordering::Relaxed);
+    placed(vu, |place, _| {
+        let number = room.draw_number();
+        let stamp = Stamp { run: delivery.tag, room: room.id, sender: place.member, number };
+        if place.drawn.len() == DRAWN_MAX {
+            place.drawn.pop_front();
+        }
+        place.drawn.push_back((stamp, now));
+        stamp
+    })
+}
+
+/// The user received this: every module that receives messages says so as soon as their bytes are here.
+#[inline]
+pub(super) fn arrived(vu: &Vu, payload: &[u8]) {
+    if vu.shard.tracks.get() {
+        search(vu, payload);
+    }
+}
+
+fn search(vu: &Vu, payload: &[u8]) {
+    // Whoever hears nothing stamped needs no place.
+    if stamp::find(payload).next().is_some() {
+        let at = vu.now();
+        placed(vu, |place, batch| track(payload, at, place.member, vu.shard.common.delivery.tag, batch));
+    }
+}
+
+/// The user has sent this, and nothing will be an answer to it: every module that sends messages says so.
+#[inline]
+pub(super) fn sent(vu: &Vu, payload: &[u8]) {
+    if vu.shard.tracks.get() {
+        let (now, settle_ns) = (vu.now(), vu.shard.common.options.sonagi.delivery.settle_ns);
+        for stamp in leaving(vu, payload, now, Some(true)) {
+            placed(vu, |place, _| place.unanswered.note(stamp, now, settle_ns));
+        }
+    }
+}
+
+/// The user is about to send this, and [`answered`] will tell what came of it: the stamps in it.
+pub(super) fn asked(vu: &Vu, payload: &[u8]) -> Vec<Stamp> {
+    if vu.shard.tracks.get() { leaving(vu, payload, vu.now(), None) } else { Vec::new() }
+}
+
+/// What was [`asked`] was taken by the target, or was not.
+pub(super) fn answered(vu: &Vu, stamps: &[Stamp], acked: bool) {
+    let mut recorder = vu.shard.recorder.borrow_mut();
+    let settled = stamps.iter().map(|stamp| Settled { room: stamp.room, number: stamp.number, acked });
+    recorder.ledger().settled.extend(settled);
+}
+
+/// The answer to a GET request: users that poll find their messages in it.
+pub(super) fn polled(vu: &Vu, body: &[u8]) {
+    let polls = |place: &Place| place.joined.iter().any(|membership| membership.polls);
+    if vu.shard.tracks.get() && vu.kept.delivery.place.borrow().as_deref().is_some_and(polls) {
+        search(vu, body);
+    }
+}
+
+/// Writes down the user's own stamps that leave for the first time.
+fn leaving(vu: &Vu, payload: &[u8], now: At, acked: Option<bool>) -> Vec<Stamp> {
+    let mut found = Vec::new();
+    let mut place = vu.kept.delivery.place.borrow_mut();
+    let Some(place) = place.as_deref_mut().filter(|place| !place.drawn.is_empty()) else { return found };
+    for stamp in stamp::find(payload) {
+        let is_it = |(drawn, _): &(Stamp, At)| {
+            (drawn.run, drawn.room, drawn.number) == (stamp.run, stamp.room, stamp.number)
+        };
+        let Some((stamp, planned)) = place.drawn.iter().position(is_it).and_then(|at| place.drawn.remove(at))
+        else {
+            continue;
+        };
+        let Stamp { room, number, .. } = stamp;
+        let sent = Sent { room, number, sender: place.member, planned, started: now, acked };
+        vu.shard.recorder.borrow_mut().ledger().sent.push(sent);
+        found.push(stamp);
+    }
+    found
+}
+
+/// The iteration is over. The place goes with it, unless a connection goes on.
+pub(super) fn end_iteration(vu: &Vu) {
+    if vu.kept.delivery.lines.get() == 0 {
+        end(vu);
+    }
+}
+
+/// From now on the user is owed nothing more; what is under way may still come.
+pub(crate) fn part(vu: &Vu) {
+    if let Some(place) = vu.kept.delivery.place.borrow_mut().as_deref_mut() {
+        place.drain(vu.now(), vu.shard.recorder.borrow_mut().ledger(), |_| true);
+    }
+}
+
+/// Nothing will be heard of this member any more.
+pub(crate) fn end(vu: &Vu) {
+    if let Some(mut place) = vu.kept.delivery.place.borrow_mut().take() {
+        let (at, mut recorder) = (vu.now(), vu.shard.recorder.borrow_mut());
+        let batch = recorder.ledger();
+        place.leave(at, false, batch, |_| true);
+        place.give_up(at, batch, |_| true);
+        place.go(at, batch);
+        batch.departed.push(Departed { member: place.member, at });
+    }
+}
+
+/// One real-time connection of a user: whoever holds it says when it is open and when it is not. The user's memberships end with
+/// its last one.
+#[derive(Debug, Default)]
+pub(super) struct Line(Cell<bool>);
+
+impl Line {
+    /// Whether it is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.0.get()
+    }
+
+    /// It is open.
+    pub(super) fn opened(&self, vu: &Vu) {
+        if !self.0.replace(true) {
+            vu.kept.delivery.lines.set(vu.kept.delivery.lines.get() + 1);
+            vu.shard.connected.set(vu.shard.connected.get() + 1);
+            vu.shard.recorder.borrow_mut().add(Counter::ConnectionsOpened, 1);
+        }
+    }
+
+    /// It is over, or about to be: what is sent from now on does not come by it. Again is no change.
+    pub(super) fn closed(&self, vu: &Vu, by: By) {
+        if !self.0.replace(false) {
+            return;
+        }
+        let kept = &vu.kept.delivery;
+        kept.lines.set(kept.lines.get() - 1);
+        vu.shard.connected.set(vu.shard.connected.get() - 1);
+        let mut recorder = vu.shard.recorder.borrow_mut();
+        recorder.add(Counter::ConnectionsClosed, 1);
+        if by == By::Them {
+            recorder.add(Counter::ConnectionsLost, 1);
+        }
+        if let Some(place) = kept.place.borrow_mut().as_deref_mut().filter(|_| kept.lines.get() == 0) {
+            let at = vu.now();
+            place.leave(at, by == By::Them, recorder.ledger(), |membership| !membership.polls);
+            place.go(at, recorder.ledger());
+        }
+    }
+}
+
+/// The user cut a connection off without waiting for the peer's goodbye: what it said last may never have been read.
+pub(super) fn doubt(vu: &Vu) {
+    if let Some(place) = vu.kept.delivery.place.borrow_mut().as_deref_mut() {
+        let settle_ns = vu.shard.common.options.sonagi.delivery.settle_ns;
+        place.unanswered.doubt(vu.now(), settle_ns, vu.shard.recorder.borrow_mut().ledger());
+    }
+}

@@ -1,0 +1,187 @@
+//! The test's books: the ledger, the generator's health, and the seconds of its run folder.
+//!
+//! What shards record beside their samples is merged here as a run of the engine is, by the same code: `measure::totals`. What
+//! the ledger judges goes back into the samples, so that thresholds, the summary and every output know of it.
+
+use serde_json::Value;
+use sonagi_engine::health;
+use sonagi_engine::seconds::Seconds;
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Arrival, Counts};
+use sonagi_measure::outcome::Operation;
+use sonagi_measure::recorder::Record;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, Snapshot, Totals};
+use std::sync::atomic::Ordering;
+
+use super::Test;
+use super::shard::SECOND_NS;
+use crate::metrics::delivery::{ALWAYS, LATENCY, RATIO, counters};
+use crate::metrics::{Interval, MetricId, Sampler, Tags};
+use crate::shard::OPERATIONS;
+
+/// The collector's.
+pub(super) struct Books {
+    totals: Totals,
+    seconds: Seconds,
+    /// None: the script has nothing to do with the ledger.
+    delivery: Option<Delivery>,
+    sources: usize,
+}
+
+/// The ledger as metrics.
+struct Delivery {
+    sampler: Sampler,
+    tags: Tags,
+    ratio: MetricId,
+    latency: MetricId,
+    /// By name, with how much of each has been told.
+    counters: Vec<(MetricId, u64)>,
+}
+
+impl Books {
+    /// Empty ones, and what heads them.
+    pub(super) fn new(test: &Test) -> (Books, Header) {
+        let registry = &test.common.registry;
+        let find = |name: &str| registry.get(name);
+        let sampler = test.common.sampler(test.detail(), !test.asked.outputs.is_empty());
+        let tags = &test.common.options.tags;
+        let tags = tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
+        let named: Option<Vec<MetricId>> =
+            counters(&Counts::default()).iter().map(|(name, _)| find(name)).collect();
+        let delivery = find(RATIO).zip(find(LATENCY)).zip(named).map(|((ratio, latency), named)| {
+            let counters = named.into_iter().map(|id| (id, 0)).collect();
+            Delivery { sampler, tags, ratio, latency, counters }
+        });
+        let header = header(test, delivery.is_some());
+        let books = Books {
+            totals: Totals::new(&header, test.common.options.sonagi.delivery),
+            seconds: Seconds::new(test.plan.shards, Vec::new()),
+            delivery,
+            sources: test.common.net(1, 1).source_addresses.len(),
+        };
+        (books, header)
+    }
+
+    pub(super) fn take(&mut self, second: u64, record: Record) {
+        self.seconds.take(second, record);
+    }
+
+    /// The last record of a shard.
+    pub(super) fn end(&mut self, record: Record) {
+        self.seconds.end(record);
+    }
+
+    /// The next second that all shards have delivered, and the samples that follow from it.
+    pub(super) fn whole(&mut self) -> Option<(Snapshot, Interval)> {
+        let (second, records) = self.seconds.whole()?;
+        Some(self.absorb(records, At(second as i64 * SECOND_NS)))
+    }
+
+    /// All that is left.
+    pub(super) fn rest(&mut self, now: At) -> (Snapshot, Interval) {
+        let records = self.seconds.rest();
+        self.absorb(records, now)
+    }
+
+    fn absorb(&mut self, records: Vec<Record>, at: At) -> (Snapshot, Interval) {
+        let process = health::process(self.sources);
+        let delivery = &mut self.delivery;
+        let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+        let snapshot = self.totals.absorb_telling(records, at, process, told);
+        let interval = self.counted(&snapshot.ledger, at);
+        (snapshot, interval)
+    }
+
+    /// The test is over: what has not come is lost.
+    pub(super) fn close(&mut self, now: At, is_interrupted: bool) -> (Snapshot, Interval) {
+        if is_interrupted {
+            self.totals.interrupt();
+        }
+        let delivery = &mut self.delivery;
+        let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+        let snapshot = self.totals.close_telling(now, told);
+        if let Some(delivery) = &mut self.delivery {
+            delivery.end(&snapshot.ledger, now);
+        }
+        let interval = self.counted(&snapshot.ledger, now);
+        (snapshot, interval)
+    }
+
+    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
+        match &mut self.delivery {
+            Some(delivery) => delivery.counted(counts, at),
+            None => Interval::default(),
+        }
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        self.totals.summary()
+    }
+}
+
+impl Delivery {
+    /// The first copy of an owed message.
+    fn arrived(&mut self, arrival: Arrival) {
+        let Delivery { sampler, tags, ratio, latency, .. } = self;
+        sampler.observe(*ratio, 1.0, tags, arrival.at);
+        if !arrival.replayed {
+            sampler.observe(*latency, arrival.latency_ns.max(0) as f64 / 1e6, tags, arrival.at);
+        }
+    }
+
+    /// Samples of what was counted since the last time.
+    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
+        for ((id, told), (_, count)) in self.counters.iter_mut().zip(counters(counts)) {
+            if count > *told {
+                self.sampler.observe(*id, (count - *told) as f64, &self.tags, at);
+                *told = count;
+            }
+        }
+        self.sampler.take()
+    }
+
+    /// What was lost, and of what nothing happened and is worth saying so.
+    fn end(&mut self, counts: &Counts, at: At) {
+        for _ in 0..counts.lost {
+            self.sampler.observe(self.ratio, 0.0, &self.tags, at);
+        }
+        if counts.messages > 0 {
+            for ((id, told), (name, count)) in self.counters.iter().zip(counters(counts)) {
+                if *told == 0 && count == 0 && ALWAYS.contains(&name) {
+                    self.sampler.observe(*id, 0.0, &self.tags, at);
+                }
+            }
+        }
+    }
+}
+
+fn header(test: &Test, tracked: bool) -> Header {
+    let options = &test.common.options;
+    let script = &test.asked.script;
+    let name = script.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let started = jiff::Timestamp::try_from(test.started).unwrap_or_default();
+    let operation = |(name, kind): (&str, _)| Operation { name: name.to_owned(), kind };
+    Header {
+        name,
+        started: format!("{started:.0}"),
+        target: script.file_name().map_or_else(String::new, |file| file.to_string_lossy().into_owned()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: 0,
+        shards: test.plan.shards,
+        scenarios: options.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
+        operations: OPERATIONS.map(operation).to_vec(),
+        plan: Value::clone(&options.json),
+        environment: health::environment(),
+        deadline_ms: options.sonagi.delivery.deadline_ns as f64 / 1e6,
+        tracked,
+        ..Header::default()
+    }
+}
+
+impl Test {
+    /// Stamps that were drawn.
+    pub(super) fn drawn(&self) -> u64 {
+        self.common.delivery.drawn.load(Ordering::Relaxed)
+    }
+}
