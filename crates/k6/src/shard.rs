@@ -64,6 +64,8 @@ pub(crate) struct Common {
     /// `__ENV`.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) limits: Limits,
+    /// There is no `global` (`--compatibility-mode base`).
+    pub(crate) without_global: bool,
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
 }

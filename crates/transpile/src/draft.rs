@@ -3,7 +3,7 @@
 use crate::link::ImportFault;
 use crate::place::{fault, place};
 use crate::shape::{self, Shape};
-use crate::{Fault, Format, Import, Module, package};
+use crate::{Fault, Format, Import, Module, Places, package};
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{Argument, Expression, ImportDeclarationSpecifier, Program, StringLiteral};
@@ -24,6 +24,8 @@ pub(crate) struct Draft {
     pub(crate) text: String,
     /// The comment that ends the code, where the text's lines are not the source's.
     map: String,
+    /// The same for who asks here.
+    pub(crate) places: Places,
     pub(crate) shape: Shape,
     /// What the source names, types' imports left out.
     named: Vec<Named>,
@@ -92,15 +94,15 @@ fn attempt(path: &Path, source: &str, kind: SourceType) -> Result<Draft, Broken>
     }
     let named = named(&built.semantic);
     let as_it_stands = kind.is_javascript() && !kind.is_jsx();
-    let (text, map) = if as_it_stands {
-        (source.to_owned(), String::new())
+    let (text, map, places) = if as_it_stands {
+        (source.to_owned(), String::new(), Places::default())
     } else {
         transform(&arena, path, source, &mut program).map_err(&broken)?;
         print(path, &program)
     };
     let kind = if kind.is_commonjs() { SourceType::cjs() } else { SourceType::mjs() };
     let shape = shape::read(&text, kind).map_err(|what| broken(vec![fault(source, 0, what)]))?;
-    Ok(Draft { text, map, shape, named, typescript: kind_is_typescript(path) })
+    Ok(Draft { text, map, places, shape, named, typescript: kind_is_typescript(path) })
 }
 
 fn kind_is_typescript(path: &Path) -> bool {
@@ -124,15 +126,18 @@ fn transform<'a>(
     if done.diagnostics.has_errors() { Err(faults(source, done.diagnostics)) } else { Ok(()) }
 }
 
-/// The text, ending in a newline, and its source map as a comment. The source itself is left out of the map: it is on disk.
-fn print(path: &Path, program: &Program<'_>) -> (String, String) {
+/// The text, ending in a newline, its source map as a comment, and its places. The source itself is left out of the map: it is on
+/// disk.
+fn print(path: &Path, program: &Program<'_>) -> (String, String, Places) {
     let options = CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).build(program);
-    let map = printed.map.map(|mut map| {
-        map.set_source_contents(vec![None]);
-        format!("//# sourceMappingURL={}\n", map.to_data_url())
+    let Some(mut map) = printed.map else { return (printed.code, String::new(), Places::default()) };
+    map.set_source_contents(vec![None]);
+    let places = map.get_tokens().map(|token| {
+        ((token.get_dst_line(), token.get_dst_col()), (token.get_src_line(), token.get_src_col()))
     });
-    (printed.code, map.unwrap_or_default())
+    let places = Places::new(places.collect());
+    (printed.code, format!("//# sourceMappingURL={}\n", map.to_data_url()), places)
 }
 
 fn faults(source: &str, diagnostics: Diagnostics) -> Vec<Fault> {

@@ -28,6 +28,7 @@ mod shape;
 use std::path::{Path, PathBuf};
 
 pub use graph::graph;
+pub use place::Places;
 
 /// A module made ready for Node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Module {
 pub struct Plain {
     /// JavaScript, without a source map.
     pub code: String,
+    /// Where its places are in the source.
+    pub places: Places,
     /// It imports, exports or awaits at its top level: a script cannot.
     pub is_module: bool,
     /// It has regular expressions among its literals.
@@ -111,7 +114,7 @@ pub fn plain(path: &Path, source: &str) -> Result<Plain, Vec<Fault>> {
     let draft = draft::draft(path, source).map_err(|broken| broken.faults)?;
     let shape = &draft.shape;
     let is_module = shape.awaits || !shape.statements.is_empty() || !shape.metas.is_empty();
-    Ok(Plain { is_module, has_regexps: shape.has_regexps, code: draft.text })
+    Ok(Plain { is_module, has_regexps: shape.has_regexps, code: draft.text, places: draft.places })
 }
 
 /// Makes one source a module by itself: of the files it imports nothing is known, their extensions apart. `path` says which

@@ -19,6 +19,38 @@ pub(crate) fn fault(text: &str, offset: usize, what: impl Into<String>) -> Fault
     Fault { line, column, what: what.into() }
 }
 
+/// Where what stands in a made text stands in its source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places(Vec<(Place, Place)>);
+
+/// Line and column from 0, as source maps count: columns in UTF-16 units.
+type Place = (u32, u32);
+
+impl Places {
+    /// Of pairs of a place in the text and one in the source.
+    pub(crate) fn new(mut pairs: Vec<(Place, Place)>) -> Places {
+        pairs.sort_unstable();
+        Places(pairs)
+    }
+
+    /// Whether the text is its source.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The place in the source of `line` and `column` of the text, all from 1; the same one where none is known.
+    #[must_use]
+    pub fn of(&self, line: u32, column: u32) -> (u32, u32) {
+        let asked = (line.saturating_sub(1), column.saturating_sub(1));
+        let after = self.0.partition_point(|(text, _)| *text <= asked);
+        match after.checked_sub(1).map(|at| self.0[at]) {
+            Some(((at, _), (line, column))) if at == asked.0 => (line + 1, column + 1),
+            _ => (line, column),
+        }
+    }
+}
+
 /// The bytes of a source file as text, its byte order mark taken off.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -42,6 +74,16 @@ mod tests {
         assert_eq!(place("héllo\nwörld!", "héllo\nwör".len()), (2, 4));
         assert_eq!(place("a\r\nb", 3), (2, 1));
         assert_eq!(place("ab", 99), (1, 3));
+    }
+
+    #[test]
+    fn a_place_of_the_text_is_where_the_source_has_the_word_before_it() {
+        let places = Places::new(vec![((1, 4), (7, 2)), ((1, 0), (6, 0)), ((3, 0), (9, 1))]);
+        assert_eq!(
+            [(2, 1), (2, 4), (2, 5), (2, 99), (4, 1)].map(|(line, column)| places.of(line, column)),
+            [(7, 1), (7, 1), (8, 3), (8, 3), (10, 2)]
+        );
+        assert_eq!((places.of(3, 5), places.of(1, 1), Places::default().of(3, 4)), ((3, 5), (1, 1), (3, 4)));
     }
 
     #[test]

@@ -53,10 +53,13 @@ function printed(stdout) {
   return { plan, ended: [...ended, ...[...bars.values()].sort(order)], text: text(all) };
 }
 
+/** k6's, which stands before anything else: also where it then runs nothing. */
+const LOGO = /^ *\/.*\/?\\.*(‾|\/ {2}\/|\|).*$/;
+
 /** The summary, with its figures masked; of a line that is none of the tool's own, the line. */
 function text(all) {
   const from = all.findLastIndex((line) => /^ +(scenarios: \(|\* [\w-]+: )/.test(line)) + 1;
-  const own = all.slice(from).filter((line) => line !== '' && !/^(running \(|[\w-]+ +[✓✗•↓↑ ] \[|default |\s*$)/.test(line) && !/^\S+ +\[[ =>-]*\]/.test(line));
+  const own = all.slice(from).filter((line) => line !== '' && !LOGO.test(line) && !/^(running \(|[\w-]+ +[✓✗•↓↑ ] \[|default |\s*$)/.test(line) && !/^\S+ +\[[ =>-]*\]/.test(line));
   return own.map(figureless);
 }
 

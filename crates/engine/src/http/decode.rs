@@ -1,4 +1,4 @@
-//! Bodies that came compressed (RFC 9110 §8.4.1): gzip, deflate, br.
+//! Bodies that came compressed (RFC 9110 §8.4.1): gzip, deflate, br, zstd.
 //!
 //! Only what a step looks at is decompressed, and never more than [`MAX_BODY`] of it: a small answer may unpack to gigabytes.
 
@@ -38,6 +38,10 @@ fn unpacked(coding: &str, packed: &[u8]) -> Result<Vec<u8>, String> {
         "deflate" if packed[0] & 0x0f == 8 => read(coding, ZlibDecoder::new(packed)),
         "deflate" => read(coding, DeflateDecoder::new(packed)),
         "br" => read(coding, brotli_decompressor::Decompressor::new(packed, 4096)),
+        "zstd" => match ruzstd::decoding::StreamingDecoder::new(packed) {
+            Ok(decoder) => read(coding, decoder),
+            Err(error) => Err(format!("the body is no valid zstd: {error}")),
+        },
         other => Err(format!("the body is encoded as {other}, which is not known here")),
     }
 }
@@ -79,6 +83,9 @@ mod tests {
         assert_eq!(unpack("deflate", &packed(DeflateEncoder::new(text.as_bytes(), level))), Ok(text));
         // The example of RFC 7932's reference tool: "hello".
         assert_eq!(unpack("br", &[0x0b, 0x02, 0x80, b'h', b'e', b'l', b'l', b'o', 0x03]), Ok("hello".into()));
+        let zstd =
+            ruzstd::encoding::compress_to_vec(&b"hello"[..], ruzstd::encoding::CompressionLevel::Fastest);
+        assert_eq!(unpack("zstd", &zstd), Ok("hello".into()));
         assert_eq!(unpack("gzip", b""), Ok(String::new()));
         assert_eq!(decoded(&Headers::default(), &gzip).unwrap(), &gzip[..]);
     }
@@ -86,7 +93,8 @@ mod tests {
     #[test]
     fn what_cannot_be_unpacked_says_why() {
         assert!(unpack("gzip", b"hello").unwrap_err().starts_with("the body is no valid gzip: "));
-        assert_eq!(unpack("zstd", b"x").unwrap_err(), "the body is encoded as zstd, which is not known here");
+        assert!(unpack("zstd", b"hello").unwrap_err().starts_with("the body is no valid zstd: "));
+        assert_eq!(unpack("lzma", b"x").unwrap_err(), "the body is encoded as lzma, which is not known here");
     }
 
     #[test]

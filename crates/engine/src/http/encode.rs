@@ -39,6 +39,10 @@ impl Encoded {
                 // They frame the body and are ours: a script's copy could only break the connection.
                 continue;
             }
+            // As Go's client: one that is empty is none.
+            if keeps_case && value.is_empty() && name == "User-Agent" {
+                continue;
+            }
             if keeps_case {
                 push_name_as_given(&mut out, name)?;
             } else {

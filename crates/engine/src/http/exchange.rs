@@ -10,6 +10,7 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -49,11 +50,13 @@ pub(super) struct Http1 {
     is_reusable: bool,
     /// How long it took to open, where that is wanted.
     pub(super) opening: Option<Opening>,
+    pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http1 {
     pub(super) fn new(socket: Socket, opening: Option<Opening>) -> Http1 {
-        Http1 { socket, used: false, is_reusable: false, opening }
+        let peer = socket.peer();
+        Http1 { socket, used: false, is_reusable: false, opening, peer }
     }
 
     pub(super) fn secured(&self) -> Option<Secured> {
@@ -100,6 +103,7 @@ impl Http1 {
         self.is_reusable = reader.is_reusable() && is_flushed && lost.is_none() && !request.asks_to_close();
         Ok(Response {
             status: reader.status,
+            reason: reader.reason,
             headers: reader.headers,
             body: Bytes::from(reader.body),
             body_bytes: reader.body_bytes,

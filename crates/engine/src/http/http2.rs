@@ -1,6 +1,7 @@
 //! HTTP/2, which stays with hyper. A connection is shared by its requests, so each has a local task.
 
 use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 
@@ -13,10 +14,10 @@ use hyper::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
 use sonagi_wire::http1::{Headers, Keep};
 
-use super::Response;
 use super::encode::{self, Encoded};
 use super::exchange::{Around, Broken, closed_early};
 use super::tap::{Tap, Wire};
+use super::{Response, reason};
 use crate::net::{Failed, Opening, Origin, Secured, Socket};
 
 /// A shared HTTP/2 connection; clones speak over the same socket.
@@ -29,12 +30,13 @@ pub(super) struct Http2 {
     /// How long it took to open, where that is wanted.
     pub(super) opening: Option<Opening>,
     pub(super) secured: Option<Secured>,
+    pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http2 {
     /// Opens HTTP/2 on a fresh socket, with a task on the current thread that lives as long as the connection.
     pub(super) async fn open(socket: Socket, opening: Option<Opening>) -> Result<Http2, Failed> {
-        let secured = socket.secured();
+        let (secured, peer) = (socket.secured(), socket.peer());
         let (tap, wire) = Tap::new(socket);
         let (sender, connection) = http2::Builder::new(LocalExecutor)
             .handshake(TokioIo::new(tap))
@@ -44,7 +46,7 @@ impl Http2 {
             // Its failure reaches each request that was under way.
             let _ = connection.await;
         });
-        Ok(Http2 { sender, wire, counted: Rc::default(), opening, secured })
+        Ok(Http2 { sender, wire, counted: Rc::default(), opening, secured, peer })
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -90,6 +92,7 @@ impl Http2 {
         let (head, collected, first_byte) = result.map_err(|error| broken(&error, &self.wire, answered))?;
         Ok(Response {
             status: head.status.as_u16(),
+            reason: reason(head.status.as_u16()).into(),
             headers: head
                 .headers
                 .iter()

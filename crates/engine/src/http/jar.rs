@@ -116,7 +116,9 @@ impl Cookie {
         let rest = path.strip_prefix(self.path.as_str());
         let below =
             rest.is_some_and(|rest| rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'));
-        host && below && (origin.tls || !self.is_secure) && !self.is_over(now)
+        // To a browser, and to k6, what never leaves the machine is safe.
+        let is_safe = origin.tls || !self.is_secure || is_local(&self.domain);
+        host && below && is_safe && !self.is_over(now)
     }
 
     fn is_over(&self, now: i64) -> bool {
@@ -175,6 +177,12 @@ fn parse(text: &str, origin: &Origin, path: &str, now: i64) -> Option<Cookie> {
 fn is_below(host: &str, domain: &str) -> bool {
     let rest = host.strip_suffix(domain);
     domain.contains('.') && rest.is_some_and(|rest| rest.ends_with('.')) && !is_address(host)
+}
+
+fn is_local(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let address = host.parse::<std::net::IpAddr>();
+    last.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn is_address(host: &str) -> bool {
@@ -331,6 +339,9 @@ mod tests {
     fn a_secure_cookie_goes_over_tls_only() {
         let table = [("http://a/", Some("b=2")), ("https://a/", Some("a=1; b=2"))];
         check("https://a/", &["a=1; Secure", "b=2"], &table);
+        for here in ["http://127.0.0.1/", "http://localhost/", "http://a.localhost/", "http://[::1]/"] {
+            check(here, &["a=1; Secure"], &[(here, Some("a=1"))]);
+        }
     }
 
     #[test]

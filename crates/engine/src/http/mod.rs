@@ -28,6 +28,7 @@ pub(crate) use redirect::{follow, location};
 pub use sonagi_wire::http1::{Headers, Keep};
 
 use std::cell::Cell;
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -86,6 +87,8 @@ pub struct Written {
 pub struct Response {
     /// The status code.
     pub status: u16,
+    /// The words that came with it, if headers were to be kept; over HTTP/2 those that go with it.
+    pub reason: Box<str>,
     /// The headers, as far as they were to be kept.
     pub headers: Headers,
     /// The body, as far as it was to be kept.
@@ -138,6 +141,8 @@ pub struct Spoken {
     pub http2: bool,
     /// Over TLS.
     pub secured: Option<Secured>,
+    /// From where.
+    pub peer: Option<SocketAddr>,
 }
 
 /// A request's turn in the pool.
@@ -174,8 +179,12 @@ impl Kept {
 
     fn spoken(&self) -> Spoken {
         match self {
-            Kept::Http1(connection) => Spoken { http2: false, secured: connection.secured() },
-            Kept::Http2(connection) => Spoken { http2: true, secured: connection.secured },
+            Kept::Http1(connection) => {
+                Spoken { http2: false, secured: connection.secured(), peer: connection.peer }
+            }
+            Kept::Http2(connection) => {
+                Spoken { http2: true, secured: connection.secured, peer: connection.peer }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One connection's bytes, whatever carries them.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -37,6 +38,15 @@ impl Socket {
             version: session.protocol_version()?,
             suite: session.negotiated_cipher_suite()?.suite(),
         })
+    }
+
+    /// Whom it leads to; None where nothing real does.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Socket::Plain(stream) => stream.peer_addr().ok(),
+            Socket::Tls(stream) => stream.get_ref().0.peer_addr().ok(),
+            Socket::Simulated(_) => None,
+        }
     }
 
     /// Whether ALPN chose HTTP/2.

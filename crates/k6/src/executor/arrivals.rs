@@ -94,14 +94,13 @@ impl Arrivals {
         most as f64 * 1e9 / self.unit as f64
     }
 
-    /// The rate at an instant, per second.
-    pub fn per_second(&self, at: i64) -> f64 {
-        let at = i128::from(at);
-        let Some(slope) = self.slopes.iter().find(|slope| at < slope.start + slope.duration) else {
-            return 0.0;
-        };
-        let part = (at - slope.start).max(0) as f64 / slope.duration as f64;
-        (slope.from as f64 + (slope.to - slope.from) as f64 * part) * 1e9 / self.unit as f64
+    /// The rate at which arrival `n`, or the last one, follows the one before it, per second.
+    pub fn rate_before(&self, n: u64) -> f64 {
+        let Some(last) = self.count().checked_sub(1) else { return 0.0 };
+        // A constant rate's first comes at once.
+        let n = n.min(last).max(1 - self.first as u64);
+        let before = n.checked_sub(1).and_then(|n| self.at(n)).unwrap_or(0);
+        self.at(n).map_or(0.0, |at| 1e9 / (at - before).max(1) as f64)
     }
 }
 
@@ -159,14 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_at_an_instant_lies_on_the_slope() {
+    fn the_rate_before_an_arrival_is_that_of_the_time_since_the_last() {
         let arrivals = ramping(0, 2000, &[(1000, 20), (1000, 0)]);
-        let second = 1_000_000_000;
-        assert_eq!(
-            [0, second / 2, second, 3 * second / 2].map(|at| arrivals.per_second(at)),
-            [0.0, 5.0, 10.0, 5.0]
-        );
-        assert_eq!((arrivals.per_second(2 * second), arrivals.most_per_second()), (0.0, 10.0));
+        let rates: Vec<u64> = [0, 1, 9].map(|n| arrivals.rate_before(n).round() as u64).into();
+        assert_eq!((rates, arrivals.most_per_second()), (vec![2, 5, 2], 10.0));
+        let even = constant(4, 1000, 1900);
+        assert_eq!([0, 3, 50].map(|n| even.rate_before(n)), [4.0; 3]);
+        assert_eq!(ramping(0, 1000, &[(1000, 0)]).rate_before(0), 0.0);
     }
 
     proptest! {

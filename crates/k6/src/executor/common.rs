@@ -48,6 +48,8 @@ pub struct Common {
     pub hard_end: At,
     /// How many iterations it has, if its executor counts them.
     total: Option<u64>,
+    /// What is not done in the regular time is given up, and the scenario is as done as it will be.
+    is_timed: bool,
     /// Iterations given a number.
     pub(super) numbered: AtomicU64,
     /// Iterations of the shared ones that were asked for; may exceed the total.
@@ -57,6 +59,7 @@ pub struct Common {
     dropped: AtomicU64,
     active: AtomicU64,
     held: AtomicU64,
+    most_held: AtomicU64,
     /// Shards that have not come to their end.
     pub(super) shares: AtomicUsize,
     pub(super) dispatch: Dispatch,
@@ -122,6 +125,7 @@ impl Common {
             regular_end: start.plus(course.regular_end),
             hard_end: start.plus(course.hard_end),
             total,
+            is_timed: !matches!(scenario.executor, Executor::SharedIterations { .. }),
             numbered: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             complete: AtomicU64::new(0),
@@ -129,6 +133,7 @@ impl Common {
             dropped: AtomicU64::new(0),
             active: AtomicU64::new(0),
             held: AtomicU64::new(0),
+            most_held: AtomicU64::new(0),
             shares: AtomicUsize::new(plan.shards),
             dispatch: Dispatch {
                 unplanned: AtomicU64::new(course.most_vus.saturating_sub(course.turns.len() as u64)),
@@ -148,6 +153,11 @@ impl Common {
     /// Users the scenario holds.
     pub fn held_vus(&self) -> u64 {
         self.held.load(Relaxed)
+    }
+
+    /// The most it has held at a time.
+    pub fn most_held_vus(&self) -> u64 {
+        self.most_held.load(Relaxed)
     }
 
     /// Iterations that came to their end.
@@ -184,6 +194,7 @@ impl Common {
     pub fn progress(&self, now: At) -> f64 {
         let spent = now.since(self.start).max(0) as f64;
         let part = match self.total {
+            Some(_) if self.is_timed && now >= self.regular_end => 1.0,
             Some(total) => (self.complete() + self.interrupted()) as f64 / total.max(1) as f64,
             None => spent / self.regular_end.since(self.start).max(1) as f64,
         };
@@ -207,7 +218,8 @@ impl Common {
     }
 
     pub(super) fn hold(&self, vus: i64) {
-        self.held.fetch_add(vus as u64, Relaxed);
+        let held = self.held.fetch_add(vus as u64, Relaxed).wrapping_add(vus as u64);
+        self.most_held.fetch_max(held, Relaxed);
     }
 
     pub(super) fn activate(&self, vus: i64) {

@@ -65,10 +65,16 @@ impl Plan {
             "scenarios: (100.00%) {} scenario{many}, {} max VUs, {} max duration (incl. graceful stop):",
             scenarios.len(),
             self.possible_vus,
-            written(self.longest)
+            written(to_tenths(self.longest))
         );
         std::iter::once(head).chain(scenarios.iter().map(line)).collect()
     }
+}
+
+/// To the nearest tenth of a second.
+fn to_tenths(time: Duration) -> Duration {
+    const TENTH: u128 = 100_000_000;
+    Duration::from_millis(((time.as_nanos() + TENTH / 2) / TENTH * 100) as u64)
 }
 
 fn course(scenario: &Scenario) -> Course {

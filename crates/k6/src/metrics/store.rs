@@ -2,6 +2,8 @@
 
 use super::registry::{self, Unnamed};
 use super::{Aggregation, Expression, Interval, Kind, MetricId, Misread, Registry, Sink, builtin};
+use crate::options::span::written;
+use serde_json::{Value, json};
 use sonagi_measure::At;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,6 +69,17 @@ pub(crate) struct Limit {
     delay: Duration,
     /// What the last evaluation said.
     pub(crate) crossed: bool,
+}
+
+impl Limit {
+    /// As k6 writes it: an object where it may end the test.
+    fn told(&self) -> Value {
+        if !self.abort_on_fail {
+            return Value::from(self.source.as_str());
+        }
+        let delay = Some(self.delay).filter(|delay| !delay.is_zero()).map(written);
+        json!({ "threshold": self.source, "abortOnFail": true, "delayAbortEval": delay })
+    }
 }
 
 /// Why there can be no such threshold: the test's options are wrong (exit code 104).
@@ -142,7 +155,7 @@ impl Store {
         let expression = Expression::parse(source)?;
         let target = self.target(metric)?;
         let (kind, name) = (self.kind_of(target), metric.to_owned());
-        let source = source.trim().to_owned();
+        let source = source.to_owned();
         if !expression.fits(kind) {
             return Err(Misread::Unfit { expression: source, metric: name, kind }.into());
         }
@@ -240,9 +253,9 @@ impl Store {
     }
 
     /// Thresholds on whole metrics.
-    pub(crate) fn limited_metrics(&self) -> Vec<(MetricId, String)> {
+    pub(crate) fn limited_metrics(&self) -> Vec<(MetricId, Value)> {
         let whole = |limit: &Limit| match limit.target {
-            Target::Metric(id) => Some((id, limit.source.clone())),
+            Target::Metric(id) => Some((id, limit.told())),
             Target::Submetric(_) => None,
         };
         self.limits.iter().filter_map(whole).collect()

@@ -3,7 +3,7 @@
 //! What executors know of an iteration is told by whoever runs it ([`Kept::begin`]), what the whole test counts by the shard's
 //! [`Instance`]; before that the members throw, as they do in init code.
 
-use rquickjs::function::Opt;
+use rquickjs::function::{Opt, This};
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{Coerced, Ctx, Function, Object, Persistent, Value};
 use std::cell::RefCell;
@@ -94,7 +94,7 @@ const INSTANCE: &[(&str, Make)] = &[
 const USER: &[(&str, Make)] = &[
     ("idInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
     ("idInTest", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
-    ("iterationInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.iterations.get() as f64)),
+    ("iterationInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.iteration() as f64)),
     ("iterationInScenario", |ctx, vu| {
         of_user(ctx, vu, |vu| vu.kept.execution.iteration.borrow().as_ref().map_or(0.0, |it| it.of_vu as f64))
     }),
@@ -127,9 +127,9 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
         Function::new(ctx.clone(), get_metadata)?,
         Function::new(ctx.clone(), set_metadata)?,
     ))?;
-    metrics.prop("tags", Property::from(tags.clone()).enumerable())?;
+    metrics.prop("tags", Property::from(tags).enumerable())?;
     metrics.prop("metadata", Property::from(metadata).enumerable())?;
-    user.prop("tags", Property::from(tags).enumerable())?;
+    user.prop("tags", Accessor::new_get(own_tags).enumerable())?;
     user.prop("metrics", Property::from(metrics).enumerable())?;
     test.set("abort", Function::new(ctx.clone(), abort)?)?;
     test.set("fail", Function::new(ctx.clone(), fail)?)?;
@@ -191,6 +191,12 @@ fn user_outside_init(ctx: &Ctx<'_>) -> rquickjs::Result<Rc<Vu>> {
     let vu = Vu::of(ctx);
     outside_init(ctx, &vu, "VU information")?;
     Ok(vu)
+}
+
+/// What `metrics.tags` is: `exec.vu` has had them before.
+fn own_tags<'js>(ctx: Ctx<'js>, user: This<Object<'js>>) -> rquickjs::Result<Value<'js>> {
+    user_outside_init(&ctx)?;
+    user.0.get::<_, Object<'js>>("metrics")?.get("tags")
 }
 
 fn tag_names(ctx: Ctx<'_>) -> rquickjs::Result<Vec<String>> {

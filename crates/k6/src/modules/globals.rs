@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{crypto, inspect, require_from, text};
+use super::{crypto, go_error, inspect, k6, require_from, text};
 use crate::runtime::{Phase, Vu, located};
-use crate::shard::Level;
+use crate::shard::{Level, Shard};
 
 /// The longest delay of a timer; a longer one fires then, an endless one too.
 const LONGEST_MS: f64 = 1e12;
@@ -21,12 +21,28 @@ const LONGEST_MS: f64 = 1e12;
 #[derive(Default)]
 pub(crate) struct Timers {
     last: std::cell::Cell<u32>,
-    running: RefCell<HashMap<u32, (At, u32)>>,
+    running: RefCell<HashMap<u32, Running>>,
+}
+
+/// A timer that has not fired for the last time.
+#[derive(Clone, Copy)]
+struct Running {
+    key: (At, u32),
+    repeats: bool,
 }
 
 impl Timers {
-    pub(super) fn forget(&self) {
-        self.running.borrow_mut().clear();
+    /// What still runs when an iteration ends was cut off with it, and k6 says so.
+    pub(super) fn forget(&self, shard: &Shard) {
+        let running = self.running.take();
+        let mut numbers: Vec<(bool, u32)> =
+            running.iter().map(|(number, timer)| (!timer.repeats, *number)).collect();
+        numbers.sort_unstable();
+        for (is_single, number) in numbers {
+            let name = if is_single { "setTimeout" } else { "setInterval" };
+            let text = format!("{name} {number} was stopped because the VU iteration was interrupted");
+            shard.say(Level::Warn, text, Vec::new());
+        }
     }
 }
 
@@ -41,12 +57,14 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
         on_demand(&globals, "TextEncoder", text::encoder)?;
         on_demand(&globals, "TextDecoder", text::decoder)?;
     }
-    globals.set("__VU", vu.number as f64)?;
-    let environment = Object::new(ctx.clone())?;
-    for (name, value) in vu.shard.common.environment.iter() {
-        environment.set(&**name, &**value)?;
+    if wanted.random {
+        k6::set_random(ctx, fastrand::Rng::new())?;
     }
-    globals.set("__ENV", environment)?;
+    if !vu.shard.common.without_global {
+        globals.prop("global", Property::from(globals.clone()).writable().enumerable().configurable())?;
+    }
+    globals.set("__VU", vu.number as f64)?;
+    environment(ctx, &[])?;
     globals.set("console", console(ctx)?)?;
     globals.set("open", Function::new(ctx.clone(), open)?)?;
     globals.set("require", require_from(ctx, &vu.shard.common.bundle.entry)?)?;
@@ -55,6 +73,15 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let clear = Function::new(ctx.clone(), clear)?;
     globals.set("clearTimeout", clear.clone())?;
     globals.set("clearInterval", clear)
+}
+
+/// `__ENV`, with what a scenario adds to it.
+pub(crate) fn environment(ctx: &Ctx<'_>, more: &[(String, String)]) -> rquickjs::Result<()> {
+    let environment = Object::new(ctx.clone())?;
+    for (name, value) in Vu::of(ctx).shard.common.environment.iter().chain(more) {
+        environment.set(&**name, &**value)?;
+    }
+    ctx.globals().set("__ENV", environment)
 }
 
 /// Makes a global.
@@ -102,7 +129,7 @@ fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> rquickjs::Result
     let vu = Vu::of(&ctx);
     if vu.phase.get() != Phase::Init {
         let rule = r#"the "open" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
-        return Err(Exception::throw_message(&ctx, rule));
+        return Err(go_error(&ctx, rule));
     }
     let bytes = opened(&ctx, &vu, &path)?;
     if mode.0.as_deref() == Some("b") {
@@ -114,14 +141,14 @@ fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> rquickjs::Result
 /// A file's bytes, seen from the file of the script that asks.
 pub(super) fn opened(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> rquickjs::Result<Arc<[u8]>> {
     if path.is_empty() {
-        return Err(Exception::throw_message(ctx, "open() can't be used with an empty filename"));
+        return Err(go_error(ctx, "open() can't be used with an empty filename"));
     }
     let bundle = &vu.shard.common.bundle;
     // Functions of ours stand between: the first name that is a path is the script's.
     let names = (1..=4).filter_map(|level| ctx.script_or_module_name(level)?.to_string().ok());
     let base = names.map(PathBuf::from).find(|name| name.is_absolute());
     let opened = bundle.open(&located(base.as_deref().unwrap_or(&bundle.entry), path));
-    opened.map_err(|why| Exception::throw_message(ctx, &why.to_string()))
+    opened.map_err(|why| go_error(ctx, &why.to_string()))
 }
 
 /// What a timer calls, and with what.
@@ -136,7 +163,7 @@ struct Callback {
 
 fn set_timeout<'js>(
     ctx: Ctx<'js>,
-    function: Value<'js>,
+    function: Opt<Value<'js>>,
     delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
 ) -> rquickjs::Result<u32> {
@@ -145,7 +172,7 @@ fn set_timeout<'js>(
 
 fn set_interval<'js>(
     ctx: Ctx<'js>,
-    function: Value<'js>,
+    function: Opt<Value<'js>>,
     delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
 ) -> rquickjs::Result<u32> {
@@ -155,15 +182,17 @@ fn set_interval<'js>(
 fn start<'js>(
     ctx: &Ctx<'js>,
     name: &str,
-    function: Value<'js>,
+    function: Opt<Value<'js>>,
     delay: Opt<Coerced<f64>>,
     arguments: Rest<Value<'js>>,
     repeats: bool,
 ) -> rquickjs::Result<u32> {
     let vu = Vu::of(ctx);
-    let function = function
-        .into_function()
-        .ok_or_else(|| Exception::throw_type(ctx, &format!("{name}'s callback must be a function")))?;
+    let Some(function) = function.0.filter(|given| !given.is_undefined() && !given.is_null()) else {
+        return Err(go_error(ctx, &format!("{name}'s callback isn't a callable function")));
+    };
+    let wrong = || Exception::throw_type(ctx, &format!("{name}'s callback must be a function"));
+    let function = function.into_function().ok_or_else(wrong)?;
     let ms = delay.0.map_or(0.0, |delay| delay.0);
     let ns = if ms > 0.0 { (ms.min(LONGEST_MS) * 1e6) as i64 } else { 0 };
     let timers = &vu.kept.timers;
@@ -180,9 +209,9 @@ fn start<'js>(
 }
 
 fn schedule(vu: &Rc<Vu>, in_ns: i64, callback: Callback) {
-    let number = callback.number;
+    let (number, repeats) = (callback.number, callback.every_ns.is_some());
     let key = vu.events.at(vu.now().plus(in_ns), Box::new(move |ctx| fire(ctx, callback)));
-    vu.kept.timers.running.borrow_mut().insert(number, key);
+    vu.kept.timers.running.borrow_mut().insert(number, Running { key, repeats });
 }
 
 fn fire(ctx: &Ctx<'_>, callback: Callback) -> rquickjs::Result<()> {
@@ -206,6 +235,6 @@ fn fire(ctx: &Ctx<'_>, callback: Callback) -> rquickjs::Result<()> {
 fn clear(ctx: Ctx<'_>, number: Opt<Coerced<f64>>) {
     let vu = Vu::of(&ctx);
     let number = number.0.map_or(0, |number| number.0 as u32);
-    let key = vu.kept.timers.running.borrow_mut().remove(&number);
-    key.into_iter().for_each(|key| vu.events.take_back(key));
+    let timer = vu.kept.timers.running.borrow_mut().remove(&number);
+    timer.into_iter().for_each(|timer| vu.events.take_back(timer.key));
 }

@@ -1,6 +1,7 @@
 //! Values as the console shows them.
 
-use rquickjs::{Coerced, Object, Type, Value};
+use rquickjs::atom::PredefinedAtom;
+use rquickjs::{ArrayBuffer, Coerced, Object, Type, Value};
 
 use crate::runtime::described;
 
@@ -37,6 +38,28 @@ fn within<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
     }
 }
 
+/// An `ArrayBuffer` or a typed array.
+fn binary<'js>(object: &Object<'js>, around: &mut Vec<Value<'js>>) -> Option<String> {
+    let kind = object.get::<_, Value<'js>>(PredefinedAtom::SymbolToStringTag).ok()?;
+    let kind = kind.as_string()?.to_string().ok()?;
+    if kind == "ArrayBuffer" {
+        let buffer = ArrayBuffer::from_object(object.clone())?;
+        let bytes: Vec<String> = buffer.as_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (all, length) = (bytes.join(" "), bytes.len());
+        return Some(format!("ArrayBuffer {{ [Uint8Contents]: <{all}>, byteLength: {length} }}"));
+    }
+    if !kind.ends_with("Array") {
+        return None;
+    }
+    let elements: Vec<Value<'js>> = object.values::<Value<'js>>().flatten().collect();
+    Some(format!("{kind}({}) {}", elements.len(), listed(elements.into_iter(), around)))
+}
+
+fn listed<'js>(elements: impl Iterator<Item = Value<'js>>, around: &mut Vec<Value<'js>>) -> String {
+    let shown: Vec<String> = elements.map(|one| within(&one, around)).collect();
+    if shown.is_empty() { "[]".to_owned() } else { format!("[ {} ]", shown.join(", ")) }
+}
+
 fn members<'js>(value: &Value<'js>, object: &Object<'js>, around: &mut Vec<Value<'js>>) -> String {
     // What says itself how it is written as JSON (a date, a response) is shown so.
     if let Ok(Some(to_json)) = object.get::<_, Option<rquickjs::Function<'js>>>("toJSON")
@@ -46,9 +69,10 @@ fn members<'js>(value: &Value<'js>, object: &Object<'js>, around: &mut Vec<Value
         return within(&told, around);
     }
     if let Some(list) = value.as_array() {
-        let shown: Vec<String> =
-            list.iter::<Value<'js>>().flatten().map(|one| within(&one, around)).collect();
-        return if shown.is_empty() { "[]".to_owned() } else { format!("[ {} ]", shown.join(", ")) };
+        return listed(list.iter::<Value<'js>>().flatten(), around);
+    }
+    if let Some(shown) = binary(object, around) {
+        return shown;
     }
     let member = |pair: rquickjs::Result<(String, Value<'js>)>| {
         let (name, value) = pair.ok()?;

@@ -1,7 +1,8 @@
 //! `k6`: check, fail, group, sleep, randomSeed.
 
+use rquickjs::atom::PredefinedAtom;
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Exception, Function, Object, Value};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Value};
 use sonagi_measure::At;
 use std::rc::Rc;
 
@@ -35,31 +36,51 @@ fn check<'js>(
     }
     let none = || Exception::throw_type(&ctx, "Cannot convert undefined or null to object");
     let checks = checks.0.filter(|checks| !checks.is_undefined() && !checks.is_null()).ok_or_else(none)?;
-    // A text or a number has no members worth checking.
-    let Some(checks) = checks.into_object() else { return Ok(true) };
     let tags = given_tags(&ctx, &vu.tags(), tags.0.as_ref())?;
     let mut all = true;
-    for name in checks.keys::<String>() {
-        let name = name?;
+    for (name, check) in members(&checks)? {
         if name.contains("::") {
             return Err(go_error(&ctx, "group and check names may not contain '::'"));
         }
-        let held = match checks.get::<_, Value<'js>>(&*name)?.into_function() {
+        if is_async(&check) {
+            return Err(go_error(&ctx, NO_ASYNC_CHECKS));
+        }
+        let held = match check.as_function() {
             Some(function) => function.call::<_, Value<'js>>((subject.clone(),)),
-            None => checks.get(&*name),
+            None => Ok(check),
         };
         let is_held = held.as_ref().is_ok_and(is_true);
         let tags = tags.with_system(&[(SystemTag::Check, name.trim())]);
         vu.observe(builtin::CHECKS, f64::from(u8::from(is_held)), &tags);
-        if held?.is_promise() {
-            return Err(go_error(
-                &ctx,
-                "async functions as checks are not supported: await what is to be checked first",
-            ));
-        }
+        held?;
         all &= is_held;
     }
     Ok(all)
+}
+
+const NO_ASYNC_CHECKS: &str = "the built-in check() does not support async functions as arguments. Use the JavaScript utils library as a replacement. Refer to https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for more info";
+
+/// The members of an object; a text is the object of its letters, and anything else has none.
+fn members<'js>(value: &Value<'js>) -> rquickjs::Result<Vec<(String, Value<'js>)>> {
+    if let Some(object) = value.as_object() {
+        return object.props::<String, Value<'js>>().collect();
+    }
+    if !value.is_string() {
+        return Ok(Vec::new());
+    }
+    let letters = value.get::<String>()?;
+    let letter = |(at, letter): (usize, char)| {
+        let text = rquickjs::String::from_str(value.ctx().clone(), letter.encode_utf8(&mut [0; 4]))?;
+        Ok((at.to_string(), text.into_value()))
+    };
+    letters.chars().enumerate().map(letter).collect()
+}
+
+/// Whether it is a function that says `async`: what it returns is no answer yet.
+fn is_async(value: &Value<'_>) -> bool {
+    let tag =
+        value.as_function().map(|function| function.get::<_, String>(PredefinedAtom::SymbolToStringTag));
+    tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.starts_with("Async")))
 }
 
 /// As JavaScript's `if` sees it.
@@ -71,45 +92,50 @@ pub(super) fn is_true(value: &Value<'_>) -> bool {
         }
         rquickjs::Type::String => value.get::<String>().is_ok_and(|text| !text.is_empty()),
         rquickjs::Type::Undefined | rquickjs::Type::Null | rquickjs::Type::Uninitialized => false,
-        rquickjs::Type::BigInt => value.get::<rquickjs::Coerced<String>>().is_ok_and(|text| text.0 != "0"),
+        rquickjs::Type::BigInt => value.get::<Coerced<String>>().is_ok_and(|text| text.0 != "0"),
         _ => true,
     }
 }
 
-fn fail(ctx: Ctx<'_>, message: Opt<rquickjs::Coerced<String>>) -> rquickjs::Result<()> {
+fn fail(ctx: Ctx<'_>, message: Opt<Coerced<String>>) -> rquickjs::Result<()> {
     Err(go_error(&ctx, &message.0.map_or_else(String::new, |text| text.0)))
 }
 
 /// What happens in the function happens in the group: its samples carry the group's path.
-fn group<'js>(ctx: Ctx<'js>, name: String, function: Value<'js>) -> rquickjs::Result<Value<'js>> {
+fn group<'js>(
+    ctx: Ctx<'js>,
+    name: Opt<Coerced<String>>,
+    function: Opt<Value<'js>>,
+) -> rquickjs::Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     if vu.phase.get() == Phase::Init {
         return Err(go_error(&ctx, "using group() in the init context is not supported"));
     }
     let wrong = |what: &str| go_error(&ctx, what);
+    let name = name.0.map_or_else(String::new, |name| name.0);
     if name.contains("::") {
         return Err(wrong("group and check names may not contain '::'"));
     }
-    let function =
-        function.into_function().ok_or_else(|| wrong("group() requires a callback as a second argument"))?;
+    let function = function.0.and_then(Value::into_function);
+    let function = function.ok_or_else(|| wrong("group() requires a callback as a second argument"))?;
+    if is_async(&function) {
+        return Err(wrong(
+            "group() does not support async functions as arguments, please see https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info",
+        ));
+    }
     let outer = vu.group();
-    let path = format!("{outer}::{}", name.trim());
+    // A group without a name and a group around it is none.
+    let path = if outer.is_empty() && name.is_empty() { name } else { format!("{outer}::{}", name.trim()) };
     vu.set_group(&path);
     let begun = vu.now();
     let returned = function.call::<_, Value<'js>>(());
     let took = vu.now().since(begun);
     vu.observe(builtin::GROUP_DURATION, took as f64 / 1e6, &vu.tags());
     vu.set_group(&outer);
-    let returned = returned?;
-    if returned.is_promise() {
-        return Err(wrong(
-            "group() does not support async functions as arguments, please see https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info",
-        ));
-    }
-    Ok(returned)
+    returned
 }
 
-fn sleep(ctx: Ctx<'_>, seconds: rquickjs::Coerced<f64>) -> rquickjs::Result<()> {
+fn sleep(ctx: Ctx<'_>, seconds: Coerced<f64>) -> rquickjs::Result<()> {
     let vu = Vu::of(&ctx);
     let until = vu.now().plus((seconds.0.max(0.0) * 1e9) as i64);
     pause(&ctx, &vu, until)
@@ -120,8 +146,12 @@ pub(super) fn pause(ctx: &Ctx<'_>, vu: &Rc<Vu>, until: At) -> rquickjs::Result<(
 }
 
 /// From here on `Math.random` gives the numbers that follow from the seed, the same ones in every run.
-fn random_seed(ctx: Ctx<'_>, seed: rquickjs::Coerced<f64>) -> rquickjs::Result<()> {
-    let mut numbers = fastrand::Rng::with_seed(seed.0 as i64 as u64);
+fn random_seed(ctx: Ctx<'_>, seed: Coerced<f64>) -> rquickjs::Result<()> {
+    set_random(&ctx, fastrand::Rng::with_seed(seed.0 as i64 as u64))
+}
+
+/// Where `Math.random` takes its numbers from.
+pub(super) fn set_random(ctx: &Ctx<'_>, mut numbers: fastrand::Rng) -> rquickjs::Result<()> {
     let random = Function::new(ctx.clone(), rquickjs::function::MutFn::new(move || numbers.f64()))?;
     ctx.globals().get::<_, Object<'_>>("Math")?.set("random", random)
 }

@@ -14,6 +14,7 @@ pub(crate) mod http;
 mod inspect;
 mod k6;
 mod loaded;
+mod meta;
 mod metrics;
 mod own;
 mod secrets;
@@ -39,13 +40,14 @@ use std::rc::Rc;
 use crate::jslib;
 use crate::metrics::Tags;
 use crate::runtime::{Phase, Rejections, Vu, common, located};
-use crate::shard::Shard;
+use crate::shard::{Level, Shard};
 pub(crate) use loaded::COMMON;
 use loaded::Loaded;
 pub(crate) use socket::Mails;
 pub(crate) use stomp::Session as StompSession;
 
-pub(crate) use globals::globals;
+pub(crate) use globals::{environment, globals};
+pub(crate) use meta::give_meta;
 
 /// A module of ours.
 pub(crate) struct Builtin {
@@ -81,13 +83,20 @@ const BUILTINS: &[Builtin] = &[
     experimental::STREAMS,
 ];
 
+/// Names and values of `__ENV`.
+pub(crate) type Variables = Rc<[(String, String)]>;
+
 /// What modules keep of one user.
 pub(crate) struct Kept {
     pub(crate) rejections: Rejections,
+    /// Why the last file or module that could not be had could not.
+    pub(crate) unloaded: RefCell<Option<String>>,
     pub(crate) loaded: Loaded,
     /// `test.abort()` was called, with this reason.
     pub(crate) aborted: RefCell<Option<String>>,
     pub(crate) timers: globals::Timers,
+    /// What the scenario of the next iteration adds to `__ENV`, when it is another one than the last iteration's.
+    pub(crate) environment: RefCell<Option<Variables>>,
     pub(crate) http: http::Kept,
     pub(crate) traffic: Traffic,
     pub(crate) execution: execution::Kept,
@@ -118,9 +127,11 @@ impl Kept {
     pub(crate) fn new(shard: &Rc<Shard>) -> Kept {
         Kept {
             rejections: Rejections::default(),
+            unloaded: RefCell::default(),
             loaded: Loaded::default(),
             aborted: RefCell::default(),
             timers: globals::Timers::default(),
+            environment: RefCell::default(),
             http: http::Kept::default(),
             traffic: Traffic::default(),
             execution: execution::Kept::default(),
@@ -216,9 +227,21 @@ const DECLARE: [Declare; BUILTINS.len()] = [
 /// A module of ours; None: the name is a file's.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Option<Module<'js, Declared>>> {
     match position(name) {
-        Some(at) => DECLARE[at](ctx.clone(), name).map(Some),
+        Some(at) => {
+            deprecated(ctx, name);
+            DECLARE[at](ctx.clone(), name).map(Some)
+        }
         None if is_known(name) || name.contains("://") => Err(unknown(ctx, name)),
         None => Ok(None),
+    }
+}
+
+/// Who reads the script first is told of a name that k6 will not know for ever.
+fn deprecated(ctx: &Ctx<'_>, name: &str) {
+    let shard = &Vu::of(ctx).shard;
+    if name == "k6/experimental/websockets" && !shard.common.bundle.is_closed() {
+        let text = format!("{name} is deprecated, k6/websockets is the same");
+        shard.say(Level::Warn, text, Vec::new());
     }
 }
 
@@ -232,7 +255,17 @@ const ABSENT: &[(&str, &str)] = &[
 ];
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
-    go_error(ctx, &why_unknown(name))
+    unloaded(ctx, &why_unknown(name), go_error)
+}
+
+/// An error that says why something cannot be had, thrown by `throw`; a script that nobody catches it in cannot be run.
+pub(crate) fn unloaded(
+    ctx: &Ctx<'_>,
+    why: &str,
+    throw: impl FnOnce(&Ctx<'_>, &str) -> rquickjs::Error,
+) -> rquickjs::Error {
+    Vu::of(ctx).kept.unloaded.replace(Some(why.to_owned()));
+    throw(ctx, why)
 }
 
 fn why_unknown(name: &str) -> String {
@@ -257,13 +290,16 @@ pub(crate) fn require_from<'js>(ctx: &Ctx<'js>, from: &Path) -> rquickjs::Result
 fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Value<'js>> {
     if Vu::of(ctx).phase.get() != Phase::Init {
         let rule = r#"the "require" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
-        return Err(Exception::throw_message(ctx, rule));
+        return Err(go_error(ctx, rule));
     }
     if let Some(library) = jslib::named(name) {
         return common(ctx, Path::new(library));
     }
     match position(name) {
-        Some(at) => object(ctx, at).map(Object::into_value),
+        Some(at) => {
+            deprecated(ctx, name);
+            object(ctx, at).map(Object::into_value)
+        }
         None if is_known(name) || name.contains("://") && !name.starts_with("file://") => {
             Err(unknown(ctx, name))
         }
@@ -274,7 +310,7 @@ fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Va
 /// What an iteration leaves is put away.
 pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.events.end(vu);
-    vu.kept.timers.forget();
+    vu.kept.timers.forget(&vu.shard);
     vu.kept.http.end_iteration(vu);
     vu.kept.rejections.forget();
 }

@@ -109,7 +109,7 @@ pub const FLAGS: &[Flag] = &[
     ),
     or("K6_NO_THRESHOLDS", flag("no-thresholds", Switch, "Leave out thresholds.")),
     or("K6_NO_SUMMARY", flag("no-summary", Switch, "No summary at the end, as --summary-mode=disabled.")),
-    or("K6_SUMMARY_MODE", flag("summary-mode", One("MODE"), "compact, full, legacy or disabled [compact].")),
+    or("K6_SUMMARY_MODE", flag("summary-mode", One("MODE"), "compact, full or disabled [compact].")),
     or("K6_SUMMARY_EXPORT", flag("summary-export", One("FILE"), "Write the summary as JSON.")),
     short(
         'o',

@@ -21,6 +21,14 @@ pub struct Problems(pub Vec<Problem>);
 impl Problems {
     /// What the process ends with: k6's "invalid config".
     pub const EXIT_CODE: u8 = 104;
+
+    /// Whether k6 would not have come so far as to look at its options: a flag that cannot be read, a statistic there is none of.
+    pub fn are_of_the_command_line(&self) -> bool {
+        let cannot_be_read = |problem: &Problem| {
+            problem.place.starts_with("--") || problem.place.ends_with("summaryTrendStats")
+        };
+        self.0.iter().any(cannot_be_read)
+    }
 }
 
 impl fmt::Display for Problem {

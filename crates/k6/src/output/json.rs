@@ -13,7 +13,7 @@ pub(super) struct Lines {
     into: Into,
     registry: Arc<Registry>,
     /// Metric, expression.
-    thresholds: Vec<(MetricId, String)>,
+    thresholds: Vec<(MetricId, Value)>,
     tags: SystemTags,
     started: i128,
     /// By metric: its name as JSON, once it was told.
@@ -69,8 +69,8 @@ impl Lines {
             return Ok(());
         }
         let metric = self.registry.metric(id);
-        let thresholds: Vec<&str> =
-            self.thresholds.iter().filter(|(of, _)| *of == id).map(|(_, source)| source.as_str()).collect();
+        let thresholds: Vec<&Value> =
+            self.thresholds.iter().filter(|(of, _)| *of == id).map(|(_, told)| told).collect();
         let mut parts: Vec<Submetric> = self.registry.submetrics();
         // The one no threshold asked for comes last, and only when its samples can have the tag.
         let unasked = |one: &Submetric| *one.name == *builtin::EXPECTED_DURATION;

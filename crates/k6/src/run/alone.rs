@@ -83,7 +83,7 @@ async fn life(
 ) -> std::io::Result<Done> {
     let clock = Clock::real(epoch)?;
     let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
-    let net = Net::real(common.net()).map_err(|failed| std::io::Error::other(failed.detail))?;
+    let net = Net::real(common.net(0, 1)).map_err(|failed| std::io::Error::other(failed.detail))?;
     let sampler = common.sampler(Detail::Scopes, true);
     let lines = reports.clone();
     let log = move |line| {

@@ -4,7 +4,7 @@ use sonagi_measure::At;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::executor::{Common, Plan};
+use crate::executor::{Arrivals, Common, Plan};
 use crate::options::span::written;
 use crate::options::{Executor, Scenario};
 
@@ -30,7 +30,7 @@ impl Bars<'_> {
         let digits = there.to_string().len();
         let head = format!(
             "running ({}), {:0digits$}/{there} VUs, {} complete and {} interrupted iterations",
-            clock(elapsed),
+            clock(elapsed, self.plan.longest),
             sum(Common::active_vus),
             sum(Common::complete),
             sum(Common::interrupted)
@@ -44,10 +44,8 @@ impl Bars<'_> {
         let (scenario, common) = (&self.scenarios[at], &self.commons[at]);
         let ended = self.over[at].unwrap_or(now);
         let spent = Duration::from_nanos(ended.since(common.start).max(0) as u64);
-        let is_counted = common.total().is_some();
         let done = common.progress(ended);
-        // What is counted is done when all of it is; what lasts is done when nobody cut it off.
-        let is_done = if is_counted { done >= 1.0 } else { !self.is_cut };
+        let is_done = done >= 1.0 && !self.is_cut;
         let filled = (done * WIDTH as f64) as usize;
         let bar: String = (0..WIDTH).map(|cell| if cell < filled { '=' } else { '-' }).collect();
         let mark = if is_done { '✓' } else { '✗' };
@@ -58,44 +56,56 @@ impl Bars<'_> {
 
     fn right(&self, scenario: &Scenario, common: &Common, at: usize, spent: Duration) -> String {
         let regular = Duration::from_nanos(self.plan.scenarios[at].regular_end.max(0) as u64);
-        let time = if spent >= regular {
-            written(regular)
-        } else {
-            format!("{}/{}", clock(spent), written(regular))
-        };
+        let so_far = format!("{}/{}", clock(spent, regular), written(regular));
+        let time = if spent >= regular { written(regular) } else { so_far.clone() };
         let ended = common.complete() + common.interrupted();
+        let course = &self.plan.scenarios[at];
         match &scenario.executor {
             Executor::SharedIterations { vus, iterations, .. } => {
-                format!("{vus} VUs  {}/{}  {ended}/{iterations} shared iters", clock(spent), written(regular))
+                format!("{vus} VUs  {so_far}  {} shared iters", of(ended, *iterations))
             }
             Executor::PerVuIterations { vus, iterations, .. } => {
-                let all = vus * iterations;
-                format!(
-                    "{vus} VUs  {}/{}  {ended}/{all} iters, {iterations} per VU",
-                    clock(spent),
-                    written(regular)
-                )
+                format!("{vus} VUs  {time}  {} iters, {iterations} per VU", of(ended, vus * iterations))
             }
             Executor::ConstantVus { vus, .. } => format!("{vus} VUs  {time}"),
             Executor::RampingVus { .. } => {
-                format!("{}/{} VUs  {time}", common.active_vus(), self.plan.scenarios[at].most_vus)
+                format!("{} VUs  {time}", of(common.active_vus(), course.most_vus))
             }
-            Executor::ConstantArrivalRate { pre_allocated_vus, .. }
-            | Executor::RampingArrivalRate { pre_allocated_vus, .. } => {
-                let arrivals = self.plan.scenarios[at].arrivals.as_ref();
-                let rate = arrivals
-                    .map_or(0.0, |arrivals| arrivals.per_second(spent.min(regular).as_nanos() as i64));
-                let held = common.held_vus().max(*pre_allocated_vus);
-                format!("{:02}/{held:02} VUs  {time}  {rate:05.2} iters/s", common.active_vus())
+            Executor::ConstantArrivalRate { pre_allocated_vus, max_vus, .. }
+            | Executor::RampingArrivalRate { pre_allocated_vus, max_vus, .. } => {
+                let begun = common.begun() + common.dropped();
+                let rate = course.arrivals.as_ref().map_or(0.0, |arrivals| arrivals.rate_before(begun));
+                let most = course.arrivals.as_ref().map_or(0.0, Arrivals::most_per_second);
+                let (digits, wide) = (max_vus.to_string().len(), format!("{most:.2}").len());
+                let held = common.most_held_vus().max(*pre_allocated_vus);
+                let active = common.active_vus();
+                format!("{active:0digits$}/{held:0digits$} VUs  {time}  {rate:0wide$.2} iters/s")
             }
         }
     }
 }
 
-/// `00m01.2s`.
-fn clock(time: Duration) -> String {
-    let tenths = time.as_millis() / 100;
-    format!("{:02}m{:02}.{}s", tenths / 600, tenths / 10 % 60, tenths % 10)
+/// `04/10`.
+fn of(count: u64, all: u64) -> String {
+    let digits = all.to_string().len();
+    format!("{count:0digits$}/{all}")
+}
+
+/// `00m01.2s`: as wide as the longest one it can become, so that what stands behind it stays where it is.
+fn clock(time: Duration, longest: Duration) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "m")];
+    let mut text = String::new();
+    let (mut rest, mut most) = (time.as_secs(), longest.as_secs());
+    for (seconds, unit) in UNITS {
+        if !text.is_empty() || most >= seconds {
+            let digits = if text.is_empty() { (most / seconds).to_string().len() } else { 2 };
+            text.push_str(&format!("{:0digits$}{unit}", rest / seconds));
+            rest %= seconds;
+        }
+        most %= seconds;
+    }
+    let digits = if text.is_empty() { most.to_string().len() } else { 2 };
+    format!("{text}{rest:0digits$}.{}s", time.subsec_millis() / 100)
 }
 
 #[cfg(test)]
@@ -103,8 +113,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_to_a_tenth_of_a_second() {
-        assert_eq!(clock(Duration::from_millis(61_280)), "01m01.2s");
-        assert_eq!(clock(Duration::ZERO), "00m00.0s");
+    fn a_time_is_told_to_a_tenth_of_a_second_and_as_wide_as_the_longest_one() {
+        for (ms, longest, told) in [
+            (61_280, 630, "01m01.2s"),
+            (0, 60, "0m00.0s"),
+            (1_250, 31, "01.2s"),
+            (999, 1, "0.9s"),
+            (61_000, 1, "61.0s"),
+            (0, 93_784, "0d00h00m00.0s"),
+            (3_661_000, 5_400, "1h01m01.0s"),
+        ] {
+            assert_eq!(clock(Duration::from_millis(ms), Duration::from_secs(longest)), told);
+        }
     }
 }

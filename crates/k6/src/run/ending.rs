@@ -1,5 +1,8 @@
 //! How a test ends: k6's exit codes, and what is left to be shown.
 
+use std::path::Path;
+
+use crate::options::Problems;
 use crate::runtime::Thrown;
 use crate::shard::{Level, Line};
 use crate::summary::Summary;
@@ -50,12 +53,20 @@ impl Exit {
         ),
     ];
 
+    /// Of a test whose options make no sense.
+    pub fn of(problems: &Problems) -> Exit {
+        if problems.are_of_the_command_line() { Exit::Other } else { Exit::Problems }
+    }
+
     /// What the process ends with.
     pub fn code(self) -> u8 {
         let row = Exit::CODES.iter().find(|(exit, ..)| *exit == self);
         row.map_or(255, |(_, code, _)| *code)
     }
 }
+
+/// Files by their names, and what they hold.
+pub type Files = Vec<(String, Vec<u8>)>;
 
 /// What is to be shown at the end.
 #[derive(Clone, Debug)]
@@ -64,8 +75,8 @@ pub enum End {
     Nothing,
     /// The summary of it.
     Summary(Box<Summary>),
-    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and their texts; and the summary.
-    Handled(Vec<(String, String)>, Box<Summary>),
+    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and the summary.
+    Handled(Files, Box<Summary>),
 }
 
 /// How a test ended.
@@ -90,15 +101,40 @@ impl Ended {
         Ended::early(Exit::Problems, text)
     }
 
+    pub(super) fn of_problems(problems: &Problems) -> Ended {
+        Ended::early(Exit::of(problems), problems.to_string())
+    }
+
     /// The script threw before there was a test.
-    pub(super) fn of_script(thrown: Thrown, on: &mut dyn FnMut(Told<'_>)) -> Ended {
-        let (exit, text) = match thrown {
-            Thrown::Interrupted => (Exit::Interrupted, "the test was interrupted".to_owned()),
-            Thrown::Aborted(why) => (Exit::Aborted, why),
-            Thrown::Error(text) => (Exit::Exception, text),
-            Thrown::Rejected(text) => (Exit::Other, text),
-        };
-        on(Told::Line(&Line::new(Level::Error, text)));
-        Ended { exit, end: End::Nothing, why: None, bars: Vec::new() }
+    pub(super) fn of_script(thrown: &Thrown, script: &Path, on: &mut dyn FnMut(Told<'_>)) -> Ended {
+        let mut line = complaint(thrown, EXCEPTION);
+        if !matches!(thrown, Thrown::Error(_)) {
+            line.text = format!("could not load JS test 'file://{}': {}", script.display(), line.text);
+        }
+        on(Told::Line(&line));
+        Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars: Vec::new() }
+    }
+}
+
+/// What an exception of the script is logged with.
+pub(super) const EXCEPTION: &str = "script exception";
+
+/// The line of the log that tells it; an exception has a hint beside it.
+pub(super) fn complaint(thrown: &Thrown, hint: &str) -> Line {
+    let line = Line::new(Level::Error, thrown.text());
+    let fields = match thrown {
+        Thrown::Error(_) => vec![("hint", hint.to_owned()), ("source", "stacktrace".to_owned())],
+        _ => Vec::new(),
+    };
+    Line { fields, ..line }
+}
+
+/// What the process ends with when this was thrown where that ends a test.
+pub(super) fn exit_of(thrown: &Thrown) -> Exit {
+    match thrown {
+        Thrown::Interrupted => Exit::Interrupted,
+        Thrown::Aborted(_) => Exit::Aborted,
+        Thrown::Error(_) | Thrown::Unloaded(_) => Exit::Exception,
+        Thrown::Rejected(_) | Thrown::Unusable(_) => Exit::Other,
     }
 }

@@ -8,17 +8,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::ending::{EXCEPTION, complaint};
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::execution;
+use crate::modules::{Variables, execution};
 use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
-use crate::shard::{Level, Shard};
+use crate::shard::{Level, Line, Shard};
 
 /// What all threads of a test under way have in common.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// Users made so far; the last one's number.
     pub(super) users: AtomicU64,
+    /// Those of the plan whose init code has run.
+    pub(super) initialised: AtomicU64,
     /// The script said that the test has failed.
     pub(super) has_failed: AtomicBool,
 }
@@ -34,6 +37,8 @@ pub(super) struct Home {
     tags: Vec<Tags>,
     executors: Vec<(&'static str, String)>,
     functions: Vec<Arc<str>>,
+    /// What each scenario adds to `__ENV`.
+    environments: Vec<Variables>,
     /// As scripts see them; there once they are about to begin.
     scenarios: RefCell<Vec<Rc<execution::Scenario>>>,
 }
@@ -42,6 +47,8 @@ pub(super) struct Home {
 pub(super) struct Resident {
     user: User,
     home: Rc<Home>,
+    /// The scenario it iterated in last.
+    last: Option<usize>,
     /// Iterations of each scenario so far.
     done: Vec<u64>,
 }
@@ -61,6 +68,7 @@ impl Home {
             data: RefCell::default(),
             tags: tags.collect(),
             scenarios: RefCell::default(),
+            environments: scenarios.iter().map(|one| Rc::from(one.env.as_slice())).collect(),
             functions: scenarios.iter().map(|one| Arc::from(one.exec.as_str())).collect(),
             executors: scenarios.iter().map(|one| (one.executor.name(), one.name.clone())).collect(),
         })
@@ -97,7 +105,7 @@ impl Home {
         let mut user =
             User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
         user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
-        Ok(Resident { user, home: Rc::clone(self), done: vec![0; self.functions.len()] })
+        Ok(Resident { user, home: Rc::clone(self), last: None, done: vec![0; self.functions.len()] })
     }
 
     pub(super) fn house(&self, resident: Resident) {
@@ -166,6 +174,8 @@ impl executor::Vu for Resident {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
         let (home, vu) = (Rc::clone(&self.home), Rc::clone(&self.user.vu));
         vu.begin_iteration(&home.tags[iteration.scenario]);
+        self.enter(iteration.scenario);
+        vu.number_samples();
         vu.kept.execution.begin(Some(execution::Iteration {
             scenario: Rc::clone(&home.scenarios.borrow()[iteration.scenario]),
             in_instance: iteration.number_in_instance,
@@ -188,6 +198,21 @@ impl executor::Vu for Resident {
     }
 }
 
+impl Resident {
+    /// Its next iteration is of this scenario.
+    fn enter(&mut self, scenario: usize) {
+        let last = self.last.replace(scenario);
+        if last == Some(scenario) {
+            return;
+        }
+        let environments = &self.home.environments;
+        let had_more = last.is_some_and(|last| !environments[last].is_empty());
+        if had_more || !environments[scenario].is_empty() {
+            self.user.vu.kept.environment.replace(Some(Rc::clone(&environments[scenario])));
+        }
+    }
+}
+
 impl Home {
     fn judged(
         &self,
@@ -196,31 +221,29 @@ impl Home {
         outcome: Result<Option<String>, Thrown>,
         begun: At,
     ) -> Over {
+        let mut over = Over::Complete;
         match outcome {
             Err(Thrown::Interrupted) => {
-                vu.observe_traffic(&self.tags[iteration.scenario]);
+                vu.observe_traffic(&vu.tags());
                 return Over::Interrupted;
             }
-            Err(Thrown::Aborted(why)) => return Over::Abort(why),
-            Err(Thrown::Error(text)) => {
-                let fields = [("hint", "script exception"), ("source", "stacktrace")];
-                self.complain(text, iteration, &fields);
-            }
-            Err(Thrown::Rejected(text)) => self.complain(text, iteration, &[]),
+            Err(Thrown::Aborted(why)) => over = Over::Abort(why),
+            Err(thrown) => self.complain(&thrown, iteration),
             Ok(_) => {}
         }
-        let tags = &self.tags[iteration.scenario];
-        vu.observe_traffic(tags);
-        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, tags);
-        vu.observe(builtin::ITERATIONS, 1.0, tags);
-        Over::Complete
+        let tags = vu.tags();
+        vu.observe_traffic(&tags);
+        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, &tags);
+        vu.observe(builtin::ITERATIONS, 1.0, &tags);
+        over
     }
 
     /// What an iteration threw.
-    fn complain(&self, text: String, iteration: &Iteration, more: &[(&'static str, &str)]) {
+    fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
         let (executor, scenario) = &self.executors[iteration.scenario];
-        let mut fields = vec![("executor", (*executor).to_owned()), ("scenario", scenario.clone())];
-        fields.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        let Line { text, mut fields, .. } = complaint(thrown, EXCEPTION);
+        fields.extend([("executor", (*executor).to_owned()), ("scenario", scenario.clone())]);
+        fields.sort_unstable();
         self.shard.say(Level::Error, text, fields);
     }
 

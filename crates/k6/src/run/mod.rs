@@ -6,10 +6,13 @@
 
 mod alone;
 mod bars;
+mod closing;
 mod ending;
 mod home;
 mod reach;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod underway;
 
 use serde_json::{Map, Value};
@@ -25,7 +28,7 @@ use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
 use crate::shard::{Common, Level, Limits, Line, Pace};
 use alone::Alone;
-pub use ending::{End, Ended, Exit};
+pub use ending::{End, Ended, Exit, Files};
 pub use underway::{Progress, SIGNAL};
 
 /// What is to be run, and how.
@@ -47,6 +50,10 @@ pub struct Asked {
     pub full_summary: bool,
     /// Whether nobody wants a summary: `handleSummary` is not called.
     pub no_summary: bool,
+    /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
+    pub terminal: [bool; 3],
+    /// Whether scripts go without `global` (`--compatibility-mode base`).
+    pub without_global: bool,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }
@@ -85,20 +92,20 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
-    let nothing =
-        consolidate(asked.tiers.clone()).map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
     let first = Arc::new(Common {
         bundle: Arc::clone(&bundle),
         registry: Arc::clone(&registry),
         options: Arc::new(nothing.options),
         environment: asked.environment.clone(),
         limits: LIMITS,
+        without_global: asked.without_global,
         pace: Pace::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
     if let Some(Err(thrown)) = read.next() {
-        return Err(Ended::of_script(thrown, on));
+        return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }
     let (options, functions) = (json(read.next()), json(read.next()));
     bundle.close();
@@ -107,7 +114,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         _ => Map::new(),
     };
     let consolidated = consolidate(Tiers { script, ..asked.tiers.clone() });
-    let consolidated = consolidated.map_err(|problems| Ended::problems(&problems.to_string()))?;
+    let consolidated = consolidated.map_err(|problems| Ended::of_problems(&problems))?;
     for notice in consolidated.notices {
         on(Told::Line(&Line::new(Level::Warn, notice)));
     }
@@ -129,6 +136,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         options: Arc::new(options),
         environment: asked.environment.clone(),
         limits,
+        without_global: asked.without_global,
         pace: Pace::default(),
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })

@@ -15,14 +15,17 @@ use crate::shard::Common;
 const LOCAL_ADDRESSES: u64 = 4096;
 
 impl Common {
-    /// How its threads reach the target.
-    pub(super) fn net(&self) -> NetOptions {
+    /// How a thread reaches the target whose first user has this number, and whose users are so many numbers apart.
+    pub(super) fn net(&self, first: u64, apart: u64) -> NetOptions {
         let options = &self.options;
         let local = options.local_ips.as_ref();
         let mut source_addresses: Vec<IpAddr> = Vec::new();
-        for number in 0..LOCAL_ADDRESSES {
+        for at in 0..LOCAL_ADDRESSES {
             // They start anew when all are given out.
-            match local.map(|local| local.of(number)).filter(|ip| source_addresses.first() != Some(ip)) {
+            match local
+                .map(|local| local.of(first + at * apart))
+                .filter(|ip| source_addresses.first() != Some(ip))
+            {
                 Some(ip) => source_addresses.push(ip),
                 None => break,
             }

@@ -41,8 +41,8 @@ pub(super) struct Go {
 /// What a thread sends.
 pub(super) enum Report {
     Line(Line),
-    /// Its users are made; or one's init code threw.
-    Ready(Result<(), Thrown>),
+    /// Its users are made; or the init code of the one with this number threw.
+    Ready(Result<(), (u64, Thrown)>),
     /// What was measured in a second.
     Second(Box<Interval>),
     /// Its scenarios are over.
@@ -74,7 +74,8 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
         luggage;
     let clock = Clock::real(epoch)?;
     tokio::task::spawn_local(Rc::clone(&clock).drive());
-    let net = Net::real(common.net()).map_err(|failed| std::io::Error::other(failed.detail))?;
+    let net = Net::real(common.net(index as u64 + 1, plan.shards as u64))
+        .map_err(|failed| std::io::Error::other(failed.detail))?;
     let sampler = common.sampler(detail, keep_samples);
     let lines = reports.clone();
     let log = move |line| {
@@ -84,9 +85,12 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
     let home = Home::new(&shard, &shared);
     for place in plan.planned_on(index) {
         match home.made(place + 1).await {
-            Ok(resident) => home.house(resident),
+            Ok(resident) => {
+                home.house(resident);
+                shared.initialised.fetch_add(1, Ordering::Relaxed);
+            }
             Err(thrown) => {
-                let _ = reports.send(Report::Ready(Err(thrown)));
+                let _ = reports.send(Report::Ready(Err((place + 1, thrown))));
                 return Ok(());
             }
         }

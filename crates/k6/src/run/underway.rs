@@ -4,7 +4,7 @@ use serde_json::Value;
 use sonagi_measure::At;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::alone::{Alone, Done};
 use super::bars::Bars;
+use super::ending::{EXCEPTION, complaint, exit_of};
 use super::home::Shared;
 use super::shard::{Go, Luggage, Report, live};
 use super::{End, Ended, Exit, Test, Told};
@@ -20,8 +21,9 @@ use crate::metrics::{Interval, Sampler, Store, builtin};
 use crate::output::Output;
 use crate::runtime::{Given, Phase, Task, Thrown};
 use crate::shard::{Level, Line};
-use crate::summary::{Facts, Summary, TimeUnit};
 
+/// How often users are counted; nobody counts them in a shorter test.
+const GAUGED_EVERY: Duration = Duration::from_secs(1);
 /// How often the collector looks around while nothing comes.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long threads may take to end once everything is interrupted.
@@ -42,19 +44,19 @@ pub struct Progress {
 }
 
 /// What the collector has.
-struct Collector<'a, 'o> {
-    test: Test,
+pub(super) struct Collector<'a, 'o> {
+    pub(super) test: Test,
     abort: &'a Arc<Abort>,
-    on: &'a mut (dyn FnMut(Told<'_>) + 'o),
-    outputs: Vec<Output>,
+    pub(super) on: &'a mut (dyn FnMut(Told<'_>) + 'o),
+    pub(super) outputs: Vec<Output>,
     /// For what the collector itself observes.
     sampler: Sampler,
-    exit: Exit,
-    why: Option<String>,
-    setup_data: Option<Value>,
+    pub(super) exit: Exit,
+    pub(super) why: Option<String>,
+    pub(super) setup_data: Option<Value>,
     /// The script said so.
-    has_failed: bool,
-    bars: Vec<String>,
+    pub(super) has_failed: bool,
+    pub(super) bars: Vec<String>,
 }
 
 pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
@@ -90,15 +92,18 @@ impl Collector<'_, '_> {
             Ok(started) => started,
             Err(ended) => return ended,
         };
-        if let Err(ended) = self.ready(threads.len(), &inbox) {
+        if let Err(ended) = self.ready(threads.len(), &inbox, &shared.initialised) {
             return ended;
         }
         let begun = self.test.since_epoch();
         if let Some(data) = self.setup() {
             let begun = self.test.since_epoch();
-            self.scenarios(goes, &inbox, data.as_deref());
+            let is_any_complete = self.scenarios(goes, &inbox, data.as_deref());
             let elapsed = self.test.since_epoch().saturating_sub(begun);
             self.teardown(data);
+            if !is_any_complete {
+                self.warn_of_nothing();
+            }
             self.close(&shared, elapsed)
         } else {
             let elapsed = self.test.since_epoch().saturating_sub(begun);
@@ -141,13 +146,13 @@ impl Collector<'_, '_> {
         Ok((threads, goes, inbox))
     }
 
-    /// Until all threads have made their users.
-    fn ready(&mut self, threads: usize, inbox: &Receiver<Report>) -> Result<(), Ended> {
+    /// Until all threads have made their users; `made` counts them.
+    fn ready(&mut self, threads: usize, inbox: &Receiver<Report>, made: &AtomicU64) -> Result<(), Ended> {
         let mut waiting = threads;
         while waiting > 0 {
             match inbox.recv_timeout(LOOK) {
                 Ok(Report::Ready(Ok(()))) => waiting -= 1,
-                Ok(Report::Ready(Err(thrown))) => return Err(Ended::of_script(thrown, self.on)),
+                Ok(Report::Ready(Err((number, thrown)))) => return Err(self.stillborn(number, &thrown, made)),
                 Ok(Report::Failed(why)) => return Err(Ended::early(Exit::Other, why)),
                 Ok(report) => self.take(report),
                 Err(_) if self.abort.asked() => {
@@ -159,14 +164,33 @@ impl Collector<'_, '_> {
         Ok(())
     }
 
-    fn end_with(&mut self, exit: Exit, why: Option<String>) {
+    /// A user's init code threw that had not thrown when the options were read.
+    fn stillborn(&mut self, number: u64, thrown: &Thrown, made: &AtomicU64) -> Ended {
+        let hint = format!("error while initializing VU #{number} ({EXCEPTION})");
+        (self.on)(Told::Line(&complaint(thrown, &hint)));
+        let (made, planned) = (made.load(Ordering::Relaxed), self.test.plan.planned_vus);
+        let percent = 100 * made / planned.max(1);
+        let bars = self.unbegun("Init", &format!("{percent:>3}% ] {made}/{planned} VUs initialized"));
+        Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars }
+    }
+
+    /// The bars of a test whose scenarios never began.
+    fn unbegun(&self, at: &str, how_far: &str) -> Vec<String> {
+        let names: Vec<&str> = self.test.options().scenarios.iter().map(|one| one.name.as_str()).collect();
+        let width = names.iter().map(|name| name.len()).max().unwrap_or(0).max(at.len());
+        let first = format!("{at:width$}   [ {how_far}");
+        let rest = names.iter().map(|name| format!("{name:width$}   [   0% ]"));
+        std::iter::once(first).chain(rest).collect()
+    }
+
+    pub(super) fn end_with(&mut self, exit: Exit, why: Option<String>) {
         // What went wrong first is what the process ends with.
         if self.exit == Exit::Passed {
             (self.exit, self.why) = (exit, why);
         }
     }
 
-    fn once(
+    pub(super) fn once(
         &mut self,
         phase: Phase,
         function: &str,
@@ -199,36 +223,34 @@ impl Collector<'_, '_> {
                 Some(data.map(Arc::from))
             }
             Err(thrown) => {
-                self.ended_by(
-                    thrown,
-                    Exit::SetupTimeout,
-                    &format!("setup() execution timed out after {} seconds", limit.as_secs()),
-                );
+                self.bars = self.unbegun("Run", "100% ] setup()");
+                self.ended_by(&thrown, "setup", Exit::SetupTimeout, limit);
                 None
             }
         }
     }
 
-    fn ended_by(&mut self, thrown: Thrown, timeout: Exit, timed_out: &str) {
+    /// `function` threw, or took longer than `limit`, which an option of this name sets.
+    fn ended_by(&mut self, thrown: &Thrown, function: &str, timeout: Exit, limit: Duration) {
         match thrown {
             Thrown::Interrupted if self.abort.asked() => self.was_aborted(),
             Thrown::Interrupted => {
-                self.say(Level::Error, timed_out.to_owned());
+                let text = format!("{function}() execution timed out after {} seconds", limit.as_secs());
+                let hint = format!("You can increase the time limit via the {function}Timeout option");
+                self.say_with(Level::Error, &text, &[("hint", &hint)]);
                 self.end_with(timeout, None);
             }
-            Thrown::Aborted(why) => {
-                self.say(Level::Error, why);
-                self.end_with(Exit::Aborted, None);
-            }
-            Thrown::Error(text) => {
-                self.say(Level::Error, text);
-                self.end_with(Exit::Exception, None);
-            }
-            Thrown::Rejected(text) => {
-                self.say(Level::Error, text);
-                self.end_with(Exit::Other, None);
+            thrown => {
+                self.complain(thrown);
+                self.end_with(exit_of(thrown), None);
             }
         }
+    }
+
+    /// What was thrown, with what belongs to it.
+    pub(super) fn complain(&mut self, thrown: &Thrown) {
+        let at = At(self.test.since_epoch().as_nanos() as i64);
+        (self.on)(Told::Line(&Line { at, ..complaint(thrown, EXCEPTION) }));
     }
 
     fn was_aborted(&mut self) {
@@ -242,11 +264,14 @@ impl Collector<'_, '_> {
         self.end_with(exit, None);
     }
 
-    fn say(&mut self, level: Level, text: String) {
-        (self.on)(Told::Line(&Line {
-            at: At(self.test.since_epoch().as_nanos() as i64),
-            ..Line::new(level, text)
-        }));
+    pub(super) fn say(&mut self, level: Level, text: String) {
+        self.say_with(level, &text, &[]);
+    }
+
+    pub(super) fn say_with(&mut self, level: Level, text: &str, fields: &[(&'static str, &str)]) {
+        let at = At(self.test.since_epoch().as_nanos() as i64);
+        let fields = fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        (self.on)(Told::Line(&Line { at, level, text: text.to_owned(), fields }));
     }
 
     fn take(&mut self, report: Report) {
@@ -266,8 +291,13 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// All scenarios, to their ends.
-    fn scenarios(&mut self, goes: Vec<oneshot::Sender<Go>>, inbox: &Receiver<Report>, data: Option<&str>) {
+    /// All scenarios, to their ends; whether any iteration came to its.
+    fn scenarios(
+        &mut self,
+        goes: Vec<oneshot::Sender<Go>>,
+        inbox: &Receiver<Report>,
+        data: Option<&str>,
+    ) -> bool {
         let options = &self.test.common.options;
         // The same instant for all threads, and late enough for all of them to hear of it.
         let begun = self.test.since_epoch() + Duration::from_millis(2);
@@ -285,7 +315,7 @@ impl Collector<'_, '_> {
         }
         let mut over = vec![None; commons.len()];
         let (mut next_gauges, mut next_judgement, mut asked_at) =
-            (begun, begun + Store::EVALUATED_EVERY, None);
+            (begun + GAUGED_EVERY, begun + Store::EVALUATED_EVERY, None);
         while running > 0 {
             match inbox.recv_timeout(LOOK) {
                 Ok(report) => {
@@ -302,7 +332,7 @@ impl Collector<'_, '_> {
                 }
             }
             if now >= next_gauges {
-                next_gauges += Duration::from_secs(1);
+                next_gauges += GAUGED_EVERY;
                 self.gauges(&commons, now, begun);
             }
             if now >= next_judgement {
@@ -319,7 +349,6 @@ impl Collector<'_, '_> {
             }
         }
         let now = self.test.since_epoch();
-        self.gauges(&commons, now, begun);
         let bars = Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,
@@ -331,8 +360,12 @@ impl Collector<'_, '_> {
         if self.abort.asked() {
             self.was_aborted();
         }
-        let complete: u64 = commons.iter().map(|common| common.complete()).sum();
-        if complete == 0 && !self.abort.asked() {
+        commons.iter().any(|common| common.complete() > 0)
+    }
+
+    /// As far as nothing else went wrong.
+    fn warn_of_nothing(&mut self) {
+        if self.exit == Exit::Passed {
             let text = "No script iterations fully finished, consider making the test duration longer";
             self.say(Level::Warn, text.to_owned());
         }
@@ -364,83 +397,7 @@ impl Collector<'_, '_> {
         let limit = options.teardown_timeout;
         let given = data.map_or(Given::Nothing, |data| Given::Json(data.to_string()));
         if let Err(thrown) = self.once(Phase::Teardown, "teardown", given, limit) {
-            let text = format!("teardown() execution timed out after {} seconds", limit.as_secs());
-            self.ended_by(thrown, Exit::TeardownTimeout, &text);
-        }
-    }
-
-    /// Thresholds for the last time, the summary, and what the script makes of it.
-    fn close(mut self, shared: &Shared, elapsed: Duration) -> Ended {
-        let judgement = self.test.store.judge(elapsed, true);
-        if !judgement.crossed.is_empty() && self.exit == Exit::Passed {
-            self.say(
-                Level::Error,
-                format!("thresholds on metrics '{}' have been crossed", judgement.names()),
-            );
-            self.end_with(Exit::ThresholdsCrossed, None);
-        }
-        if self.has_failed || shared.has_failed.load(Ordering::Relaxed) {
-            self.end_with(Exit::Failed, None);
-        }
-        let options = self.test.options();
-        let facts = Facts {
-            elapsed,
-            trend_stats: options.summary_trend_stats.clone(),
-            time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
-            full: self.test.asked.full_summary,
-            setup_data: self.setup_data.clone(),
-            ..Facts::default()
-        };
-        let limit = options.handle_summary_timeout;
-        let summary = Box::new(Summary::of(&mut self.test.store, facts));
-        for output in std::mem::take(&mut self.outputs) {
-            if let Err(why) = output.finish() {
-                self.say(Level::Error, format!("an output could not be finished: {why}"));
-            }
-        }
-        let end = match self.handled(&summary, limit) {
-            Some(files) => End::Handled(files, summary),
-            None => End::Summary(summary),
-        };
-        Ended { exit: self.exit, end, why: self.why, bars: self.bars }
-    }
-
-    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Vec<(String, String)>> {
-        if !self.test.has("handleSummary") || self.test.asked.no_summary {
-            return None;
-        }
-        let data = Given::Json(summary.data().to_string());
-        match self.once(Phase::Summary, "handleSummary", data, limit) {
-            Ok(returned) => {
-                let returned = returned.and_then(|text| serde_json::from_str(&text).ok());
-                let files = match returned {
-                    None => return None,
-                    Some(Value::Object(files)) => files,
-                    Some(other) => {
-                        self.say(
-                            Level::Error,
-                            format!("handleSummary() should return a map with string keys, got {other}"),
-                        );
-                        return Some(Vec::new());
-                    }
-                };
-                let (mut texts, mut are_all_good) = (Vec::new(), true);
-                for (name, content) in files {
-                    match content {
-                        Value::String(text) => texts.push((name, text)),
-                        other => {
-                            are_all_good = false;
-                            self.say(Level::Error, format!("error handling summary object {name}: invalid type, expected a string, got {other}"));
-                        }
-                    }
-                }
-                // One that cannot be written spoils all of them.
-                Some(if are_all_good { texts } else { Vec::new() })
-            }
-            Err(thrown) => {
-                self.say(Level::Error, thrown.text());
-                None
-            }
+            self.ended_by(&thrown, "teardown", Exit::TeardownTimeout, limit);
         }
     }
 }

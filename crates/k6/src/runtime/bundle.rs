@@ -4,7 +4,7 @@
 //! it and nothing else, so no user waits for a disk.
 
 use rquickjs::Ctx;
-use sonagi_transpile::{Fault, Plain};
+use sonagi_transpile::{Fault, Places, Plain};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::intrinsics::Intrinsics;
 use super::raw;
 use crate::jslib;
+use crate::modules;
 use crate::modules::data::Shared;
 
 /// A file as users load it.
@@ -19,13 +20,18 @@ use crate::modules::data::Shared;
 pub(crate) struct Unit {
     pub(crate) bytecode: Vec<u8>,
     pub(crate) format: Format,
+    /// It asks `import.meta` something.
+    pub(crate) asks_meta: bool,
     /// The module that stands for it where it is imported and no module itself; made by who imports it first.
     pub(crate) stand_in: OnceLock<Vec<u8>>,
+    /// Where what an error says of it stands in the file.
+    places: Places,
 }
 
 impl Unit {
-    fn new(bytecode: Vec<u8>, format: Format) -> Arc<Unit> {
-        Arc::new(Unit { bytecode, format, stand_in: OnceLock::new() })
+    fn new(bytecode: Vec<u8>, format: Format, asks_meta: bool) -> Unit {
+        let (stand_in, places) = (OnceLock::new(), Places::default());
+        Unit { bytecode, format, asks_meta, stand_in, places }
     }
 }
 
@@ -93,6 +99,11 @@ impl Bundle {
         self.write().is_closed = true;
     }
 
+    /// Whether the first user has read all there is.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.read().is_closed
+    }
+
     /// What the files read so far may reach; all, until the first user has read them.
     pub(crate) fn intrinsics(&self) -> Intrinsics {
         let files = self.read();
@@ -152,7 +163,7 @@ impl Bundle {
         if let Some(unit) = self.read().units.get(Path::new(name)) {
             return Ok(Arc::clone(unit));
         }
-        let unit = Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs);
+        let unit = Arc::new(Unit::new(raw::compiled_script(ctx, name, source)?, Format::CommonJs, false));
         self.reach(Intrinsics::named(source, false));
         self.write().units.insert(PathBuf::from(name), Arc::clone(&unit));
         Ok(unit)
@@ -163,9 +174,10 @@ impl Bundle {
         let name = path.display().to_string();
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
         if path.extension().is_some_and(|extension| extension == "json") {
-            return Ok((Unit::new(source.as_bytes().to_vec(), Format::Json), None));
+            let json = Unit::new(source.as_bytes().to_vec(), Format::Json, false);
+            return Ok((Arc::new(json), None));
         }
-        let plain =
+        let mut plain =
             sonagi_transpile::plain(path, source).map_err(|faults| thrown(ctx, &syntax(path, faults)))?;
         let (bytecode, format) = if plain.is_module {
             (raw::compiled_module(ctx, &name, &plain.code)?, Format::Module)
@@ -174,12 +186,36 @@ impl Bundle {
             let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
             (raw::compiled_script(ctx, &name, &code)?, Format::CommonJs)
         };
-        Ok((Unit::new(bytecode, format), Some(plain)))
+        let asks_meta = format == Format::Module && plain.code.contains("import.meta");
+        let places = std::mem::take(&mut plain.places);
+        Ok((Arc::new(Unit { places, ..Unit::new(bytecode, format, asks_meta) }), Some(plain)))
+    }
+
+    /// An error's text, the places of its stack those of the files: what is run of a TypeScript file has other lines.
+    pub(crate) fn placed(&self, text: String) -> String {
+        let files = self.read();
+        if files.units.values().all(|unit| unit.places.is_same()) {
+            return text;
+        }
+        let lines = text.split('\n').map(|line| files.placed(line).unwrap_or_else(|| line.to_owned()));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn reach(&self, intrinsics: Intrinsics) {
         let mut files = self.write();
         files.intrinsics = files.intrinsics.or(intrinsics);
+    }
+}
+
+impl Files {
+    /// A line `at NAME (PATH:LINE:COLUMN)` of a stack; None for any other, and of files that are run as they are.
+    fn placed(&self, frame: &str) -> Option<String> {
+        let (rest, column) = frame.trim_end_matches(')').rsplit_once(':')?;
+        let (rest, line) = rest.rsplit_once(':')?;
+        let path = rest.rsplit_once('(').or_else(|| rest.split_once("at "))?.1;
+        let places = &self.units.get(Path::new(path)).filter(|unit| !unit.places.is_same())?.places;
+        let (line, column) = places.of(line.parse().ok()?, column.parse().ok()?);
+        Some(format!("{rest}:{line}:{column}{}", if frame.ends_with(')') { ")" } else { "" }))
     }
 }
 
@@ -190,10 +226,10 @@ fn syntax(path: &Path, faults: Vec<Fault>) -> Unusable {
 }
 
 fn thrown(ctx: &Ctx<'_>, why: &Unusable) -> rquickjs::Error {
-    match why {
-        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, &why.to_string()),
-        _ => rquickjs::Exception::throw_message(ctx, &format!("GoError: {why}")),
-    }
+    modules::unloaded(ctx, &why.to_string(), |ctx, text| match why {
+        Unusable::Syntax { .. } => rquickjs::Exception::throw_syntax(ctx, text),
+        _ => modules::go_error(ctx, text),
+    })
 }
 
 /// A path or `file://` URL that `specifier` names, seen from the file `base`.

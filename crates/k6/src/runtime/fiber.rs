@@ -1,8 +1,11 @@
 //! A stack of its own for one virtual user: what its script calls may block, and only this user waits.
 //!
-//! A fiber is a future. Polled, it runs its function on the fiber's stack until that asks for something that is not there
-//! yet ([`block_on`]); then the poll is over, and the waker the fiber was polled with is the one that what it waits for will
-//! call. So everything the engine has as futures can be called from a script as a plain function.
+//! A fiber is a future. Polled, it runs its function on the fiber's stack until that waits for something ([`block_on`]); that is
+//! then polled with the fiber, and where it is not there yet, the poll is over. So everything the engine has as futures can be
+//! called from a script as a plain function.
+//!
+//! What is waited for is polled on the stack of whoever polls the fiber. A stack keeps every page it ever reached, and opening a
+//! connection reaches deep: ten thousand users would keep that room ten thousand times.
 //!
 //! A fiber is never dropped half way: what lies on its stack (QuickJS's own frames among it) could not be cleaned up. Whoever
 //! owns one makes its function return, or leaves it where it is until the process ends.
@@ -13,26 +16,27 @@ use std::future::Future;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use super::raw;
 
-/// What runs on the fiber's stack takes wakers in and gives nothing out but its end.
-pub(super) type Yielder = corosensei::Yielder<Waker, ()>;
+/// What runs on the fiber's stack gives out what it waits for.
+pub(super) type Yielder = corosensei::Yielder<(), raw::Look>;
 
 /// A function on a stack of its own.
 pub(crate) struct Fiber {
-    coroutine: ManuallyDrop<Coroutine<Waker, (), (), DefaultStack>>,
+    coroutine: ManuallyDrop<Coroutine<(), raw::Look, (), DefaultStack>>,
+    awaited: Option<raw::Look>,
 }
 
 impl Fiber {
     /// `body` will run on a stack of `stack_bytes` (a guard page below it) once the fiber is polled.
     pub(crate) fn new(stack_bytes: usize, body: impl FnOnce() + 'static) -> io::Result<Fiber> {
         let stack = DefaultStack::new(stack_bytes)?;
-        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder, waker| {
-            raw::on_fiber(yielder, waker, body);
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder, ()| {
+            raw::on_fiber(yielder, body);
         });
-        Ok(Fiber { coroutine: ManuallyDrop::new(coroutine) })
+        Ok(Fiber { coroutine: ManuallyDrop::new(coroutine), awaited: None })
     }
 }
 
@@ -40,13 +44,20 @@ impl Future for Fiber {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.coroutine.done() {
-            return Poll::Ready(());
+        let fiber = &mut *self;
+        while !fiber.coroutine.done() {
+            if let Some(look) = &mut fiber.awaited {
+                if !look.is_there(cx) {
+                    return Poll::Pending;
+                }
+                fiber.awaited = None;
+            }
+            match fiber.coroutine.resume(()) {
+                CoroutineResult::Yield(look) => fiber.awaited = Some(look),
+                CoroutineResult::Return(()) => {}
+            }
         }
-        match self.coroutine.resume(cx.waker().clone()) {
-            CoroutineResult::Yield(()) => Poll::Pending,
-            CoroutineResult::Return(()) => Poll::Ready(()),
-        }
+        Poll::Ready(())
     }
 }
 
@@ -62,13 +73,12 @@ impl Drop for Fiber {
 /// Waits for `future` on the current fiber; others go on meanwhile. Panics where there is no fiber.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let mut waker = raw::waker();
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        waker = raw::suspend();
-    }
+    let mut output = None;
+    raw::wait(&mut |cx| match future.as_mut().poll(cx) {
+        Poll::Ready(value) => output.replace(value).is_none(),
+        Poll::Pending => false,
+    });
+    output.unwrap_or_else(|| unreachable!("a fiber goes on when what it waits for is there"))
 }
 
 /// Whether this is the stack of a fiber.
@@ -82,6 +92,7 @@ mod tests {
     use std::cell::RefCell;
     use std::future::poll_fn;
     use std::rc::Rc;
+    use std::task::Waker;
 
     /// A future that is there at the second look.
     fn second_look(log: Rc<RefCell<Vec<String>>>, name: String) -> impl Future<Output = ()> {

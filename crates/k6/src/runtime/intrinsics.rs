@@ -8,7 +8,6 @@ use sonagi_transpile::Plain;
 /// The groups of built-ins that can be left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Intrinsics {
-    pub(crate) eval: bool,
     pub(crate) regexp: bool,
     pub(crate) proxy: bool,
     pub(crate) map_set: bool,
@@ -20,10 +19,27 @@ pub(crate) struct Intrinsics {
     pub(crate) crypto: bool,
     /// `TextEncoder` and `TextDecoder`.
     pub(crate) text: bool,
+    /// `Math.random` of its own: the interpreter's begins with the microsecond, which users share.
+    pub(crate) random: bool,
+    /// Something lists the members of objects: those of a response are its own then, not its class's.
+    pub(crate) own_members: bool,
 }
 
 /// Words that give code from texts, or globals by names that are computed.
 const ANYTHING: &[&str] = &["eval", "globalThis", "Function", "Reflect", "constructor"];
+/// What lists the members of an object; a text of three dots spreads one.
+const LISTING: &[&str] = &[
+    "keys",
+    "values",
+    "entries",
+    "assign",
+    "hasOwn",
+    "hasOwnProperty",
+    "propertyIsEnumerable",
+    "getOwnPropertyNames",
+    "getOwnPropertyDescriptor",
+    "getOwnPropertyDescriptors",
+];
 const REGEXP: &[&str] = &["RegExp", "match", "matchAll", "search"];
 /// Typed arrays by name, and what of k6 gives or takes binary data.
 const BINARY: &[&str] = &[
@@ -66,7 +82,6 @@ const BINARY: &[&str] = &[
 impl Intrinsics {
     /// All of them.
     pub(crate) const ALL: Intrinsics = Intrinsics {
-        eval: true,
         regexp: true,
         proxy: true,
         map_set: true,
@@ -76,6 +91,8 @@ impl Intrinsics {
         performance: true,
         crypto: true,
         text: true,
+        random: true,
+        own_members: true,
     };
 
     /// What this source may reach.
@@ -88,13 +105,15 @@ impl Intrinsics {
 
     /// What a source reaches that calls all of it by name: one of ours.
     pub(crate) fn named(code: &str, has_regexps: bool) -> Intrinsics {
-        let mut reached = Intrinsics { regexp: has_regexps, ..Intrinsics::default() };
+        let own_members = code.contains("...");
+        let mut reached = Intrinsics { regexp: has_regexps, own_members, ..Intrinsics::default() };
         // `open(path, 'b')` gives bytes; the word alone is every socket's event.
         let (mut opens, mut as_bytes) = (false, false);
         for word in words(code) {
             opens |= word == "open";
             as_bytes |= word == "b";
             reached.regexp |= REGEXP.contains(&word);
+            reached.own_members |= LISTING.contains(&word);
             reached.proxy |= word == "Proxy";
             reached.map_set |= matches!(word, "Map" | "Set" | "WeakMap" | "WeakSet" | "groupBy");
             reached.typed_arrays |= BINARY.contains(&word);
@@ -102,6 +121,7 @@ impl Intrinsics {
             reached.weak_ref |= matches!(word, "WeakRef" | "FinalizationRegistry");
             reached.crypto |= matches!(word, "crypto" | "webcrypto");
             reached.text |= matches!(word, "TextEncoder" | "TextDecoder");
+            reached.random |= word == "random";
             reached.performance |= word == "performance";
         }
         reached.typed_arrays |= opens && as_bytes;
@@ -112,7 +132,6 @@ impl Intrinsics {
     /// What either reaches.
     pub(crate) fn or(self, other: Intrinsics) -> Intrinsics {
         Intrinsics {
-            eval: self.eval | other.eval,
             regexp: self.regexp | other.regexp,
             proxy: self.proxy | other.proxy,
             map_set: self.map_set | other.map_set,
@@ -122,6 +141,8 @@ impl Intrinsics {
             performance: self.performance | other.performance,
             crypto: self.crypto | other.crypto,
             text: self.text | other.text,
+            random: self.random | other.random,
+            own_members: self.own_members | other.own_members,
         }
     }
 }
@@ -153,6 +174,8 @@ mod tests {
         assert_eq!(of("'a'.match('b')"), Intrinsics { regexp: true, ..none });
         assert_eq!(of("const seen = new Map()"), Intrinsics { map_set: true, ..none });
         assert_eq!(of("new Uint8Array(1)"), Intrinsics { typed_arrays: true, map_set: true, ..none });
+        assert_eq!(of("Object.keys(r)"), Intrinsics { own_members: true, ..none });
+        assert_eq!(of("f({ ...r })"), Intrinsics { own_members: true, ..none });
         assert_eq!(of("socket.on('open', () => {})"), none);
         assert_eq!(of("open('a.bin', 'b')"), Intrinsics { typed_arrays: true, map_set: true, ..none });
         assert_eq!(of("const n = 10n"), Intrinsics { bigint: true, ..none });

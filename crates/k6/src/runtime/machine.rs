@@ -11,9 +11,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::bundle::{Format, located};
-use super::raw;
 use super::thrown::Thrown;
 use super::vu::{Phase, Vu};
+use super::{raw, returned};
 use crate::{jslib, modules};
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
@@ -110,23 +110,28 @@ impl Machine {
     pub(crate) fn call(&self, name: &str, given: &Given) -> Result<Option<String>, Thrown> {
         let outcome = self.attempt(|ctx| {
             let function: Function<'_> = self.exported(ctx)?.get(name)?;
+            if let Some(more) = self.vu.kept.environment.take() {
+                modules::environment(ctx, &more)?;
+            }
             if self.vu.phase.get() == Phase::Iteration {
-                ctx.globals().set("__ITER", self.vu.iterations.get().saturating_sub(1) as f64)?;
+                ctx.globals().set("__ITER", self.vu.iteration() as f64)?;
             }
             let mut args = Args::new(ctx.clone(), 1);
             args.push_arg(self.value(ctx, given)?)?;
             let returned: Value<'_> = function.call_arg(args)?;
             let returned = self.settle(ctx, Some(returned))?;
-            match returned {
-                None => Ok(None),
-                Some(value) if self.vu.phase.get().returns() => {
-                    ctx.json_stringify(value)?.map(|text| text.to_string()).transpose()
+            match (returned, self.vu.phase.get()) {
+                (Some(value), Phase::Setup) if !value.is_undefined() => {
+                    Ok(returned::data(ctx, &value)?.map(Some))
                 }
-                Some(_) => Ok(None),
+                (Some(value), Phase::Summary) => Ok(Ok(Some(returned::files(ctx, &value)?))),
+                _ => Ok(Ok(None)),
             }
         });
         self.context.with(|ctx| modules::end_iteration(&ctx, &self.vu));
-        outcome
+        let returned = outcome?
+            .map_err(|why| Thrown::Unusable(format!("error marshaling setup() data to JSON: {why}")))?;
+        Ok(returned.map(|json| json.to_string()))
     }
 
     fn value<'js>(&self, ctx: &Ctx<'js>, given: &Given) -> rquickjs::Result<Value<'js>> {
@@ -307,7 +312,13 @@ impl Loader for Files {
         let path = Path::new(name);
         let unit = Vu::of(ctx).shard.common.bundle.unit(ctx, path)?;
         match unit.format {
-            Format::Module => raw::load_module(ctx.clone(), &unit.bytecode),
+            Format::Module => {
+                let module = raw::load_module(ctx.clone(), &unit.bytecode)?;
+                if unit.asks_meta {
+                    modules::give_meta(&module.meta()?, path)?;
+                }
+                Ok(module)
+            }
             Format::CommonJs | Format::Json => {
                 if unit.stand_in.get().is_none() {
                     let code = stand_in(&common(ctx, path)?, name)?;

@@ -8,6 +8,7 @@ mod machine;
 mod opaque;
 mod raw;
 mod rejections;
+mod returned;
 #[cfg(test)]
 pub(crate) mod tests;
 mod thrown;

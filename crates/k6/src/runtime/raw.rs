@@ -2,6 +2,7 @@
 //!
 //! - The running fiber's way out is a reference to its own stack. It is kept in a thread-local pointer while the fiber runs, and
 //!   put back after every switch, so that whoever reads it stands on that very stack.
+//! - What a fiber waits for lies on its stack, and is polled from another one while the fiber stands still.
 //! - Bytecode goes only to the interpreter that this process linked, and comes only from it.
 //! - An error that no script can catch is a mark QuickJS keeps on the error's object.
 
@@ -11,12 +12,12 @@ use corosensei::Coroutine;
 use corosensei::stack::DefaultStack;
 use rquickjs::loader::{Loader, Resolver};
 use rquickjs::{Ctx, JsLifetime, Module, Value, WriteOptions, qjs};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::CString;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::rc::Rc;
-use std::task::Waker;
+use std::task::Context;
 
 use super::fiber::Yielder;
 use super::intrinsics::Intrinsics;
@@ -24,20 +25,28 @@ use super::opaque::Holder;
 use super::thrown::described;
 use super::vu::Vu;
 
-/// The fiber that runs: its way out, and the waker it was polled with last. It lies on the fiber's stack.
-struct Here {
-    yielder: *const Yielder,
-    waker: RefCell<Waker>,
+/// Polls what a fiber waits for; whether it is there.
+type Waits<'a> = dyn FnMut(&mut Context<'_>) -> bool + 'a;
+
+/// What a fiber waits for, looked at by whoever polls the fiber.
+pub(super) struct Look(*mut Waits<'static>);
+
+impl Look {
+    pub(super) fn is_there(&mut self, cx: &mut Context<'_>) -> bool {
+        // SAFETY: it lies on the stack of the fiber that gave it out in `wait`. That stands still there until this says true, and
+        // a stack on which something stands is never taken down.
+        unsafe { (*self.0)(cx) }
+    }
 }
 
 thread_local! {
-    static HERE: Cell<*const Here> = const { Cell::new(ptr::null()) };
+    /// The running fiber's way out.
+    static HERE: Cell<*const Yielder> = const { Cell::new(ptr::null()) };
 }
 
 /// Runs `body` with `yielder` as the way out.
-pub(super) fn on_fiber(yielder: &Yielder, waker: Waker, body: impl FnOnce()) {
-    let here = Here { yielder, waker: RefCell::new(waker) };
-    let outer = HERE.replace(&here);
+pub(super) fn on_fiber(yielder: &Yielder, body: impl FnOnce()) {
+    let outer = HERE.replace(yielder);
     body();
     HERE.set(outer);
 }
@@ -46,33 +55,20 @@ pub(super) fn is_on_fiber() -> bool {
     !HERE.get().is_null()
 }
 
-fn with_here<R>(what: impl FnOnce(&Here) -> R) -> R {
-    let here = HERE.get();
-    assert!(!here.is_null(), "only a fiber can wait");
-    // SAFETY: set by `on_fiber` or `suspend` to a value on the stack we stand on, which outlives this call.
-    what(unsafe { &*here })
-}
-
-/// The waker the running fiber was polled with.
-pub(super) fn waker() -> Waker {
-    with_here(|here| here.waker.borrow().clone())
-}
-
-/// Ends this poll of the running fiber; returns in the next one, with its waker.
-pub(super) fn suspend() -> Waker {
+/// Ends this poll of the running fiber; returns when `look` said that what it waits for is there.
+pub(super) fn wait(look: &mut Waits<'_>) {
     let mine = HERE.replace(ptr::null());
     assert!(!mine.is_null(), "only a fiber can wait");
-    // SAFETY: as in `with_here`; the yielder lives as long as its coroutine's function, in which we are.
-    let here = unsafe { &*mine };
-    let waker = unsafe { &*here.yielder }.suspend(());
+    // SAFETY: only the lifetime changes, which `Look` answers for.
+    let look = Look(unsafe { std::mem::transmute::<*mut Waits<'_>, *mut Waits<'static>>(look) });
+    // SAFETY: set by `on_fiber`, whose coroutine's function we are in.
+    unsafe { &*mine }.suspend(look);
     // Whoever resumed us may be on another fiber's stack or on none; from here on it is ours again.
     HERE.set(mine);
-    here.waker.replace(waker.clone());
-    waker
 }
 
 /// Drops a coroutine that is done or was never begun.
-pub(super) fn drop_coroutine(coroutine: &mut ManuallyDrop<Coroutine<Waker, (), (), DefaultStack>>) {
+pub(super) fn drop_coroutine(coroutine: &mut ManuallyDrop<Coroutine<(), Look, (), DefaultStack>>) {
     // SAFETY: called from the owner's `drop`, once.
     unsafe { ManuallyDrop::drop(coroutine) }
 }
@@ -94,9 +90,8 @@ pub(super) fn add_intrinsics(context: &rquickjs::Context, wanted: Intrinsics) {
         intrinsic::Date::add_intrinsic(context);
         intrinsic::Json::add_intrinsic(context);
         intrinsic::Promise::add_intrinsic(context);
-        if wanted.eval {
-            intrinsic::Eval::add_intrinsic(context);
-        }
+        // It takes no memory, and what is made on demand is compiled on demand.
+        intrinsic::Eval::add_intrinsic(context);
         if wanted.regexp {
             intrinsic::RegExpCompiler::add_intrinsic(context);
             intrinsic::RegExp::add_intrinsic(context);

@@ -69,6 +69,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
             options: Arc::new(options),
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
+            without_global: false,
             pace: Pace::default(),
         });
         let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
@@ -345,4 +346,25 @@ fn a_request_can_be_awaited() {
          }",
         &["200 200"],
     );
+}
+
+#[test]
+fn an_error_of_typescript_is_where_the_file_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "interface Thing {\n  size: number;\n}\n\nexport function broken(thing: Thing): never {\n  \
+                  throw new Error(`odd ${thing.size}`);\n}\n";
+    std::fs::write(folder.path().join("thing.ts"), source).unwrap();
+    let script = "import { broken } from './thing.ts';\nexport default () => broken({ size: 1 });";
+    let Err(Thrown::Error(text)) = run_as(folder.path(), script, How::default()).outcome else { panic!() };
+    assert!(text.contains("/thing.ts:6:") && text.contains("/script.js:2:"), "{text}");
+}
+
+#[test]
+fn what_is_random_is_each_users_own() {
+    let drawn = |seed| {
+        fastrand::seed(seed);
+        run_later("export default () => console.log(Math.random());").lines
+    };
+    assert_eq!(drawn(1), drawn(1), "drawn of the thread's numbers, not of the clock");
+    assert_ne!(drawn(1), drawn(2));
 }

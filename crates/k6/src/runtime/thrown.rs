@@ -16,6 +16,10 @@ pub(crate) enum Thrown {
     Error(String),
     /// A promise was rejected with this: the one it returned, or one nobody listened to.
     Rejected(String),
+    /// A file or module that it names cannot be had, and this is why.
+    Unloaded(String),
+    /// What it returned is nothing that others could be given.
+    Unusable(String),
 }
 
 impl Thrown {
@@ -24,21 +28,26 @@ impl Thrown {
         match self {
             Thrown::Interrupted => "it was interrupted".to_owned(),
             Thrown::Aborted(why) => why.clone(),
-            Thrown::Error(text) | Thrown::Rejected(text) => text.clone(),
+            Thrown::Error(text)
+            | Thrown::Rejected(text)
+            | Thrown::Unloaded(text)
+            | Thrown::Unusable(text) => text.clone(),
         }
     }
 
     /// What an error of the interpreter says; takes the exception that is pending.
     pub(super) fn of(ctx: &Ctx<'_>, vu: &Rc<Vu>, error: &rquickjs::Error) -> Thrown {
         let text = match error {
-            rquickjs::Error::Exception => described(&ctx.catch()),
+            rquickjs::Error::Exception => vu.shard.common.bundle.placed(described(&ctx.catch())),
             error => error.to_string(),
         };
         if let Some(why) = vu.kept.aborted.borrow_mut().take() {
             return Thrown::Aborted(why);
         }
+        let unloaded = vu.kept.unloaded.take().filter(|why| text.contains(why));
         match vu.is_interrupted() {
             true => Thrown::Interrupted,
+            false if unloaded.is_some() => Thrown::Unloaded(unloaded.unwrap_or_default()),
             false if vu.kept.rejections.was_raised() => {
                 Thrown::Rejected(format!("Uncaught (in promise) {text}"))
             }

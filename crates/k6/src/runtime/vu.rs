@@ -7,12 +7,13 @@ use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::events::Events;
 use super::{fiber, raw};
 use crate::executor::Stop;
-use crate::metrics::{MetricId, SystemTag, Tags, builtin};
+use crate::metrics::{Metadata, MetricId, SystemTag, Tags, builtin};
 use crate::shard::Shard;
 
 /// A script that computes lets others have their turn this often.
@@ -41,17 +42,12 @@ pub(crate) struct Vu {
     pub(crate) iterations: Cell<u64>,
     /// What its modules keep of it.
     pub(crate) kept: crate::modules::Kept,
+    /// Those of the scenario it iterates in.
+    scenario_tags: RefCell<Option<Tags>>,
     stop: RefCell<Stop>,
     is_interrupted: Cell<bool>,
     /// Since when it has not waited.
     busy_since: Cell<At>,
-}
-
-impl Phase {
-    /// Whether what its function returns is of interest.
-    pub(super) fn returns(self) -> bool {
-        matches!(self, Phase::Setup | Phase::Summary)
-    }
 }
 
 impl Vu {
@@ -65,6 +61,7 @@ impl Vu {
             events: Events::default(),
             iterations: Cell::new(0),
             kept,
+            scenario_tags: RefCell::default(),
             stop: RefCell::new(stop),
             is_interrupted: Cell::new(false),
             busy_since: Cell::new(At(0)),
@@ -123,11 +120,38 @@ impl Vu {
         self.stop.replace(stop);
     }
 
-    /// An iteration is about to begin, whose samples carry these tags.
+    /// An iteration of the scenario whose samples carry these tags is about to begin. Tags the script has set stay until the
+    /// user is given to another scenario.
     pub(crate) fn begin_iteration(&self, tags: &Tags) {
-        self.kept.tags.replace(tags.clone());
+        let is_new = !self.scenario_tags.borrow().as_ref().is_some_and(|of| of.is(tags));
+        if is_new {
+            self.scenario_tags.replace(Some(tags.clone()));
+            self.kept.tags.replace(tags.clone());
+        }
         self.kept.group.borrow_mut().clear();
         self.iterations.set(self.iterations.get() + 1);
+    }
+
+    /// Its number and its iteration's stand beside its samples from here on, if the test wants them there.
+    pub(crate) fn number_samples(&self) {
+        let tags = self.tags();
+        let numbers =
+            [(SystemTag::Vu, self.number), (SystemTag::Iter, self.iterations.get().saturating_sub(1))];
+        let wanted = numbers.into_iter().filter(|(tag, _)| tags.wants(*tag));
+        let wanted: Vec<_> =
+            wanted.map(|(tag, number)| (tag.name().to_owned(), number.to_string())).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let mut all = tags.metadata().map_or_else(Metadata::default, |all| Metadata::clone(all));
+        all.0.retain(|(name, _)| wanted.iter().all(|(own, _)| own != name));
+        all.0.extend(wanted);
+        self.kept.tags.replace(tags.with_metadata(Some(Arc::new(all))));
+    }
+
+    /// The iteration it is at, or was at last, from 0.
+    pub(crate) fn iteration(&self) -> u64 {
+        self.iterations.get().saturating_sub(1)
     }
 
     /// Whether what it began was cut off.

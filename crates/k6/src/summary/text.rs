@@ -111,7 +111,7 @@ impl Page {
             self.line(indent, name);
             for judged in &one.thresholds {
                 let mark = if judged.ok { self.paint(GREEN, "✓") } else { self.paint(RED, "✗") };
-                let source = self.paint(WHITE, &format!("'{}'", judged.source));
+                let source = self.paint(WHITE, &format!("'{}'", judged.source.trim()));
                 let seen = judged.seen.as_ref().map_or_else(String::new, |(method, value)| {
                     let value = self.figure(one, method, *value);
                     format!(" {}={}", self.paint(WHITE, method), self.paint(CYAN, &value))

@@ -12,6 +12,7 @@ pub(super) fn command() -> Command {
         Exit::CODES.iter().map(|(_, code, meaning)| format!("  {code:>3}  {meaning}\n")).collect();
     Command::new("run")
         .about("Run a k6 script")
+        .allow_negative_numbers(true)
         .bin_name("sonagi run")
         .after_help(format!("Exit codes:\n{codes}"))
         .arg(Arg::new("script").value_name("SCRIPT").required(true).value_parser(value_parser!(PathBuf)))

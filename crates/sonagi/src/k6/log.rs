@@ -32,6 +32,8 @@ enum Into {
 pub(super) struct Log {
     form: Form,
     into: Into,
+    /// What the script's console says goes here instead (`--console-output`).
+    console: Option<BufWriter<File>>,
     least: Level,
     terminal: Terminal,
 }
@@ -44,11 +46,7 @@ impl Log {
             "stderr" => Into::Stderr,
             "stdout" => Into::Stdout,
             other => match other.strip_prefix("file=") {
-                Some(path) => {
-                    let path = path.split(',').next().unwrap_or_default();
-                    let file = File::options().create(true).append(true).open(path);
-                    Into::File(BufWriter::new(file.map_err(|error| format!("cannot write {path}: {error}"))?))
-                }
+                Some(path) => Into::File(appended(path.split(',').next().unwrap_or_default())?),
                 None => {
                     return Err(format!(
                         "--log-output takes stderr, stdout, none or file=FILE; got `{other}`"
@@ -64,12 +62,25 @@ impl Log {
             Some(other) => return Err(format!("--log-format takes text, json or raw; got `{other}`")),
         };
         let least = if given.has("verbose") { Level::Debug } else { Level::Info };
-        Ok(Log { form, into, least, terminal: *terminal })
+        Ok(Log { form, into, console: None, least, terminal: *terminal })
+    }
+
+    /// From here on the script's console writes to a file.
+    pub(super) fn write_console(&mut self, path: &str) -> Result<(), String> {
+        self.console = Some(appended(path)?);
+        Ok(())
     }
 
     pub(super) fn line(&mut self, line: &Line) {
         if line.level < self.least {
             return;
+        }
+        if let Some(file) = &mut self.console
+            && line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"))
+        {
+            let form = if self.form == Form::Short { Form::Pairs } else { self.form };
+            let text = written(form, &Line { fields: Vec::new(), ..line.clone() });
+            return drop(writeln!(file, "{text}"));
         }
         let text = written(self.form, line);
         match &mut self.into {
@@ -96,10 +107,16 @@ impl Log {
     }
 
     pub(super) fn finish(&mut self) {
-        if let Into::File(file) = &mut self.into {
+        let own = if let Into::File(file) = &mut self.into { Some(file) } else { None };
+        for file in own.into_iter().chain(&mut self.console) {
             let _ = file.flush();
         }
     }
+}
+
+fn appended(path: &str) -> Result<BufWriter<File>, String> {
+    let file = File::options().create(true).append(true).open(path);
+    Ok(BufWriter::new(file.map_err(|error| format!("cannot write {path}: {error}"))?))
 }
 
 fn written(form: Form, line: &Line) -> String {

@@ -6,6 +6,7 @@
 mod flags;
 mod log;
 
+use crate::environment::NO_COLOR;
 use crate::signals;
 use crate::terminal::Terminal;
 use flags::Given;
@@ -14,13 +15,20 @@ use sonagi_k6::executor::Abort;
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
+use sonagi_k6::{Level, Line};
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Endings of scripts that are k6's.
 const ENDINGS: [&str; 6] = [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"];
+
+/// Flags of which only these values mean something.
+const CHOICES: [(&str, &[&str]); 2] = [
+    ("summary-mode", &["compact", "full", "disabled"]),
+    ("compatibility-mode", &["base", "extended", "experimental_enhanced"]),
+];
 
 /// Whether this command line runs a k6 script.
 pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
@@ -46,10 +54,14 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         }
     };
     let given = Given::of(&matches);
-    let log = match Log::open(&given, terminal) {
+    let mut log = match Log::open(&given, terminal) {
         Ok(log) => log,
         Err(why) => return refused(terminal, Exit::Other, &why),
     };
+    let console = given.one("console-output").or_else(|| std::env::var("K6_CONSOLE_OUTPUT").ok());
+    if let Err(why) = console.map_or(Ok(()), |path| log.write_console(&path)) {
+        return refused(terminal, Exit::Other, &why);
+    }
     let asked = match asked(&given) {
         Ok(asked) => asked,
         Err((exit, why)) => return refused(terminal, exit, &why),
@@ -92,16 +104,16 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
             }
         }
     };
-    log.finish();
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         terminal.say(&format!("error: {why}"));
     }
     let exit = ended.exit;
-    let code = match shown(ended, given, terminal) {
+    let code = match shown(ended, given, &mut log, terminal) {
         Ok(()) => exit.code(),
         Err(why) => refused(terminal, Exit::Other, &why),
     };
+    log.finish();
     if !is_quiet && !bars.is_empty() {
         let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
     }
@@ -120,7 +132,7 @@ fn introduced(plan: &[String], given: &Given) -> String {
 }
 
 /// The summary, or what the script made of it.
-fn shown(ended: Ended, given: &Given, terminal: &Terminal) -> Result<(), String> {
+fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Result<(), String> {
     let print = |text: &str| terminal.print(text).map_err(|error| error.to_string());
     let is_left_out = given.has("no-summary") || given.one("summary-mode").as_deref() == Some("disabled");
     let (files, summary) = match ended.end {
@@ -136,15 +148,30 @@ fn shown(ended: Ended, given: &Given, terminal: &Terminal) -> Result<(), String>
         None if is_left_out => Ok(()),
         None => print(&format!("\n{}\n", summary.text(terminal.colour && !given.has("no-color")))),
         Some(files) => {
+            let mut missed = Vec::new();
             for (name, text) in files {
-                match name.as_str() {
-                    "stdout" => print(&text)?,
-                    "stderr" => eprint!("{text}"),
-                    path => {
-                        std::fs::write(path, text)
-                            .map_err(|error| format!("cannot write {path}: {error}"))?;
+                let written = match name.as_str() {
+                    "stdout" => {
+                        print(&String::from_utf8_lossy(&text))?;
+                        Ok(())
                     }
+                    "stderr" => std::io::stderr().write_all(&text),
+                    path => std::fs::write(path, text),
+                };
+                if let Err(error) = written {
+                    missed.push(format!("could not open '{name}': {error}"));
                 }
+            }
+            if !missed.is_empty() {
+                // The test itself is not to blame, so its exit code stays.
+                let fields = vec![(
+                    "error",
+                    format!("Could not save some summary information:\n\t- {}", missed.join("\n\t- ")),
+                )];
+                log.line(&Line {
+                    fields,
+                    ..Line::new(Level::Error, "failed to handle the end-of-test summary")
+                });
             }
             Ok(())
         }
@@ -162,7 +189,13 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         None => serde_json::Map::new(),
         Some(path) => config(&path).map_err(wrong(Exit::Problems))?,
     };
-    let flags = given.tier().map_err(|problems| (Exit::Problems, problems.to_string()))?;
+    for (flag, values) in CHOICES {
+        let other = given.one(flag).filter(|given| !values.contains(&given.as_str()));
+        if let Some(other) = other {
+            return Err((Exit::Other, format!("--{flag} takes {}; got `{other}`", values.join(", "))));
+        }
+    }
+    let flags = given.tier().map_err(|problems| (Exit::of(&problems), problems.to_string()))?;
     let tiers =
         Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
     let lookup =
@@ -179,6 +212,12 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         no_thresholds: given.has("no-thresholds"),
         full_summary: given.one("summary-mode").as_deref() == Some("full"),
         no_summary: given.one("summary-mode").as_deref() == Some("disabled") || given.has("no-summary"),
+        terminal: [
+            given.has("no-color") || NO_COLOR.get().is_some(),
+            std::io::stdout().is_terminal(),
+            std::io::stderr().is_terminal(),
+        ],
+        without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }

@@ -48,6 +48,8 @@ pub struct Reader {
     is_reusable: bool,
     /// The status code; 0 before the head.
     pub status: u16,
+    /// The words beside the status code, if headers are kept.
+    pub reason: Box<str>,
     /// What was kept of the headers.
     pub headers: Headers,
     /// What was kept of the body.
@@ -84,6 +86,7 @@ impl Reader {
             head_bytes: 0,
             is_reusable: true,
             status: 0,
+            reason: Box::default(),
             headers: Headers::default(),
             body: Vec::new(),
             body_bytes: 0,
@@ -260,6 +263,9 @@ impl Reader {
         let (body, persists) = framing.judge(response.version == Some(0), bodiless)?;
         self.is_reusable = persists && !tunnels;
         self.status = status;
+        if self.keep.headers {
+            self.reason = response.reason.unwrap_or_default().into();
+        }
         let leads_elsewhere = framing.has_location && (300..400).contains(&status);
         let is_packed = framing.is_coded && self.keep.body > 0;
         if self.keep.headers || framing.sets_cookies || leads_elsewhere || is_packed {

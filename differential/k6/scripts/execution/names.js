@@ -5,5 +5,5 @@ export default function () {
   for (const [name, of] of Object.entries({ scenario, instance, vu, test, metrics: vu.metrics })) console.log(name, Object.keys(of).sort().join(' '));
   console.log(scenario.name, scenario.executor, typeof scenario.startTime, Date.now() - scenario.startTime < 5000, scenario.progress, scenario.iterationInInstance, scenario.iterationInTest);
   console.log(vu.idInInstance, vu.idInTest, vu.iterationInInstance, vu.iterationInScenario, Object.keys(vu.tags).sort().join(), Object.keys(vu.metrics.tags).sort().join(), JSON.stringify(vu.metrics.metadata));
-  console.log(typeof test.abort, typeof test.fail, test.options.scenarios.mine.executor, exec.vu === vu);
+  console.log(typeof test.abort, typeof test.fail, test.options.scenarios.mine.executor);
 }

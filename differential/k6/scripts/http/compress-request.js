@@ -1,5 +1,6 @@
 // compression of a request's body
 // mask: base64 [A-Za-z0-9+/=]+
+// mask: "content-length":"\d+"
 import http from 'k6/http';
 export const options = { iterations: 1 };
 export default function () {

@@ -1,5 +1,6 @@
 // Headers: names as they are sent and as they come back, values of other types, Host and Content-Length
 // quick
+// mask: (Grafana k6|Sonagi)/[\d.]+
 import { json } from '../_files/lib/sorted.js';
 import http from 'k6/http';
 export const options = { iterations: 1 };

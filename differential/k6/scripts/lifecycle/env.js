@@ -7,3 +7,4 @@ export default function () {
   console.log('iteration', __ENV.GIVEN, __ENV.BOTH, __ENV.WRITTEN, Object.keys(__ENV).includes('SYSTEM'));
   __ENV.WRITTEN = 'here';
 }
+export function handleSummary() { return {}; }

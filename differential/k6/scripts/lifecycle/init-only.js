@@ -38,3 +38,4 @@ export default function () {
   tried('require', () => typeof require('k6/http'));
   tried('require of a file', () => typeof require('./_files/plain.cjs'));
 }
+export function handleSummary() { return {}; }

@@ -13,3 +13,4 @@ export default function (data) {
 export function teardown(data) {
   console.log('teardown', __VU, typeof __ITER, data.text, data.list[1].b);
 }
+export function handleSummary() { return {}; }

@@ -6,3 +6,4 @@ console.log('main', one, count(), everything, Object.keys(named).sort().join(), 
 const data = JSON.parse(open('../_files/data.json'));
 export const options = { iterations: 1 };
 export default function () { console.log(data.list.length, count()); }
+export function handleSummary() { return {}; }

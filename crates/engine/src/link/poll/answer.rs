@@ -183,6 +183,7 @@ mod tests {
     fn response(status: u16, body: &'static str) -> Response {
         Response {
             status,
+            reason: Box::default(),
             headers: [("X-Next", &b"h7"[..])].into_iter().collect::<Headers>(),
             body: Bytes::from_static(body.as_bytes()),
             body_bytes: body.len() as u64,

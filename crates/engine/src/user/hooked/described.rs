@@ -99,6 +99,7 @@ mod tests {
     fn response(first_byte: i64, ended: i64) -> Response {
         Response {
             status: 200,
+            reason: Box::default(),
             headers: Default::default(),
             body: Bytes::new(),
             body_bytes: 0,

@@ -6,6 +6,7 @@
 
 use super::{Driver, all_over};
 use crate::executor::{Pool, Stop};
+use crate::options::Executor;
 use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
@@ -111,6 +112,10 @@ async fn arrive<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>) {
         }
         arrival(driver, room, planned);
         n += driver.plan.shards as u64;
+    }
+    // k6, too, ends with the duration of a constant rate, and with the last arrival of a ramping one.
+    if matches!(driver.options.executor, Executor::ConstantArrivalRate { .. }) {
+        driver.sleep(driver.common.regular_end, &stop).await;
     }
 }
 

@@ -25,6 +25,15 @@ fn iterations_begin_when_they_are_planned() {
     assert_eq!(begun(&run_plainly(ramp)), [448, 633, 775, 895, 1000]);
 }
 
+/// As in k6, which counts the time after the last arrival, too.
+#[test]
+fn a_constant_rate_lasts_as_long_as_it_says_and_a_ramping_one_until_its_last_iteration() {
+    let report = run_plainly(rate(json!({"rate": 1, "duration": "1900ms"})));
+    assert_eq!((begun(&report), report.ended), (vec![0, 1000], 1900));
+    let ramp = json!({"a": {"executor": "ramping-arrival-rate", "preAllocatedVUs": 2, "stages": [{"duration": "1s", "target": 2}, {"duration": "0s", "target": 0}, {"duration": "5s", "target": 0}]}});
+    assert!(run_plainly(ramp).ended < 4000);
+}
+
 /// k6 2.2 began iterations at the same instants, dropped as many and printed the same warning.
 #[test]
 fn users_are_created_while_arrivals_are_dropped_until_there_are_too_few() {

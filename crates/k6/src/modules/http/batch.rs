@@ -1,6 +1,6 @@
 //! Requests side by side.
 
-use rquickjs::{Array, Ctx, IntoJs, Object, Value};
+use rquickjs::{Array, Ctx, IntoJs, Object, Type, Value};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tokio::sync::Semaphore;
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::call::{Call, ResponseType};
 use super::errors::{Refused, Unanswered};
 use super::exchange::{self, Answer};
-use super::{outside_init, responded, response};
+use super::{address, outside_init, responded, response};
 use crate::modules::go_error;
 use crate::runtime::Vu;
 use crate::shard::Level;
@@ -19,7 +19,12 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> rquickjs::Resul
     let vu = Vu::of(&ctx);
     outside_init(&ctx, &vu, "Making http requests")?;
     let Some(object) = requests.as_object() else {
-        let kind = if requests.is_null() || requests.is_undefined() { "<nil>" } else { requests.type_name() };
+        let kind = match requests.type_of() {
+            Type::Null | Type::Undefined => "<nil>",
+            Type::Int => "int64",
+            Type::Float => "float64",
+            _ => requests.type_name(),
+        };
         return Err(go_error(&ctx, &format!("invalid http.batch() argument type {kind}")));
     };
     let (mut names, mut calls) = (Vec::new(), Vec::new());
@@ -105,7 +110,7 @@ fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Res
         return Call::new(ctx, vu, &method.get::<String>()?, &url, body.as_ref(), params.as_ref());
     }
     match request.as_object() {
-        Some(object) if !object.contains_key("__sonagiName")? => {
+        Some(object) if !object.contains_key(address::MARK)? => {
             if !object.contains_key("url")? {
                 return Err(Refused::wrong(format!("batch request {key} doesn't have a url key")));
             }

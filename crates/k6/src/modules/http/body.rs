@@ -4,6 +4,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{GzEncoder, ZlibEncoder};
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Object, TypedArray, Value};
+use ruzstd::encoding::CompressionLevel;
 use std::fmt::Write;
 use std::io::Read;
 
@@ -200,6 +201,10 @@ pub(super) fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// As Go's packer has it.
+const BROTLI_QUALITY: u32 = 6;
+const BROTLI_WINDOW: u32 = 22;
+
 /// A body packed by codings (`gzip, deflate`), in their order, and their names as a header has them.
 pub(super) fn compressed(body: &[u8], codings: &str) -> Result<(Bytes, String), String> {
     let mut packed = body.to_vec();
@@ -209,9 +214,15 @@ pub(super) fn compressed(body: &[u8], codings: &str) -> Result<(Bytes, String), 
         let read = match name.as_str() {
             "gzip" => GzEncoder::new(&*from, Compression::default()).read_to_end(&mut out),
             "deflate" => ZlibEncoder::new(&*from, Compression::default()).read_to_end(&mut out),
+            "br" => brotli::CompressorReader::new(&*from, 4096, BROTLI_QUALITY, BROTLI_WINDOW)
+                .read_to_end(&mut out),
+            "zstd" => {
+                ruzstd::encoding::compress(&*from, &mut out, CompressionLevel::Fastest);
+                Ok(out.len())
+            }
             other => {
                 return Err(format!(
-                    "unknown compression algorithm {other}, supported algorithms are gzip and deflate"
+                    "unknown compression algorithm {other}, supported algorithms are deflate, gzip, br and zstd"
                 ));
             }
         };
@@ -246,6 +257,12 @@ mod tests {
         let mut plain = String::new();
         flate2::read::ZlibDecoder::new(&*inner).read_to_string(&mut plain).unwrap();
         assert_eq!(plain, "hello");
-        assert!(compressed(b"", "br").unwrap_err().contains("gzip and deflate"));
+        assert!(compressed(b"", "lzma").unwrap_err().contains("gzip, br"));
+        for coding in ["br", "zstd"] {
+            let (packed, name) = compressed(&b"hello ".repeat(100), coding).unwrap();
+            let headers = [("content-encoding", name.as_bytes())].into_iter().collect();
+            let plain = sonagi_engine::http::decoded(&headers, &packed).unwrap();
+            assert_eq!(plain, b"hello ".repeat(100), "{coding}");
+        }
     }
 }

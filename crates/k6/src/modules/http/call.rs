@@ -7,9 +7,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::address::Address;
 use super::body::{self, Body};
 use super::cookies::CookieJar;
-use super::errors::{Refused, Unanswered};
+use super::errors::Refused;
 use super::expected::Expected;
 use crate::metrics::Tags;
 use crate::modules::tags::given_tags;
@@ -80,33 +81,6 @@ pub(super) struct Call {
     pub(super) throws: bool,
 }
 
-/// A URL and the name its samples go by.
-#[derive(Clone, Debug)]
-pub(super) struct Address {
-    pub(super) url: String,
-    pub(super) name: String,
-}
-
-impl Address {
-    /// A text, or what the template tag `http.url` made.
-    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, Refused> {
-        if let Some(object) =
-            value.as_object().filter(|object| object.contains_key("__sonagiName").unwrap_or(false))
-        {
-            return Ok(Address { url: object.get("url")?, name: object.get("__sonagiName")? });
-        }
-        if !value.is_string() {
-            let shown = match value.is_undefined() || value.is_null() {
-                true => "#<nil>".to_owned(),
-                false => format!("#{}", value.get::<Coerced<String>>()?.0),
-            };
-            return Err(Refused::Wrong(Unanswered::no_url(&shown)));
-        }
-        let url = value.get::<String>()?;
-        Ok(Address { name: url.clone(), url })
-    }
-}
-
 impl Call {
     /// From what `http.request(method, url, body, params)` is given.
     pub(super) fn new<'js>(
@@ -119,8 +93,7 @@ impl Call {
     ) -> Result<Call, Refused> {
         let options = &vu.shard.common.options;
         let http = &vu.kept.http;
-        let address = Address::of(url)?;
-        let (url, credentials, clean) = without_credentials(&address.url);
+        let Address { clean, url, credentials, given, name } = Address::of(url)?;
         let Body { bytes, content_type, is_given } = body::of(ctx, body)?;
         let response_type =
             if options.discard_response_bodies { ResponseType::Discard } else { ResponseType::Text };
@@ -130,7 +103,7 @@ impl Call {
             method,
             url,
             credentials,
-            given: address.url.clone(),
+            given,
             headers: Vec::new(),
             body: bytes,
             unpacked: None,
@@ -161,9 +134,11 @@ impl Call {
         if call.credentials.is_some() && call.auth.is_none() {
             call.auth = Some(Auth::Basic);
         }
-        let given = call.tags.get("name").map(str::to_owned);
-        call.is_named = given.is_some() || address.name != address.url;
-        let name = given.unwrap_or(if call.is_named { address.name } else { clean });
+        let named = call.tags.get("name").map(str::to_owned).or(name);
+        call.is_named = named.is_some();
+        // A digest is not of the address: it has no user there when it is sent.
+        let clean = if call.auth == Some(Auth::Digest) { call.url.clone() } else { clean };
+        let name = named.unwrap_or(clean);
         call.tags = http.tags.borrow_mut().of_call(&call.tags, &call.method, &name);
         Ok(call)
     }
@@ -338,22 +313,6 @@ fn response_type(name: &str) -> Result<ResponseType, Refused> {
     }
 }
 
-/// A URL without the user and password it carries before its host, these, and the URL with stars in their places.
-fn without_credentials(url: &str) -> (String, Option<(String, String)>, String) {
-    let nothing = || (url.to_owned(), None, url.to_owned());
-    let Some((scheme, rest)) = url.split_once("://") else { return nothing() };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let Some((credentials, host)) = rest[..end].rsplit_once('@') else { return nothing() };
-    let (stars, (user, password)) = match credentials.split_once(':') {
-        Some(pair) => ("****:****", pair),
-        None => ("****", (credentials, "")),
-    };
-    let plain = |text: &str| body::percent_decoded(text);
-    let bare = format!("{host}{}", &rest[end..]);
-    let clean = format!("{scheme}://{stars}@{bare}");
-    (format!("{scheme}://{bare}"), Some((plain(user), plain(password))), clean)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,18 +327,5 @@ mod tests {
         ] {
             assert_eq!(canonical(name), written);
         }
-    }
-
-    #[test]
-    fn a_url_is_parted_from_its_credentials() {
-        let of = |url| without_credentials(url);
-        let some = |user: &str, password: &str| Some((user.to_owned(), password.to_owned()));
-        let (a, b) = ("http://a/b@c".to_owned(), "http://a:1/b".to_owned());
-        assert_eq!(of("http://a/b@c"), (a.clone(), None, a));
-        assert_eq!(of("http://u:p%40@a:1/b"), (b, some("u", "p@"), "http://****:****@a:1/b".to_owned()));
-        assert_eq!(
-            of("http://u@a?x"),
-            ("http://a?x".to_owned(), some("u", ""), "http://****@a?x".to_owned())
-        );
     }
 }

@@ -2,12 +2,13 @@
 
 use rquickjs::function::{Opt, This};
 use rquickjs::{Coerced, Ctx, Exception, Function, Object, Value};
-use sonagi_engine::http::Jar;
+use sonagi_engine::http::{Jar, cookie_date};
 use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
+use crate::modules::go_error;
 use crate::runtime::{Opaque, Vu, opaque, opaque_in};
 
 /// A jar in an object that scripts hand about.
@@ -72,6 +73,10 @@ fn set<'js>(
         let given: Option<Coerced<String>> =
             options.as_ref().map(|options| options.get(key)).transpose()?.flatten();
         if let Some(given) = given {
+            if key == "expires" && cookie_date(&given.0).is_none() {
+                let rule = format!("unable to parse \"expires\" date string {:?}", given.0);
+                return Err(go_error(&ctx, &rule));
+            }
             let _ = write!(header, "; {attribute}={}", given.0);
         }
     }

@@ -64,6 +64,12 @@ impl Unanswered {
         Unanswered { code: 1020, error: "invalid URL".to_owned(), told: format!("invalid URL: '{shown}'") }
     }
 
+    /// A URL that cannot be one.
+    pub(super) fn bad_url(url: &str, why: &str) -> Unanswered {
+        let told = format!("invalid URL: parse {url:?}: {why}");
+        Unanswered { code: 1020, error: "invalid URL".to_owned(), told }
+    }
+
     /// What came cannot be unpacked.
     pub(super) fn packed(coding: &str) -> Unanswered {
         let told = format!("error decompressing response body ({coding}: invalid header)");

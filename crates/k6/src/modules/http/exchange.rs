@@ -11,7 +11,7 @@ use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
 use super::tags::OfAnswer;
 use super::{auth, debug};
-use crate::metrics::builtin;
+use crate::metrics::{SystemTag, builtin};
 use crate::runtime::Vu;
 use crate::shard::Level;
 
@@ -19,6 +19,7 @@ use crate::shard::Level;
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
+    pub(super) reason: Box<str>,
     pub(super) url: String,
     pub(super) headers: Headers,
     pub(super) body: Bytes,
@@ -326,6 +327,10 @@ fn observe(
         error: why.map_or("", |why| &why.error),
         elsewhere: hop.filter(|hop| hop.url != call.url).map(|hop| (&*hop.request.method, &*hop.url)),
         is_named: call.is_named,
+        ip: answer
+            .and_then(|(_, spoken, _)| spoken.peer)
+            .filter(|_| call.tags.wants(SystemTag::Ip))
+            .map(|peer| peer.ip()),
     };
     let tags = vu.kept.http.tags.borrow_mut().of_answer(&call.tags, &of_answer);
     // One instant for all: reading the clock costs as much as a sample.
@@ -358,7 +363,7 @@ pub(super) fn version(secured: Secured) -> &'static str {
 }
 
 /// The codings that are unpacked.
-const CODINGS: [&str; 5] = ["gzip", "x-gzip", "deflate", "br", "identity"];
+const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
 
 /// The body unpacked. In a coding nobody knows it stays as it came.
 fn plain(call: &Call, response: &Response) -> Result<Bytes, Unanswered> {
@@ -391,6 +396,7 @@ fn answered(
     let has_none = matches!(response.status, 100..=199 | 204 | 304);
     Answer {
         status: response.status,
+        reason: response.reason,
         url: if hop.url == call.url && call.auth == Some(Auth::Basic) { call.given.clone() } else { hop.url },
         headers: response.headers,
         body,
@@ -399,7 +405,12 @@ fn answered(
         error: String::new(),
         told: String::new(),
         error_code: code_of(response.status),
-        remote: Some((hop.origin.host, hop.origin.port)),
+        remote: Some(
+            spoken.peer.map_or_else(
+                || (hop.origin.host, hop.origin.port),
+                |peer| (peer.ip().to_string(), peer.port()),
+            ),
+        ),
         proto: proto(spoken),
         secured: spoken.secured,
         sent: Sent::default(),

@@ -1,7 +1,9 @@
 //! Which answers count as failed: `http_req_failed`, and the tag `expected_response`.
 
-use rquickjs::{Ctx, Exception, Object, Value};
+use rquickjs::{Ctx, Object, Value};
 use std::rc::Rc;
+
+use crate::modules::go_error;
 
 /// The member that tells what `http.expectedStatuses` made from other objects.
 const MARK: &str = "__sonagiExpected";
@@ -47,10 +49,10 @@ impl Expected {
     pub(super) fn statuses<'js>(ctx: &Ctx<'js>, given: &[Value<'js>]) -> rquickjs::Result<Object<'js>> {
         let wrong = || {
             let rule = "http.expectedStatuses() takes whole numbers and objects such as {min: 200, max: 299}";
-            Exception::throw_type(ctx, rule)
+            go_error(ctx, rule)
         };
         if given.is_empty() {
-            return Err(Exception::throw_message(ctx, "no arguments"));
+            return Err(go_error(ctx, "no arguments"));
         }
         let mut bounds: Vec<u16> = Vec::with_capacity(2 * given.len());
         for value in given {
@@ -66,7 +68,7 @@ impl Expected {
             }
         }
         let made = Object::new(ctx.clone())?;
-        made.set(MARK, bounds)?;
+        made.prop(MARK, bounds)?;
         Ok(made)
     }
 }

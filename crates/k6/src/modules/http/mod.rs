@@ -1,5 +1,6 @@
 //! `k6/http`.
 
+mod address;
 mod auth;
 mod batch;
 mod body;
@@ -90,7 +91,7 @@ pub(crate) struct Kept {
     pub(super) jar: RefCell<Rc<RefCell<Jar>>>,
     pub(super) expected: RefCell<Expected>,
     tags: RefCell<tags::Last>,
-    pub(super) prototype: RefCell<Option<Persistent<Object<'static>>>>,
+    class: RefCell<Option<response::Class>>,
 }
 
 impl Kept {
@@ -122,7 +123,7 @@ impl Kept {
     }
 
     pub(super) fn forget(&self) {
-        self.prototype.take();
+        self.class.take();
     }
 }
 
@@ -275,8 +276,10 @@ fn url<'js>(
             url.push_str(&value.0);
         }
     }
-    address.set("url", url)?;
-    address.set("__sonagiName", parts.join("${}"))?;
+    address.set("name", parts.join("${}"))?;
+    address.set("url", &*url)?;
+    address.set("clean_url", address::clean(&url))?;
+    address.prop(address::MARK, true)?;
     Ok(address)
 }
 
@@ -302,7 +305,7 @@ fn file<'js>(
 ) -> rquickjs::Result<Object<'js>> {
     let file = Object::new(ctx)?;
     let unnamed = || format!("{}", std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos()));
-    file.set(body::FILE, true)?;
+    file.prop(body::FILE, true)?;
     file.set("data", data)?;
     file.set("filename", name.0.map_or_else(unnamed, |name| name.0))?;
     file.set("content_type", kind.0.map_or_else(|| "application/octet-stream".to_owned(), |kind| kind.0))?;

@@ -1,6 +1,8 @@
 //! The tags of requests and their answers. Most requests of a script are like the one before: its tags are found again without
 //! looking up eight strings.
 
+use std::net::IpAddr;
+
 use crate::metrics::{SystemTag, Tags};
 
 /// The last ones.
@@ -25,6 +27,8 @@ pub(super) struct OfAnswer<'a> {
     /// Method and URL of a request that a redirect led to.
     pub(super) elsewhere: Option<(&'a str, &'a str)>,
     pub(super) is_named: bool,
+    /// Where it came from, if that is wanted.
+    pub(super) ip: Option<IpAddr>,
 }
 
 impl Last {
@@ -45,7 +49,7 @@ impl Last {
 
     pub(super) fn of_answer(&mut self, call: &Tags, answer: &OfAnswer<'_>) -> Tags {
         let OfAnswer { status, code, expected, .. } = *answer;
-        let is_plain = answer.error.is_empty() && answer.elsewhere.is_none();
+        let is_plain = answer.error.is_empty() && answer.elsewhere.is_none() && answer.ip.is_none();
         if is_plain
             && let Some((of, known, its_code, judged, made)) = &self.answer
             && (*known, *its_code, *judged) == (status, code, expected)
@@ -85,5 +89,7 @@ fn made(call: &Tags, answer: &OfAnswer<'_>) -> Tags {
             system.extend([(SystemTag::Url, url), (SystemTag::Name, url)]);
         }
     }
+    let ip = answer.ip.map(|ip| ip.to_string());
+    system.extend(ip.iter().map(|ip| (SystemTag::Ip, ip.as_str())));
     call.with_system(&system)
 }

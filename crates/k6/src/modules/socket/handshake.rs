@@ -137,7 +137,8 @@ impl Wanted {
     pub(in crate::modules) fn opening(mut self, vu: &Rc<Vu>, begun: At) -> Opening {
         let vu = Rc::clone(vu);
         Apart::begin(async move {
-            let opened = self.open(&vu, begun).await;
+            // Made where it runs: whoever begins it would hold it on his stack for a moment, and the stack keeps that room.
+            let opened = Box::pin(self.open(&vu, begun)).await;
             (self, opened)
         })
     }

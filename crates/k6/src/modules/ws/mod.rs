@@ -6,11 +6,12 @@ mod timers;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_engine::link::Answer;
+use sonagi_measure::At;
 use std::rc::Rc;
 
 use super::socket::{Refused, Wanted, shown_headers};
 use super::{Builtin, go_error};
-use crate::metrics::{SystemTag, builtin};
+use crate::metrics::{SystemTag, Tags, builtin};
 use crate::runtime::{Phase, Vu};
 use session::Session;
 
@@ -41,16 +42,10 @@ pub(super) fn connect<'js>(
     };
     let callback =
         callback.as_function().ok_or_else(|| wrong("last argument to ws.connect must be a function"))?;
-    let mut wanted = Wanted::new(&vu, &url.0);
-    if let Some(params) = params {
-        wanted.take(&ctx, params, false)?;
-    }
-    wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, &url.0)]);
     let begun = vu.now();
-    let (wanted, opened) = vu.wait_for(&ctx, wanted.opening(&vu, begun))?;
+    let (tags, opened) = opened(&ctx, &vu, &url.0, params, begun)?;
     let told = match opened {
-        Ok((link, answer)) => {
-            let session = Session::new(link, wanted.tags.clone());
+        Ok((session, answer)) => {
             let told = lived(&ctx, &vu, &session, callback);
             told.and_then(|()| response(&ctx, &url.0, &answer, ""))
         }
@@ -60,9 +55,31 @@ pub(super) fn connect<'js>(
     };
     if !vu.is_interrupted() {
         let took = vu.now().since(begun) as f64 / 1e6;
-        vu.shard.observe_at(builtin::WS_SESSION_DURATION, took, &wanted.tags, begun);
+        vu.shard.observe_at(builtin::WS_SESSION_DURATION, took, &tags, begun);
     }
     told
+}
+
+/// A session, with what the handshake was answered.
+type Begun = Result<(Rc<Session>, Box<Answer>), Refused>;
+
+/// Opens the socket. Not inlined: what this needs of a stack would otherwise lie below the whole session, for each user.
+#[inline(never)]
+fn opened<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Rc<Vu>,
+    url: &str,
+    params: Option<&Object<'js>>,
+    begun: At,
+) -> rquickjs::Result<(Tags, Begun)> {
+    let mut wanted = Wanted::new(vu, url);
+    if let Some(params) = params {
+        wanted.take(ctx, params, false)?;
+    }
+    wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, url)]);
+    let (wanted, opened) = vu.wait_for(ctx, wanted.opening(vu, begun))?;
+    let tags = wanted.tags;
+    Ok((tags.clone(), opened.map(|(link, answer)| (Session::new(link, tags), Box::new(answer)))))
 }
 
 /// The whole life of an open socket.

@@ -1,0 +1,198 @@
+//! Addresses as scripts give them, and as Go's client writes them.
+
+use rquickjs::{Coerced, Value};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::body::percent_decoded;
+use super::errors::{Refused, Unanswered};
+
+/// The member of what the template tag `http.url` makes by which it is known.
+pub(super) const MARK: &str = "__sonagiName";
+
+/// A URL and the name its samples go by.
+#[derive(Clone, Debug)]
+pub(super) struct Address {
+    /// As it is written in samples, with stars for the user and password it carries.
+    pub(super) clean: String,
+    /// Without these.
+    pub(super) url: String,
+    pub(super) credentials: Option<(String, String)>,
+    /// With them.
+    pub(super) given: String,
+    /// A name of the script's.
+    pub(super) name: Option<String>,
+}
+
+impl Address {
+    /// A text, or what the template tag `http.url` made.
+    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, Refused> {
+        if let Some(object) = value.as_object().filter(|object| object.contains_key(MARK).unwrap_or(false)) {
+            let (url, name) = (object.get::<_, String>("url")?, object.get::<_, String>("name")?);
+            let name = Some(name).filter(|name| *name != url);
+            return Ok(Address { name, ..Address::parse(&url)? });
+        }
+        if !value.is_string() {
+            let shown = match value.is_undefined() || value.is_null() {
+                true => "#<nil>".to_owned(),
+                false => format!("#{}", value.get::<Coerced<String>>()?.0),
+            };
+            return Err(Refused::Wrong(Unanswered::no_url(&shown)));
+        }
+        Address::parse(&value.get::<String>()?)
+    }
+
+    fn parse(text: &str) -> Result<Address, Refused> {
+        let given =
+            escaped(text).map_err(|why| Refused::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
+        let (url, credentials, clean) = without_credentials(&given);
+        Ok(Address { clean, url, credentials, given, name: None })
+    }
+}
+
+/// A URL with stars in the place of the user and password it carries, and else as it is.
+pub(super) fn clean(url: &str) -> String {
+    without_credentials(url).2
+}
+
+/// Bytes that stay what they are in a path, whatever else is in it.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
+}
+
+/// Those that stay where the whole path is written as it should be.
+fn is_allowed(byte: u8) -> bool {
+    is_plain(byte) || b"!'()*[]%".contains(&byte)
+}
+
+/// A URL as Go writes it: a path with anything in it that does not belong there is written anew, a query never.
+fn escaped(url: &str) -> Result<Cow<'_, str>, String> {
+    if url.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+        return Err("net/url: invalid control character in URL".to_owned());
+    }
+    let (rest, fragment) = url.split_once('#').map_or((url, None), |(rest, fragment)| (rest, Some(fragment)));
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let (scheme, rest) = scheme(rest);
+    let (authority, path) = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            (Some(authority), path)
+        }
+        None if !scheme.is_empty() && !rest.starts_with('/') => return Ok(Cow::Borrowed(url)),
+        None => (None, rest),
+    };
+    let (written, part) = (path_of(path)?, fragment.map(path_of).transpose()?);
+    let is_nowhere = authority == Some("") && path.is_empty();
+    let is_as_it_is = matches!(written, Cow::Borrowed(_)) && matches!(part, None | Some(Cow::Borrowed(_)));
+    if is_as_it_is && !is_nowhere && !scheme.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Ok(Cow::Borrowed(url));
+    }
+    let mut whole = scheme.to_ascii_lowercase();
+    if let Some(authority) = authority.filter(|_| !is_nowhere) {
+        let _ = write!(whole, "//{authority}");
+    }
+    whole.push_str(&written);
+    if let Some(query) = query {
+        let _ = write!(whole, "?{query}");
+    }
+    if let Some(part) = part {
+        let _ = write!(whole, "#{part}");
+    }
+    Ok(Cow::Owned(whole))
+}
+
+/// A URL's scheme with its colon, if it has one, and the rest.
+fn scheme(url: &str) -> (&str, &str) {
+    let end = url.find(|letter: char| !(letter.is_ascii_alphanumeric() || "+-.".contains(letter)));
+    match end {
+        Some(end)
+            if end > 0
+                && url[end..].starts_with(':')
+                && url.starts_with(|it: char| it.is_ascii_alphabetic()) =>
+        {
+            url.split_at(end + 1)
+        }
+        _ => ("", url),
+    }
+}
+
+fn path_of(path: &str) -> Result<Cow<'_, str>, String> {
+    let hex = |at: usize| path.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
+    for (at, _) in path.match_indices('%') {
+        if !(hex(at + 1) && hex(at + 2)) {
+            let wrong: String = path[at..].chars().take(3).collect();
+            return Err(format!("invalid URL escape {wrong:?}"));
+        }
+    }
+    if path.bytes().all(is_allowed) {
+        return Ok(Cow::Borrowed(path));
+    }
+    let mut written = String::with_capacity(path.len() + 8);
+    for byte in percent_decoded(path).bytes() {
+        match is_plain(byte) {
+            true => written.push(char::from(byte)),
+            false => written.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Ok(Cow::Owned(written))
+}
+
+/// A URL without the user and password it carries before its host, these, and the URL with stars in their places.
+fn without_credentials(url: &str) -> (String, Option<(String, String)>, String) {
+    let nothing = || (url.to_owned(), None, url.to_owned());
+    let Some((scheme, rest)) = url.split_once("://") else { return nothing() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let Some((credentials, host)) = rest[..end].rsplit_once('@') else { return nothing() };
+    let (stars, (user, password)) = match credentials.split_once(':') {
+        Some(pair) => ("****:****", pair),
+        None => ("****", (credentials, "")),
+    };
+    let plain = |text: &str| percent_decoded(text);
+    let bare = format!("{host}{}", &rest[end..]);
+    let clean = format!("{scheme}://{stars}@{bare}");
+    (format!("{scheme}://{bare}"), Some((plain(user), plain(password))), clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What k6 2.2 says of them.
+    #[test]
+    fn addresses_are_written_as_go_writes_them() {
+        for (path, written) in [
+            ("/a b", "/a%20b"),
+            ("/a'b", "/a'b"),
+            ("/a'b c", "/a%27b%20c"),
+            ("/ä?ü=ö", "/%C3%A4?ü=ö"),
+            ("/a#f g", "/a#f%20g"),
+            ("/%c3%a4", "/%c3%a4"),
+            ("/(x)!* ", "/%28x%29%21%2A%20"),
+            ("/a;b,c=d&e+f$g:h@i ä", "/a;b,c=d&e+f$g:h@i%20%C3%A4"),
+            ("?q=%zz", "?q=%zz"),
+            ("/[x]{x}", "/%5Bx%5D%7Bx%7D"),
+        ] {
+            assert_eq!(escaped(&format!("HTTP://a:1{path}")).unwrap(), format!("http://a:1{written}"));
+            assert_eq!(escaped(&format!("http://a:1{path}")).unwrap(), format!("http://a:1{written}"));
+        }
+        for (url, written) in
+            [("http://", "http:"), ("http:", "http:"), ("no scheme", "no%20scheme"), ("", "")]
+        {
+            assert_eq!(escaped(url).unwrap(), written);
+        }
+        assert_eq!(escaped("http://a/%zz").unwrap_err(), "invalid URL escape \"%zz\"");
+    }
+
+    #[test]
+    fn a_url_is_parted_from_its_credentials() {
+        let of = |url| without_credentials(url);
+        let some = |user: &str, password: &str| Some((user.to_owned(), password.to_owned()));
+        let (a, b) = ("http://a/b@c".to_owned(), "http://a:1/b".to_owned());
+        assert_eq!(of("http://a/b@c"), (a.clone(), None, a));
+        assert_eq!(of("http://u:p%40@a:1/b"), (b, some("u", "p@"), "http://****:****@a:1/b".to_owned()));
+        assert_eq!(
+            of("http://u@a?x"),
+            ("http://a?x".to_owned(), some("u", ""), "http://****@a?x".to_owned())
+        );
+    }
+}

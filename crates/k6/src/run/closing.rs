@@ -1,0 +1,107 @@
+//! How a test is closed: thresholds for the last time, the summary, and what the script makes of it.
+
+use serde_json::Value;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::ending::Files;
+use super::home::Shared;
+use super::underway::Collector;
+use super::{End, Ended, Exit};
+use crate::runtime::{Given, Phase, Thrown};
+use crate::shard::Level;
+use crate::summary::{Facts, Summary, TimeUnit};
+
+impl Collector<'_, '_> {
+    /// Thresholds for the last time, the summary, and what the script makes of it.
+    pub(super) fn close(mut self, shared: &Shared, elapsed: Duration) -> Ended {
+        let judgement = self.test.store.judge(elapsed, true);
+        if !judgement.crossed.is_empty() && self.exit == Exit::Passed {
+            self.say(
+                Level::Error,
+                format!("thresholds on metrics '{}' have been crossed", judgement.names()),
+            );
+            self.end_with(Exit::ThresholdsCrossed, None);
+        }
+        if self.has_failed || shared.has_failed.load(Ordering::Relaxed) {
+            self.say(Level::Error, "test run was marked as failed".to_owned());
+            self.end_with(Exit::Failed, None);
+        }
+        let options = self.test.options();
+        let facts = Facts {
+            elapsed,
+            trend_stats: options.summary_trend_stats.clone(),
+            time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
+            full: self.test.asked.full_summary,
+            setup_data: self.setup_data.clone(),
+            no_color: self.test.asked.terminal[0],
+            stdout_is_terminal: self.test.asked.terminal[1],
+            stderr_is_terminal: self.test.asked.terminal[2],
+        };
+        let limit = options.handle_summary_timeout;
+        let summary = Box::new(Summary::of(&mut self.test.store, facts));
+        for output in std::mem::take(&mut self.outputs) {
+            if let Err(why) = output.finish() {
+                self.say(Level::Error, format!("an output could not be finished: {why}"));
+            }
+        }
+        let end = match self.handled(&summary, limit) {
+            Some(files) => End::Handled(files, summary),
+            None => End::Summary(summary),
+        };
+        Ended { exit: self.exit, end, why: self.why, bars: self.bars }
+    }
+
+    /// What `handleSummary` wants written where; None: it says nothing, and the summary is told as it is without it.
+    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Files> {
+        if !self.test.has("handleSummary") || self.test.asked.no_summary {
+            return None;
+        }
+        let data = Given::Json(summary.data().to_string());
+        match self.once(Phase::Summary, "handleSummary", data, limit) {
+            Ok(None) => None,
+            Ok(Some(returned)) => match files(&serde_json::from_str(&returned).unwrap_or_default()) {
+                Ok(files) => files,
+                Err(why) => {
+                    self.say_with(Level::Error, UNHANDLED, &[("error", &why)]);
+                    Some(Vec::new())
+                }
+            },
+            Err(Thrown::Interrupted) => {
+                let why = format!("handleSummary() execution timed out after {} seconds", limit.as_secs());
+                self.say_with(Level::Error, UNHANDLED, &[("error", &why)]);
+                None
+            }
+            Err(thrown) => {
+                self.complain(&thrown);
+                None
+            }
+        }
+    }
+}
+
+/// What is said where a script's own summary cannot be told.
+pub(super) const UNHANDLED: &str = "failed to handle the end-of-test summary";
+
+/// Names of files and what is to be in them; one that cannot be written spoils all of them.
+fn files(returned: &Value) -> Result<Option<Files>, String> {
+    let Value::Object(members) = returned else {
+        let why = "handleSummary() should return a map with string keys".to_owned();
+        return if returned.is_null() { Ok(None) } else { Err(why) };
+    };
+    let mut files = Vec::with_capacity(members.len());
+    for (name, content) in members {
+        let content = match content {
+            Value::String(text) => text.clone().into_bytes(),
+            Value::Array(bytes) => bytes.iter().filter_map(|byte| byte.as_u64()?.try_into().ok()).collect(),
+            other => {
+                let kind = other["wrong"].as_str().unwrap_or_default();
+                return Err(format!(
+                    "error handling summary object {name}: invalid type {kind}, it needs to be a string or ArrayBuffer"
+                ));
+            }
+        };
+        files.push((name.clone(), content));
+    }
+    Ok(Some(files))
+}
