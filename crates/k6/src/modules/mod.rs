@@ -8,6 +8,7 @@ pub(crate) mod data;
 mod encoding;
 pub(crate) mod execution;
 mod experimental;
+mod given;
 mod globals;
 mod html;
 pub(crate) mod http;
