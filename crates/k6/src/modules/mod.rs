@@ -81,6 +81,9 @@ const BUILTINS: &[Builtin] = &[
     experimental::STREAMS,
 ];
 
+/// Names and values of `__ENV`.
+pub(crate) type Variables = Rc<[(String, String)]>;
+
 /// What modules keep of one user.
 pub(crate) struct Kept {
     pub(crate) rejections: Rejections,
@@ -91,7 +94,7 @@ pub(crate) struct Kept {
     pub(crate) aborted: RefCell<Option<String>>,
     pub(crate) timers: globals::Timers,
     /// What the scenario of the next iteration adds to `__ENV`, when it is another one than the last iteration's.
-    pub(crate) environment: RefCell<Option<Rc<[(String, String)]>>>,
+    pub(crate) environment: RefCell<Option<Variables>>,
     pub(crate) http: http::Kept,
     pub(crate) traffic: Traffic,
     pub(crate) execution: execution::Kept,

@@ -30,7 +30,7 @@ impl Bars<'_> {
         let digits = there.to_string().len();
         let head = format!(
             "running ({}), {:0digits$}/{there} VUs, {} complete and {} interrupted iterations",
-            clock(elapsed),
+            clock(elapsed, self.plan.longest),
             sum(Common::active_vus),
             sum(Common::complete),
             sum(Common::interrupted)
@@ -56,7 +56,7 @@ impl Bars<'_> {
 
     fn right(&self, scenario: &Scenario, common: &Common, at: usize, spent: Duration) -> String {
         let regular = Duration::from_nanos(self.plan.scenarios[at].regular_end.max(0) as u64);
-        let so_far = format!("{}/{}", clock(spent), written(regular));
+        let so_far = format!("{}/{}", clock(spent, regular), written(regular));
         let time = if spent >= regular { written(regular) } else { so_far.clone() };
         let ended = common.complete() + common.interrupted();
         let course = &self.plan.scenarios[at];
@@ -91,10 +91,21 @@ fn of(count: u64, all: u64) -> String {
     format!("{count:0digits$}/{all}")
 }
 
-/// `00m01.2s`.
-fn clock(time: Duration) -> String {
-    let tenths = time.as_millis() / 100;
-    format!("{:02}m{:02}.{}s", tenths / 600, tenths / 10 % 60, tenths % 10)
+/// `00m01.2s`: as wide as the longest one it can become, so that what stands behind it stays where it is.
+fn clock(time: Duration, longest: Duration) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "m")];
+    let mut text = String::new();
+    let (mut rest, mut most) = (time.as_secs(), longest.as_secs());
+    for (seconds, unit) in UNITS {
+        if !text.is_empty() || most >= seconds {
+            let digits = if text.is_empty() { (most / seconds).to_string().len() } else { 2 };
+            text.push_str(&format!("{:0digits$}{unit}", rest / seconds));
+            rest %= seconds;
+        }
+        most %= seconds;
+    }
+    let digits = if text.is_empty() { most.to_string().len() } else { 2 };
+    format!("{text}{rest:0digits$}.{}s", time.subsec_millis() / 100)
 }
 
 #[cfg(test)]
@@ -102,8 +113,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_to_a_tenth_of_a_second() {
-        assert_eq!(clock(Duration::from_millis(61_280)), "01m01.2s");
-        assert_eq!(clock(Duration::ZERO), "00m00.0s");
+    fn a_time_is_told_to_a_tenth_of_a_second_and_as_wide_as_the_longest_one() {
+        for (ms, longest, told) in [
+            (61_280, 630, "01m01.2s"),
+            (0, 60, "0m00.0s"),
+            (1_250, 31, "01.2s"),
+            (999, 1, "0.9s"),
+            (61_000, 1, "61.0s"),
+            (0, 93_784, "0d00h00m00.0s"),
+            (3_661_000, 5_400, "1h01m01.0s"),
+        ] {
+            assert_eq!(clock(Duration::from_millis(ms), Duration::from_secs(longest)), told);
+        }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::ending::Files;
 use super::home::Shared;
 use super::underway::Collector;
 use super::{End, Ended, Exit};
@@ -52,7 +53,7 @@ impl Collector<'_, '_> {
     }
 
     /// What `handleSummary` wants written where; None: it says nothing, and the summary is told as it is without it.
-    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Vec<(String, Vec<u8>)>> {
+    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Files> {
         if !self.test.has("handleSummary") || self.test.asked.no_summary {
             return None;
         }
@@ -83,7 +84,7 @@ impl Collector<'_, '_> {
 pub(super) const UNHANDLED: &str = "failed to handle the end-of-test summary";
 
 /// Names of files and what is to be in them; one that cannot be written spoils all of them.
-fn files(returned: &Value) -> Result<Option<Vec<(String, Vec<u8>)>>, String> {
+fn files(returned: &Value) -> Result<Option<Files>, String> {
     let Value::Object(members) = returned else {
         let why = "handleSummary() should return a map with string keys".to_owned();
         return if returned.is_null() { Ok(None) } else { Err(why) };

@@ -65,6 +65,9 @@ impl Exit {
     }
 }
 
+/// Files by their names, and what they hold.
+pub type Files = Vec<(String, Vec<u8>)>;
+
 /// What is to be shown at the end.
 #[derive(Clone, Debug)]
 pub enum End {
@@ -73,7 +76,7 @@ pub enum End {
     /// The summary of it.
     Summary(Box<Summary>),
     /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and the summary.
-    Handled(Vec<(String, Vec<u8>)>, Box<Summary>),
+    Handled(Files, Box<Summary>),
 }
 
 /// How a test ended.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::ending::{EXCEPTION, complaint};
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::execution;
+use crate::modules::{Variables, execution};
 use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
 use crate::shard::{Level, Line, Shard};
 
@@ -38,7 +38,7 @@ pub(super) struct Home {
     executors: Vec<(&'static str, String)>,
     functions: Vec<Arc<str>>,
     /// What each scenario adds to `__ENV`.
-    environments: Vec<Rc<[(String, String)]>>,
+    environments: Vec<Variables>,
     /// As scripts see them; there once they are about to begin.
     scenarios: RefCell<Vec<Rc<execution::Scenario>>>,
 }

@@ -11,6 +11,8 @@ mod ending;
 mod home;
 mod reach;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod underway;
 
 use serde_json::{Map, Value};
@@ -26,7 +28,7 @@ use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
 use crate::shard::{Common, Level, Limits, Line, Pace};
 use alone::Alone;
-pub use ending::{End, Ended, Exit};
+pub use ending::{End, Ended, Exit, Files};
 pub use underway::{Progress, SIGNAL};
 
 /// What is to be run, and how.

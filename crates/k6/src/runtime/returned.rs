@@ -34,7 +34,10 @@ fn written<'js>(
             serde_json::from_str(&digits).unwrap_or(Json::Null)
         }
         Type::String => Json::from(text(ctx, value)?),
-        Type::Symbol => Json::from(value.get::<Object<'_>>()?.get::<_, Option<String>>("description")?),
+        Type::Symbol => match value.as_symbol() {
+            Some(symbol) => Json::from(symbol.description()?.get::<Option<String>>()?),
+            None => Json::Null,
+        },
         Type::Function | Type::Constructor => return Ok(Err("a function is no data".to_owned())),
         _ => match value.as_object() {
             Some(object) => return composed(ctx, object, depth),
@@ -51,7 +54,8 @@ fn number(number: f64) -> Result<Json, Unusable> {
 fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<String> {
     value.get::<String>().or_else(|_| {
         let _ = ctx.catch();
-        let well = value.get::<Object<'_>>()?.get::<_, Function<'_>>("toWellFormed")?;
+        let class: Object<'_> = ctx.globals().get("String")?;
+        let well: Function<'_> = class.get::<_, Object<'_>>("prototype")?.get("toWellFormed")?;
         well.call((This(value.clone()),))
     })
 }

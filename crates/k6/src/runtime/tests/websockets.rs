@@ -323,6 +323,6 @@ fn bytes_that_a_script_has_no_word_for_are_blobs_nevertheless() {
 fn the_old_name_still_loads() {
     check(
         "import { WebSocket } from 'k6/experimental/websockets'; export default () => console.log(typeof WebSocket);",
-        &["function"],
+        &["k6/experimental/websockets is deprecated, k6/websockets is the same", "function"],
     );
 }

@@ -1,0 +1,170 @@
+//! Whole tests, from the script to the exit code.
+
+use super::*;
+use std::path::Path;
+
+/// How a test ended, and what was said meanwhile: each line's level, first line and fields.
+struct Seen {
+    ended: Ended,
+    lines: Vec<String>,
+}
+
+fn run(script: &str) -> Seen {
+    let asked = Asked {
+        script: Path::new("/test/script.js").to_owned(),
+        source: script.as_bytes().to_vec(),
+        environment: Vec::new(),
+        tiers: Tiers::default(),
+        shards: 1,
+        no_thresholds: false,
+        full_summary: false,
+        no_summary: false,
+        without_global: false,
+        terminal: [true, false, false],
+        outputs: Vec::new(),
+    };
+    let mut lines = Vec::new();
+    let mut on = |told: Told<'_>| {
+        if let Told::Line(line) = told {
+            let fields: String = line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            let first = line.text.lines().next().unwrap_or_default();
+            lines.push(format!("{:?}: {first}{}", line.level, fields.replace(" source=console", "")));
+        }
+    };
+    let ended = match load(asked, &mut on) {
+        Ok(test) => test.run(&Arc::default(), &mut on),
+        Err(ended) => ended,
+    };
+    Seen { ended, lines }
+}
+
+/// Where an exception comes from, as the log has it.
+const ITERATION: &str =
+    " executor=shared-iterations hint=script exception scenario=default source=stacktrace";
+const ONCE: &str = " hint=script exception source=stacktrace";
+
+/// What is said of an exception, the exit code, and whether there is a summary: as k6 2.2 has them, whose own the scripts of
+/// `differential/k6/scripts/throws` show.
+#[test]
+fn what_throws_ends_what_it_ends_in_k6() {
+    let iterates = "export default () => { console.log('iterates'); };";
+    let table = [
+        ("throw new Error('init');", Exit::Exception, vec![format!("Error: Error: init{ONCE}")]),
+        (
+            "Promise.reject(new Error('init'));",
+            Exit::Other,
+            vec!["Error: could not load JS test 'file:///test/script.js': Uncaught (in promise) Error: init".into()],
+        ),
+        (
+            "if (__VU === 1) throw new Error('one');",
+            Exit::Exception,
+            vec!["Error: Error: one hint=error while initializing VU #1 (script exception) source=stacktrace".into()],
+        ),
+        (
+            "export function setup() { throw new Error('setup'); } export function teardown() { console.log('never'); }",
+            Exit::Exception,
+            vec![format!("Error: Error: setup{ONCE}")],
+        ),
+        (
+            "export async function setup() { throw new Error('setup'); }",
+            Exit::Other,
+            vec!["Error: Uncaught (in promise) Error: setup".into()],
+        ),
+        (
+            "export function setup() { return { fine: 1, odd: () => 1 }; }",
+            Exit::Other,
+            vec!["Error: error marshaling setup() data to JSON: a function is no data".into()],
+        ),
+        (
+            "export function teardown() { throw new Error('teardown'); }",
+            Exit::Exception,
+            vec!["Info: iterates".into(), format!("Error: Error: teardown{ONCE}")],
+        ),
+        (
+            "export function handleSummary() { throw new Error('summary'); }",
+            Exit::Passed,
+            vec!["Info: iterates".into(), format!("Error: Error: summary{ONCE}")],
+        ),
+        (
+            "export function handleSummary() { return { 'a.txt': 7 }; }",
+            Exit::Passed,
+            vec![
+                "Info: iterates".into(),
+                "Error: failed to handle the end-of-test summary error=error handling summary object a.txt: invalid type int, it needs to be a string or ArrayBuffer".into(),
+            ],
+        ),
+    ];
+    for (script, exit, lines) in table {
+        let seen = run(&format!("export const options = {{ iterations: 1 }};\n{script}\n{iterates}"));
+        assert_eq!((seen.ended.exit, seen.lines), (exit, lines), "{script}");
+        let has_begun = !script.contains("init") && !script.contains("one");
+        assert_eq!(!matches!(seen.ended.end, End::Nothing), has_begun, "{script}");
+    }
+}
+
+#[test]
+fn what_throws_in_an_iteration_ends_that_iteration_as_in_k6() {
+    let stopped = |timer: &str| format!("Warn: {timer} was stopped because the VU iteration was interrupted");
+    let table = [
+        ("throw new Error('plain');", vec![format!("Error: Error: plain{ITERATION}")]),
+        (
+            "setTimeout(() => { throw new Error('timer'); }, 1); setTimeout(() => console.log('never'), 60000);",
+            vec![stopped("setTimeout 2"), format!("Error: Error: timer{ITERATION}")],
+        ),
+        (
+            "setInterval(() => { throw 'tick'; }, 1);",
+            vec![stopped("setInterval 1"), format!("Error: tick{ITERATION}")],
+        ),
+        (
+            "Promise.reject(new Error('promise')); console.log('goes on');",
+            vec![
+                "Info: goes on".into(),
+                "Error: Uncaught (in promise) Error: promise executor=shared-iterations scenario=default"
+                    .into(),
+            ],
+        ),
+        (
+            "new WebSocket('ws://127.0.0.1:1/').onerror = () => { throw new Error('handler'); };",
+            vec![format!("Error: Error: handler{ITERATION}")],
+        ),
+        (
+            "ws.connect('ws://127.0.0.1:1/', () => { throw new Error('callback'); }); console.log('refused');",
+            vec!["Info: refused".into()],
+        ),
+    ];
+    for (body, lines) in table {
+        let seen = run(&format!(
+            "import ws from 'k6/ws'; import {{ WebSocket }} from 'k6/websockets';
+             export const options = {{ iterations: 2 }};
+             export default () => {{ if (__ITER === 1) return console.log('the next one'); {body} }};"
+        ));
+        let lines: Vec<String> = lines.into_iter().chain(["Info: the next one".to_owned()]).collect();
+        assert_eq!((seen.ended.exit, seen.lines), (Exit::Passed, lines), "{body}");
+        let End::Summary(summary) = seen.ended.end else { panic!("{body}") };
+        assert_eq!(summary.data()["metrics"]["iterations"]["values"]["count"], 2, "{body}");
+    }
+}
+
+#[test]
+fn what_setup_returns_reaches_users_as_in_k6() {
+    let seen = run(
+        "export const options = { iterations: 1 };
+         export function setup() {
+           return [new Date(1234567890120), new Uint8Array([1, 2]), new Map([['a', new Set([1])]]), { gone: undefined }, [, 1n],
+             new Float32Array([0.5]), new ArrayBuffer(1), new Number(7), -0, '\\ud800', Symbol('it')];
+         }
+         export default (data) => console.log(JSON.stringify(data));",
+    );
+    let told = r#"Info: ["2009-02-13T23:31:30.12Z","AQI=",[["a",[1]]],{"gone":null},[null,1],[0.5],{},7,0,"\u{fffd}","it"]"#;
+    assert_eq!(seen.lines, [told.replace("\\u{fffd}", "\u{fffd}")]);
+}
+
+#[test]
+fn a_scenarios_environment_is_that_of_its_iterations() {
+    let seen = run(
+        "const scenario = (env, more) => ({ executor: 'per-vu-iterations', env, ...more });
+         export const options = { scenarios: { a: scenario({ WHO: 'a' }), b: scenario(undefined, { startTime: '200ms', maxDuration: '1s' }) } };
+         export default () => console.log(__ENV.WHO);",
+    );
+    assert_eq!(seen.lines, ["Info: a", "Info: undefined"]);
+}
