@@ -1,11 +1,12 @@
 //! `k6/encoding`: base64 in its four variants.
 
-use base64::Engine;
 use base64::alphabet::{Alphabet, STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{DecodeError, Engine};
 use rquickjs::function::Opt;
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Value};
 
+use super::given::{Given, kind};
 use super::http::bytes;
 use super::{Builtin, go_error};
 
@@ -50,14 +51,14 @@ pub(super) fn text_or_bytes<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs
         return Ok(value.get::<String>()?.into_bytes());
     }
     bytes(value).ok_or_else(|| {
-        let what = value.type_name();
+        let what = kind(value);
         go_error(ctx, &format!("invalid type {what}, expected string, []byte or ArrayBuffer"))
     })
 }
 
 fn b64encode<'js>(
     ctx: Ctx<'js>,
-    input: Value<'js>,
+    Given(input): Given<'js>,
     name: Opt<Option<Coerced<String>>>,
 ) -> rquickjs::Result<String> {
     Ok(variant(name).encode(text_or_bytes(&ctx, &input)?))
@@ -71,8 +72,12 @@ fn b64decode<'js>(
     format: Opt<Option<Coerced<String>>>,
 ) -> rquickjs::Result<Value<'js>> {
     let plain: String = input.0.chars().filter(|letter| !matches!(letter, '\r' | '\n')).collect();
-    let decoded =
-        variant(name).decode(plain).map_err(|why| go_error(&ctx, &format!("illegal base64 data: {why}")))?;
+    let decoded = variant(name).decode(plain).map_err(|why| match why {
+        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol { offset: at, .. } => {
+            go_error(&ctx, &format!("illegal base64 data at input byte {at}"))
+        }
+        why => go_error(&ctx, &format!("illegal base64 data: {why}")),
+    })?;
     if format.0.flatten().is_some_and(|format| format.0 == "s") {
         return Ok(rquickjs::String::from_str(ctx, &String::from_utf8_lossy(&decoded))?.into_value());
     }

@@ -226,6 +226,20 @@ fn of_type<'js>(ctx: &Ctx<'js>, name: &str, value: &Value<'js>) -> rquickjs::Res
     })
 }
 
+/// The same said of metadata.
+fn of_metadata(ctx: &Ctx<'_>, error: rquickjs::Error) -> rquickjs::Error {
+    let thrown = ctx.catch().into_exception().and_then(|it| it.message());
+    match thrown {
+        Some(said) => rquickjs::Exception::throw_type(
+            ctx,
+            &said
+                .replace("metric tag values", "metric metadata value")
+                .replace("metric tag", "metric metadata"),
+        ),
+        None => error,
+    }
+}
+
 fn metadata_names(ctx: Ctx<'_>) -> rquickjs::Result<Vec<String>> {
     let tags = user_outside_init(&ctx)?.tags();
     Ok(tags.metadata().map_or_else(Vec::new, |all| all.0.iter().map(|(name, _)| name.clone()).collect()))
@@ -242,7 +256,7 @@ fn set_metadata<'js>(ctx: Ctx<'js>, name: String, value: Opt<Value<'js>>) -> rqu
     let mut all = vu.tags().metadata().map_or_else(Metadata::default, |all| Metadata::clone(all));
     all.0.retain(|(known, _)| *known != name);
     if let Some(value) = value.0 {
-        all.0.push((name.clone(), of_type(&ctx, &name, &value)?));
+        all.0.push((name.clone(), of_type(&ctx, &name, &value).map_err(|error| of_metadata(&ctx, error))?));
     }
     let tags = vu.tags().with_metadata(Some(all).filter(|all| !all.0.is_empty()).map(Arc::new));
     vu.kept.tags.replace(tags);

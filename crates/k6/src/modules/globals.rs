@@ -112,11 +112,7 @@ fn console<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     ];
     for (name, level) in levels {
         let say = move |ctx: Ctx<'js>, values: Rest<Value<'js>>| {
-            let texts: Vec<String> = if values.is_empty() {
-                vec!["undefined".to_owned()]
-            } else {
-                values.iter().map(inspect::shown).collect()
-            };
+            let texts: Vec<String> = values.iter().map(inspect::shown).collect();
             Vu::of(&ctx).shard.say(level, texts.join(" "), vec![("source", "console".to_owned())]);
         };
         console.set(name, Function::new(ctx.clone(), say)?)?;

@@ -3,7 +3,7 @@
 use rquickjs::atom::PredefinedAtom;
 use rquickjs::{ArrayBuffer, Coerced, Object, Type, Value};
 
-use crate::runtime::described;
+use crate::runtime::{Opaque, described, opaque_in};
 
 /// Deeper than this an object is not looked into.
 const DEEPEST: usize = 32;
@@ -20,7 +20,13 @@ fn text(value: &Value<'_>) -> String {
 /// A value as a member of others; `around` are those it is in.
 fn within<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
     match value.type_of() {
-        Type::String => serde_json::Value::from(text(value)).to_string(),
+        // As it is, also where it has quotes in it.
+        Type::String => format!("\"{}\"", text(value)),
+        Type::Symbol => {
+            let symbol = value.as_symbol().and_then(|symbol| symbol.description().ok());
+            let words = symbol.filter(Value::is_string).map(|words| text(&words)).unwrap_or_default();
+            if around.is_empty() { words } else { format!("\"{words}\"") }
+        }
         Type::Function | Type::Constructor => "[object Function]".to_owned(),
         Type::Exception => described(value).lines().next().unwrap_or_default().to_owned(),
         Type::Float if value.as_float() == Some(0.0) => "0".to_owned(),
@@ -36,6 +42,24 @@ fn within<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
             }
         },
     }
+}
+
+/// One that is not there is null among others.
+fn member<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
+    if value.is_undefined() { "null".to_owned() } else { within(value, around) }
+}
+
+/// Dates that are one, and responses: what a script makes itself is shown as it is.
+fn is_written(object: &Object<'_>) -> bool {
+    if matches!(opaque_in(object), Some(Opaque::Response(_))) {
+        return true;
+    }
+    let class = object.ctx().globals().get::<_, Object<'_>>("Date");
+    let is_date = class.is_ok_and(|class| object.is_instance_of(&class));
+    let time = || {
+        object.get::<_, rquickjs::Function<'_>>("getTime")?.call((rquickjs::function::This(object.clone()),))
+    };
+    is_date && time().is_ok_and(|ms: f64| !ms.is_nan())
 }
 
 /// An `ArrayBuffer` or a typed array.
@@ -56,13 +80,14 @@ fn binary<'js>(object: &Object<'js>, around: &mut Vec<Value<'js>>) -> Option<Str
 }
 
 fn listed<'js>(elements: impl Iterator<Item = Value<'js>>, around: &mut Vec<Value<'js>>) -> String {
-    let shown: Vec<String> = elements.map(|one| within(&one, around)).collect();
+    let shown: Vec<String> = elements.map(|one| member(&one, around)).collect();
     if shown.is_empty() { "[]".to_owned() } else { format!("[ {} ]", shown.join(", ")) }
 }
 
 fn members<'js>(value: &Value<'js>, object: &Object<'js>, around: &mut Vec<Value<'js>>) -> String {
-    // What says itself how it is written as JSON (a date, a response) is shown so.
-    if let Ok(Some(to_json)) = object.get::<_, Option<rquickjs::Function<'js>>>("toJSON")
+    // Those that say how they are written as JSON are shown so.
+    if is_written(object)
+        && let Ok(Some(to_json)) = object.get::<_, Option<rquickjs::Function<'js>>>("toJSON")
         && let Ok(told) = to_json.call::<_, Value<'js>>((rquickjs::function::This(value.clone()),))
         && told != *value
     {
@@ -74,12 +99,10 @@ fn members<'js>(value: &Value<'js>, object: &Object<'js>, around: &mut Vec<Value
     if let Some(shown) = binary(object, around) {
         return shown;
     }
-    let member = |pair: rquickjs::Result<(String, Value<'js>)>| {
+    let named = |pair: rquickjs::Result<(String, Value<'js>)>| {
         let (name, value) = pair.ok()?;
-        // Not there in JSON, null here: that the member is there is worth knowing.
-        let shown = if value.is_undefined() { "null".to_owned() } else { within(&value, around) };
-        Some(format!("{name}: {shown}"))
+        Some(format!("{name}: {}", member(&value, around)))
     };
-    let shown: Vec<String> = object.props::<String, Value<'js>>().filter_map(member).collect();
+    let shown: Vec<String> = object.props::<String, Value<'js>>().filter_map(named).collect();
     if shown.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shown.join(", ")) }
 }

@@ -6,6 +6,7 @@ use rquickjs::{Coerced, Ctx, Exception, Function, Object, Value};
 use sonagi_measure::At;
 use std::rc::Rc;
 
+use super::given::Given;
 use super::tags::given_tags;
 use super::{Builtin, go_error};
 use crate::metrics::{SystemTag, builtin};
@@ -26,7 +27,7 @@ pub(super) const MODULE: Builtin = Builtin {
 /// Every check is a sample of `checks`, 1 or 0; true when all hold.
 fn check<'js>(
     ctx: Ctx<'js>,
-    subject: Value<'js>,
+    Given(subject): Given<'js>,
     checks: Opt<Value<'js>>,
     tags: Opt<Value<'js>>,
 ) -> rquickjs::Result<bool> {
@@ -35,7 +36,9 @@ fn check<'js>(
         return Err(go_error(&ctx, "using check() in the init context is not supported"));
     }
     let none = || Exception::throw_type(&ctx, "Cannot convert undefined or null to object");
-    let checks = checks.0.filter(|checks| !checks.is_undefined() && !checks.is_null()).ok_or_else(none)?;
+    let checks = checks.0.ok_or_else(|| go_error(&ctx, "no checks provided to `check`"))?;
+    let checks =
+        Some(checks).filter(|checks| !checks.is_undefined() && !checks.is_null()).ok_or_else(none)?;
     let tags = given_tags(&ctx, &vu.tags(), tags.0.as_ref())?;
     let mut all = true;
     for (name, check) in members(&checks)? {
@@ -135,9 +138,9 @@ fn group<'js>(
     returned
 }
 
-fn sleep(ctx: Ctx<'_>, seconds: Coerced<f64>) -> rquickjs::Result<()> {
+fn sleep(ctx: Ctx<'_>, seconds: Opt<Coerced<f64>>) -> rquickjs::Result<()> {
     let vu = Vu::of(&ctx);
-    let until = vu.now().plus((seconds.0.max(0.0) * 1e9) as i64);
+    let until = vu.now().plus((seconds.0.map_or(0.0, |seconds| seconds.0).max(0.0) * 1e9) as i64);
     pause(&ctx, &vu, until)
 }
 

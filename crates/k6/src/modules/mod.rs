@@ -9,6 +9,7 @@ pub(crate) mod delivery;
 mod encoding;
 pub(crate) mod execution;
 mod experimental;
+mod given;
 mod globals;
 mod html;
 pub(crate) mod http;

@@ -139,7 +139,10 @@ fn written(form: Form, line: &Line) -> String {
             text.trim_end().to_owned()
         }
         Form::Pairs => {
-            let mut text = format!("time={now:?} level={level} msg={}", quoted(&line.text));
+            let mut text = format!("time={now:?} level={level}");
+            if !line.text.is_empty() {
+                let _ = write!(text, " msg={}", quoted(&line.text));
+            }
             for (name, value) in &line.fields {
                 let _ = write!(text, " {name}={}", quoted(value));
             }

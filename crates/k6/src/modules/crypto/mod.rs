@@ -14,6 +14,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use super::encoding::text_or_bytes;
+use super::given::Given;
 use super::{Builtin, go_error};
 use hashing::{Algorithm, Hashing};
 
@@ -40,7 +41,7 @@ pub(super) const MODULE: Builtin = Builtin {
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     for algorithm in Algorithm::ALL {
-        let hash = move |ctx: Ctx<'js>, input: Value<'js>, encoding: Opt<Value<'js>>| {
+        let hash = move |ctx: Ctx<'js>, Given(input): Given<'js>, encoding: Opt<Value<'js>>| {
             let mut hashing = Hashing::plain(*algorithm);
             hashing.update(&text_or_bytes(&ctx, &input)?);
             encoded(&ctx, &hashing.digest(), encoding.0.as_ref())
@@ -85,8 +86,8 @@ fn hex(bytes: &[u8]) -> String {
 fn hmac<'js>(
     ctx: Ctx<'js>,
     name: Coerced<String>,
-    key: Value<'js>,
-    input: Value<'js>,
+    Given(key): Given<'js>,
+    Given(input): Given<'js>,
     encoding: Opt<Value<'js>>,
 ) -> rquickjs::Result<Value<'js>> {
     let mut hashing = Hashing::keyed(algorithm(&ctx, &name.0)?, &text_or_bytes(&ctx, &key)?);
@@ -146,6 +147,6 @@ pub(super) fn uuid(ctx: Ctx<'_>) -> rquickjs::Result<String> {
     Ok([&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-"))
 }
 
-fn hex_encode<'js>(ctx: Ctx<'js>, input: Value<'js>) -> rquickjs::Result<String> {
+fn hex_encode<'js>(ctx: Ctx<'js>, Given(input): Given<'js>) -> rquickjs::Result<String> {
     Ok(hex(&text_or_bytes(&ctx, &input)?))
 }

@@ -6,9 +6,11 @@
 use dom_query::{Document, Matcher, NodeId, NodeRef, Selection};
 use rquickjs::function::{Opt, This};
 use rquickjs::{Coerced, Ctx, Function, IntoJs, Object, Value};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::given::Given;
 use super::http::{form_encoded, resolved};
 use super::own::own;
 use super::{Builtin, go_error};
@@ -36,8 +38,51 @@ fn fail(ctx: Ctx<'_>, what: String) -> rquickjs::Result<()> {
     Err(go_error(&ctx, &what))
 }
 
-fn parse_html<'js>(ctx: Ctx<'js>, source: Coerced<String>) -> rquickjs::Result<Value<'js>> {
-    select(&ctx, &source.0, "", None)
+fn parse_html<'js>(ctx: Ctx<'js>, Given(source): Given<'js>) -> rquickjs::Result<Value<'js>> {
+    let is_there = !source.is_undefined() && !source.is_null();
+    let source = if is_there { source.get::<Coerced<String>>()?.0 } else { String::new() };
+    select(&ctx, &source, "", None)
+}
+
+/// Pseudo-classes that k6's selectors have and ours have not, in the words of those they have.
+const MEANT: [(&str, &str); 5] = [
+    (":checked", ":is(input[type=checkbox][checked],input[type=radio][checked],option[selected])"),
+    (
+        ":disabled",
+        ":is(:is(input,button,select,textarea,fieldset,optgroup,option)[disabled],fieldset[disabled] :is(input,button,select,textarea))",
+    ),
+    (
+        ":enabled",
+        ":is(a[href],area[href],link[href],:is(input,button,select,textarea,fieldset,optgroup,option):not([disabled],fieldset[disabled] *))",
+    ),
+    (":input", ":is(input,button,select,textarea)"),
+    (":root", ":is(html)"),
+];
+
+/// A selector in words that ours know.
+fn meant(selector: &str) -> Cow<'_, str> {
+    if !MEANT.iter().any(|(name, _)| selector.contains(name)) {
+        return Cow::Borrowed(selector);
+    }
+    let (mut written, mut rest, mut quote) = (String::new(), selector, None);
+    while let Some(letter) = rest.chars().next() {
+        let is_end =
+            |name: &str| !rest[name.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '-');
+        let known = MEANT.iter().find(|(name, _)| quote.is_none() && rest.starts_with(name) && is_end(name));
+        if let Some((name, meaning)) = known {
+            written.push_str(meaning);
+            rest = &rest[name.len()..];
+            continue;
+        }
+        quote = match (quote, letter) {
+            (None, '"' | '\'') => Some(letter),
+            (Some(open), letter) if open == letter => None,
+            _ => quote,
+        };
+        written.push(letter);
+        rest = &rest[letter.len_utf8()..];
+    }
+    Cow::Owned(written)
 }
 
 fn library<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
@@ -122,7 +167,7 @@ impl Page {
             "children" => self.numbers(node.children()).into_js(ctx),
             "attribute" => node.attr(text).map(|value| value.to_string()).into_js(ctx),
             "attributes" => attributes(&node).into_js(ctx),
-            "matches" => Matcher::new(text)
+            "matches" => Matcher::new(&meant(text))
                 .is_ok_and(|matcher| node.is_element() && node.is_match(&matcher))
                 .into_js(ctx),
             _ => self.numbers(self.selected(node, text)).into_js(ctx),
@@ -135,7 +180,7 @@ impl Page {
 
     /// A selector that is none selects nothing.
     fn selected<'a>(&'a self, node: NodeRef<'a>, selector: &str) -> Vec<NodeRef<'a>> {
-        match Matcher::new(selector) {
+        match Matcher::new(&meant(selector)) {
             Ok(matcher) => Selection::from(node).select_matcher(&matcher).nodes().to_vec(),
             Err(_) => Vec::new(),
         }

@@ -80,7 +80,7 @@
       if (what instanceof Selection) return what.#nodes;
       if (what instanceof Element) return [Element.node(what)];
       if (typeof what === 'string') return this.#page.ask('select', 0, what);
-      return wrong(`invalid argument, cannot use a '${typeof what}' as a selector`);
+      return wrong(`invalid argument, cannot use a '${what === undefined || what === null ? '<nil>' : typeof what}' as a selector`);
     }
     // A function of a node and its place that says whether it is one of those.
     #test(what, name) {
@@ -217,7 +217,7 @@
       return this.#nodes.map((node) => this.#page.ask('text', node)).join('');
     }
     html() {
-      return this.#nodes.length === 0 ? undefined : this.#page.ask('html', this.#nodes[0]);
+      return this.#nodes.length === 0 ? '' : this.#page.ask('html', this.#nodes[0]);
     }
     attr(name, otherwise) {
       const value = this.#nodes.length === 0 ? undefined : this.#page.attribute(this.#nodes[0], name);

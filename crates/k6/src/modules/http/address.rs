@@ -66,7 +66,7 @@ fn is_allowed(byte: u8) -> bool {
 }
 
 /// A URL as Go writes it: a path with anything in it that does not belong there is written anew, a query never.
-fn escaped(url: &str) -> Result<Cow<'_, str>, String> {
+pub(super) fn escaped(url: &str) -> Result<Cow<'_, str>, String> {
     if url.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
         return Err("net/url: invalid control character in URL".to_owned());
     }

@@ -1,6 +1,7 @@
 //! Requests side by side.
 
-use rquickjs::{Array, Ctx, IntoJs, Object, Type, Value};
+use rquickjs::function::Opt;
+use rquickjs::{Array, Ctx, IntoJs, Object, Value};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tokio::sync::Semaphore;
@@ -10,21 +11,19 @@ use super::call::{Call, ResponseType};
 use super::errors::{Refused, Unanswered};
 use super::exchange::{self, Answer};
 use super::{address, outside_init, responded, response};
+use crate::modules::given::kind;
 use crate::modules::go_error;
 use crate::runtime::Vu;
 use crate::shard::Level;
 
 /// A list or an object of requests; their responses, by the same numbers or names.
-pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Value<'js>) -> rquickjs::Result<Value<'js>> {
+pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Opt<Value<'js>>) -> rquickjs::Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     outside_init(&ctx, &vu, "Making http requests")?;
+    let missing = || go_error(&ctx, "no argument was provided to http.batch()");
+    let requests = requests.0.ok_or_else(missing)?;
     let Some(object) = requests.as_object() else {
-        let kind = match requests.type_of() {
-            Type::Null | Type::Undefined => "<nil>",
-            Type::Int => "int64",
-            Type::Float => "float64",
-            _ => requests.type_name(),
-        };
+        let kind = kind(&requests);
         return Err(go_error(&ctx, &format!("invalid http.batch() argument type {kind}")));
     };
     let (mut names, mut calls) = (Vec::new(), Vec::new());

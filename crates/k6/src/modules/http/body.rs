@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{GzEncoder, ZlibEncoder};
-use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Object, TypedArray, Value};
+use rquickjs::atom::PredefinedAtom;
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, TypedArray, Value};
 use ruzstd::encoding::CompressionLevel;
 use std::fmt::Write;
 use std::io::Read;
@@ -46,6 +47,8 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body,
         return wrong("[]interface {}");
     } else if body.is_function() {
         return wrong("func");
+    } else if let Some(kind) = elements(object) {
+        return wrong(kind);
     } else if is("Date")? {
         return wrong("time.Time");
     } else if is("String")? {
@@ -57,13 +60,39 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body,
     Ok(form(ctx, object)?)
 }
 
+/// What Go has for a collection that is no list, of those that are no body.
+fn elements(object: &Object<'_>) -> Option<&'static str> {
+    let kind = object.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag).ok()?;
+    Some(match kind.as_string()?.to_string().ok()?.as_str() {
+        "Int8Array" => "[]int8",
+        "Int16Array" => "[]int16",
+        "Uint16Array" => "[]uint16",
+        "Int32Array" => "[]int32",
+        "Uint32Array" => "[]uint32",
+        "Float32Array" => "[]float32",
+        "Float64Array" => "[]float64",
+        "BigInt64Array" => "[]int64",
+        "BigUint64Array" => "[]uint64",
+        "Map" => "[][2]interface {}",
+        "Set" => "[]interface {}",
+        _ => return None,
+    })
+}
+
 /// The bytes of a buffer or a typed array.
 pub(crate) fn bytes(value: &Value<'_>) -> Option<Vec<u8>> {
     let object = value.as_object()?;
     if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
         return buffer.as_bytes().map(<[u8]>::to_vec);
     }
-    TypedArray::<u8>::from_object(object.clone()).ok()?.as_bytes().map(<[u8]>::to_vec)
+    if let Ok(list) = TypedArray::<u8>::from_object(object.clone()) {
+        return list.as_bytes().map(<[u8]>::to_vec);
+    }
+    let kind = object.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag).ok()?;
+    if kind.as_string()?.to_string().ok()? != "Uint8ClampedArray" {
+        return None;
+    }
+    object.values::<Value<'_>>().map(|byte| u8::try_from(byte.ok()?.as_int()?).ok()).collect()
 }
 
 fn is_file(object: &Object<'_>) -> bool {
@@ -126,6 +155,9 @@ fn told(value: &Value<'_>, depth: usize) -> rquickjs::Result<String> {
             list.iter::<Value<'_>>().map(|value| told(&value?, depth + 1)).collect();
         return Ok(format!("[{}]", values?.join(" ")));
     }
+    if let Some(time) = time(value)? {
+        return Ok(time);
+    }
     match value.as_object().filter(|_| !value.is_function()) {
         None => Ok(value.get::<Coerced<String>>()?.0),
         Some(object) => {
@@ -138,6 +170,20 @@ fn told(value: &Value<'_>, depth: usize) -> rquickjs::Result<String> {
             Ok(format!("map[{}]", members?.join(" ")))
         }
     }
+}
+
+/// A date as Go prints it: `1970-01-01 00:00:00.005 +0000 UTC`.
+fn time(value: &Value<'_>) -> rquickjs::Result<Option<String>> {
+    let date: Object<'_> = value.ctx().globals().get("Date")?;
+    let Some(object) = value.as_object().filter(|object| object.is_instance_of(&date)) else {
+        return Ok(None);
+    };
+    let written: Option<String> =
+        object.get::<_, Function<'_>>("toJSON")?.call((rquickjs::function::This(object.clone()),))?;
+    let written = written.unwrap_or_default().replace('T', " ");
+    let written = written.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
+    // Zeros may have been those of the second.
+    Ok(Some(format!("{written:0<19} +0000 UTC")))
 }
 
 fn multipart<'js>(ctx: &Ctx<'js>, members: &[(String, Value<'js>)]) -> rquickjs::Result<Body> {
@@ -222,7 +268,7 @@ pub(super) fn compressed(body: &[u8], codings: &str) -> Result<(Bytes, String), 
             }
             other => {
                 return Err(format!(
-                    "unknown compression algorithm {other}, supported algorithms are deflate, gzip, br and zstd"
+                    "unknown compression algorithm {other}, supported algorithms are [gzip deflate zstd br]"
                 ));
             }
         };
@@ -257,7 +303,7 @@ mod tests {
         let mut plain = String::new();
         flate2::read::ZlibDecoder::new(&*inner).read_to_string(&mut plain).unwrap();
         assert_eq!(plain, "hello");
-        assert!(compressed(b"", "lzma").unwrap_err().contains("gzip, br"));
+        assert!(compressed(b"", "lzma").unwrap_err().contains("zstd br"));
         for coding in ["br", "zstd"] {
             let (packed, name) = compressed(&b"hello ".repeat(100), coding).unwrap();
             let headers = [("content-encoding", name.as_bytes())].into_iter().collect();

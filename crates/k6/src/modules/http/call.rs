@@ -13,6 +13,7 @@ use super::cookies::CookieJar;
 use super::errors::Refused;
 use super::expected::Expected;
 use crate::metrics::Tags;
+use crate::modules::given::kind;
 use crate::modules::tags::given_tags;
 use crate::options::span;
 use crate::runtime::Vu;
@@ -177,7 +178,8 @@ impl Call {
             match name.as_str() {
                 "headers" if !is_missing => self.take_headers(&value)?,
                 "cookies" if !is_missing => self.cookies = own_cookies(&value)?,
-                "jar" if !is_missing => self.jar = CookieJar::given(ctx, &value)?,
+                // Anything else is no jar, and k6 takes no notice of it.
+                "jar" => self.jar = CookieJar::of(&value).unwrap_or_else(|| Rc::clone(&self.jar)),
                 "tags" => {
                     let tags = given_tags(ctx, &self.tags, Some(&value));
                     let what = "invalid HTTP request metric tags";
@@ -287,7 +289,7 @@ fn duration(value: &Value<'_>) -> Result<Duration, Refused> {
         return Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default());
     }
     let Some(text) = value.as_string() else {
-        return Err(wrong("it must be a number of milliseconds or a text such as 1m30s".to_owned()));
+        return Err(wrong(format!("unable to use type {} as a duration value", kind(value))));
     };
     let text = text.to_string()?;
     span::parse(&text).map(span::wait).map_err(|_| wrong(format!("time: invalid duration {text:?}")))
@@ -307,9 +309,7 @@ fn response_type(name: &str) -> Result<ResponseType, Refused> {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::Discard),
-        other => {
-            Err(Refused::wrong(format!("unknown responseType: {other}; there are text, binary and none")))
-        }
+        other => Err(Refused::wrong(format!("{other} does not belong to ResponseType values"))),
     }
 }
 

@@ -27,12 +27,15 @@ impl CookieJar {
 
     /// The jar of an object.
     pub(super) fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Rc<RefCell<Jar>>> {
+        let rule = "a jar must be what http.cookieJar() or new http.CookieJar() gives";
+        CookieJar::of(value).ok_or_else(|| Exception::throw_type(ctx, rule))
+    }
+
+    /// The jar of an object that is one.
+    pub(super) fn of(value: &Value<'_>) -> Option<Rc<RefCell<Jar>>> {
         match value.as_object().and_then(opaque_in) {
-            Some(Opaque::Jar(jar)) => Ok(jar),
-            _ => Err(Exception::throw_type(
-                ctx,
-                "a jar must be what http.cookieJar() or new http.CookieJar() gives",
-            )),
+            Some(Opaque::Jar(jar)) => Some(jar),
+            _ => None,
         }
     }
 }

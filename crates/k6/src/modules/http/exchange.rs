@@ -9,8 +9,9 @@ use std::rc::Rc;
 
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
+use super::set_cookies::keep;
 use super::tags::OfAnswer;
-use super::{auth, debug};
+use super::{address, auth, debug};
 use crate::metrics::{SystemTag, builtin};
 use crate::modules::{delivery, record};
 use crate::runtime::Vu;
@@ -74,6 +75,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
                 Err(_) => Unanswered::of_url(&call.url, &failed),
                 Ok(_) => Unanswered::other(failed.detail),
             };
+            vu.kept.http.put_back(client);
             return unanswered(vu, call, None, why, Phases::default());
         }
     };
@@ -88,7 +90,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
                 break unanswered(vu, call, Some(&hop), why, phases);
             }
         };
-        call.jar.borrow_mut().keep(&hop.origin, &hop.request.path, &response.headers);
+        keep(&mut call.jar.borrow_mut(), &hop.origin, &hop.request.path, &response.headers);
         let phases = phases_of(&mut client, &hop.origin, &response);
         let spoken = client.spoken();
         let is_first_of_two = call.auth == Some(Auth::Digest) && !was_challenged;
@@ -119,8 +121,10 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
                 redirects -= 1;
                 hop = next;
             }
-            Some(Err(failed)) => {
-                break unanswered(vu, call, Some(&hop), Unanswered::other(failed.detail), phases);
+            Some(Err((url, failed))) => {
+                let nowhere = Hop { url, ..hop };
+                let why = Unanswered::of_url(&nowhere.url, &failed);
+                break unanswered(vu, call, Some(&nowhere), why, phases);
             }
             None => unreachable!("an answer that leads nowhere has ended the loop"),
         }
@@ -161,8 +165,8 @@ fn first(call: &Call) -> Result<Hop, Failed> {
     }
     let written = Written { keeps_case: true, is_chunked: call.is_chunked };
     let cookies = cookies(call, &origin, &path);
-    let mut request =
-        Request { method: call.method.clone(), path, headers, body: call.body.clone(), written };
+    let method = if call.method.is_empty() { "GET".to_owned() } else { call.method.clone() };
+    let mut request = Request { method, path, headers, body: call.body.clone(), written };
     arrange(&mut request, &origin, &cookies);
     Ok(Hop { origin, url: call.url.clone(), request })
 }
@@ -174,6 +178,9 @@ fn sendable(call: &Call) -> Result<(), Failed> {
         !name.is_empty() && name.bytes().all(is_token)
     };
     let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
+    if !call.method.is_empty() && !is_name(&call.method) {
+        return Err(Failed::protocol(format!("net/http: invalid method {:?}", call.method)));
+    }
     match call.headers.iter().find(|(name, value)| !is_name(name) || !is_line(value)) {
         Some((name, _)) if !is_name(name) => {
             Err(Failed::protocol(format!("net/http: invalid header field name {name:?}")))
@@ -274,14 +281,23 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
 fn location(response: &Response) -> Option<String> {
     let redirects = matches!(response.status, 301..=303 | 307 | 308);
     let location = response.headers.get("location").filter(|_| redirects)?;
-    std::str::from_utf8(location).ok().filter(|location| !location.is_empty()).map(str::to_owned)
+    let location = match std::str::from_utf8(location) {
+        Ok(text) => text.to_owned(),
+        // Bytes that are no text stay the bytes they are.
+        Err(_) => location
+            .iter()
+            .map(|byte| if byte.is_ascii() { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
+            .collect(),
+    };
+    Some(location).filter(|location| !location.is_empty())
 }
 
 /// The request a redirect leads to, as Go's client makes it: after 301, 302 and 303 everything but HEAD becomes a GET without a
 /// body; 307 and 308 repeat the request. Another host is told no credentials.
-fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Result<Hop, Failed> {
+fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Result<Hop, (String, Failed)> {
     let url = sonagi_engine::http::resolved(&hop.origin, &hop.request.path, location);
-    let (origin, path) = Origin::parse(&url)?;
+    let url = address::escaped(&url).map(Cow::into_owned).unwrap_or(url);
+    let (origin, path) = Origin::parse(&url).map_err(|failed| (url.clone(), failed))?;
     let mut request = Request { path, ..hop.request.clone() };
     let mut leave = vec!["Referer", "Cookie"];
     if !matches!(status, 307 | 308) {

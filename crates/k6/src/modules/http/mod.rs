@@ -21,6 +21,7 @@ use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::given::Given;
 use super::{Builtin, go_error};
 use crate::runtime::{Phase, Vu, outcome};
 use crate::shard::Level;
@@ -32,6 +33,7 @@ use expected::Expected;
 pub(crate) use body::bytes;
 pub(super) use call::canonical;
 pub(crate) use response::Received;
+pub(super) use set_cookies::keep as keep_cookies;
 
 /// Clients a user keeps: requests that go side by side need one each.
 const CLIENTS: usize = 32;
@@ -130,7 +132,7 @@ impl Kept {
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     // Without a body between URL and params.
     for (name, method) in [("get", "GET"), ("head", "HEAD")] {
-        let send = move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
+        let send = move |ctx: Ctx<'js>, Given(url): Given<'js>, params: Opt<Value<'js>>| {
             send(&ctx, method, &url, None, params.0.as_ref())
         };
         object.set(name, Function::new(ctx.clone(), send)?)?;
@@ -138,9 +140,10 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     for (name, method) in
         [("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("del", "DELETE"), ("options", "OPTIONS")]
     {
-        let send = move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
-            send(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
-        };
+        let send =
+            move |ctx: Ctx<'js>, Given(url): Given<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+                send(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
+            };
         object.set(name, Function::new(ctx.clone(), send)?)?;
     }
     object.set("request", Function::new(ctx.clone(), request)?)?;
@@ -214,24 +217,30 @@ fn responded<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, call: &Call, answer: Answer) -> r
 
 fn request<'js>(
     ctx: Ctx<'js>,
-    method: Coerced<String>,
-    url: Value<'js>,
+    Given(method): Given<'js>,
+    Given(url): Given<'js>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
 ) -> rquickjs::Result<Object<'js>> {
-    send(&ctx, &method.0, &url, body.0.as_ref(), params.0.as_ref())
+    send(&ctx, &method_of(&method)?, &url, body.0.as_ref(), params.0.as_ref())
+}
+
+/// None is the empty one, which goes out as a GET.
+fn method_of(value: &Value<'_>) -> rquickjs::Result<String> {
+    let is_there = !value.is_undefined() && !value.is_null();
+    Ok(if is_there { value.get::<Coerced<String>>()?.0 } else { String::new() })
 }
 
 fn async_request<'js>(
     ctx: Ctx<'js>,
-    method: Coerced<String>,
-    url: Value<'js>,
+    Given(method): Given<'js>,
+    Given(url): Given<'js>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
 ) -> rquickjs::Result<Value<'js>> {
     let vu = Vu::of(&ctx);
     outside_init(&ctx, &vu, "Making http requests")?;
-    let call = match Call::new(&ctx, &vu, &method.0, &url, body.0.as_ref(), params.0.as_ref()) {
+    let call = match Call::new(&ctx, &vu, &method_of(&method)?, &url, body.0.as_ref(), params.0.as_ref()) {
         Ok(call) => call,
         Err(refused) => {
             let (promise, resolve, reject) = ctx.promise()?;

@@ -272,8 +272,21 @@ fn json<'js>(
             false => Ok(Value::new_undefined(ctx)),
         };
     }
+    // Who asks again gets the same object, as in k6.
+    if let Some(this) = this.0.as_object() {
+        let known: Value<'js> = this.get(PARSED)?;
+        if !known.is_undefined() {
+            return Ok(known);
+        }
+        let value = parsed(&ctx, body.into_owned())?;
+        this.prop(PARSED, Property::from(value.clone()))?;
+        return Ok(value);
+    }
     parsed(&ctx, body.into_owned())
 }
+
+/// Where a response keeps its body as JSON; no script sees it.
+const PARSED: &str = "\0json";
 
 /// A text as JSON; what is none is told in the engine's words, as an error of k6's.
 fn parsed<'js>(ctx: &Ctx<'js>, text: String) -> rquickjs::Result<Value<'js>> {

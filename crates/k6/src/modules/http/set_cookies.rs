@@ -1,7 +1,8 @@
 //! The cookies a response sets, as scripts see them.
 
 use rquickjs::{Array, Ctx, Object, Value};
-use sonagi_engine::http::{Headers, cookie_date};
+use sonagi_engine::http::{Headers, Jar, cookie_date};
+use sonagi_engine::net::Origin;
 
 /// `expires` of a cookie that says nothing of it: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
 const UNSET_MS: i64 = -6_795_364_578_871;
@@ -20,6 +21,27 @@ struct SetCookie {
     expires_ms: i64,
 }
 
+/// A cookie's value without quotes around it; None: Go takes none with such letters in it.
+fn unquoted(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+    let is_letter = |byte: u8| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
+    inner.bytes().all(is_letter).then_some(inner)
+}
+
+/// Keeps what a response sets, as Go's client does.
+pub(in crate::modules) fn keep(jar: &mut Jar, origin: &Origin, path: &str, headers: &Headers) {
+    for header in headers.get_all("set-cookie") {
+        let Ok(header) = std::str::from_utf8(header) else { continue };
+        let (pair, attributes) = header.split_at(header.find(';').unwrap_or(header.len()));
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        match unquoted(value.trim()) {
+            Some(plain) if plain.len() == value.len() => jar.keep_one(origin, path, header),
+            Some(plain) => jar.keep_one(origin, path, &format!("{name}={plain}{attributes}")),
+            None => {}
+        }
+    }
+}
+
 impl SetCookie {
     /// None: it sets none.
     fn of(header: &str) -> Option<SetCookie> {
@@ -29,7 +51,7 @@ impl SetCookie {
         if name.is_empty() || !name.bytes().all(is_letter) {
             return None;
         }
-        let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+        let unquoted = unquoted(value)?;
         let mut cookie = SetCookie {
             name: name.to_owned(),
             value: unquoted.to_owned(),

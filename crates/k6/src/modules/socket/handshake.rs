@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::ending;
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::go_error;
-use crate::modules::http::canonical;
+use crate::modules::http::{canonical, keep_cookies};
 use crate::modules::record;
 use crate::modules::tags::given_tags;
 use crate::runtime::{Opaque, Vu, opaque_in};
@@ -157,7 +157,7 @@ impl Wanted {
             Err(not_opened) => not_opened.answer.as_ref(),
         };
         if let (Some(answer), Ok((origin, path))) = (answer, &place) {
-            self.jar.borrow_mut().keep(origin, path, &answer.headers);
+            keep_cookies(&mut self.jar.borrow_mut(), origin, path, &answer.headers);
             let status = answer.status.to_string();
             let subprotocol = answer.headers.get("sec-websocket-protocol").unwrap_or_default();
             let subprotocol = String::from_utf8_lossy(subprotocol);

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use super::socket::{Wanted, not_opened, shown_headers};
 use super::{Builtin, go_error};
 use crate::metrics::{Contains, Kind, MetricId, SystemTag, builtin};
+use crate::modules::http::keep_cookies;
 use crate::runtime::{Phase, Vu};
 use client::Client;
 
@@ -110,7 +111,7 @@ async fn begin(vu: &Rc<Vu>, asked: &mut Asked, begun: At) -> Result<(SseLink, An
         }
     };
     let opened = opened.map_err(|failed| not_opened(&failed, Some(&origin)))?;
-    asked.wanted.jar.borrow_mut().keep(&origin, &path, &opened.1.headers);
+    keep_cookies(&mut asked.wanted.jar.borrow_mut(), &origin, &path, &opened.1.headers);
     let status = opened.1.status.to_string();
     asked.wanted.tags = asked.wanted.tags.with_system(&[(SystemTag::Status, &status)]);
     Ok(opened)
