@@ -97,6 +97,39 @@ fn what_a_service_loses_and_doubles_is_counted_to_the_copy_and_fails_by_a_thresh
     assert!(reason.starts_with("the threshold `sonagi_delivery: rate==1` did not hold"), "{reason}");
 }
 
+/// Four people who keep their connections and end every iteration with a word: the last ones are under way when all is over.
+const KEPT: &str = "
+import { WebSocket } from 'k6/websockets';
+import { join, stamp } from 'k6/x/sonagi';
+const room = 'location:lobby';
+export const options = { sonagi: { keepConnections: true }, scenarios: { talk: { executor: 'per-vu-iterations', vus: 4, iterations: 3 } } };
+let socket;
+export default () => new Promise((done) => {
+  const say = (what) => socket.send(JSON.stringify(what));
+  const talk = () => setTimeout(() => { say({ type: 'send', room, content: stamp(room) }); done(); }, 400);
+  if (socket) return talk();
+  socket = new WebSocket(`${__ENV.SERVE_WS}/ws`);
+  socket.onopen = () => say({ type: 'join', room });
+  socket.onmessage = ({ data }) => {
+    if (data.startsWith('{\"type\":\"joined\"')) { join(room); talk(); }
+  };
+});
+";
+
+#[test]
+fn connections_that_are_kept_are_listened_to_until_what_is_under_way_has_come() {
+    let place = Place::new();
+    place.write("kept.js", KEPT);
+    let service = Service::start(&place, &[]);
+    let answer = run(&place, &service, "kept.js", &[]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let counts = ["messages", "owed", "arrived", "lost"];
+    let [messages, owed, arrived, lost] =
+        counts.map(|name| exported(&place, &format!("sonagi_{name}"), "count"));
+    // Whose thread is done first is not owed the others' last words.
+    assert!(messages == 12 && owed >= 36 && (arrived, lost) == (owed, 0), "{answer:?}");
+}
+
 #[test]
 fn a_test_without_the_module_has_no_word_of_deliveries_and_leaves_no_folder() {
     let place = Place::new();
