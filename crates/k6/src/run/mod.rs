@@ -27,7 +27,7 @@ use crate::runtime::{Bundle, Task, Thrown};
 use crate::shard::{Common, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit};
-pub use underway::{Progress, SIGNAL};
+pub use underway::Progress;
 
 /// What is to be run, and how.
 #[derive(Clone, Debug)]
@@ -101,7 +101,10 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         pace: Pace::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
-    let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
+    let mut read = Alone { common: &first, epoch, limit: None, measured: (Detail::Total, false) }
+        .perform(tasks, on)?
+        .outcomes
+        .into_iter();
     if let Some(Err(thrown)) = read.next() {
         return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }

@@ -6,7 +6,7 @@ use sonagi_measure::At;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -28,7 +28,7 @@ pub(super) struct Luggage {
     pub(super) started_ms: f64,
     pub(super) detail: Detail,
     pub(super) keep_samples: bool,
-    pub(super) reports: Sender<Report>,
+    pub(super) reports: SyncSender<Report>,
     pub(super) go: oneshot::Receiver<Go>,
 }
 
@@ -37,6 +37,9 @@ pub(super) struct Go {
     pub(super) scenarios: Vec<Arc<executor::Common>>,
     pub(super) data: Option<Arc<str>>,
 }
+
+/// How much may wait for the collector; a thread that has more to say waits, as where lines are written faster than they are read.
+pub(super) const MOST_REPORTS: usize = 64;
 
 /// What a thread sends.
 pub(super) enum Report {
@@ -125,11 +128,17 @@ async fn scenarios(home: &Rc<Home>, plan: &Arc<Plan>, shard: usize, commons: Vec
         };
         running.spawn_local(executor::run(share));
     }
-    while running.join_next().await.is_some() {}
+    while let Some(over) = running.join_next().await {
+        if let Err(broken) = over
+            && broken.is_panic()
+        {
+            std::panic::resume_unwind(broken.into_panic());
+        }
+    }
 }
 
 /// Sends what was measured, once a second.
-async fn tick(shard: Rc<Shard>, reports: Sender<Report>) {
+async fn tick(shard: Rc<Shard>, reports: SyncSender<Report>) {
     for second in shard.clock.now().0 / SECOND_NS + 1.. {
         shard.clock.sleep_until(At(second * SECOND_NS)).await;
         let interval = shard.sampler.borrow_mut().take();
