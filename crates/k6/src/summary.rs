@@ -129,12 +129,6 @@ impl Summary {
         collected::summary(store, facts)
     }
 
-    /// Of a `handleSummary` object, which a script may have changed: what libraries that print a summary are given. Scenarios
-    /// and the metrics of groups are not in it.
-    pub fn told(data: &Value) -> Summary {
-        data::told(data)
-    }
-
     /// The object `handleSummary` is given.
     pub fn data(&self) -> Value {
         data::handed(self)
