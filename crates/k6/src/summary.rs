@@ -137,12 +137,6 @@ impl Summary {
         collected::summary(store, facts)
     }
 
-    /// Of a `handleSummary` object, which a script may have changed: what libraries that print a summary are given. Scenarios
-    /// and the metrics of groups are not in it.
-    pub fn told(data: &Value) -> Summary {
-        data::told(data)
-    }
-
     /// Every threshold and whether it held, for the test's record.
     pub(crate) fn judged(&self) -> Vec<Recorded> {
         let of = |one: &Measured, judged: &Judged| {

@@ -1,6 +1,6 @@
 //! Bodies that came compressed (RFC 9110 §8.4.1): gzip, deflate, br, zstd.
 //!
-//! Only what a step looks at is decompressed, and never more than [`MAX_BODY`] of it: a small answer may unpack to gigabytes.
+//! Only what a step looks at is decompressed, and never more than a limit of it: a small answer may unpack to gigabytes.
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::borrow::Cow;
@@ -16,6 +16,14 @@ pub const ACCEPTED: &str = "gzip, deflate, br";
 /// # Errors
 /// Names the coding that is not known, or what is wrong with the bytes.
 pub fn decoded<'b>(headers: &Headers, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String> {
+    decoded_keeping(headers, body, MAX_BODY)
+}
+
+/// [`decoded`] that keeps so many bytes of what it unpacks instead of [`MAX_BODY`].
+///
+/// # Errors
+/// As [`decoded`].
+pub fn decoded_keeping<'b>(headers: &Headers, body: &'b [u8], most: usize) -> Result<Cow<'b, [u8]>, String> {
     let mut plain = Cow::Borrowed(body);
     let codings: Vec<String> = headers
         .get_all("content-encoding")
@@ -26,29 +34,29 @@ pub fn decoded<'b>(headers: &Headers, body: &'b [u8]) -> Result<Cow<'b, [u8]>, S
         if plain.is_empty() || coding.is_empty() || coding == "identity" {
             continue;
         }
-        plain = Cow::Owned(unpacked(&coding, &plain)?);
+        plain = Cow::Owned(unpacked(&coding, &plain, most)?);
     }
     Ok(plain)
 }
 
-fn unpacked(coding: &str, packed: &[u8]) -> Result<Vec<u8>, String> {
+fn unpacked(coding: &str, packed: &[u8], most: usize) -> Result<Vec<u8>, String> {
     match coding {
-        "gzip" | "x-gzip" => read(coding, MultiGzDecoder::new(packed)),
+        "gzip" | "x-gzip" => read(coding, MultiGzDecoder::new(packed), most),
         // The name means zlib's format; some servers send the bare stream.
-        "deflate" if packed[0] & 0x0f == 8 => read(coding, ZlibDecoder::new(packed)),
-        "deflate" => read(coding, DeflateDecoder::new(packed)),
-        "br" => read(coding, brotli_decompressor::Decompressor::new(packed, 4096)),
+        "deflate" if packed[0] & 0x0f == 8 => read(coding, ZlibDecoder::new(packed), most),
+        "deflate" => read(coding, DeflateDecoder::new(packed), most),
+        "br" => read(coding, brotli_decompressor::Decompressor::new(packed, 4096), most),
         "zstd" => match ruzstd::decoding::StreamingDecoder::new(packed) {
-            Ok(decoder) => read(coding, decoder),
+            Ok(decoder) => read(coding, decoder, most),
             Err(error) => Err(format!("the body is no valid zstd: {error}")),
         },
         other => Err(format!("the body is encoded as {other}, which is not known here")),
     }
 }
 
-fn read(coding: &str, decoder: impl Read) -> Result<Vec<u8>, String> {
+fn read(coding: &str, decoder: impl Read, most: usize) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();
-    let read = decoder.take(MAX_BODY as u64).read_to_end(&mut plain);
+    let read = decoder.take(most as u64).read_to_end(&mut plain);
     read.map_err(|error| format!("the body is no valid {coding}: {error}"))?;
     Ok(plain)
 }

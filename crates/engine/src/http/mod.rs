@@ -17,7 +17,7 @@ mod redirect;
 mod tap;
 
 pub use decode::ACCEPTED;
-pub use decode::decoded;
+pub use decode::{decoded, decoded_keeping};
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
 pub use jar::{Jar, date as cookie_date};
 use marks::Dialed;

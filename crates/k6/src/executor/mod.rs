@@ -17,7 +17,7 @@ pub use arrivals::Arrivals;
 pub use common::{Common, Test};
 pub use drive::{Share, run};
 pub use plan::{Course, Plan};
-pub use stop::{Abort, Stop};
+pub use stop::{Abort, Reason, Stop};
 pub use turns::Turn;
 
 use sonagi_measure::At;

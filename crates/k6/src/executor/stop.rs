@@ -10,19 +10,42 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::Notify;
 
+/// Why a test ends before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A signal interrupted it.
+    Signal,
+    /// A threshold was crossed that says so.
+    Crossed,
+    /// The script wants it, and says this.
+    Script(String),
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Reason::Signal => "the test was interrupted by a signal",
+            Reason::Crossed => {
+                "thresholds on metrics were crossed; at least one has abortOnFail enabled, stopping test prematurely"
+            }
+            Reason::Script(why) => why,
+        })
+    }
+}
+
 /// Ends a test before its time, on all shards. Whoever asks first says why.
 #[derive(Debug, Default)]
 pub struct Abort {
     asked: AtomicBool,
-    why: OnceLock<String>,
+    why: OnceLock<Reason>,
     notify: Notify,
 }
 
 impl Abort {
     /// Asks for the end.
-    pub fn ask(&self, why: impl Into<String>) {
+    pub fn ask(&self, why: Reason) {
         // Whoever comes second is not heard; the end is asked for either way.
-        let _ = self.why.set(why.into());
+        let _ = self.why.set(why);
         self.asked.store(true, Ordering::Release);
         self.notify.notify_waiters();
     }
@@ -33,8 +56,8 @@ impl Abort {
     }
 
     /// What was said first.
-    pub fn why(&self) -> Option<&str> {
-        self.why.get().map(String::as_str)
+    pub fn why(&self) -> Option<&Reason> {
+        self.why.get()
     }
 
     /// Until it is asked for. May be dropped and called again.

@@ -274,8 +274,9 @@ impl Store {
         &mut self.scopes
     }
 
-    /// A value of a metric (or sub-metric) by name, as thresholds read it; None when it has none or nothing was seen of it.
-    pub fn value(&mut self, metric: &str, aggregation: Aggregation, elapsed: Duration) -> Option<f64> {
+    /// A value of a metric (or sub-metric that is watched) by name; None when it has none or nothing was seen of it.
+    #[cfg(test)]
+    pub(super) fn value(&mut self, metric: &str, aggregation: Aggregation, elapsed: Duration) -> Option<f64> {
         let (name, braces) = registry::split(metric).ok()?;
         let target = match braces {
             None => Target::Metric(self.registry.get(name)?),

@@ -86,14 +86,6 @@ impl SystemTags {
         })
     }
 
-    /// Those of these names, and no matter what other names there are: k6 passes over them.
-    pub fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> SystemTags {
-        names
-            .into_iter()
-            .filter_map(|name| SystemTag::named(name.trim()))
-            .fold(SystemTags::NONE, SystemTags::and)
-    }
-
     /// These and one more.
     pub fn and(self, tag: SystemTag) -> SystemTags {
         SystemTags(self.0 | 1 << tag as u8)
@@ -130,7 +122,6 @@ mod tests {
         let two = SystemTags::named(["iter", " url"]).unwrap();
         assert_eq!(two.iter().collect::<Vec<_>>(), [Url, Iter]);
         assert_eq!(SystemTags::named(["url", "nope"]), Err("nope".to_owned()));
-        assert_eq!(SystemTags::known(["url", "nope", "iter "]), two);
     }
     #[test]
     fn each_tag_stands_at_its_own_number() {

@@ -127,7 +127,8 @@ impl Trend {
         if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
     }
     /// Whether percentiles are exact.
-    pub fn is_exact(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn is_exact(&self) -> bool {
         self.pages.is_empty()
     }
 

@@ -352,13 +352,15 @@ fn freeze<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<()> {
         return Ok(());
     }
     let class: Object<'js> = ctx.globals().get("Object")?;
-    freeze_by(&class.get("freeze")?, value)
-}
-
-fn freeze_by<'js>(function: &Function<'js>, value: &Value<'js>) -> rquickjs::Result<()> {
-    let Some(object) = value.as_object() else { return Ok(()) };
-    for member in object.values::<Value<'js>>() {
-        freeze_by(function, &member?)?;
+    let freeze: Function<'js> = class.get("freeze")?;
+    // Values may be nested deeper than a fiber's stack is.
+    let mut waiting = vec![value.clone()];
+    while let Some(value) = waiting.pop() {
+        let Some(object) = value.as_object() else { continue };
+        freeze.call::<_, ()>((object.clone(),))?;
+        for member in object.values::<Value<'js>>() {
+            waiting.push(member?);
+        }
     }
-    function.call((object.clone(),))
+    Ok(())
 }

@@ -38,7 +38,7 @@
     const prefix = namespace === '/' ? '' : `${namespace},`;
     const url = address(host, wanted);
     const response = connect(url, wanted.params ?? {}, (socket) => {
-      const handlers = {};
+      const handlers = Object.create(null);
       const asked = new Array();
       let [waiting, isOver] = [[], false];
       const tell = (event, given) => (handlers[event] ?? []).slice().forEach((each) => each(...given));

@@ -269,6 +269,19 @@ impl Fields {
         number.max(least) as u64
     }
 
+    /// A number of virtual users.
+    fn vus(&mut self, member: &'static str, default: Option<i64>, least: i64) -> u64 {
+        let number = self.whole(member, default, least);
+        if number > MOST_VUS as u64 {
+            self.too_many(number);
+        }
+        number.min(MOST_VUS as u64)
+    }
+
+    fn too_many(&mut self, asked: u64) {
+        self.breaks("", format!("no more than {MOST_VUS} VUs can be asked for, asked for are {asked}"));
+    }
+
     /// A length of time, of at least `least` ns.
     fn time(&mut self, member: &'static str, default: Option<i64>, least: i64) -> Duration {
         let ns = |value: &Value| value.as_str().and_then(|text| span::parse(text).ok());
@@ -301,12 +314,12 @@ impl Fields {
         match name {
             "shared-iterations" => self.shared_iterations(),
             "per-vu-iterations" => Executor::PerVuIterations {
-                vus: self.whole("vus", Some(1), 1),
+                vus: self.vus("vus", Some(1), 1),
                 iterations: self.whole("iterations", Some(1), 1),
                 max_duration: self.time("maxDuration", Some(600 * SECOND), SECOND),
             },
             "constant-vus" => Executor::ConstantVus {
-                vus: self.whole("vus", Some(1), 1),
+                vus: self.vus("vus", Some(1), 1),
                 duration: self.time("duration", None, SECOND),
             },
             "ramping-vus" => self.ramping_vus(),
@@ -328,7 +341,7 @@ impl Fields {
     }
 
     fn shared_iterations(&mut self) -> Executor {
-        let vus = self.whole("vus", Some(1), 1);
+        let vus = self.vus("vus", Some(1), 1);
         let iterations = self.get("iterations", Some(1), Value::as_i64);
         if let Some(iterations) = iterations.filter(|it| *it < vus as i64 || *it < 1) {
             self.breaks("iterations", format!("must be at least the number of VUs ({vus}), is {iterations}"));
@@ -349,7 +362,7 @@ impl Fields {
             self.breaks("", "`startVUs` or a stage's `target` must be more than 0".into());
         }
         if most > MOST_VUS as u64 {
-            self.breaks("", format!("no more than {MOST_VUS} VUs can be asked for, asked for are {most}"));
+            self.too_many(most);
         }
         // Less than nothing is k6's "at once" here, and no problem.
         let down = self.given.get("gracefulRampDown").and_then(Value::as_str);
@@ -358,7 +371,7 @@ impl Fields {
     }
 
     fn arrival_vus(&mut self) -> (u64, u64) {
-        let pre = self.whole("preAllocatedVUs", None, 0);
+        let pre = self.vus("preAllocatedVUs", None, 0);
         let most = self.get("maxVUs", Some(pre as i64), Value::as_i64).unwrap_or(pre as i64);
         if most < pre as i64 {
             self.breaks("maxVUs", format!("must be at least preAllocatedVUs ({pre}), is {most}"));

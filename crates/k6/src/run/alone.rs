@@ -7,10 +7,11 @@ use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 use tokio::time::Instant;
 
+use super::shard::MOST_REPORTS;
 use super::{Ended, Exit, Told};
 use crate::executor::{Abort, Stop};
 use crate::metrics::{Detail, Interval};
@@ -23,6 +24,8 @@ pub(super) struct Alone<'a> {
     pub(super) epoch: Instant,
     /// How long its last task may take, and who else may end it.
     pub(super) limit: Option<(Duration, Arc<Abort>)>,
+    /// How samples are told apart, and whether each is kept.
+    pub(super) measured: (Detail, bool),
 }
 
 /// What came of it.
@@ -47,12 +50,14 @@ impl Alone<'_> {
     pub(super) fn perform(self, tasks: Vec<Task>, on: &mut dyn FnMut(Told<'_>)) -> Result<Done, Ended> {
         let cannot =
             |why: std::io::Error| Ended::early(Exit::Other, format!("a user could not be made: {why}"));
-        let (reports, inbox) = channel();
-        let (common, epoch, limit) = (Arc::clone(self.common), self.epoch, self.limit);
+        let (reports, inbox) = sync_channel(MOST_REPORTS);
+        let (common, epoch) = (Arc::clone(self.common), self.epoch);
+        let (limit, measured) = (self.limit, self.measured);
         let work = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let tasks_of_thread = tokio::task::LocalSet::new();
-            let done = tasks_of_thread.block_on(&runtime, life(common, epoch, limit, tasks, &reports))?;
+            let done =
+                tasks_of_thread.block_on(&runtime, life(common, epoch, limit, measured, tasks, &reports))?;
             let _ = reports.send(Report::Done(Box::new(done)));
             runtime.shutdown_background();
             Ok(())
@@ -78,13 +83,14 @@ async fn life(
     common: Arc<Common>,
     epoch: Instant,
     limit: Option<(Duration, Arc<Abort>)>,
+    (detail, keeps_samples): (Detail, bool),
     tasks: Vec<Task>,
-    reports: &Sender<Report>,
+    reports: &SyncSender<Report>,
 ) -> std::io::Result<Done> {
     let clock = Clock::real(epoch)?;
     let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
     let net = Net::real(common.net(0, 1)).map_err(|failed| std::io::Error::other(failed.detail))?;
-    let sampler = common.sampler(Detail::Scopes, true);
+    let sampler = common.sampler(detail, keeps_samples);
     let lines = reports.clone();
     let log = move |line| {
         let _ = lines.send(Report::Line(line));

@@ -34,7 +34,7 @@ use crate::runtime::{Bundle, Task, Thrown};
 use crate::shard::{Common, Delivery, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit, Files};
-pub use underway::{Progress, SIGNAL};
+pub use underway::Progress;
 
 /// What is to be run, and how.
 #[derive(Clone, Debug)]
@@ -118,7 +118,10 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         records: asked.records,
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
-    let mut read = Alone { common: &first, epoch, limit: None }.perform(tasks, on)?.outcomes.into_iter();
+    let mut read = Alone { common: &first, epoch, limit: None, measured: (Detail::Total, false) }
+        .perform(tasks, on)?
+        .outcomes
+        .into_iter();
     if let Some(Err(thrown)) = read.next() {
         return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }

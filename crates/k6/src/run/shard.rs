@@ -8,7 +8,7 @@ use sonagi_measure::recorder::{Counter, Record};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -30,7 +30,7 @@ pub(super) struct Luggage {
     pub(super) started_ms: f64,
     pub(super) detail: Detail,
     pub(super) keep_samples: bool,
-    pub(super) reports: Sender<Report>,
+    pub(super) reports: SyncSender<Report>,
     pub(super) go: oneshot::Receiver<Go>,
 }
 
@@ -41,6 +41,9 @@ pub(super) struct Go {
     /// The first second whose end is reported, the same for all.
     pub(super) second: u64,
 }
+
+/// How much may wait for the collector; a thread that has more to say waits, as where lines are written faster than they are read.
+pub(super) const MOST_REPORTS: usize = 64;
 
 /// What a thread sends.
 pub(super) enum Report {
@@ -135,11 +138,17 @@ async fn scenarios(home: &Rc<Home>, plan: &Arc<Plan>, shard: usize, commons: Vec
         };
         running.spawn_local(executor::run(share));
     }
-    while running.join_next().await.is_some() {}
+    while let Some(over) = running.join_next().await {
+        if let Err(broken) = over
+            && broken.is_panic()
+        {
+            std::panic::resume_unwind(broken.into_panic());
+        }
+    }
 }
 
 /// Sends what was measured, once a second.
-async fn tick(shard: Rc<Shard>, index: usize, first: u64, reports: Sender<Report>) {
+async fn tick(shard: Rc<Shard>, index: usize, first: u64, reports: SyncSender<Report>) {
     for second in first.. {
         shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
         let interval = Box::new(shard.sampler.borrow_mut().take());

@@ -8,7 +8,7 @@ use sonagi_measure::totals::Snapshot;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -19,9 +19,9 @@ use super::books::Books;
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::home::Shared;
 use super::noted::note;
-use super::shard::{Go, Luggage, Report, live};
+use super::shard::{Go, Luggage, MOST_REPORTS, Report, live};
 use super::{End, Ended, Exit, Test, Told};
-use crate::executor::{self, Abort};
+use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, Sampler, Store, builtin};
 use crate::output::Output;
 use crate::runtime::{Given, Phase, Task, Thrown};
@@ -33,9 +33,6 @@ const GAUGED_EVERY: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(50);
 /// How long threads may take to end once everything is interrupted.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What a test is ended with when a threshold says so; its reason tells that it was one.
-const CROSSED: &str =
-    "thresholds on metrics were crossed; at least one has abortOnFail enabled, stopping test prematurely";
 
 /// A test's state, about once a second.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,7 +125,7 @@ impl Collector<'_, '_> {
         &self,
         shared: &Arc<Shared>,
     ) -> Result<(Vec<JoinHandle<()>>, Vec<oneshot::Sender<Go>>, Receiver<Report>), Ended> {
-        let (reports, inbox) = channel();
+        let (reports, inbox) = sync_channel(MOST_REPORTS);
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
         shared.users.store(self.test.plan.planned_vus, Ordering::Relaxed);
         for shard in 0..self.test.plan.shards {
@@ -210,7 +207,12 @@ impl Collector<'_, '_> {
     ) -> Result<Option<String>, Thrown> {
         let call = Task::Call { phase, function: function.into(), given };
         let abort = if phase == Phase::Setup { Arc::clone(self.abort) } else { Arc::default() };
-        let alone = Alone { common: &self.test.common, epoch: self.test.epoch, limit: Some((limit, abort)) };
+        let alone = Alone {
+            common: &self.test.common,
+            epoch: self.test.epoch,
+            limit: Some((limit, abort)),
+            measured: (self.test.detail(), !self.outputs.is_empty()),
+        };
         let Done { mut outcomes, interval, has_failed } = match alone.perform(vec![Task::Init, call], self.on)
         {
             Ok(done) => done,
@@ -244,7 +246,8 @@ impl Collector<'_, '_> {
     /// `function` threw, or took longer than `limit`, which an option of this name sets.
     fn ended_by(&mut self, thrown: &Thrown, function: &str, timeout: Exit, limit: Duration) {
         match thrown {
-            Thrown::Interrupted if self.abort.asked() => self.was_aborted(),
+            // Only setup hears of the test's end: teardown runs after it.
+            Thrown::Interrupted if timeout == Exit::SetupTimeout && self.abort.asked() => self.was_aborted(),
             Thrown::Interrupted => {
                 let text = format!("{function}() execution timed out after {} seconds", limit.as_secs());
                 let hint = format!("You can increase the time limit via the {function}Timeout option");
@@ -265,13 +268,14 @@ impl Collector<'_, '_> {
     }
 
     fn was_aborted(&mut self) {
-        let why = self.abort.why().unwrap_or_default().to_owned();
-        let exit = match why.as_str() {
-            SIGNAL => Exit::Interrupted,
-            CROSSED => Exit::ThresholdsCrossed,
-            _ => Exit::Aborted,
+        let Some(why) = self.abort.why() else { return };
+        let exit = match why {
+            Reason::Signal => Exit::Interrupted,
+            Reason::Crossed => Exit::ThresholdsCrossed,
+            Reason::Script(_) => Exit::Aborted,
         };
-        self.say(Level::Error, why);
+        let text = why.to_string();
+        self.say(Level::Error, text);
         self.end_with(exit, None);
     }
 
@@ -298,7 +302,9 @@ impl Collector<'_, '_> {
                 self.absorb(*interval);
                 self.books.end(*record);
             }
-            Report::Ready(_) | Report::Failed(_) => {}
+            // Its share of the test is missing.
+            Report::Failed(why) => self.end_with(Exit::Other, Some(why)),
+            Report::Ready(_) => {}
         }
     }
 
@@ -310,11 +316,21 @@ impl Collector<'_, '_> {
 
     fn absorb(&mut self, interval: Interval) {
         self.test.store.absorb(&interval);
-        for output in &mut self.outputs {
-            if let Err(why) = output.write(&interval.samples) {
-                self.why.get_or_insert_with(|| format!("an output cannot be written any more: {why}"));
-            }
+        let mut lost = Vec::new();
+        self.outputs
+            .retain_mut(|output| output.write(&interval.samples).map_err(|why| lost.push(why)).is_ok());
+        for why in lost {
+            // What comes after a hole would pass for the whole.
+            self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
         }
+    }
+
+    /// What all threads have in common of each scenario.
+    fn commons(&self, begun: Duration) -> Vec<Arc<executor::Common>> {
+        let begun = At(begun.as_nanos() as i64);
+        let state = executor::Test::new(&self.test.plan, begun, Arc::clone(self.abort));
+        let scenarios = self.test.options().scenarios.iter().enumerate();
+        scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect()
     }
 
     /// All scenarios, to their ends; whether any iteration came to its.
@@ -324,16 +340,9 @@ impl Collector<'_, '_> {
         inbox: &Receiver<Report>,
         data: Option<&str>,
     ) -> bool {
-        let options = &self.test.common.options;
         // The same instant for all threads, and late enough for all of them to hear of it.
         let begun = self.test.since_epoch() + Duration::from_millis(2);
-        let state = executor::Test::new(&self.test.plan, At(begun.as_nanos() as i64), Arc::clone(self.abort));
-        let commons: Vec<Arc<executor::Common>> = options
-            .scenarios
-            .iter()
-            .enumerate()
-            .map(|(at, scenario)| executor::Common::new(at, scenario, &self.test.plan, &state))
-            .collect();
+        let commons = self.commons(begun);
         let data: Option<Arc<str>> = data.map(Arc::from);
         let mut running = goes.len();
         let second = begun.as_secs() + 1;
@@ -350,7 +359,10 @@ impl Collector<'_, '_> {
                     self.take(report);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.end_with(Exit::Other, Some("a thread ended without a word".to_owned()));
+                    break;
+                }
             }
             while let Some(second) = self.books.whole() {
                 self.record(second);
@@ -368,7 +380,7 @@ impl Collector<'_, '_> {
             if now >= next_judgement {
                 next_judgement += Store::EVALUATED_EVERY;
                 if self.test.store.judge(now - begun, false).abort {
-                    self.abort.ask(CROSSED);
+                    self.abort.ask(Reason::Crossed);
                 }
             }
             if self.abort.asked() {
@@ -456,6 +468,3 @@ impl Collector<'_, '_> {
         }
     }
 }
-
-/// What a signal ends a test with.
-pub const SIGNAL: &str = "the test was interrupted by a signal";

@@ -26,7 +26,7 @@ pub(crate) struct Intrinsics {
 }
 
 /// Words that give code from texts, or globals by names that are computed.
-const ANYTHING: &[&str] = &["eval", "globalThis", "Function", "Reflect", "constructor"];
+const ANYTHING: &[&str] = &["eval", "globalThis", "global", "Function", "Reflect", "constructor"];
 /// What lists the members of an object; a text of three dots spreads one.
 const LISTING: &[&str] = &[
     "keys",

@@ -25,7 +25,8 @@ pub(crate) enum Opaque {
 pub(super) struct Holder(Opaque);
 
 impl<'js> Trace<'js> for Holder {
-    // Nothing of ours holds values of the script.
+    // What of ours holds values of the script (a STOMP session's listeners) lets go of them when its iteration ends, not by being
+    // traced.
     fn trace<'a>(&self, _: Tracer<'a, 'js>) {}
 }
 

@@ -1,7 +1,8 @@
 //! What cannot be said in safe Rust, all of it, and why it holds.
 //!
-//! - The running fiber's way out is a reference to its own stack. It is kept in a thread-local pointer while the fiber runs, and
-//!   put back after every switch, so that whoever reads it stands on that very stack.
+//! - The running fiber's way out is a reference to its own stack. It is kept in a thread-local pointer while the fiber runs: a
+//!   fiber that stands still takes it away and puts it back when it goes on. No fiber polls another, so whoever reads it stands
+//!   on that very stack.
 //! - What a fiber waits for lies on its stack, and is polled from another one while the fiber stands still.
 //! - Bytecode goes only to the interpreter that this process linked, and comes only from it.
 //! - An error that no script can catch is a mark QuickJS keeps on the error's object.
@@ -46,9 +47,15 @@ thread_local! {
 
 /// Runs `body` with `yielder` as the way out.
 pub(super) fn on_fiber(yielder: &Yielder, body: impl FnOnce()) {
-    let outer = HERE.replace(yielder);
+    // Also when `body` unwinds: the pointer leads to a stack that is then taken down.
+    struct Back(*const Yielder);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            HERE.set(self.0);
+        }
+    }
+    let _back = Back(HERE.replace(yielder));
     body();
-    HERE.set(outer);
 }
 
 pub(super) fn is_on_fiber() -> bool {
@@ -76,7 +83,8 @@ pub(super) fn drop_coroutine(coroutine: &mut ManuallyDrop<Coroutine<(), Look, ()
 /// A VU as its interpreter keeps it.
 pub(super) struct Kept(pub(super) Rc<Vu>);
 
-// SAFETY: nothing in a `Vu` carries the interpreter's lifetime.
+// SAFETY: nothing in a `Vu` carries the interpreter's lifetime. What it holds of the interpreter's values is `Persistent` and is
+// let go of by `modules::forget` before the interpreter goes.
 unsafe impl<'js> JsLifetime<'js> for Kept {
     type Changed<'to> = Kept;
 }

@@ -42,7 +42,9 @@ impl Rejections {
 
     /// Throws the first one, unless it is `awaited`, whose reason its listener will get.
     pub(super) fn raise<'js>(&self, ctx: &Ctx<'js>, awaited: Option<&Promise<'js>>) -> rquickjs::Result<()> {
-        for rejected in std::mem::take(&mut *self.waiting.borrow_mut()) {
+        // Not borrowed while values of the script go: one of them may reject another promise.
+        let waiting = self.waiting.take();
+        for rejected in waiting {
             let promise = rejected.promise.restore(ctx)?;
             if awaited.is_some_and(|awaited| *awaited.as_value() == promise) {
                 continue;

@@ -1,6 +1,7 @@
 //! Scripts that run: what they see, and how they end.
 
 mod peer;
+mod requests;
 mod socketio;
 mod sonagi;
 mod sse;
@@ -137,11 +138,19 @@ fn shown(registry: &Registry, sample: &Sample) -> String {
 /// Answers every request with its own head and body.
 async fn echo(mut pipe: tokio::io::DuplexStream) {
     let mut buffer = vec![0; 16 << 10];
+    let mut turn = 0;
     while let Ok(read) = pipe.read(&mut buffer).await {
         if read == 0 {
             return;
         }
         let request = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        turn += 1;
+        if let Some(answer) = requests::answer(&request, turn) {
+            if pipe.write_all(&answer).await.is_err() {
+                return;
+            }
+            continue;
+        }
         if request.starts_with("CONNECT\n") {
             return stomp::serve(pipe, &buffer[..read]).await;
         }

@@ -136,12 +136,6 @@ mod tests {
         let warned =
             ["shard 0 was full", "1 of 5 owed copies was lost (20.0 %)", "2 copies were received again"];
         assert_eq!(summary.warnings(), warned);
-        let told = Summary::told(&summary.data()).text(false);
-        assert_eq!(
-            told.split("█ DELIVERY").nth(1),
-            text.split("█ DELIVERY").nth(1),
-            "in a script's own words, too"
-        );
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 use super::*;
 use crate::metrics::{Contains, Detail, Kind, Registry, Sampler, SystemTags, Tags};
-use serde_json::json;
 use sonagi_measure::At;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -158,41 +157,6 @@ fn a_handle_summary_function_is_given_k6s_object() {
     let case = Case::read("handed");
     let ours = case.summary(Facts::default()).data();
     alike(&ours, &case.json("handed.json"), "handed");
-}
-
-#[test]
-fn the_text_of_a_handed_object_is_that_of_the_summary_itself() {
-    for (name, facts) in [("full", Facts::default()), ("stats", in_seconds()), ("compact", Facts::default())]
-    {
-        let summary = Case::read(name).summary(facts);
-        // In no order: that of checks is theirs in time, which the object does not tell. Without thresholds' values, which
-        // the object has only of the statistics that were asked for.
-        let lines = |text: String| {
-            let bare = |line: &str| line.split('\'').take(2).collect::<String>();
-            let mut lines: Vec<String> = text.lines().map(bare).collect();
-            lines.sort();
-            lines
-        };
-        let told = Summary::told(&summary.data()).text(false);
-        for (told, own) in lines(told).iter().zip(lines(summary.text(false))) {
-            assert_eq!(*told, own, "{name}");
-        }
-    }
-}
-
-#[test]
-fn an_object_a_script_has_changed_is_told_as_far_as_it_can_be() {
-    assert_eq!(Summary::told(&json!(null)).text(false), "\n\n  █ TOTAL RESULTS \n\n\n\n");
-    let odd = json!({
-        "metrics": {
-            "own": { "type": "counter", "contains": "data", "values": { "count": 2048, "rate": 1, "more": "x" } },
-            "broken": { "type": "counter" },
-            "what": 5,
-        },
-        "root_group": { "checks": [{ "name": "x", "passes": 1, "fails": 2 }, { "fails": "?" }] },
-    });
-    let text = Summary::told(&odd).text(false);
-    assert!(text.contains("\n    CUSTOM\n    own...: 2.0 kB 1 B/s\n"), "{text}");
 }
 
 #[test]

@@ -13,10 +13,10 @@ use crate::terminal::Terminal;
 use flags::Given;
 use folder::Folder;
 use log::Log;
-use sonagi_k6::executor::Abort;
+use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
-use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
+use sonagi_k6::run::{Asked, End, Ended, Exit, Told, load};
 use sonagi_k6::{Level, Line};
 use sonagi_report::sink::Sink;
 use std::ffi::OsString;
@@ -81,7 +81,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     let abort = Arc::new(Abort::default());
     let asks = Arc::clone(&abort);
     let says = *terminal;
-    let first = move || asks.ask(SIGNAL);
+    let first = move || asks.ask(Reason::Signal);
     let second = move || {
         says.say("stopping at once");
         std::process::exit(i32::from(Exit::Interrupted.code()));

@@ -9,6 +9,7 @@ use crate::executor::{Pool, Stop};
 use crate::options::Executor;
 use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -25,7 +26,8 @@ const AFTER_END: i64 = 50_000_000;
 /// The shard's users of this scenario.
 #[derive(Default)]
 struct Room {
-    idle: RefCell<Vec<Rc<Seat>>>,
+    /// They take turns, as k6's do.
+    idle: RefCell<VecDeque<Rc<Seat>>>,
     tasks: RefCell<JoinSet<()>>,
     seats: RefCell<Vec<Rc<Seat>>>,
     /// Nobody sits down any more.
@@ -139,20 +141,28 @@ fn arrival<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>, planned: At) {
         return;
     }
     if !dispatch.creating.swap(true, SeqCst) {
-        let taken = dispatch.unplanned.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
-        let task = create(Rc::clone(driver), Rc::clone(room), taken);
-        room.tasks.borrow_mut().spawn_local(task);
+        match dispatch.unplanned.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
+            Ok(_) => {
+                let task = create(Rc::clone(driver), Rc::clone(room));
+                room.tasks.borrow_mut().spawn_local(task);
+            }
+            Err(_) => dispatch.creating.store(false, SeqCst),
+        }
     }
 }
 
 /// One more user, while arrivals go on being dropped.
-async fn create<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>, taken: bool) {
-    let vu = match taken {
-        true if driver.common.test.may_create() => driver.create().await,
-        true => driver.take().await,
-        false => None,
+async fn create<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>) {
+    let dispatch = &driver.common.dispatch;
+    let vu = match driver.common.test.may_create() {
+        true => driver.create().await,
+        // All there may be exist; the one that is idle may be on another shard, whose arrivals will find it.
+        false => driver.pool.take().or_else(|| {
+            dispatch.unplanned.fetch_add(1, SeqCst);
+            None
+        }),
     };
-    driver.common.dispatch.creating.store(false, SeqCst);
+    dispatch.creating.store(false, SeqCst);
     match vu {
         Some(vu) if room.closed.get() => driver.pool.give_back(vu),
         Some(vu) => seat(&driver, &room, vu),
@@ -174,7 +184,7 @@ async fn sit<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>, seat: Rc<Seat>, mut
     let desk = &driver.common.dispatch.shards[driver.shard];
     driver.common.hold(1);
     loop {
-        room.idle.borrow_mut().push(Rc::clone(&seat));
+        room.idle.borrow_mut().push_back(Rc::clone(&seat));
         desk.idle.fetch_add(1, SeqCst);
         let Some(planned) = seat.next().await else { break };
         driver.common.activate(1);
@@ -188,7 +198,7 @@ async fn sit<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>, seat: Rc<Seat>, mut
 impl Room {
     /// Starts an arrival for which one of this shard's users was claimed.
     fn start(&self, planned: At) {
-        let seat = self.idle.borrow_mut().pop().expect("a claim is counted after its user sat down");
+        let seat = self.idle.borrow_mut().pop_front().expect("a claim is counted after its user sat down");
         seat.work.set(Some(planned));
         seat.wake();
     }

@@ -41,7 +41,7 @@ impl<P: Pool> Driver<P> {
                 next = spans.next();
                 continue;
             }
-            let Some(mut vu) = self.take().await else { return };
+            let Some(mut vu) = self.take().await else { return self.undone(0) };
             self.common.hold(1);
             self.common.activate(1);
             next = self.span(&mut vu, until, &mut spans, &stop).await;

@@ -10,7 +10,7 @@ mod looping;
 use super::common::Common;
 use super::plan::Plan;
 use super::stop::Stop;
-use super::{Iteration, Over, Pool, Vu, Watch};
+use super::{Iteration, Over, Pool, Reason, Vu, Watch};
 use crate::options::Scenario;
 use sonagi_engine::clock::{Clock, Sleep};
 use sonagi_measure::At;
@@ -177,7 +177,7 @@ impl<P: Pool> Driver<P> {
             Over::Interrupted => self.common.count_interrupted(),
             Over::Abort(why) => {
                 self.common.count_interrupted();
-                self.common.test.abort.ask(why);
+                self.common.test.abort.ask(Reason::Script(why));
             }
         }
         // A script that never waits must not keep the shard's others from running.

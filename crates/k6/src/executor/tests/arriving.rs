@@ -117,6 +117,15 @@ fn users_of_an_arrival_rate_serve_a_later_scenario() {
     assert_eq!(report.counts, [[8, 0, 3], [1, 0, 1]]);
 }
 
+/// As in k6: what users keep (cookies, connections) is kept by all of them.
+#[test]
+fn users_take_turns() {
+    let trial = Trial { lasts: |_, _| (10, Over::Complete), ..Trial::default() };
+    let report = trial.run(rate(json!({"preAllocatedVUs": 4})));
+    let users: Vec<u64> = report.of("a").into_iter().map(|(vu, ..)| vu).collect();
+    assert_eq!(users, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2]);
+}
+
 #[test]
 fn no_user_at_all_is_no_work() {
     let report = run_plainly(rate(json!({"preAllocatedVUs": 0})));

@@ -158,11 +158,11 @@ async fn whoever_asks_for_the_end_first_says_why() {
     });
     tokio::task::yield_now().await;
     std::thread::scope(|scope| {
-        scope.spawn(|| abort.ask("first")).join().unwrap();
-        scope.spawn(|| abort.ask("second")).join().unwrap();
+        scope.spawn(|| abort.ask(Reason::Signal)).join().unwrap();
+        scope.spawn(|| abort.ask(Reason::Crossed)).join().unwrap();
     });
     waiting.await.unwrap();
-    assert_eq!((abort.asked(), abort.why()), (true, Some("first")));
+    assert_eq!((abort.asked(), abort.why()), (true, Some(&Reason::Signal)));
 }
 
 #[test]

@@ -209,7 +209,7 @@ impl Trial {
             let (clock, test) = (Rc::clone(&clock), Arc::clone(&test));
             tokio::task::spawn_local(async move {
                 clock.sleep_until(At(ms * MS)).await;
-                test.abort.ask("the user wants it");
+                test.abort.ask(Reason::Script("the user wants it".to_owned()));
             });
         }
         while let Some(over) = shares.join_next().await {
@@ -226,7 +226,7 @@ impl Trial {
         }
         let mut report = place.report.take();
         report.ended = place.now();
-        report.why = test.abort.why().map(str::to_string);
+        report.why = test.abort.why().map(Reason::to_string);
         report.counts = commons.iter().map(|it| [it.complete(), it.interrupted(), it.dropped()]).collect();
         let dropped: u64 = report.counts.iter().map(|[.., dropped]| dropped).sum();
         assert_eq!(dropped, report.dropped(), "the watch is told what is counted");

@@ -42,7 +42,7 @@ impl Address {
         Address::parse(&value.get::<String>()?)
     }
 
-    fn parse(text: &str) -> Result<Address, Refused> {
+    pub(super) fn parse(text: &str) -> Result<Address, Refused> {
         let given =
             escaped(text).map_err(|why| Refused::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
         let (url, credentials, clean) = without_credentials(&given);
@@ -53,6 +53,22 @@ impl Address {
 /// A URL with stars in the place of the user and password it carries, and else as it is.
 pub(super) fn clean(url: &str) -> String {
     without_credentials(url).2
+}
+
+/// What Go finds wrong in the host of a URL, which only a redirect may name wrongly without being refused before.
+pub(super) fn wrong_in(url: &str) -> Option<String> {
+    let rest = scheme(url).1.strip_prefix("//")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let behind = match host.strip_prefix('[') {
+        Some(literal) => match literal.split_once(']') {
+            Some((_, behind)) => behind,
+            None => return Some("missing ']' in host".to_owned()),
+        },
+        None => &host[host.rfind(':').unwrap_or(host.len())..],
+    };
+    let is_port = behind.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    (!behind.is_empty() && !is_port).then(|| format!("invalid port {behind:?} after host"))
 }
 
 /// Bytes that stay what they are in a path, whatever else is in it.

@@ -131,7 +131,7 @@ fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Res
 /// As many at once as `batch` allows, and `batchPerHost` of each host.
 async fn side_by_side(vu: &Rc<Vu>, calls: &[Rc<Call>]) -> Vec<Answer> {
     let options = &vu.shard.common.options;
-    let limit = |most: usize| Rc::new(Semaphore::new(if most == 0 { Semaphore::MAX_PERMITS } else { most }));
+    let limit = |most: usize| Rc::new(Semaphore::new(permits(most)));
     let all = limit(options.batch);
     let mut hosts: HashMap<String, Rc<Semaphore>> = HashMap::new();
     let mut running = JoinSet::new();
@@ -145,13 +145,36 @@ async fn side_by_side(vu: &Rc<Vu>, calls: &[Rc<Call>]) -> Vec<Answer> {
         });
     }
     let mut answers: Vec<Option<Answer>> = calls.iter().map(|_| None).collect();
-    while let Some(Ok((at, answer))) = running.join_next().await {
-        answers[at] = Some(answer);
+    while let Some(over) = running.join_next().await {
+        match over {
+            Ok((at, answer)) => answers[at] = Some(answer),
+            Err(broken) if broken.is_panic() => std::panic::resume_unwind(broken.into_panic()),
+            Err(_) => {}
+        }
     }
     answers.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// 0 is no limit.
+fn permits(most: usize) -> usize {
+    if most == 0 { Semaphore::MAX_PERMITS } else { most.min(Semaphore::MAX_PERMITS) }
 }
 
 fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limit_is_more_than_there_can_be() {
+        for (asked, permits_made) in
+            [(0, Semaphore::MAX_PERMITS), (20, 20), (usize::MAX, Semaphore::MAX_PERMITS)]
+        {
+            assert_eq!(Semaphore::new(permits(asked)).available_permits(), permits_made);
+        }
+    }
 }

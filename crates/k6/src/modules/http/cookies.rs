@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
+use super::named::Named;
 use crate::modules::go_error;
 use crate::runtime::{Opaque, Vu, opaque, opaque_in};
 
@@ -45,17 +46,17 @@ fn place(ctx: &Ctx<'_>, url: &str) -> rquickjs::Result<(Origin, String)> {
 }
 
 /// `{ name: [value, …] }` of what would be sent there.
-fn cookies_for_url<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, url: String) -> rquickjs::Result<Object<'js>> {
+fn cookies_for_url<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, url: String) -> rquickjs::Result<Value<'js>> {
     let jar = CookieJar::given(&ctx, &this.0)?;
     let (origin, path) = place(&ctx, &url)?;
-    let found = Object::new(ctx.clone())?;
+    let mut found: Named<Vec<String>> = Named::default();
     for (name, value) in jar.borrow().pairs(&origin, &path) {
-        let values: Option<Vec<String>> = found.get(name)?;
-        let mut values = values.unwrap_or_default();
-        values.push(value.to_owned());
-        found.set(name, values)?;
+        match found.known(name) {
+            Some(values) => values.push(value.to_owned()),
+            None => _ = found.add(name.to_owned(), vec![value.to_owned()]),
+        }
     }
-    Ok(found)
+    found.object(&ctx)
 }
 
 fn set<'js>(

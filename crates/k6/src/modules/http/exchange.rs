@@ -1,7 +1,7 @@
 //! A request on its way: connections, cookies, redirects, and the samples of each answer.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Client, Headers, MAX_BODY, Phases, Request, Response, Spoken, Written, decoded};
+use sonagi_engine::http::{Client, Headers, Phases, Request, Response, Spoken, Written, decoded_keeping};
 use sonagi_engine::net::{Failed, Origin, Secured};
 use sonagi_measure::At;
 use std::borrow::Cow;
@@ -9,13 +9,17 @@ use std::rc::Rc;
 
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
+use super::redirect::{Astray, follow, location};
 use super::set_cookies::keep;
 use super::tags::OfAnswer;
-use super::{address, auth, debug};
+use super::{auth, debug};
 use crate::metrics::{SystemTag, builtin};
 use crate::modules::{delivery, record};
 use crate::runtime::Vu;
 use crate::shard::Level;
+
+/// How large a body may be, 256 MiB: as it comes, and unpacked. Scripts are given all of it or an error.
+const MOST_BODY: usize = 256 << 20;
 
 /// What came of a request, its redirects included.
 #[derive(Debug, Default)]
@@ -57,37 +61,41 @@ pub(super) struct Sent {
 }
 
 /// One request of a chain.
-struct Hop {
-    origin: Origin,
-    url: String,
-    request: Request,
+pub(super) struct Hop {
+    pub(super) origin: Origin,
+    pub(super) url: String,
+    /// Of a redirect that carries a user and password: with stars in their places, and as it came.
+    pub(super) with_credentials: Option<(String, String)>,
+    pub(super) request: Request,
+}
+
+impl Hop {
+    /// What samples and errors say of it: method and URL.
+    fn place(&self) -> (&str, &str) {
+        let clean = self.with_credentials.as_ref().map(|(clean, _)| clean.as_str());
+        (&self.request.method, clean.unwrap_or(&self.url))
+    }
 }
 
 /// Sends, follows redirects, answers a challenge; every answer is a set of samples of its own.
 pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
     pace(vu).await;
-    let mut client = vu.kept.http.client(vu);
     let until = vu.now().plus(i64::try_from(call.timeout.as_nanos()).unwrap_or(i64::MAX));
     let mut hop = match first(call) {
         Ok(hop) => hop,
-        Err(failed) => {
-            let why = match Origin::parse(&call.url) {
-                Err(_) => Unanswered::of_url(&call.url, &failed),
-                Ok(_) => Unanswered::other(failed.detail),
-            };
-            vu.kept.http.put_back(client);
-            return unanswered(vu, call, None, why, Phases::default());
-        }
+        Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
     let sent = sent(call, &hop);
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
+    // Taken by requests that can be made alone: with a client go its connections.
+    let mut client = vu.kept.http.client(vu);
     let (mut redirects, mut was_challenged) = (call.redirects, false);
     let answer = loop {
         let response = match one(vu, call, &mut client, &hop, until).await {
             Ok(response) => response,
             Err(why) => {
                 let phases = phases_so_far(vu, &mut client, &hop.origin);
-                break unanswered(vu, call, Some(&hop), why, phases);
+                break unanswered(vu, call, Some(hop.place()), why, phases);
             }
         };
         keep(&mut call.jar.borrow_mut(), &hop.origin, &hop.request.path, &response.headers);
@@ -101,32 +109,36 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             if location.is_some() && !call.limits_redirects {
                 tell_of_redirects(vu, call);
             }
+            let at = Some(hop.place());
             match plain(call, &response) {
                 Ok(body) => {
-                    observe(vu, call, Some(&hop), Some((&response, spoken, is_first_of_two)), &phases, None);
+                    observe(vu, call, at, Some((&response, spoken, is_first_of_two)), &phases, None);
                     break answered(call, hop, response, body, phases, spoken);
                 }
-                Err(why) => break unanswered(vu, call, Some(&hop), why, phases),
+                Err(why) => break unanswered(vu, call, at, why, phases),
             }
         }
-        observe(vu, call, Some(&hop), Some((&response, spoken, is_first_of_two)), &phases, None);
+        let following =
+            next.filter(|_| challenge.is_none()).map(|to| follow(call, &hop, response.status, to));
+        if let Some(Err(Astray::Unreadable(why))) = following {
+            break unanswered(vu, call, Some(hop.place()), why, phases);
+        }
+        observe(vu, call, Some(hop.place()), Some((&response, spoken, is_first_of_two)), &phases, None);
         if let Some(header) = challenge {
             was_challenged = true;
             hop.request.headers.push(("Authorization".to_owned(), header));
             arrange(&mut hop.request, &hop.origin, &[]);
             continue;
         }
-        match next.map(|location| follow(call, &hop, response.status, location)) {
+        match following {
             Some(Ok(next)) => {
                 redirects -= 1;
                 hop = next;
             }
-            Some(Err((url, failed))) => {
-                let nowhere = Hop { url, ..hop };
-                let why = Unanswered::of_url(&nowhere.url, &failed);
-                break unanswered(vu, call, Some(&nowhere), why, phases);
+            Some(Err(Astray::Unmade { method, url, why })) => {
+                break unanswered(vu, call, Some((method.as_str(), url.as_str())), why, Phases::default());
             }
-            None => unreachable!("an answer that leads nowhere has ended the loop"),
+            _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
     vu.kept.http.put_back(client);
@@ -153,9 +165,9 @@ fn tell_of_redirects(vu: &Vu, call: &Call) {
 }
 
 /// The call's own request.
-fn first(call: &Call) -> Result<Hop, Failed> {
-    let (origin, path) = Origin::parse(&call.url)?;
-    sendable(call)?;
+fn first(call: &Call) -> Result<Hop, Unanswered> {
+    let (origin, path) = Origin::parse(&call.url).map_err(|failed| Unanswered::of_url(&call.url, &failed))?;
+    sendable(call).map_err(|failed| Unanswered::other(failed.detail))?;
     let mut headers = call.headers.clone();
     if call.auth == Some(Auth::Basic)
         && let Some((user, password)) = &call.credentials
@@ -168,7 +180,7 @@ fn first(call: &Call) -> Result<Hop, Failed> {
     let method = if call.method.is_empty() { "GET".to_owned() } else { call.method.clone() };
     let mut request = Request { method, path, headers, body: call.body.clone(), written };
     arrange(&mut request, &origin, &cookies);
-    Ok(Hop { origin, url: call.url.clone(), request })
+    Ok(Hop { origin, url: call.url.clone(), with_credentials: None, request })
 }
 
 /// Headers that cannot be sent are told in Go's words.
@@ -193,7 +205,7 @@ fn sendable(call: &Call) -> Result<(), Failed> {
 }
 
 /// The headers as Go's client sends them: Host and User-Agent, then the others by their names.
-fn arrange(request: &mut Request, origin: &Origin, cookies: &[String]) {
+pub(super) fn arrange(request: &mut Request, origin: &Origin, cookies: &[String]) {
     let headers = &mut request.headers;
     if !cookies.is_empty() {
         let cookies = cookies.join("; ");
@@ -214,7 +226,7 @@ fn arrange(request: &mut Request, origin: &Origin, cookies: &[String]) {
 }
 
 /// The call's own cookies, then the jar's.
-fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<String> {
+pub(super) fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<String> {
     let jar = call.jar.borrow();
     let replaced = |name: &str| call.cookies.iter().any(|own| own.replaces && own.name == name);
     let own = call.cookies.iter().map(|own| (&*own.name, &*own.value));
@@ -234,7 +246,7 @@ async fn one(
     hop: &Hop,
     until: At,
 ) -> Result<Response, Unanswered> {
-    let keep = if call.response_type == ResponseType::Discard { 0 } else { MAX_BODY };
+    let keep = if call.response_type == ResponseType::Discard { 0 } else { MOST_BODY };
     if vu.now() >= until {
         return Err(Unanswered::timeout());
     }
@@ -278,57 +290,11 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     auth::digest(asked, &hop.request.method, &hop.request.path, user, password)
 }
 
-fn location(response: &Response) -> Option<String> {
-    let redirects = matches!(response.status, 301..=303 | 307 | 308);
-    let location = response.headers.get("location").filter(|_| redirects)?;
-    let location = match std::str::from_utf8(location) {
-        Ok(text) => text.to_owned(),
-        // Bytes that are no text stay the bytes they are.
-        Err(_) => location
-            .iter()
-            .map(|byte| if byte.is_ascii() { char::from(*byte).to_string() } else { format!("%{byte:02X}") })
-            .collect(),
-    };
-    Some(location).filter(|location| !location.is_empty())
-}
-
-/// The request a redirect leads to, as Go's client makes it: after 301, 302 and 303 everything but HEAD becomes a GET without a
-/// body; 307 and 308 repeat the request. Another host is told no credentials.
-fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Result<Hop, (String, Failed)> {
-    let url = sonagi_engine::http::resolved(&hop.origin, &hop.request.path, location);
-    let url = address::escaped(&url).map(Cow::into_owned).unwrap_or(url);
-    let (origin, path) = Origin::parse(&url).map_err(|failed| (url.clone(), failed))?;
-    let mut request = Request { path, ..hop.request.clone() };
-    let mut leave = vec!["Referer", "Cookie"];
-    if !matches!(status, 307 | 308) {
-        if request.method != "HEAD" {
-            request.method = "GET".to_owned();
-        }
-        request.body = Bytes::new();
-        request.written.is_chunked = false;
-        leave.extend(["Content-Type", "Content-Encoding"]);
-    }
-    if origin.host != hop.origin.host {
-        leave.push("Authorization");
-    }
-    // A host of the script's own goes along to where no other is named.
-    if !call.has("Host") || location.contains("://") {
-        leave.push("Host");
-    }
-    request.headers.retain(|(name, _)| !leave.contains(&&**name));
-    if hop.origin.tls <= origin.tls {
-        request.headers.push(("Referer".to_owned(), hop.url.clone()));
-    }
-    let cookies = cookies(call, &origin, &request.path);
-    arrange(&mut request, &origin, &cookies);
-    Ok(Hop { origin, url, request })
-}
-
 /// The samples of one answer, or of none. An answer comes with how it came, and whether it asks for a digest as it should.
 fn observe(
     vu: &Rc<Vu>,
     call: &Call,
-    hop: Option<&Hop>,
+    at: Option<(&str, &str)>,
     answer: Option<(&Response, Spoken, bool)>,
     phases: &Phases,
     why: Option<&Unanswered>,
@@ -347,7 +313,7 @@ fn observe(
         proto: answer.map_or("", |(_, spoken, _)| proto(spoken)),
         tls: answer.and_then(|(_, spoken, _)| spoken.secured).map_or("", version),
         error: why.map_or("", |why| &why.error),
-        elsewhere: hop.filter(|hop| hop.url != call.url).map(|hop| (&*hop.request.method, &*hop.url)),
+        elsewhere: at.filter(|(_, url)| *url != call.url),
         is_named: call.is_named,
         ip: answer
             .and_then(|(_, spoken, _)| spoken.peer)
@@ -393,7 +359,17 @@ fn plain(call: &Call, response: &Response) -> Result<Bytes, Unanswered> {
     if call.response_type == ResponseType::Discard {
         return Ok(Bytes::new());
     }
-    match decoded(&response.headers, &response.body) {
+    whole(response, MOST_BODY)
+}
+
+/// All of the body, which is no more than `most` bytes.
+fn whole(response: &Response, most: usize) -> Result<Bytes, Unanswered> {
+    let too_large = || Unanswered::other(format!("the response's body is larger than {} MiB", most >> 20));
+    if response.body_bytes > response.body.len() as u64 {
+        return Err(too_large());
+    }
+    match decoded_keeping(&response.headers, &response.body, most + 1) {
+        Ok(plain) if plain.len() > most => Err(too_large()),
         Ok(Cow::Borrowed(_)) => Ok(response.body.clone()),
         Ok(Cow::Owned(plain)) => Ok(plain.into()),
         Err(_) => {
@@ -420,7 +396,11 @@ fn answered(
     Answer {
         status: response.status,
         reason: response.reason,
-        url: if hop.url == call.url && call.auth == Some(Auth::Basic) { call.given.clone() } else { hop.url },
+        url: match hop.with_credentials {
+            Some((_, given)) => given,
+            None if hop.url == call.url && call.auth == Some(Auth::Basic) => call.given.clone(),
+            None => hop.url,
+        },
         headers: response.headers,
         body,
         has_body: call.response_type != ResponseType::Discard && !has_none,
@@ -441,13 +421,12 @@ fn answered(
 }
 
 /// A request without an answer.
-fn unanswered(vu: &Rc<Vu>, call: &Call, hop: Option<&Hop>, why: Unanswered, phases: Phases) -> Answer {
-    observe(vu, call, hop, None, &phases, Some(&why));
-    let url = hop.map_or(&call.url, |hop| &hop.url);
-    let method = hop.map_or(&call.method, |hop| &hop.request.method);
+fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswered, phases: Phases) -> Answer {
+    observe(vu, call, at, None, &phases, Some(&why));
+    let (method, url) = at.unwrap_or((call.method.as_str(), call.url.as_str()));
     let why = why.telling(method, url);
     Answer {
-        url: url.clone(),
+        url: url.to_owned(),
         error: why.error,
         told: why.told,
         error_code: why.code,
@@ -465,4 +444,43 @@ fn sent(call: &Call, hop: &Hop) -> Sent {
     let cookies = pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect();
     let body = call.unpacked.clone().unwrap_or_else(|| call.body.clone());
     Sent { method: call.method.clone(), url: call.given.clone(), headers, body, cookies }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_body_is_given_whole_or_not_at_all() {
+        let of = |headers: Headers, body: &[u8], body_bytes: usize| {
+            let response = Response {
+                status: 200,
+                reason: Box::default(),
+                headers,
+                body: Bytes::copy_from_slice(body),
+                body_bytes: body_bytes as u64,
+                first_byte: At(0),
+                ended: At(0),
+                reused: false,
+                redirected: None,
+            };
+            whole(&response, 1 << 20).map(|body| body.len()).map_err(|why| (why.code, why.error))
+        };
+        let too_large = || Err((1000, "the response's body is larger than 1 MiB".to_owned()));
+        let body = vec![b'x'; 1 << 20];
+        assert_eq!(of(Headers::default(), &body, body.len()), Ok(1 << 20));
+        assert_eq!(of(Headers::default(), &body, body.len() + 1), too_large());
+        let packed = |size: usize| {
+            let mut packer = flate2::read::GzEncoder::new(
+                std::io::repeat(b'x').take(size as u64),
+                flate2::Compression::fast(),
+            );
+            let mut packed = Vec::new();
+            packer.read_to_end(&mut packed).unwrap();
+            let headers: Headers = [("content-encoding", &b"gzip"[..])].into_iter().collect();
+            of(headers, &packed, packed.len())
+        };
+        assert_eq!((packed(1 << 20), packed((1 << 20) + 1)), (Ok(1 << 20), too_large()));
+    }
 }

@@ -10,6 +10,8 @@ mod debug;
 mod errors;
 mod exchange;
 mod expected;
+mod named;
+mod redirect;
 mod response;
 mod set_cookies;
 mod tags;

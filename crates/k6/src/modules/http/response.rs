@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::call::{ResponseType, canonical};
 use super::exchange::{Answer, version};
+use super::named::Named;
 use super::set_cookies;
 use crate::modules::go_error;
 use crate::modules::html::{of_response, select};
@@ -174,13 +175,17 @@ fn ocsp<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
 
 /// Names as Go writes them; values of one name in one text.
 fn headers<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
-    let headers = Object::new(ctx.clone())?;
+    let mut headers: Named<String> = Named::default();
     for (name, value) in it.answer.headers.iter() {
         let (name, value) = (canonical(name), String::from_utf8_lossy(value));
-        let known: Option<String> = headers.get(&*name)?;
-        headers.set(&*name, known.map_or_else(|| value.to_string(), |known| format!("{known}, {value}")))?;
+        if let Some(known) = headers.known(&name) {
+            known.push_str(", ");
+            known.push_str(&value);
+        } else {
+            headers.add(name, value.into_owned());
+        }
     }
-    Ok(headers.into_value())
+    headers.object(ctx)
 }
 
 fn body<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
@@ -215,24 +220,27 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     let (sent, request) = (&it.answer.sent, Object::new(ctx.clone())?);
     request.set("method", &*sent.method)?;
     request.set("url", &*sent.url)?;
-    let headers = Object::new(ctx.clone())?;
+    let mut headers: Named<Vec<String>> = Named::default();
     for (name, value) in &sent.headers {
-        let values: Option<Vec<String>> = headers.get(&**name)?;
-        let mut values = values.unwrap_or_default();
-        values.push(value.clone());
-        headers.set(&**name, values)?;
+        match headers.known(name) {
+            Some(values) => values.push(value.clone()),
+            None => _ = headers.add(name.clone(), vec![value.clone()]),
+        }
     }
-    request.set("headers", headers)?;
+    request.set("headers", headers.object(ctx)?)?;
     request.set("body", text(ctx, &String::from_utf8_lossy(&sent.body))?)?;
-    let cookies = Object::new(ctx.clone())?;
+    let mut cookies: Named<Vec<Object<'js>>> = Named::default();
     for (name, value) in &sent.cookies {
         let cookie = Object::new(ctx.clone())?;
         cookie.set("name", &**name)?;
         cookie.set("value", &**value)?;
         cookie.set("replace", false)?;
-        cookies.set(&**name, vec![cookie])?;
+        match cookies.known(name) {
+            Some(known) => *known = vec![cookie],
+            None => _ = cookies.add(name.clone(), vec![cookie]),
+        }
     }
-    request.set("cookies", cookies)?;
+    request.set("cookies", cookies.object(ctx)?)?;
     Ok(request.into_value())
 }
 

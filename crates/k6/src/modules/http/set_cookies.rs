@@ -4,6 +4,8 @@ use rquickjs::{Array, Ctx, Object, Value};
 use sonagi_engine::http::{Headers, Jar, cookie_date};
 use sonagi_engine::net::Origin;
 
+use super::named::Named;
+
 /// `expires` of a cookie that says nothing of it: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
 const UNSET_MS: i64 = -6_795_364_578_871;
 
@@ -103,15 +105,17 @@ fn expires(text: &str) -> Option<i64> {
 
 /// `{ name: [cookie, …] }` of what the answer set.
 pub(super) fn cookies<'js>(ctx: &Ctx<'js>, headers: &Headers) -> rquickjs::Result<Value<'js>> {
-    let cookies = Object::new(ctx.clone())?;
+    let mut cookies: Named<Array<'js>> = Named::default();
     for header in headers.get_all("set-cookie") {
         let Some(cookie) = SetCookie::of(&String::from_utf8_lossy(header)) else { continue };
-        let list: Option<Array<'js>> = cookies.get(&*cookie.name)?;
-        let list = list.map_or_else(|| Array::new(ctx.clone()), Ok)?;
-        list.set(list.len(), cookie.object(ctx)?)?;
-        cookies.set(&*cookie.name, list)?;
+        let object = cookie.object(ctx)?;
+        let list = match cookies.known(&cookie.name) {
+            Some(list) => list,
+            None => cookies.add(cookie.name, Array::new(ctx.clone())?),
+        };
+        list.set(list.len(), object)?;
     }
-    Ok(cookies.into_value())
+    cookies.object(ctx)
 }
 
 #[cfg(test)]

@@ -9,8 +9,11 @@ use crate::metrics::{SystemTag, Tags};
 #[derive(Debug, Default)]
 pub(super) struct Last {
     call: Option<(Tags, String, String, Tags)>,
-    answer: Option<(Tags, u16, u16, Option<bool>, Tags)>,
+    answer: Option<(Tags, Plain, Tags)>,
 }
+
+/// What tells answers to one call apart: status, `error_code`, expectation, protocol and TLS.
+type Plain = (u16, u16, Option<bool>, &'static str, &'static str);
 
 /// What an answer adds to its call's tags.
 pub(super) struct OfAnswer<'a> {
@@ -48,18 +51,19 @@ impl Last {
     }
 
     pub(super) fn of_answer(&mut self, call: &Tags, answer: &OfAnswer<'_>) -> Tags {
-        let OfAnswer { status, code, expected, .. } = *answer;
+        let OfAnswer { status, code, expected, proto, tls, .. } = *answer;
+        let plain = (status, code, expected, proto, tls);
         let is_plain = answer.error.is_empty() && answer.elsewhere.is_none() && answer.ip.is_none();
         if is_plain
-            && let Some((of, known, its_code, judged, made)) = &self.answer
-            && (*known, *its_code, *judged) == (status, code, expected)
+            && let Some((of, known, made)) = &self.answer
+            && *known == plain
             && of.is(call)
         {
             return made.clone();
         }
         let made = made(call, answer);
         if is_plain {
-            self.answer = Some((call.clone(), status, code, expected, made.clone()));
+            self.answer = Some((call.clone(), plain, made.clone()));
         }
         made
     }
@@ -92,4 +96,37 @@ fn made(call: &Tags, answer: &OfAnswer<'_>) -> Tags {
     let ip = answer.ip.map(|ip| ip.to_string());
     system.extend(ip.iter().map(|ip| (SystemTag::Ip, ip.as_str())));
     call.with_system(&system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{Detail, Registry, Sampler, SystemTags};
+    use std::sync::Arc;
+
+    #[test]
+    fn answers_that_differ_in_protocol_or_tls_alone_have_tags_of_their_own() {
+        let sampler = Sampler::new(Arc::new(Registry::new()), Detail::Total, SystemTags::default(), false);
+        let (call, mut last) = (sampler.tags(), Last::default());
+        let mut said = |proto, tls| {
+            let answer = OfAnswer {
+                status: 200,
+                code: 0,
+                expected: Some(true),
+                proto,
+                tls,
+                error: "",
+                elsewhere: None,
+                is_named: true,
+                ip: None,
+            };
+            let tags = last.of_answer(&call, &answer);
+            (tags.get("proto").map(str::to_owned), tags.get("tls_version").map(str::to_owned))
+        };
+        let of = |proto: &str, tls: Option<&str>| (Some(proto.to_owned()), tls.map(str::to_owned));
+        assert_eq!(said("HTTP/1.1", ""), of("HTTP/1.1", None));
+        assert_eq!(said("HTTP/1.1", "tls1.3"), of("HTTP/1.1", Some("tls1.3")));
+        assert_eq!(said("HTTP/2.0", "tls1.3"), of("HTTP/2.0", Some("tls1.3")));
+        assert_eq!(said("HTTP/1.1", ""), of("HTTP/1.1", None));
+    }
 }

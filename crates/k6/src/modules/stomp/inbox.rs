@@ -5,6 +5,9 @@ use sonagi_measure::At;
 use sonagi_wire::stomp::{AckMode, Command, Frame, Violation};
 use std::collections::{BTreeMap, VecDeque};
 
+/// Bytes of messages that may wait while the script reads those of another subscription.
+const MOST_HELD: usize = 64 << 20;
+
 /// A message.
 pub(super) struct Arrived {
     /// Names and values by turns.
@@ -90,6 +93,9 @@ impl Inbox {
         let arrived = Arrived { headers: pairs(frame)?, body: frame.body.to_vec() };
         self.unread += arrived.size();
         own.messages.push_back(arrived);
+        if self.unread > MOST_HELD {
+            self.end(format!("{} bytes of messages are unread, no more can wait", self.unread));
+        }
         Ok(())
     }
 

@@ -40,3 +40,17 @@ fn what_makes_no_list_makes_no_shared_array() {
         &["TypeError GoError GoError GoError GoError GoError"],
     );
 }
+
+#[test]
+fn an_element_may_be_nested_as_deeply_as_its_json() {
+    check(
+        "import { SharedArray } from 'k6/data';
+         const array = new SharedArray('deep', () => [JSON.parse('['.repeat(900) + '1' + ']'.repeat(900))]);
+         export default () => {
+           let [value, depth] = [array[0], 0];
+           for (; Array.isArray(value); value = value[0]) { depth += 1; if (!Object.isFrozen(value)) throw new Error('open'); }
+           console.log(depth);
+         }",
+        &["900"],
+    );
+}

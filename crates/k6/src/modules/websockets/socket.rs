@@ -20,6 +20,9 @@ use crate::runtime::{Job, Phase, Source, Vu};
 /// With so many bytes waiting for the script, nothing more is read.
 const MOST_WAITING: usize = 1 << 20;
 
+/// With so many bytes unsent nothing more can be said: a script that only sends would fill the memory, for it never waits.
+const MOST_UNSENT: usize = 64 << 20;
+
 /// Over so many unsent bytes a message is given to the kernel at once.
 const FLUSHED: usize = 64 << 10;
 
@@ -116,6 +119,10 @@ impl Socket {
     fn send<'js>(&self, ctx: &Ctx<'js>, data: &Value<'js>) -> rquickjs::Result<()> {
         let vu = Vu::of(ctx);
         if let State::Open(link) = &mut *self.state.borrow_mut() {
+            if link.unsent() > MOST_UNSENT {
+                let rule = format!("{} bytes are unsent, no more can wait", link.unsent());
+                return Err(go_error(ctx, &rule));
+            }
             let length = if let Some(text) = data.as_string() {
                 let text = text.to_string()?;
                 link.send_text(&text);

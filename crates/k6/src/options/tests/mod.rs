@@ -256,6 +256,21 @@ fn stages_and_rates_that_k6_refuses_are_refused_with_their_place() {
         json!({"executor": "ramping-vus", "stages": [{"duration": "1s", "target": 200_000_000}]}),
         "a: no more than 100000000 VUs can be asked for, asked for are 200000000",
     );
+    let many = 1_000_000_000_000i64;
+    for (executor, member) in [
+        ("shared-iterations", json!({"vus": many, "iterations": many})),
+        ("per-vu-iterations", json!({"vus": many})),
+        ("constant-vus", json!({"vus": many, "duration": "1s"})),
+        ("constant-arrival-rate", json!({"preAllocatedVUs": many, "rate": 1, "duration": "1s"})),
+        (
+            "ramping-arrival-rate",
+            json!({"preAllocatedVUs": many, "stages": [{"duration": "1s", "target": 1}]}),
+        ),
+    ] {
+        let mut scenario = json!({"executor": executor});
+        scenario.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
+        check(scenario, "a: no more than 100000000 VUs can be asked for, asked for are 1000000000000");
+    }
     check(
         json!({"executor": "constant-arrival-rate"}),
         "a.rate: must be given\na.duration: must be given\na.preAllocatedVUs: must be given",

@@ -114,6 +114,23 @@ fn texts_and_bytes_travel_as_what_they_are() {
     );
 }
 
+/// The peer cannot be heard or served while the script goes on: only so much waits for it.
+#[test]
+fn a_script_that_only_sends_is_told_when_no_more_can_wait() {
+    let seen = run_later(&with(
+        "export default () => {
+           const socket = open();
+           socket.onopen = () => {
+             const large = 'x'.repeat(1 << 22);
+             let sent = 0;
+             try { for (; sent < 30; sent += 1) socket.send(large); log('sent all'); } catch (e) { log(e.name, sent > 10); }
+             throw new Error('enough');
+           };
+         };",
+    ));
+    assert_eq!(seen.lines, ["GoError true"]);
+}
+
 #[test]
 fn bytes_come_as_blobs_unless_the_script_says_otherwise() {
     check(
