@@ -26,6 +26,7 @@ use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
+use crate::secrets::Secrets;
 use crate::shard::{Common, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit, Files};
@@ -54,6 +55,8 @@ pub struct Asked {
     pub without_global: bool,
     /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
     pub terminal: [bool; 3],
+    /// What scripts may know and the log may not tell.
+    pub secrets: Arc<Secrets>,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
 }
@@ -89,6 +92,22 @@ const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 
 /// # Errors
 /// How the test ended before it began: the script threw, or its options are wrong.
 pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+    let secrets = Arc::clone(&asked.secrets);
+    read(asked, &mut |told| masked(&secrets, told, on))
+}
+
+/// Tells it without the secrets that scripts were told.
+fn masked(secrets: &Secrets, told: Told<'_>, on: &mut dyn FnMut(Told<'_>)) {
+    match &told {
+        Told::Line(line) => match secrets.masked(line) {
+            Some(line) => on(Told::Line(&line)),
+            None => on(told),
+        },
+        _ => on(told),
+    }
+}
+
+fn read(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
@@ -100,6 +119,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         environment: asked.environment.clone(),
         limits: LIMITS,
         without_global: asked.without_global,
+        secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
@@ -137,6 +157,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         environment: asked.environment.clone(),
         limits,
         without_global: asked.without_global,
+        secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
     });
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
@@ -201,7 +222,8 @@ impl Test {
 
     /// Runs it to its end. `abort` ends it early: whoever asks gives the reason.
     pub fn run(self, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
-        underway::run(self, abort, on)
+        let secrets = Arc::clone(&self.asked.secrets);
+        underway::run(self, abort, &mut |told| masked(&secrets, told, on))
     }
 
     fn has(&self, function: &str) -> bool {

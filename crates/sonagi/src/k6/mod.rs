@@ -15,7 +15,7 @@ use sonagi_k6::executor::Abort;
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, SIGNAL, Told, load};
-use sonagi_k6::{Level, Line};
+use sonagi_k6::{Level, Line, Secrets};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -195,6 +195,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             return Err((Exit::Other, format!("--{flag} takes {}; got `{other}`", values.join(", "))));
         }
     }
+    let secrets = Secrets::of(&given.many("secret-source")).map_err(wrong(Exit::Other))?;
     let flags = given.tier().map_err(|problems| (Exit::of(&problems), problems.to_string()))?;
     let tiers =
         Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
@@ -218,6 +219,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             std::io::stdout().is_terminal(),
             std::io::stderr().is_terminal(),
         ],
+        secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }
