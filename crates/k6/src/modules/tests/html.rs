@@ -22,7 +22,7 @@ fn a_page_is_searched_as_with_jquery() {
     of_page(&[
         ("find('p').text()", r#""one boldtwo""#),
         ("find('p').html()", r#""one <b>bold</b>""#),
-        ("[find('li').size(), find('none').size(), find('none').html(), find('!').size()]", "[3,0,null,0]"),
+        ("[find('li').size(), find('none').size(), find('none').html(), find('!').size()]", "[3,0,\"\",0]"),
         (
             "[find('div').attr('id'), find('a').attr('none'), find('a').attr('none', 'else')]",
             r#"["a",null,"else"]"#,

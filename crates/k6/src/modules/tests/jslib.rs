@@ -121,8 +121,8 @@ fn separated_values_become_rows_and_rows_separated_values() {
            console.log(papaparse.unparse([{ a: 1, b: 'x,"y"' }, { a: null, b: ' z' }]), papaparse.unparse({ fields: ['f'], data: [['1']] }, { quotes: true, newline: '\n' }));
          }"#,
         &[
-            r#"[ [ "name", "age", "ok" ], [ "A; \"a\"", "36", "true" ], [ "" ], [ "Bob", "-4.5e1", "" ], [ "" ] ] ;"#,
-            r#"[ { name: "A; \"a\"", age: 36, ok: true }, { name: "Bob", age: -45, ok: null } ] 0 [ "name", "age", "ok" ]"#,
+            r#"[ [ "name", "age", "ok" ], [ "A; "a"", "36", "true" ], [ "" ], [ "Bob", "-4.5e1", "" ], [ "" ] ] ;"#,
+            r#"[ { name: "A; "a"", age: 36, ok: true }, { name: "Bob", age: -45, ok: null } ] 0 [ "name", "age", "ok" ]"#,
             r#"[ { A: "1", B: "2", __parsed_extra: [ "3" ] }, { A: "4" } ]"#,
             r#"[ [ "a", "b" ] ] UndetectableDelimiter,MissingQuotes 0"#,
             "a,b\r\n1,\"x,\"\"y\"\"\"\r\n,\" z\" \"f\"\n\"1\"",
