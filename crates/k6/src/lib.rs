@@ -14,7 +14,9 @@ pub mod options;
 pub mod output;
 pub mod run;
 mod runtime;
+mod secrets;
 mod shard;
 pub mod summary;
 
+pub use secrets::Secrets;
 pub use shard::{Level, Line};

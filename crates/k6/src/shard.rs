@@ -18,6 +18,7 @@ use crate::modules::Mails;
 use crate::modules::execution::Instance;
 use crate::options::Options;
 use crate::runtime::Bundle;
+use crate::secrets::Secrets;
 
 /// How important a line of the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +71,7 @@ pub(crate) struct Common {
     pub(crate) limits: Limits,
     /// There is no `global` (`--compatibility-mode base`).
     pub(crate) without_global: bool,
+    pub(crate) secrets: Arc<Secrets>,
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,

@@ -1,7 +1,7 @@
 //! What all shards measured since the start, and what the thresholds say of it.
 
 use super::registry::{self, Unnamed};
-use super::{Aggregation, Expression, Interval, Kind, MetricId, Misread, Registry, Sink, builtin};
+use super::{Expression, Interval, Kind, MetricId, Misread, Registry, Sink, builtin};
 use crate::options::span::written;
 use serde_json::{Value, json};
 use sonagi_measure::At;

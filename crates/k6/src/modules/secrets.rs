@@ -1,9 +1,10 @@
-//! `k6/secrets`: there is no source of secrets here, so every one is missing.
+//! `k6/secrets`: secrets by their names, from the sources the test was given.
 
-use rquickjs::function::Opt;
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Promise};
+use rquickjs::function::{Opt, This};
+use rquickjs::{Coerced, Ctx, Function, Object, Promise};
 
-use super::Builtin;
+use super::{Builtin, go_error};
+use crate::runtime::Vu;
 
 pub(super) const MODULE: Builtin = Builtin {
     names: &["k6/secrets"],
@@ -14,18 +15,32 @@ pub(super) const MODULE: Builtin = Builtin {
     },
 };
 
-/// A promise that is rejected.
-fn get<'js>(ctx: Ctx<'js>, name: Opt<Coerced<String>>) -> rquickjs::Result<Promise<'js>> {
+/// Where a source keeps its name.
+const NAME: &str = "__sonagiSource";
+
+/// A promise of a secret.
+fn get<'js>(
+    ctx: Ctx<'js>,
+    source: This<Object<'js>>,
+    name: Opt<Coerced<String>>,
+) -> rquickjs::Result<Promise<'js>> {
+    let source: Option<String> = source.0.get(NAME)?;
     let name = name.0.map_or_else(String::new, |name| name.0);
-    let (promise, _, reject) = ctx.promise()?;
-    let rule =
-        format!("no secret named {name:?}: no sources are configured\nhint: hand it over with -e NAME=value");
-    reject.call::<_, ()>((Exception::from_message(ctx.clone(), &rule)?,))?;
+    let (promise, resolve, reject) = ctx.promise()?;
+    match Vu::of(&ctx).shard.common.secrets.tell(source.as_deref(), &name) {
+        Ok(secret) => resolve.call::<_, ()>((secret,))?,
+        Err(why) => {
+            let _ = go_error(&ctx, &why);
+            reject.call::<_, ()>((ctx.catch(),))?;
+        }
+    }
     Ok(promise)
 }
 
-fn source<'js>(ctx: Ctx<'js>, _name: Opt<Coerced<String>>) -> rquickjs::Result<Object<'js>> {
+fn source<'js>(ctx: Ctx<'js>, name: Opt<Coerced<String>>) -> rquickjs::Result<Object<'js>> {
     let source = Object::new(ctx.clone())?;
     source.set("get", Function::new(ctx, get)?)?;
+    let name = name.0.map_or_else(String::new, |name| name.0);
+    source.prop(NAME, rquickjs::object::Property::from(name))?;
     Ok(source)
 }

@@ -120,7 +120,13 @@ pub const FLAGS: &[Flag] = &[
         ),
     ),
     flag("runs", One("DIR"), "Write a run folder there, for sonagi report (Sonagi's own)."),
+    or(
+        "K6_SECRET_SOURCE",
+        flag("secret-source", Many("SOURCE"), "Secrets for k6/secrets: file=FILE or mock=NAME=VALUE,…"),
+    ),
     short('l', flag("linger", Switch, "Accepted and ignored: there is no API server.")),
+    short('a', flag("address", One("ADDRESS"), "Accepted and ignored: there is no API server.")),
+    flag("profiling-enabled", Switch, "Accepted and ignored: there is no API server."),
     flag("no-usage-report", Switch, "Accepted and ignored: nothing is reported to anybody."),
     or("K6_CONFIG", short('c', flag("config", One("FILE"), "Options as JSON, below the script's."))),
     or("K6_LOG_FORMAT", flag("log-format", One("FORMAT"), "text, json or raw.")),

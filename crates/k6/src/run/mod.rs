@@ -31,6 +31,7 @@ use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
+use crate::secrets::Secrets;
 use crate::shard::{Common, Delivery, Level, Limits, Line, Pace};
 use alone::Alone;
 pub use ending::{End, Ended, Exit, Files};
@@ -59,6 +60,8 @@ pub struct Asked {
     pub terminal: [bool; 3],
     /// Whether scripts go without `global` (`--compatibility-mode base`).
     pub without_global: bool,
+    /// What scripts may know and the log may not tell.
+    pub secrets: Arc<Secrets>,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
     /// Whether its record is wanted: the seconds that are told are then whole.
@@ -102,6 +105,22 @@ const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 
 /// # Errors
 /// How the test ended before it began: the script threw, or its options are wrong.
 pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+    let secrets = Arc::clone(&asked.secrets);
+    read(asked, &mut |told| masked(&secrets, told, on))
+}
+
+/// Tells it without the secrets that scripts were told.
+fn masked(secrets: &Secrets, told: Told<'_>, on: &mut dyn FnMut(Told<'_>)) {
+    match &told {
+        Told::Line(line) => match secrets.masked(line) {
+            Some(line) => on(Told::Line(&line)),
+            None => on(told),
+        },
+        _ => on(told),
+    }
+}
+
+fn read(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
@@ -113,6 +132,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         environment: asked.environment.clone(),
         limits: LIMITS,
         without_global: asked.without_global,
+        secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
         records: asked.records,
@@ -155,6 +175,7 @@ pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         environment: asked.environment.clone(),
         limits,
         without_global: asked.without_global,
+        secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
         records: asked.records,
@@ -221,7 +242,8 @@ impl Test {
 
     /// Runs it to its end. `abort` ends it early: whoever asks gives the reason.
     pub fn run(self, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
-        underway::run(self, abort, on)
+        let secrets = Arc::clone(&self.asked.secrets);
+        underway::run(self, abort, &mut |told| masked(&secrets, told, on))
     }
 
     fn has(&self, function: &str) -> bool {

@@ -21,6 +21,7 @@ fn run(script: &str) -> Seen {
         no_summary: false,
         without_global: false,
         terminal: [true, false, false],
+        secrets: Arc::default(),
         outputs: Vec::new(),
         records: false,
     };

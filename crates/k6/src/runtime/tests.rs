@@ -75,6 +75,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
             without_global: false,
+            secrets: Arc::default(),
             pace: Pace::default(),
             delivery: Delivery::default(),
             records: false,

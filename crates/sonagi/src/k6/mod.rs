@@ -17,7 +17,7 @@ use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{Asked, End, Ended, Exit, Told, load};
-use sonagi_k6::{Level, Line};
+use sonagi_k6::{Level, Line, Secrets};
 use sonagi_report::sink::Sink;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
@@ -206,6 +206,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             return Err((Exit::Other, format!("--{flag} takes {}; got `{other}`", values.join(", "))));
         }
     }
+    let secrets = Secrets::of(&given.many("secret-source")).map_err(wrong(Exit::Other))?;
     let flags = given.tier().map_err(|problems| (Exit::of(&problems), problems.to_string()))?;
     let tiers =
         Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
@@ -230,6 +231,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
         ],
         without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         records: given.one("runs").is_some(),
+        secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
     })
 }
