@@ -276,7 +276,12 @@ impl Store {
 
     /// A value of a metric (or sub-metric that is watched) by name; None when it has none or nothing was seen of it.
     #[cfg(test)]
-    pub(super) fn value(&mut self, metric: &str, aggregation: Aggregation, elapsed: Duration) -> Option<f64> {
+    pub(super) fn value(
+        &mut self,
+        metric: &str,
+        aggregation: super::Aggregation,
+        elapsed: Duration,
+    ) -> Option<f64> {
         let (name, braces) = registry::split(metric).ok()?;
         let target = match braces {
             None => Target::Metric(self.registry.get(name)?),
