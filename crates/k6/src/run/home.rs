@@ -266,8 +266,8 @@ impl Home {
 
     /// Users whose connections outlived their iterations are owed nothing more; what is under way to them may come for a while.
     pub(super) async fn drain(&self) {
-        let idle = || self.idle.borrow().iter().map(|resident| Rc::clone(&resident.user.vu)).collect();
-        let users: Vec<Rc<Vu>> = idle();
+        let users: Vec<Rc<Vu>> =
+            self.idle.borrow().iter().map(|resident| Rc::clone(&resident.user.vu)).collect();
         users.iter().for_each(|vu| delivery::part(vu));
         let clock = &self.shard.clock;
         let drain = self.shard.common.options.sonagi.drain.unwrap_or(DRAIN);

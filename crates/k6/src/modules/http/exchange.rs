@@ -235,7 +235,7 @@ pub(super) fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<String> {
 }
 
 /// A value with a blank or a comma stands in quotes.
-fn quoted(value: &str) -> Cow<'_, str> {
+pub(in crate::modules) fn quoted(value: &str) -> Cow<'_, str> {
     if value.contains([' ', ',']) { format!("\"{value}\"").into() } else { value.into() }
 }
 

@@ -34,6 +34,7 @@ use expected::Expected;
 
 pub(crate) use body::bytes;
 pub(super) use call::canonical;
+pub(super) use exchange::quoted;
 pub(crate) use response::Received;
 pub(super) use set_cookies::keep as keep_cookies;
 

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::ending;
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::go_error;
-use crate::modules::http::{canonical, keep_cookies};
+use crate::modules::http::{canonical, keep_cookies, quoted};
 use crate::modules::record;
 use crate::modules::tags::given_tags;
 use crate::runtime::{Opaque, Vu, opaque_in};
@@ -232,15 +232,8 @@ impl Wanted {
     /// The jar's, as Go writes them: a value with a blank or a comma is quoted.
     fn cookies(&self, origin: &Origin, path: &str) -> String {
         let jar = self.jar.borrow();
-        let mut cookies = String::new();
-        for (name, value) in jar.pairs(origin, path) {
-            let quote = if value.contains([' ', ',']) { "\"" } else { "" };
-            let semicolon = if cookies.is_empty() { "" } else { "; " };
-            for part in [semicolon, name, "=", quote, value, quote] {
-                cookies.push_str(part);
-            }
-        }
-        cookies
+        let pairs = jar.pairs(origin, path).into_iter();
+        pairs.map(|(name, value)| format!("{name}={}", quoted(value))).collect::<Vec<_>>().join("; ")
     }
 }
 
