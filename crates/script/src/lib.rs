@@ -138,8 +138,9 @@ pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Prob
 fn text(path: &Path) -> Result<String, Problems> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_some_and(|extension| ["js", "cjs", "mjs", "ts", "cts", "mts"].contains(&extension)) {
-        let what = "a script is YAML or JSON; this is a module of JavaScript or TypeScript".to_owned();
-        let hint = "write what it exports as JSON, e.g. `node -p 'JSON.stringify(require(\"./script.js\"))'`; functions belong in `config.processor`".to_owned();
+        let what =
+            "an Artillery script is YAML or JSON; this is a module of JavaScript or TypeScript".to_owned();
+        let hint = "a k6 script is run by `sonagi run`; of an Artillery script write what it exports as JSON, e.g. `node -p 'JSON.stringify(require(\"./script.js\"))'`; functions belong in `config.processor`".to_owned();
         return Err(Problems(vec![Problem {
             file: path.to_owned(),
             line: 0,

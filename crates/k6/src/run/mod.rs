@@ -37,6 +37,9 @@ use alone::Alone;
 pub use ending::{End, Ended, Exit, Files};
 pub use underway::Progress;
 
+/// What to do with a script in JavaScript that is Artillery's, not k6's.
+pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p 'JSON.stringify(require(\"./script.js\"))'` writes it as that";
+
 /// What is to be run, and how.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -160,7 +163,10 @@ fn read(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
     let plan = Plan::of(&options.scenarios, asked.shards.max(1));
     if functions.is_empty() {
-        return Err(Ended::early(Exit::Other, "no exported functions in script"));
+        let why = format!(
+            "no exported functions in script\nhint: a k6 script exports a default function; {AS_JSON}"
+        );
+        return Err(Ended::early(Exit::Other, why));
     }
     callable(&options, &functions)?;
     let store = limited(&asked, &options, &registry)?;

@@ -198,7 +198,7 @@ fn a_module_of_javascript_is_no_script() {
     let folder = Folder::new(&[("s.ts", "export const config = {};\n")]);
     let refused = load(&folder.path("s.ts"), &folder.overrides()).unwrap_err().to_string();
     assert!(
-        refused.contains("a script is YAML or JSON; this is a module of JavaScript or TypeScript"),
+        refused.contains("an Artillery script is YAML or JSON; this is a module of JavaScript or TypeScript"),
         "{refused}"
     );
 }

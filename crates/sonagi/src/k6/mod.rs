@@ -10,13 +10,14 @@ mod log;
 use crate::environment::NO_COLOR;
 use crate::signals;
 use crate::terminal::Terminal;
+use clap::error::ErrorKind;
 use flags::Given;
 use folder::Folder;
 use log::Log;
 use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
-use sonagi_k6::run::{Asked, End, Ended, Exit, Told, load};
+use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, Told, load};
 use sonagi_k6::{Level, Line, Secrets};
 use sonagi_report::sink::Sink;
 use std::ffi::OsString;
@@ -49,6 +50,11 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         Ok(matches) => matches,
         Err(answer) if answer.use_stderr() => {
             terminal.say(answer.render().to_string().trim_end());
+            if answer.kind() == ErrorKind::UnknownArgument {
+                terminal.say(&format!(
+                    "\nhint: these are k6's flags, for the script's name ends as a k6 script's; {AS_JSON}"
+                ));
+            }
             return Exit::Other.code();
         }
         Err(help) => {

@@ -98,3 +98,16 @@ fn a_busy_limit_ends_an_iteration_that_only_computes() {
         "{answer:?}"
     );
 }
+
+#[test]
+fn who_brings_an_artillery_script_in_javascript_is_told_how_to_run_it() {
+    let script =
+        "module.exports = { config: { phases: [] }, scenarios: [{ flow: [{ get: { url: '/' } }] }] };";
+    let answer = run(script);
+    assert_eq!(answer.code, Some(255), "{answer:?}");
+    assert!(answer.err.contains("no exported functions in script\nhint: "), "{answer:?}");
+    assert!(answer.err.contains("an Artillery script is run as YAML or JSON"), "{answer:?}");
+    let answer = Place::new().sonagi(&["run", "--target", "http://127.0.0.1:1", "artillery.js"]);
+    assert_eq!(answer.code, Some(255), "{answer:?}");
+    assert!(answer.err.contains("hint: these are k6's flags"), "{answer:?}");
+}
