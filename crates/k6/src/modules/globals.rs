@@ -206,12 +206,11 @@ fn start<'js>(
 
 fn schedule(vu: &Rc<Vu>, in_ns: i64, callback: Callback) {
     let (number, repeats) = (callback.number, callback.every_ns.is_some());
-    let key = vu.events.at(vu.now().plus(in_ns), Box::new(move |ctx| fire(ctx, callback)));
+    let key = vu.events.at(vu.now().plus(in_ns), Box::new(move |ctx, vu| fire(ctx, vu, callback)));
     vu.kept.timers.running.borrow_mut().insert(number, Running { key, repeats });
 }
 
-fn fire(ctx: &Ctx<'_>, callback: Callback) -> rquickjs::Result<()> {
-    let vu = Vu::of(ctx);
+fn fire(ctx: &Ctx<'_>, vu: &Rc<Vu>, callback: Callback) -> rquickjs::Result<()> {
     let Callback { function, arguments, number, every_ns } = callback.clone();
     if every_ns.is_none() {
         vu.kept.timers.running.borrow_mut().remove(&number);
@@ -223,7 +222,7 @@ fn fire(ctx: &Ctx<'_>, callback: Callback) -> rquickjs::Result<()> {
     function.restore(ctx)?.call_arg::<Value<'_>>(args)?;
     // It may have stopped itself.
     if let Some(ns) = every_ns.filter(|_| vu.kept.timers.running.borrow().contains_key(&number)) {
-        schedule(&vu, ns, callback);
+        schedule(vu, ns, callback);
     }
     Ok(())
 }

@@ -16,8 +16,8 @@ use tokio::task::AbortHandle;
 
 use super::vu::Vu;
 
-/// Something to be done in the script; an error is the iteration's.
-pub(crate) type Job = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<()>>;
+/// Something to be done in the script of its user; an error is the iteration's.
+pub(crate) type Job = Box<dyn for<'js> FnOnce(&Ctx<'js>, &Rc<Vu>) -> rquickjs::Result<()>>;
 
 /// Makes what a promise becomes; an exception is what it is rejected with.
 pub(crate) type Outcome = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<Value<'js>>>;
@@ -130,7 +130,7 @@ impl Events {
         let Some(Promised { resolve, reject, .. }) = self.promised.borrow_mut().remove(&number) else {
             return;
         };
-        self.push(Box::new(move |ctx| match outcome(ctx) {
+        self.push(Box::new(move |ctx, _| match outcome(ctx) {
             Ok(value) => resolve.restore(ctx)?.call((value,)),
             Err(_) => {
                 let reason = ctx.catch();
@@ -169,6 +169,8 @@ impl Events {
 
     /// Looks at sources and timers; `Ready` when a job waits or nothing holds the iteration any more.
     pub(crate) fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
+        // Who looks need not be woken for what it finds.
+        self.waker.take();
         self.poll_sources(vu, cx);
         self.poll_timers(vu, cx);
         if !self.jobs.borrow().is_empty() || !self.is_held() {

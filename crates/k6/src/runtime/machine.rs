@@ -186,14 +186,13 @@ impl Machine {
             }
             self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
             if let Some(job) = self.vu.events.take() {
-                job(ctx)?;
+                job(ctx, &self.vu)?;
                 continue;
             }
             if !self.vu.events.is_held() {
                 break;
             }
-            let vu = Rc::clone(&self.vu);
-            self.vu.wait(ctx, |cx| vu.events.poll(&vu, cx))?;
+            self.vu.wait_for_jobs(ctx)?;
         }
         match &promise {
             Some(promise) => {

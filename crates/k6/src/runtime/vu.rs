@@ -185,6 +185,25 @@ impl Vu {
         ctx: &Ctx<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> rquickjs::Result<T> {
+        self.stand(ctx, |cx| {
+            let polled = poll(cx);
+            if polled.is_pending() {
+                self.events.poll_sources(self, cx);
+            }
+            polled
+        })
+    }
+
+    /// Waits until a job is to be done, or nothing may bring one any more.
+    pub(super) fn wait_for_jobs(self: &Rc<Self>, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+        self.stand(ctx, |cx| self.events.poll(self, cx))
+    }
+
+    fn stand<T>(
+        &self,
+        ctx: &Ctx<'_>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> rquickjs::Result<T> {
         if self.is_aborted() {
             return Err(raw::throw_uncatchable(ctx, "the test was aborted"));
         }
@@ -193,12 +212,9 @@ impl Vu {
             if self.stop.borrow().poll_set(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            if let Poll::Ready(value) = poll(cx) {
-                return Poll::Ready(Some(value));
-            }
-            self.events.poll_sources(self, cx);
-            stood = true;
-            Poll::Pending
+            let polled = poll(cx);
+            stood |= polled.is_pending();
+            polled.map(Some)
         }));
         match stood {
             true => self.stood_still(),

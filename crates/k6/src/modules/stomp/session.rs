@@ -224,29 +224,28 @@ impl Session {
             {
                 listener.queued = now;
                 let (me, id) = (Rc::clone(&me), id.clone());
-                vu.events.push(Box::new(move |ctx| me.tell(ctx, &id)));
+                vu.events.push(Box::new(move |ctx, vu| me.tell(ctx, vu, &id)));
             }
         }
     }
 
     /// Hands a listener its message, or says why there will be none.
-    fn tell(&self, ctx: &Ctx<'_>, id: &str) -> rquickjs::Result<()> {
-        let vu = Vu::of(ctx);
+    fn tell(&self, ctx: &Ctx<'_>, vu: &Vu, id: &str) -> rquickjs::Result<()> {
         let Some((listener, arrived, why)) = self.heard(id) else { return Ok(()) };
         let function = listener.function.restore(ctx)?;
         let Metrics { read_time, read, read_error, .. } = self.terms.metrics;
         let took = vu.now().since(listener.since) as f64 / 1e6;
-        self.observe(&vu, read_time, took, &self.terms.tags);
+        self.observe(vu, read_time, took, &self.terms.tags);
         match arrived {
             Some(arrived) => {
-                self.observe(&vu, read, 1.0, &self.terms.tags);
+                self.observe(vu, read, 1.0, &self.terms.tags);
                 let body = ArrayBuffer::new(ctx.clone(), arrived.body)?;
                 function.call::<_, ()>((Undefined, body, arrived.headers)).inspect_err(|_| {
-                    self.observe(&vu, read_error, 1.0, &self.terms.tags);
+                    self.observe(vu, read_error, 1.0, &self.terms.tags);
                 })
             }
             None => {
-                self.observe(&vu, read_error, 1.0, &self.terms.tags);
+                self.observe(vu, read_error, 1.0, &self.terms.tags);
                 function.call((why,))
             }
         }

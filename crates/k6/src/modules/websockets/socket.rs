@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
+use std::time::UNIX_EPOCH;
 
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::delivery::{self, By, Line};
@@ -26,13 +27,20 @@ const MOST_UNSENT: usize = 64 << 20;
 /// Over so many unsent bytes a message is given to the kernel at once.
 const FLUSHED: usize = 64 << 10;
 
+/// The script's side of a socket; what it is called for most is at hand.
+#[derive(Clone)]
+struct Tell {
+    all: Persistent<Object<'static>>,
+    message: Persistent<Function<'static>>,
+}
+
 /// A socket from the script's `new` to its end.
 pub(super) struct Socket {
     me: Weak<Socket>,
     begun: At,
     state: RefCell<State>,
     /// What the script is told by; nothing once it has heard of the end.
-    tell: RefCell<Option<Persistent<Object<'static>>>>,
+    tell: RefCell<Option<Tell>>,
     tags: RefCell<Tags>,
     mails: RefCell<VecDeque<Mail>>,
     /// The peer's close frame.
@@ -78,13 +86,15 @@ impl Socket {
         let name = wanted.tags.get("name").unwrap_or(&url).to_owned();
         wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, &name), (SystemTag::Name, &name)]);
         let begun = vu.now();
+        let message = Persistent::save(&ctx, tell.get::<_, Function<'js>>("message")?);
+        let tell = Tell { all: Persistent::save(&ctx, tell), message };
         let tags = RefCell::new(wanted.tags.clone());
         let connecting = wanted.opening(&vu, begun);
         let socket = Rc::new_cyclic(|me| Socket {
             me: Weak::clone(me),
             begun,
             state: RefCell::new(State::Connecting(connecting)),
-            tell: RefCell::new(Some(Persistent::save(&ctx, tell))),
+            tell: RefCell::new(Some(tell)),
             tags,
             mails: RefCell::default(),
             closed: RefCell::default(),
@@ -185,7 +195,7 @@ impl Socket {
     fn queue(&self, vu: &Vu) {
         let now = Some(vu.events.iteration());
         if let Some(me) = self.me.upgrade().filter(|_| self.queued.replace(now) != now) {
-            vu.events.push(Box::new(move |ctx| me.deliver(ctx)));
+            vu.events.push(Box::new(move |ctx, vu| me.deliver(ctx, vu)));
         }
     }
 
@@ -196,13 +206,14 @@ impl Socket {
             Ok((link, _)) => {
                 self.line.opened(vu);
                 let protocol = link.subprotocol().unwrap_or_default().to_owned();
-                let told = move |ctx: &Ctx<'_>| me.tell(ctx, "opened", (protocol, Vec::<String>::new()));
+                let told =
+                    move |ctx: &Ctx<'_>, _: &Rc<Vu>| me.tell(ctx, "opened", (protocol, Vec::<String>::new()));
                 (State::Open(Box::new(link)), Box::new(told))
             }
             Err(Refused { error, .. }) => {
-                let told = move |ctx: &Ctx<'_>| {
+                let told = move |ctx: &Ctx<'_>, vu: &Rc<Vu>| {
                     let told = me.tell(ctx, "ended", (error, 0, ""));
-                    me.over(&Vu::of(ctx));
+                    me.over(vu);
                     told
                 };
                 (State::Over, Box::new(told))
@@ -214,20 +225,19 @@ impl Socket {
 
     fn tell<'js>(&self, ctx: &Ctx<'js>, what: &str, given: impl IntoArgs<'js>) -> rquickjs::Result<()> {
         let Some(tell) = self.tell.borrow().clone() else { return Ok(()) };
-        tell.restore(ctx)?.get::<_, Function<'js>>(what)?.call(given)
+        tell.all.restore(ctx)?.get::<_, Function<'js>>(what)?.call(given)
     }
 
     /// Tells the script what came; and when the connection is over, that it is.
-    fn deliver(&self, ctx: &Ctx<'_>) -> rquickjs::Result<()> {
-        let vu = Vu::of(ctx);
+    fn deliver(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         self.queued.set(None);
         loop {
             let Some(mut mail) = self.mails.borrow_mut().pop_front() else { break };
-            let is_read = self.read(ctx, &vu, &mut mail);
+            let is_read = self.read(ctx, vu, &mut mail);
             if let Ok(false) = is_read {
                 // Something else is to have its turn first.
                 self.mails.borrow_mut().push_front(mail);
-                self.queue(&vu);
+                self.queue(vu);
                 return Ok(());
             }
             vu.shard.mails.put_back(mail);
@@ -240,20 +250,20 @@ impl Socket {
                 return Ok(());
             }
         };
-        self.observe_end(&vu);
+        self.observe_end(vu);
         let ending = Ending::of(self.closed.take(), &ended);
         let told = match &ending {
             Ending::Closed(code, reason) => self.tell(ctx, "ended", (ending.error(), *code, reason)),
             Ending::Broken(_) | Ending::Lost(_) => self.tell(ctx, "ended", (Undefined, 0, "")),
         };
-        self.over(&vu);
+        self.over(vu);
         told
     }
 
     /// Hands a mail over; false: not all of it, for a reaction or another job waits.
     fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, mail: &mut Mail) -> rquickjs::Result<bool> {
-        let Some(tell) = self.tell.borrow().clone() else { return Ok(true) };
-        let message: Function<'js> = tell.restore(ctx)?.get("message")?;
+        let message = self.tell.borrow().as_ref().map(|tell| tell.message.clone());
+        let Some(message) = message.map(|message| message.restore(ctx)).transpose()? else { return Ok(true) };
         let (at, tags) = (vu.now(), self.tags.borrow().clone());
         let received = || vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &tags, at);
         while let Some(item) = mail.read() {
@@ -261,11 +271,12 @@ impl Socket {
                 Item::Text(_) | Item::Binary(_) if self.is_closing.get() => continue,
                 Item::Text(text) => {
                     received();
-                    message.call::<_, ()>((text,))?;
+                    message.call::<_, ()>((text, unix_ms()))?;
                 }
                 Item::Binary(bytes) => {
                     received();
-                    message.call::<_, ()>((ArrayBuffer::new_copy(ctx.clone(), bytes)?, bytes.len()))?;
+                    let buffer = ArrayBuffer::new_copy(ctx.clone(), bytes)?;
+                    message.call::<_, ()>((buffer, unix_ms(), bytes.len()))?;
                 }
                 Item::Ping => self.tell(ctx, "told", ("ping",))?,
                 Item::Pong(payload) => {
@@ -371,4 +382,9 @@ impl Source for Socket {
         }
         self.over(vu);
     }
+}
+
+/// What the time is for a script, as `Date.now()` says.
+fn unix_ms() -> f64 {
+    UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_millis() as f64)
 }

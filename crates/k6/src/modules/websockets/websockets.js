@@ -48,6 +48,16 @@
   });
 
   class WebSocket {
+    // QuickJS forgets an object's shape with the last object of it, and builds it anew, property by property, for the next. These
+    // keep that of a message's event, and those on the way there.
+    static #shapes = [
+      { type: 0 },
+      { type: 0, target: 0 },
+      { type: 0, target: 0, timestamp: 0 },
+      { type: 0, target: 0, timestamp: 0, data: 0 },
+      { type: 0, target: 0, timestamp: 0, data: 0, origin: 0 },
+    ];
+
     constructor(url, protocols, params) {
       if (url === undefined || url === null) fail('WebSocket requires a url');
       const address = String(url);
@@ -57,15 +67,18 @@
       const fragment = address.indexOf('#');
       if (fragment >= 0 && fragment + 1 < address.length) fail(`WebSocket requires no url fragment, but got "${address.slice(fragment + 1)}"`);
       const offered = typeof protocols === 'string' ? [protocols] : Array.isArray(protocols) ? protocols.map(String) : [];
-      const own = Object.fromEntries(TYPES.map((type) => [type, { on: undefined, all: [] }]));
+      // What `on…` says stands first.
+      const own = Object.fromEntries(TYPES.map((type) => [type, [undefined]]));
       let [state, binaryType, protocol, extensions, code] = [0, 'blob', '', [], 0];
 
       const target = this;
       const event = (type, more) => ({ type, target, timestamp: Date.now(), ...more });
       const call = (type, given) => {
-        const { on, all } = own[type];
-        if (on) on(given);
-        for (let at = 0; at < all.length; at += 1) all[at](given);
+        const listeners = own[type];
+        for (let at = 0; at < listeners.length; at += 1) {
+          const listener = listeners[at];
+          if (listener) listener(given);
+        }
       };
       const end = (error, reason) => {
         if (state === 3) return;
@@ -74,26 +87,36 @@
         call('close', event('close', code ? { code, reason } : { reason }));
       };
       // What a listener throws ends the socket, and then the iteration.
-      const guarded = (type, given) => {
-        try {
-          call(type, given);
-        } catch (error) {
-          socket.drop();
-          const place = String(error?.stack ?? '').split('\n')[0].trim();
-          end(`${error} ${place}`.trim(), '');
-          throw error;
-        }
+      const thrown = (error) => {
+        socket.drop();
+        const place = String(error?.stack ?? '').split('\n')[0].trim();
+        end(`${error} ${place}`.trim(), '');
+        throw error;
       };
+      const messages = own.message;
       const socket = open(address, offered, params, {
         opened(chosen, extended) {
           if (state !== 0) return;
           [state, protocol, extensions] = [1, chosen, extended];
-          guarded('open', event('open'));
+          try {
+            call('open', event('open'));
+          } catch (error) {
+            thrown(error);
+          }
         },
-        message(data, size) {
+        // Of a thousand users each comes to it with a cold cache: it calls nothing but the listeners.
+        message(data, timestamp, size) {
           if (state !== 1) return;
           const given = size === undefined || binaryType === 'arraybuffer' ? data : fill(Object.create(Blob.prototype), data, size, '');
-          guarded('message', { type: 'message', target, timestamp: Date.now(), data: given, origin: address });
+          const event = { type: 'message', target, timestamp, data: given, origin: address };
+          try {
+            for (let at = 0; at < messages.length; at += 1) {
+              const listener = messages[at];
+              if (listener) listener(event);
+            }
+          } catch (error) {
+            thrown(error);
+          }
         },
         told: (type) => call(type, event(type)),
         ended(error, given, reason) {
@@ -106,7 +129,7 @@
       const live = (name, get, set) => Object.defineProperty(this, name, { get, set, enumerable: true });
       fixed('addEventListener', (type, listener) => {
         if (typeof listener !== 'function') fail(`handler for event type "${type}" isn't a callable function`);
-        if (own[type]) own[type].all.push(listener);
+        if (own[type]) own[type].push(listener);
         else warn(`can't add event handler: unknown event type: ${type}`);
       });
       fixed('send', (data) => {
@@ -135,9 +158,9 @@
         binaryType = type;
       });
       for (const type of TYPES) {
-        live(`on${type}`, () => own[type].on, (listener) => {
+        live(`on${type}`, () => own[type][0], (listener) => {
           if (listener !== undefined && listener !== null && typeof listener !== 'function') fail(`a value for 'on${type}' should be callable`);
-          own[type].on = listener ?? undefined;
+          own[type][0] = listener ?? undefined;
         });
       }
     }
