@@ -1,5 +1,6 @@
 //! Scripts that run: what they see, and how they end.
 
+mod looks;
 mod peer;
 mod requests;
 mod socketio;
@@ -65,27 +66,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     let (outcome, samples, traffic, batch) = tasks.block_on(&runtime, async move {
         let clock = Clock::simulated(Instant::now());
         let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
-        let registry = Arc::new(Registry::new());
-        let mut options = consolidate(Tiers::default()).unwrap().options;
-        options.sonagi.keep_connections = how.keep_connections;
-        let common = Arc::new(Common {
-            bundle: Arc::new(Bundle::new(folder.join("script.js"), script.into())),
-            registry: Arc::clone(&registry),
-            options: Arc::new(options),
-            environment: vec![("NAME".to_owned(), "value".to_owned())],
-            limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
-            without_global: false,
-            secrets: Arc::default(),
-            pace: Pace::default(),
-            delivery: Delivery::default(),
-            records: false,
-        });
-        let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
-        let net = Rc::new(Net::simulated(|pipe| {
-            tokio::task::spawn_local(echo(pipe));
-        }));
-        let log = move |line: Line| heard.borrow_mut().push(line.text);
-        let shard = Shard::new(common, Rc::clone(&clock), net, sampler, log);
+        let (shard, registry) = shard(folder, script, how, &clock, heard);
         if how.is_later {
             let mut first = User::new(Vu::new(Rc::clone(&shard), 0)).unwrap();
             first.perform(Task::Init, Stop::never(&clock)).await.unwrap();
@@ -120,6 +101,37 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     });
     let lines = said.take();
     Seen { lines, samples, outcome, traffic, batch }
+}
+
+/// What a user stands on: a simulated network whose peer is [`echo`]; what is logged is `heard`.
+fn shard(
+    folder: &Path,
+    script: &str,
+    how: How,
+    clock: &Rc<Clock>,
+    heard: Rc<RefCell<Vec<String>>>,
+) -> (Rc<Shard>, Arc<Registry>) {
+    let registry = Arc::new(Registry::new());
+    let mut options = consolidate(Tiers::default()).unwrap().options;
+    options.sonagi.keep_connections = how.keep_connections;
+    let common = Arc::new(Common {
+        bundle: Arc::new(Bundle::new(folder.join("script.js"), script.into())),
+        registry: Arc::clone(&registry),
+        options: Arc::new(options),
+        environment: vec![("NAME".to_owned(), "value".to_owned())],
+        limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
+        without_global: false,
+        secrets: Arc::default(),
+        pace: Pace::default(),
+        delivery: Delivery::default(),
+        records: false,
+    });
+    let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
+    let net = Rc::new(Net::simulated(|pipe| {
+        tokio::task::spawn_local(echo(pipe));
+    }));
+    let log = move |line: Line| heard.borrow_mut().push(line.text);
+    (Shard::new(common, Rc::clone(clock), net, sampler, log), registry)
 }
 
 impl Seen {
