@@ -29,9 +29,6 @@ pub(crate) struct Intrinsics {
 const ANYTHING: &[&str] = &["eval", "globalThis", "global", "Function", "Reflect", "constructor"];
 /// What lists the members of an object; a text of three dots spreads one.
 const LISTING: &[&str] = &[
-    "keys",
-    "values",
-    "entries",
     "assign",
     "hasOwn",
     "hasOwnProperty",
@@ -40,6 +37,8 @@ const LISTING: &[&str] = &[
     "getOwnPropertyDescriptor",
     "getOwnPropertyDescriptors",
 ];
+/// What does, called or taken of `Object`: a metric of a summary has `values`, too.
+const LISTING_CALLED: &[&str] = &["keys", "values", "entries"];
 const REGEXP: &[&str] = &["RegExp", "match", "matchAll", "search"];
 /// Typed arrays by name, and what of k6 gives or takes binary data.
 const BINARY: &[&str] = &[
@@ -113,7 +112,9 @@ impl Intrinsics {
             opens |= word == "open";
             as_bytes |= word == "b";
             reached.regexp |= REGEXP.contains(&word);
-            reached.own_members |= LISTING.contains(&word);
+            reached.own_members |= LISTING.contains(&word)
+                || LISTING_CALLED.contains(&word) && is_called(code, word)
+                || word == "Object" && !after(code, word).starts_with('.');
             reached.proxy |= word == "Proxy";
             reached.map_set |= matches!(word, "Map" | "Set" | "WeakMap" | "WeakSet" | "groupBy");
             reached.typed_arrays |= BINARY.contains(&word);
@@ -147,6 +148,21 @@ impl Intrinsics {
     }
 }
 
+/// Whether a word of the code is called, or is a member of `Object`, which may be called by another name.
+fn is_called(code: &str, word: &str) -> bool {
+    let rest = after(code, word);
+    let before = &code[..code.len() - rest.len() - word.len()];
+    rest.starts_with('(')
+        || rest.starts_with("?.(")
+        || before.ends_with("Object.")
+        || before.ends_with("Object?.")
+}
+
+/// What stands behind one of the code's words.
+fn after<'a>(code: &'a str, word: &str) -> &'a str {
+    &code[word.as_ptr().addr() + word.len() - code.as_ptr().addr()..]
+}
+
 /// `10n`.
 fn is_bigint(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit()) && word.ends_with('n')
@@ -176,6 +192,16 @@ mod tests {
         assert_eq!(of("new Uint8Array(1)"), Intrinsics { typed_arrays: true, map_set: true, ..none });
         assert_eq!(of("Object.keys(r)"), Intrinsics { own_members: true, ..none });
         assert_eq!(of("f({ ...r })"), Intrinsics { own_members: true, ..none });
+        for lists in [
+            "const { values: of } = Object",
+            "a.map(Object.entries)",
+            "const o = Object; o.values(r)",
+            "Object['ke' + 'ys'](r)",
+            "keys?.(r)",
+        ] {
+            assert_eq!(of(lists), Intrinsics { own_members: true, ..none }, "{lists}");
+        }
+        assert_eq!(of("data.metrics.http_reqs.values.count + data.keys"), none);
         assert_eq!(of("socket.on('open', () => {})"), none);
         assert_eq!(of("open('a.bin', 'b')"), Intrinsics { typed_arrays: true, map_set: true, ..none });
         assert_eq!(of("const n = 10n"), Intrinsics { bigint: true, ..none });
