@@ -7,9 +7,10 @@ use std::rc::Rc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::answer::Answer;
 use super::call::{Call, ResponseType};
 use super::errors::{Refused, Unanswered};
-use super::exchange::{self, Answer};
+use super::exchange;
 use super::{address, outside_init, responded, response};
 use crate::modules::given::kind;
 use crate::modules::go_error;

@@ -1,12 +1,14 @@
 //! A request on its way: connections, cookies, redirects, and the samples of each answer.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Client, Headers, Phases, Request, Response, Spoken, Written, decoded_keeping};
+use sonagi_engine::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
 use sonagi_engine::net::{Failed, Origin, Secured};
 use sonagi_measure::At;
 use std::borrow::Cow;
+use std::mem::take;
 use std::rc::Rc;
 
+use super::answer::{Answer, Remote, Sent};
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
 use super::redirect::{Astray, follow, location};
@@ -20,45 +22,6 @@ use crate::shard::Level;
 
 /// How large a body may be, 256 MiB: as it comes, and unpacked. Scripts are given all of it or an error.
 const MOST_BODY: usize = 256 << 20;
-
-/// What came of a request, its redirects included.
-#[derive(Debug, Default)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) reason: Box<str>,
-    pub(super) url: String,
-    pub(super) headers: Headers,
-    pub(super) body: Bytes,
-    /// Whether the body was wanted.
-    pub(super) has_body: bool,
-    pub(super) phases: Phases,
-    pub(super) error: String,
-    /// The error as the log has it.
-    pub(super) told: String,
-    pub(super) error_code: u16,
-    pub(super) remote: Option<(String, u16)>,
-    pub(super) proto: &'static str,
-    pub(super) secured: Option<Secured>,
-    /// The first request, as it left.
-    pub(super) sent: Sent,
-}
-
-impl Answer {
-    /// To a request that could not even be made: its body is empty, not missing.
-    pub(super) fn failed(why: Unanswered) -> Answer {
-        Answer { error: why.told, error_code: why.code, has_body: true, ..Answer::default() }
-    }
-}
-
-/// A request as it left.
-#[derive(Debug, Default)]
-pub(super) struct Sent {
-    pub(super) method: String,
-    pub(super) url: String,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Bytes,
-    pub(super) cookies: Vec<(String, String)>,
-}
 
 /// One request of a chain.
 pub(super) struct Hop {
@@ -85,12 +48,13 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         Ok(hop) => hop,
         Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
-    let sent = sent(call, &hop);
+    // Of a request that was led elsewhere.
+    let mut sent = None;
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
     // Taken by requests that can be made alone: with a client go its connections.
     let mut client = vu.kept.http.client(vu);
     let (mut redirects, mut was_challenged) = (call.redirects, false);
-    let answer = loop {
+    let mut answer = loop {
         let response = match one(vu, call, &mut client, &hop, until).await {
             Ok(response) => response,
             Err(why) => {
@@ -113,7 +77,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             match plain(call, &response) {
                 Ok(body) => {
                     observe(vu, call, at, Some((&response, spoken, is_first_of_two)), &phases, None);
-                    break answered(call, hop, response, body, phases, spoken);
+                    break answered(call, &mut hop, response, body, phases, spoken);
                 }
                 Err(why) => break unanswered(vu, call, at, why, phases),
             }
@@ -126,6 +90,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         observe(vu, call, Some(hop.place()), Some((&response, spoken, is_first_of_two)), &phases, None);
         if let Some(header) = challenge {
             was_challenged = true;
+            sent.get_or_insert_with(|| Sent::of(call, hop.request.clone()));
             hop.request.headers.push(("Authorization".to_owned(), header));
             arrange(&mut hop.request, &hop.origin, &[]);
             continue;
@@ -133,7 +98,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         match following {
             Some(Ok(next)) => {
                 redirects -= 1;
-                hop = next;
+                let left = std::mem::replace(&mut hop, next);
+                sent.get_or_insert_with(|| Sent::of(call, left.request));
             }
             Some(Err(Astray::Unmade { method, url, why })) => {
                 break unanswered(vu, call, Some((method.as_str(), url.as_str())), why, Phases::default());
@@ -146,7 +112,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
     }
-    Answer { sent, ..answer }
+    answer.sent = sent.unwrap_or_else(|| Sent::of(call, hop.request));
+    answer
 }
 
 /// Waits for the request's turn where a test may only make so many a second.
@@ -386,7 +353,7 @@ fn whole(response: &Response, most: usize) -> Result<Bytes, Unanswered> {
 
 fn answered(
     call: &Call,
-    hop: Hop,
+    hop: &mut Hop,
     response: Response,
     body: Bytes,
     phases: Phases,
@@ -396,10 +363,10 @@ fn answered(
     Answer {
         status: response.status,
         reason: response.reason,
-        url: match hop.with_credentials {
+        url: match hop.with_credentials.take() {
             Some((_, given)) => given,
             None if hop.url == call.url && call.auth == Some(Auth::Basic) => call.given.clone(),
-            None => hop.url,
+            None => take(&mut hop.url),
         },
         headers: response.headers,
         body,
@@ -408,12 +375,10 @@ fn answered(
         error: String::new(),
         told: String::new(),
         error_code: code_of(response.status),
-        remote: Some(
-            spoken.peer.map_or_else(
-                || (hop.origin.host, hop.origin.port),
-                |peer| (peer.ip().to_string(), peer.port()),
-            ),
-        ),
+        remote: Some(match spoken.peer {
+            Some(peer) => Remote::Peer(peer),
+            None => Remote::Host(take(&mut hop.origin.host), hop.origin.port),
+        }),
         proto: proto(spoken),
         secured: spoken.secured,
         sent: Sent::default(),
@@ -435,20 +400,10 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswere
     }
 }
 
-/// The call's own request as scripts see it, however it was answered.
-fn sent(call: &Call, hop: &Hop) -> Sent {
-    let mut headers = hop.request.headers.clone();
-    headers.retain(|(name, _)| name != "Host" || call.has("Host"));
-    let said = headers.iter().find(|(name, _)| name == "Cookie").map_or("", |(_, value)| value);
-    let pairs = said.split("; ").filter_map(|pair| pair.split_once('='));
-    let cookies = pairs.map(|(name, value)| (name.to_owned(), value.trim_matches('"').to_owned())).collect();
-    let body = call.unpacked.clone().unwrap_or_else(|| call.body.clone());
-    Sent { method: call.method.clone(), url: call.given.clone(), headers, body, cookies }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sonagi_engine::http::Headers;
     use std::io::Read;
 
     #[test]

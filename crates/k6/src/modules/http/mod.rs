@@ -1,6 +1,7 @@
 //! `k6/http`.
 
 mod address;
+mod answer;
 mod auth;
 mod batch;
 mod body;
@@ -27,9 +28,9 @@ use super::given::Given;
 use super::{Builtin, go_error};
 use crate::runtime::{Phase, Vu, outcome};
 use crate::shard::Level;
+use answer::Answer;
 use call::{Call, ResponseType};
 use errors::Refused;
-use exchange::Answer;
 use expected::Expected;
 
 pub(crate) use body::bytes;

@@ -7,8 +7,9 @@ use rquickjs::object::{Accessor, Property};
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Persistent, Value};
 use std::rc::Rc;
 
+use super::answer::{Answer, Remote};
 use super::call::{ResponseType, canonical};
-use super::exchange::{Answer, version};
+use super::exchange::version;
 use super::named::Named;
 use super::set_cookies;
 use crate::modules::go_error;
@@ -28,9 +29,15 @@ type Make = for<'js> fn(&Ctx<'js>, &Received) -> rquickjs::Result<Value<'js>>;
 
 /// In k6's order.
 const MEMBERS: &[(&str, Make)] = &[
-    ("remote_ip", |ctx, it| text(ctx, it.answer.remote.as_ref().map_or("", |(host, _)| host))),
-    ("remote_port", |ctx, it| {
-        number(ctx, it.answer.remote.as_ref().map_or(0.0, |(_, port)| f64::from(*port)))
+    ("remote_ip", |ctx, it| match &it.answer.remote {
+        Some(Remote::Peer(peer)) => text(ctx, &peer.ip().to_string()),
+        Some(Remote::Host(host, _)) => text(ctx, host),
+        None => text(ctx, ""),
+    }),
+    ("remote_port", |ctx, it| match &it.answer.remote {
+        Some(Remote::Peer(peer)) => number(ctx, f64::from(peer.port())),
+        Some(Remote::Host(_, port)) => number(ctx, f64::from(*port)),
+        None => number(ctx, 0.0),
     }),
     ("url", |ctx, it| text(ctx, &it.answer.url)),
     ("status", |ctx, it| number(ctx, f64::from(it.answer.status))),
@@ -221,7 +228,7 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     request.set("method", &*sent.method)?;
     request.set("url", &*sent.url)?;
     let mut headers: Named<Vec<String>> = Named::default();
-    for (name, value) in &sent.headers {
+    for (name, value) in sent.headers() {
         match headers.known(name) {
             Some(values) => values.push(value.clone()),
             None => _ = headers.add(name.clone(), vec![value.clone()]),
@@ -230,14 +237,14 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     request.set("headers", headers.object(ctx)?)?;
     request.set("body", text(ctx, &String::from_utf8_lossy(&sent.body))?)?;
     let mut cookies: Named<Vec<Object<'js>>> = Named::default();
-    for (name, value) in &sent.cookies {
+    for (name, value) in sent.cookies() {
         let cookie = Object::new(ctx.clone())?;
-        cookie.set("name", &**name)?;
-        cookie.set("value", &**value)?;
+        cookie.set("name", name)?;
+        cookie.set("value", value)?;
         cookie.set("replace", false)?;
         match cookies.known(name) {
             Some(known) => *known = vec![cookie],
-            None => _ = cookies.add(name.clone(), vec![cookie]),
+            None => _ = cookies.add(name.to_owned(), vec![cookie]),
         }
     }
     request.set("cookies", cookies.object(ctx)?)?;
