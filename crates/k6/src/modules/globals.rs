@@ -76,6 +76,7 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
 }
 
 /// `__ENV`, with what a scenario adds to it.
+#[inline(never)]
 pub(crate) fn environment(ctx: &Ctx<'_>, more: &[(String, String)]) -> rquickjs::Result<()> {
     let environment = Object::new(ctx.clone())?;
     for (name, value) in Vu::of(ctx).shard.common.environment.iter().chain(more) {

@@ -316,6 +316,7 @@ fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Va
 }
 
 /// What an iteration leaves is put away.
+#[inline(never)]
 pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.events.end(vu);
     vu.kept.timers.forget(&vu.shard);

@@ -1,4 +1,7 @@
 //! One user's interpreter: made, given the script, called.
+//!
+//! What happens once is never inlined: its room would lie on every user's stack below each of its calls, and a page more for
+//! ten thousand users is 40 MiB.
 
 use rquickjs::function::Args;
 use rquickjs::loader::{Loader, Resolver};
@@ -41,6 +44,7 @@ pub(crate) enum Given {
 
 impl Machine {
     /// An interpreter with the globals every script has.
+    #[inline(never)]
     pub(crate) fn new(vu: &Rc<Vu>) -> rquickjs::Result<Machine> {
         let limits = &vu.shard.common.limits;
         let runtime = Runtime::new()?;
@@ -72,6 +76,7 @@ impl Machine {
     }
 
     /// Runs the script's init code. On a fiber.
+    #[inline(never)]
     pub(crate) fn init(&self) -> Result<(), Thrown> {
         self.attempt(|ctx| {
             let entry = self.vu.shard.common.bundle.entry.clone();
@@ -84,6 +89,7 @@ impl Machine {
     }
 
     /// The script's options, as JSON; None: it exports none.
+    #[inline(never)]
     pub(crate) fn options(&self) -> Result<Option<String>, Thrown> {
         self.attempt(|ctx| {
             let options: Value<'_> = self.exported(ctx)?.get("options")?;
@@ -92,6 +98,7 @@ impl Machine {
     }
 
     /// The names of the functions the script exports.
+    #[inline(never)]
     pub(crate) fn functions(&self) -> Result<Vec<String>, Thrown> {
         self.attempt(|ctx| {
             let exports = self.exported(ctx)?;
@@ -134,6 +141,7 @@ impl Machine {
         Ok(returned.map(|json| json.to_string()))
     }
 
+    #[inline(never)]
     fn value<'js>(&self, ctx: &Ctx<'js>, given: &Given) -> rquickjs::Result<Value<'js>> {
         match given {
             Given::Nothing | Given::Data(None) => Ok(Value::new_undefined(ctx.clone())),

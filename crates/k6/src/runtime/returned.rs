@@ -14,6 +14,7 @@ const DEEPEST: usize = 100;
 type Unusable = String;
 
 /// What `setup` returned as k6's users see it: a member that is undefined stays, as null; bytes are base64, maps and sets lists.
+#[inline(never)]
 pub(super) fn data<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Result<Json, Unusable>> {
     written(ctx, value, 0)
 }
@@ -147,6 +148,7 @@ fn bytes(object: &Object<'_>) -> Option<Vec<u8>> {
 
 /// What `handleSummary` returned: null, or an object whose members are texts, lists of bytes, or `{"wrong": TYPE}`; true for
 /// what is no object of files.
+#[inline(never)]
 pub(super) fn files<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Json> {
     if value.is_null() || value.is_undefined() {
         return Ok(Json::Null);

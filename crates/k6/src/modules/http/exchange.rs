@@ -48,13 +48,12 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         Ok(hop) => hop,
         Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
-    // Of a request that was led elsewhere.
-    let mut sent = None;
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
     // Taken by requests that can be made alone: with a client go its connections.
     let mut client = vu.kept.http.client(vu);
-    let (mut redirects, mut was_challenged) = (call.redirects, false);
-    let mut answer = loop {
+    // What was sent is told of the first one, when it was led elsewhere.
+    let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
+    let answer = loop {
         let response = match one(vu, call, &mut client, &hop, until).await {
             Ok(response) => response,
             Err(why) => {
@@ -70,9 +69,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         let location = location(&response).filter(|_| challenge.is_none());
         let next = location.as_deref().filter(|_| redirects > 0);
         if next.is_none() && challenge.is_none() {
-            if location.is_some() && !call.limits_redirects {
-                tell_of_redirects(vu, call);
-            }
+            tell_of_redirects(vu, call, location.is_some());
             let at = Some(hop.place());
             match plain(call, &response) {
                 Ok(body) => {
@@ -98,8 +95,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         match following {
             Some(Ok(next)) => {
                 redirects -= 1;
-                let left = std::mem::replace(&mut hop, next);
-                sent.get_or_insert_with(|| Sent::of(call, left.request));
+                sent.get_or_insert_with(|| Sent::of(call, hop.request));
+                hop = next;
             }
             Some(Err(Astray::Unmade { method, url, why })) => {
                 break unanswered(vu, call, Some((method.as_str(), url.as_str())), why, Phases::default());
@@ -112,8 +109,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
     }
-    answer.sent = sent.unwrap_or_else(|| Sent::of(call, hop.request));
-    answer
+    Answer { sent: sent.unwrap_or_else(|| Sent::of(call, hop.request)), ..answer }
 }
 
 /// Waits for the request's turn where a test may only make so many a second.
@@ -123,7 +119,11 @@ async fn pace(vu: &Rc<Vu>) {
     }
 }
 
-fn tell_of_redirects(vu: &Vu, call: &Call) {
+/// Of an answer that stays a redirect, where neither script nor options say how many are followed.
+fn tell_of_redirects(vu: &Vu, call: &Call, is_redirect: bool) {
+    if !is_redirect || call.limits_redirects {
+        return;
+    }
     let text = format!(
         "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set global maxRedirects to silence this",
         u64::from(call.redirects) + 1
