@@ -1,6 +1,7 @@
 //! What went wrong on the way to a target or back, classified for the metrics and described for the first example.
 
 use std::io;
+use std::net::SocketAddr;
 
 use rustix::io::Errno;
 use sonagi_measure::outcome::Failure;
@@ -15,6 +16,8 @@ pub struct Failed {
     pub detail: String,
     /// What is known beyond its class.
     pub cause: Cause,
+    /// The address that was called, where connecting to it failed.
+    pub address: Option<Box<SocketAddr>>,
 }
 
 /// What tells failures of one class apart, for who reports them by other numbers than ours.
@@ -33,6 +36,8 @@ pub enum Cause {
     WrongName,
     /// The peer does not speak TLS.
     NotTls,
+    /// The peer ended the TLS handshake with an alert of this number.
+    Alert(u8),
     /// The peer ended in the middle of its answer.
     Unfinished,
 }
@@ -44,7 +49,7 @@ impl Failed {
     pub fn new(failure: Failure, detail: impl Into<String>) -> Failed {
         let mut detail = detail.into();
         detail.truncate(detail.floor_char_boundary(MAX_DETAIL));
-        Failed { failure, detail, cause: Cause::Unknown }
+        Failed { failure, detail, cause: Cause::Unknown, address: None }
     }
 
     /// The same with its cause.
@@ -57,14 +62,15 @@ impl Failed {
         Failed::new(Failure::Protocol, detail)
     }
 
-    /// An error while connecting to `what`.
-    pub(crate) fn connecting(error: &io::Error, what: impl std::fmt::Display) -> Failed {
+    /// An error while connecting to `address`.
+    pub(crate) fn connecting(error: &io::Error, address: SocketAddr) -> Failed {
         let failure = match classify(error) {
             // Before a connection exists there is nothing to reset or to end early.
             Some(Failure::Reset | Failure::ClosedEarly) | None => Failure::ConnectFailed,
             Some(failure) => failure,
         };
-        Failed::new(failure, format!("connect to {what}: {}", describe(error)))
+        let failed = Failed::new(failure, format!("connect to {address}: {}", describe(error)));
+        Failed { address: Some(Box::new(address)), ..failed }
     }
 
     /// An error on an established connection.
@@ -108,6 +114,7 @@ pub(super) fn cause_of(error: &io::Error) -> Cause {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         )) => Cause::WrongName,
         Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => Cause::NotTls,
+        Some(Error::AlertReceived(alert)) => Cause::Alert((*alert).into()),
         _ => Cause::Unknown,
     }
 }
@@ -145,16 +152,25 @@ fn classify(error: &io::Error) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{Ipv4Addr, SocketAddrV4};
+
+    const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 81));
 
     fn errno(errno: Errno) -> io::Error {
         io::Error::from_raw_os_error(errno.raw_os_error())
     }
 
     #[test]
+    fn a_failed_connection_tells_the_address_that_was_called() {
+        let failed = Failed::connecting(&errno(Errno::CONNREFUSED), ADDRESS);
+        assert_eq!(failed.address.as_deref(), Some(&ADDRESS));
+    }
+
+    #[test]
     fn a_lack_of_ports_or_descriptors_counts_against_the_generator() {
         for number in [Errno::MFILE, Errno::NFILE, Errno::ADDRNOTAVAIL] {
             assert_eq!(
-                Failed::connecting(&errno(number), "x").failure,
+                Failed::connecting(&errno(number), ADDRESS).failure,
                 Failure::GeneratorExhausted,
                 "{number}"
             );
@@ -170,7 +186,7 @@ mod tests {
             (Errno::CONNRESET, Failure::ConnectFailed, Failure::Reset),
             (Errno::PIPE, Failure::ConnectFailed, Failure::Reset),
         ] {
-            assert_eq!(Failed::connecting(&errno(number), "x").failure, connecting, "{number}");
+            assert_eq!(Failed::connecting(&errno(number), ADDRESS).failure, connecting, "{number}");
             assert_eq!(Failed::established(&errno(number)).failure, established, "{number}");
         }
     }
@@ -178,8 +194,8 @@ mod tests {
     #[test]
     fn the_usual_tls_failures_are_told_in_words() {
         let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
-        let failed = Failed::connecting(&io::Error::new(io::ErrorKind::InvalidData, unknown), "a:1");
-        let detail = "connect to a:1: no authority this machine trusts vouches for its certificate";
+        let failed = Failed::connecting(&io::Error::new(io::ErrorKind::InvalidData, unknown), ADDRESS);
+        let detail = "connect to 127.0.0.1:81: no authority this machine trusts vouches for its certificate";
         assert_eq!((failed.failure, failed.detail.as_str()), (Failure::TlsFailed, detail));
     }
 

@@ -55,6 +55,19 @@ pub(super) fn clean(url: &str) -> String {
     without_credentials(url).2
 }
 
+/// A URL's host and port, as k6 names them to the server: as they are written, but without the zone of an IPv6 address. The URL
+/// carries no user.
+pub(in crate::modules) fn host(url: &str) -> Cow<'_, str> {
+    let rest = scheme(url).1.trim_start_matches('/');
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.split_once(']').zip(authority.find('%')) {
+        Some(((literal, port), zone)) if zone < literal.len() => {
+            format!("{}]{port}", &literal[..zone]).into()
+        }
+        _ => authority.into(),
+    }
+}
+
 /// What Go finds wrong in the host of a URL, which only a redirect may name wrongly without being refused before.
 pub(super) fn wrong_in(url: &str) -> Option<String> {
     let rest = scheme(url).1.strip_prefix("//")?;
@@ -197,6 +210,21 @@ mod tests {
             assert_eq!(escaped(url).unwrap(), written);
         }
         assert_eq!(escaped("http://a/%zz").unwrap_err(), "invalid URL escape \"%zz\"");
+    }
+
+    #[test]
+    fn a_host_is_named_as_it_is_written() {
+        for (url, named) in [
+            ("http://a.b/c", "a.b"),
+            ("http://a.b:80", "a.b:80"),
+            ("https://a.b:443?c", "a.b:443"),
+            ("http://A.b:0080/", "A.b:0080"),
+            ("http://a:/", "a:"),
+            ("http://[::1]:81/", "[::1]:81"),
+            ("ws://[fe80::1%25lo]:81/", "[fe80::1]:81"),
+        ] {
+            assert_eq!(host(url), named);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use rquickjs::{Ctx, Exception};
 use sonagi_engine::net::{Cause, Failed, Origin};
 use sonagi_measure::outcome::Failure;
+use std::borrow::Cow;
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(super) struct Unanswered {
     pub(super) error: String,
     /// What the log says, and the exception where a script wants one.
     pub(super) told: String,
+    /// Its class, which the numbers of k6 do not tell.
+    pub(super) failure: Failure,
 }
 
 /// Why the arguments of a request make none.
@@ -52,7 +55,12 @@ impl Refused {
 impl Unanswered {
     fn coded(code: u16, error: impl Into<String>) -> Unanswered {
         let error = error.into();
-        Unanswered { code, told: error.clone(), error }
+        let failure = match code {
+            1050 => Failure::Timeout,
+            1110 | 1111 | 1210 => Failure::ConnectFailed,
+            _ => Failure::Protocol,
+        };
+        Unanswered { code, told: error.clone(), error, failure }
     }
 
     pub(super) fn timeout() -> Unanswered {
@@ -61,53 +69,61 @@ impl Unanswered {
 
     /// A URL that is no text.
     pub(super) fn no_url(shown: &str) -> Unanswered {
-        Unanswered { code: 1020, error: "invalid URL".to_owned(), told: format!("invalid URL: '{shown}'") }
+        Unanswered { told: format!("invalid URL: '{shown}'"), ..Unanswered::coded(1020, "invalid URL") }
     }
 
     /// A URL that cannot be one.
     pub(super) fn bad_url(url: &str, why: &str) -> Unanswered {
         let told = format!("invalid URL: parse {url:?}: {why}");
-        Unanswered { code: 1020, error: "invalid URL".to_owned(), told }
+        Unanswered { told, ..Unanswered::coded(1020, "invalid URL") }
     }
 
     /// What came cannot be unpacked.
     pub(super) fn packed(coding: &str) -> Unanswered {
         let told = format!("error decompressing response body ({coding}: invalid header)");
-        Unanswered { code: 1701, error: format!("error decompressing response body ({told})"), told }
+        let error = format!("error decompressing response body ({told})");
+        Unanswered { told, ..Unanswered::coded(1701, error) }
     }
 
     pub(super) fn of(failed: &Failed, origin: &Origin) -> Unanswered {
-        let place = format!("{}:{}", origin.host, origin.port);
+        Unanswered { failure: failed.failure, ..Unanswered::in_words(failed, origin) }
+    }
+
+    fn in_words(failed: &Failed, origin: &Origin) -> Unanswered {
         let (code, error, told) = match (failed.cause, failed.failure) {
-            (Cause::NameRefused | Cause::AddressRefused, _) => {
-                let of_name = failed.cause == Cause::NameRefused;
-                let (code, error) =
-                    if of_name { (1111, "hostname is blocked") } else { (1110, "ip is blacklisted") };
-                return Unanswered { told: failed.detail.clone(), ..Unanswered::coded(code, error) };
+            (Cause::NameRefused, _) => (1111, "hostname is blocked", failed.detail.clone()),
+            (Cause::AddressRefused, _) => (1110, "ip is blacklisted", failed.detail.clone()),
+            (Cause::UnknownIssuer, _) => return Unanswered::coded(1310, "x509: unknown authority"),
+            (Cause::WrongName, _) => {
+                return Unanswered::coded(1311, "x509: certificate doesn't match hostname");
             }
-            (Cause::UnknownIssuer, _) => (1310, "x509: unknown authority", ""),
-            (Cause::WrongName, _) => (1311, "x509: certificate doesn't match hostname", ""),
-            (Cause::NotTls, _) => (1301, "tls: first record does not look like a TLS handshake", ""),
-            (Cause::Unfinished, _) => (1000, "unexpected EOF", ""),
+            (Cause::NotTls, _) => {
+                return Unanswered::coded(1301, "tls: first record does not look like a TLS handshake");
+            }
+            (Cause::Alert(number), _) => {
+                return Unanswered::coded(1010, format!("remote error: tls: {}", alert(number)));
+            }
+            (Cause::Unfinished, _) => return Unanswered::coded(1000, "unexpected EOF"),
             (_, Failure::Timeout) => return Unanswered::timeout(),
             (_, Failure::NameNotResolved) => {
-                let told = format!("lookup {}: no such host", origin.host);
-                return Unanswered { told, ..Unanswered::coded(1101, "lookup: no such host") };
+                (1101, "lookup: no such host", format!("lookup {}: no such host", origin.host))
             }
-            (_, Failure::ConnectTimeout) => (1211, "dial: i/o timeout", "i/o timeout"),
-            (_, Failure::ConnectRefused) => (1212, "dial: connection refused", "connect: connection refused"),
-            (_, Failure::ConnectFailed | Failure::GeneratorExhausted) => (1210, "", ""),
-            (_, Failure::Reset) => (1220, "read: connection reset by peer", ""),
-            (_, Failure::ClosedEarly) => (1000, "EOF", ""),
-            (_, Failure::TlsFailed) => (1300, "", ""),
-            _ => (1000, "", ""),
+            (_, Failure::ConnectTimeout) => {
+                (1211, "dial: i/o timeout", dialed(failed, origin, "i/o timeout"))
+            }
+            (_, Failure::ConnectRefused) => {
+                let told = dialed(failed, origin, "connect: connection refused");
+                (1212, "dial: connection refused", told)
+            }
+            (_, Failure::ConnectFailed | Failure::GeneratorExhausted) => {
+                return Unanswered::coded(1210, &*failed.detail);
+            }
+            (_, Failure::Reset) => return Unanswered::coded(1220, "read: connection reset by peer"),
+            (_, Failure::ClosedEarly) => return Unanswered::coded(1000, "EOF"),
+            (_, Failure::TlsFailed) => return Unanswered::coded(1300, &*failed.detail),
+            _ => return Unanswered::coded(1000, &*failed.detail),
         };
-        let found = Unanswered::coded(code, if error.is_empty() { failed.detail.as_str() } else { error });
-        if told.is_empty() {
-            found
-        } else {
-            Unanswered { told: format!("dial tcp {place}: {told}"), ..found }
-        }
+        Unanswered { told, ..Unanswered::coded(code, error) }
     }
 
     pub(super) fn other(error: impl Into<String>) -> Unanswered {
@@ -144,6 +160,46 @@ impl Unanswered {
     }
 }
 
+/// Why no connection was made, as Go words it: by the address that was called.
+fn dialed(failed: &Failed, origin: &Origin, why: &str) -> String {
+    match failed.address.as_deref() {
+        Some(address) => format!("dial tcp {address}: {why}"),
+        None => format!("dial tcp {}:{}: {why}", origin.host, origin.port),
+    }
+}
+
+/// A TLS alert, as Go words it.
+fn alert(number: u8) -> Cow<'static, str> {
+    match ALERTS.iter().find(|(known, _)| *known == number) {
+        Some((_, words)) => Cow::Borrowed(words),
+        None => format!("alert({number})").into(),
+    }
+}
+
+/// Alerts (RFC 8446 §6) that end a handshake.
+const ALERTS: [(u8, &str); 20] = [
+    (10, "unexpected message"),
+    (20, "bad record MAC"),
+    (22, "record overflow"),
+    (40, "handshake failure"),
+    (42, "bad certificate"),
+    (43, "unsupported certificate"),
+    (44, "revoked certificate"),
+    (45, "expired certificate"),
+    (46, "unknown certificate"),
+    (47, "illegal parameter"),
+    (48, "unknown certificate authority"),
+    (49, "access denied"),
+    (50, "error decoding message"),
+    (51, "error decrypting message"),
+    (70, "protocol version not supported"),
+    (71, "insufficient security level"),
+    (80, "internal error"),
+    (112, "unrecognized name"),
+    (116, "certificate required"),
+    (120, "no application protocol"),
+];
+
 /// `GET` is `Get`, as Go's client words it.
 fn capitalised(method: &str) -> String {
     let (first, rest) = method.split_at(method.len().min(1));
@@ -177,16 +233,25 @@ mod tests {
     fn failures_have_k6s_numbers_and_words() {
         let (origin, _) = Origin::parse("http://a:81/").unwrap();
         for (failure, cause, code, told) in [
-            (Failure::ConnectRefused, Cause::Unknown, 1212, "dial tcp a:81: connect: connection refused"),
+            (
+                Failure::ConnectRefused,
+                Cause::Unknown,
+                1212,
+                "dial tcp 127.0.0.1:81: connect: connection refused",
+            ),
             (Failure::NameNotResolved, Cause::Unknown, 1101, "lookup a: no such host"),
             (Failure::Reset, Cause::Unknown, 1220, "read: connection reset by peer"),
             (Failure::ClosedEarly, Cause::Unfinished, 1000, "unexpected EOF"),
             (Failure::ConnectFailed, Cause::NameRefused, 1111, "x"),
             (Failure::TlsFailed, Cause::UnknownIssuer, 1310, "x509: unknown authority"),
+            (Failure::TlsFailed, Cause::Alert(40), 1010, "remote error: tls: handshake failure"),
+            (Failure::TlsFailed, Cause::Alert(99), 1010, "remote error: tls: alert(99)"),
+            (Failure::GeneratorExhausted, Cause::Unknown, 1210, "x"),
         ] {
-            let failed = Failed { cause, ..Failed::new(failure, "x") };
+            let address = Some(Box::new("127.0.0.1:81".parse().unwrap()));
+            let failed = Failed { cause, address, ..Failed::new(failure, "x") };
             let found = Unanswered::of(&failed, &origin);
-            assert_eq!((found.code, found.told.as_str()), (code, told));
+            assert_eq!((found.code, found.told.as_str(), found.failure), (code, told, failure));
         }
     }
 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
 
+use super::address;
 use super::answer::{Answer, Remote, Sent};
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
@@ -89,7 +90,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             was_challenged = true;
             sent.get_or_insert_with(|| Sent::of(call, hop.request.clone()));
             hop.request.headers.push(("Authorization".to_owned(), header));
-            arrange(&mut hop.request, &hop.origin, &[]);
+            arrange(&mut hop.request, &hop.url, &[]);
             continue;
         }
         match following {
@@ -146,7 +147,7 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
     let cookies = cookies(call, &origin, &path);
     let method = if call.method.is_empty() { "GET".to_owned() } else { call.method.clone() };
     let mut request = Request { method, path, headers, body: call.body.clone(), written };
-    arrange(&mut request, &origin, &cookies);
+    arrange(&mut request, &call.url, &cookies);
     Ok(Hop { origin, url: call.url.clone(), with_credentials: None, request })
 }
 
@@ -172,7 +173,7 @@ fn sendable(call: &Call) -> Result<(), Failed> {
 }
 
 /// The headers as Go's client sends them: Host and User-Agent, then the others by their names.
-pub(super) fn arrange(request: &mut Request, origin: &Origin, cookies: &[String]) {
+pub(super) fn arrange(request: &mut Request, url: &str, cookies: &[String]) {
     let headers = &mut request.headers;
     if !cookies.is_empty() {
         let cookies = cookies.join("; ");
@@ -181,8 +182,10 @@ pub(super) fn arrange(request: &mut Request, origin: &Origin, cookies: &[String]
             None => headers.push(("Cookie".to_owned(), cookies)),
         }
     }
+    // An empty one is none, as in k6.
+    headers.retain(|(name, value)| name != "Host" || !value.is_empty());
     if !headers.iter().any(|(name, _)| name == "Host") {
-        headers.push(("Host".to_owned(), origin.authority()));
+        headers.push(("Host".to_owned(), address::host(url).into_owned()));
     }
     let place = |name: &str| match name {
         "Host" => 0,
@@ -302,7 +305,7 @@ fn observe(
     if let Some(expected) = is_expected {
         observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
-    record::request(vu, phases, status, code, now);
+    record::request(vu, phases, why.map_or(Ok(status), |why| Err((why.failure, &why.told))), now);
 }
 
 fn proto(spoken: Spoken) -> &'static str {

@@ -33,6 +33,7 @@ use call::{Call, ResponseType};
 use errors::Refused;
 use expected::Expected;
 
+pub(super) use address::host;
 pub(crate) use body::bytes;
 pub(super) use call::canonical;
 pub(super) use exchange::quoted;

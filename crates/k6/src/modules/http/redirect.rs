@@ -73,7 +73,7 @@ pub(super) fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Res
         request.headers.push(("Authorization".to_owned(), auth::basic(user, password)));
     }
     let cookies = cookies(call, &origin, &request.path);
-    arrange(&mut request, &origin, &cookies);
+    arrange(&mut request, &url, &cookies);
     Ok(Hop { origin, url, with_credentials: credentials.map(|_| (clean, given)), request })
 }
 
@@ -86,7 +86,16 @@ fn leads_to(hop: &Hop, location: &str) -> Result<Address, Astray> {
     if let Some(why) = address::wrong_in(location) {
         return Err(unreadable(&format!("parse {location:?}: {why}")));
     }
-    let url = sonagi_engine::http::resolved(&hop.origin, &hop.request.path, location);
+    let mut url = sonagi_engine::http::resolved(&hop.origin, &hop.request.path, location);
+    // What names no host of its own stays with the one before, as that was written.
+    if !location.contains("://")
+        && !location.starts_with("//")
+        && let Some((scheme, host)) =
+            hop.url.split_once("://").map(|(scheme, _)| (scheme, address::host(&hop.url)))
+        && let Some(rest) = url.strip_prefix(&hop.origin.to_string())
+    {
+        url = format!("{scheme}://{host}{rest}");
+    }
     let url = address::escaped(&url).map(Cow::into_owned).unwrap_or(url);
     Address::parse(&url).map_err(|refused| match refused {
         Refused::Wrong(why) => unreadable(&why.told),

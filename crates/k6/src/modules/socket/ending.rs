@@ -64,7 +64,10 @@ fn closed(code: u16, reason: &str) -> String {
 pub(in crate::modules) fn not_opened(failed: &Failed, origin: Option<&Origin>) -> String {
     let place = origin.map_or_else(String::new, |origin| format!("{}:{}", origin.host, origin.port));
     match failed.failure {
-        Failure::ConnectRefused => format!("dial tcp {place}: connect: connection refused"),
+        Failure::ConnectRefused => {
+            let place = failed.address.as_ref().map_or(place, ToString::to_string);
+            format!("dial tcp {place}: connect: connection refused")
+        }
         Failure::ConnectTimeout | Failure::HandshakeTimeout | Failure::Timeout => {
             format!("dial tcp {place}: i/o timeout")
         }

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::ending;
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::go_error;
-use crate::modules::http::{canonical, keep_cookies, quoted};
+use crate::modules::http::{canonical, host, keep_cookies, quoted};
 use crate::modules::record;
 use crate::modules::tags::given_tags;
 use crate::runtime::{Opaque, Vu, opaque_in};
@@ -221,6 +221,10 @@ impl Wanted {
         let has = |name: &str| self.headers.iter().any(|(own, _)| own == name);
         if let Some(agent) = vu.shard.common.options.user_agent.as_ref().filter(|_| !has("User-Agent")) {
             headers.push(("User-Agent".to_owned(), agent.clone()));
+        }
+        let host = host(&self.url);
+        if host != origin.authority() && !has("Host") {
+            headers.push(("Host".to_owned(), host.into_owned()));
         }
         let cookies = self.cookies(origin, path);
         if !cookies.is_empty() && !has("Cookie") {
