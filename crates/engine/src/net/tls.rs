@@ -10,6 +10,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use sonagi_measure::outcome::Failure;
 use tokio::net::TcpStream;
@@ -78,7 +79,7 @@ impl Tls {
         };
         let mut named = Vec::new();
         for identity in &options.identities {
-            let (certificates, key) = identity.parts()?;
+            let (certificates, key) = identity.parts().map_err(cannot)?;
             let config = builder.clone().with_client_auth_cert(certificates, key);
             let config = config.map_err(|error| cannot(format!("a certificate to show: {error}")))?;
             named.push((identity.hosts.clone(), Connectors::new(&config)));
@@ -131,13 +132,29 @@ impl Connectors {
 }
 
 impl Identity {
-    fn parts(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Failed> {
+    /// Whether it can be shown: certificate and key are PEM, and the key is the certificate's.
+    ///
+    /// # Errors
+    /// `TlsFailed`, with what is wrong in words.
+    pub fn check(&self) -> Result<(), Failed> {
+        let wrong = |why: String| Failed::new(Failure::TlsFailed, why);
+        let (certificates, key) = self.parts().map_err(wrong)?;
+        let provider = rustls::crypto::ring::default_provider();
+        CertifiedKey::from_der(certificates, key, &provider)
+            .map(drop)
+            .map_err(|error| wrong(format!("a certificate to show: {error}")))
+    }
+
+    fn parts(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
         let certificates: Result<Vec<_>, _> =
             CertificateDer::pem_slice_iter(self.certificates.as_bytes()).collect();
         let certificates =
-            certificates.map_err(|error| cannot(format!("a certificate to show is no PEM: {error}")))?;
+            certificates.map_err(|error| format!("a certificate to show is no PEM: {error}"))?;
+        if certificates.is_empty() {
+            return Err("a certificate to show is no PEM: it holds none".to_owned());
+        }
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes());
-        Ok((certificates, key.map_err(|error| cannot(format!("its key is no PEM: {error}")))?))
+        Ok((certificates, key.map_err(|error| format!("its key is no PEM: {error}"))?))
     }
 }
 

@@ -16,6 +16,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tiers;
+pub(crate) mod tls;
 
 pub use environment::environment;
 pub use flags::{FLAGS, Flag, Takes, flags_to_tier};

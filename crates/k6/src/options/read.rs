@@ -179,62 +179,6 @@ fn is_ttl(ttl: &Value, reading: &mut Reading<'_>) -> bool {
     right
 }
 
-const TLS_VERSIONS: [&str; 5] = ["ssl3.0", "tls1.0", "tls1.1", "tls1.2", "tls1.3"];
-
-/// One version for both ends, or `{min, max}`; an empty text is "any".
-pub(super) fn tls_version(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
-    let version = |value: &Value, reading: &mut Reading<'_>| match value {
-        Value::Null => Some("".into()),
-        Value::String(text) if text.is_empty() => Some(value.clone()),
-        _ => word(value, &TLS_VERSIONS, reading),
-    };
-    let mut ends = Map::from_iter([("min".to_string(), "".into()), ("max".to_string(), "".into())]);
-    let Some(given) = value.as_object() else {
-        let both = version(value, reading)?;
-        ends.values_mut().for_each(|end| *end = both.clone());
-        return Some(Value::Object(ends));
-    };
-    for (name, end) in given {
-        match same(name, ["min", "max"]) {
-            Some(name) => {
-                ends.extend(version(end, &mut reading.within(name)).map(|end| (name.to_string(), end)));
-            }
-            None => unknown(name, ["min", "max"].into_iter(), reading),
-        }
-    }
-    Some(Value::Object(ends))
-}
-
-/// Client certificates. Whether the PEM is one is for whoever opens connections to see.
-pub(super) fn tls_auth(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
-    const MEMBERS: [&str; 4] = ["cert", "key", "password", "domains"];
-    let Some(items) = value.as_array() else { return reading.wrong("a list of objects", value) };
-    let mut certificates = Vec::new();
-    for (n, item) in items.iter().enumerate() {
-        let mut reading = reading.within(n);
-        let Some(given) = item.as_object() else { return reading.wrong("an object with cert and key", item) };
-        let mut certificate: Map<String, Value> =
-            MEMBERS.iter().map(|name| (name.to_string(), Value::Null)).collect();
-        for (name, member) in given.iter().filter(|(_, member)| !member.is_null()) {
-            let checked = match same(name, MEMBERS) {
-                Some("domains") => texts(member, &mut reading.within("domains")),
-                Some(name) => text(member, &mut reading.within(name)),
-                None => {
-                    unknown(name, MEMBERS.into_iter(), &mut reading);
-                    continue;
-                }
-            };
-            let name = same(name, MEMBERS).unwrap_or(name).to_string();
-            certificate.extend(checked.map(|checked| (name, checked)));
-        }
-        for name in ["cert", "key"].into_iter().filter(|name| certificate[*name].is_null()) {
-            reading.problem(format!("has no {name}"));
-        }
-        certificates.push(Value::Object(certificate));
-    }
-    Some(Value::Array(certificates))
-}
-
 /// A member nobody knows, where that is a problem.
 pub(super) fn unknown<'a>(
     name: &str,

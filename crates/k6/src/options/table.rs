@@ -5,7 +5,7 @@ use super::problem::Reading;
 use super::read::{self, Check};
 use super::scenario::{Scenario, shortcut_stages};
 use super::{Dns, DnsPolicy, DnsSelect, HttpDebug, MetricThresholds, Options, Sonagi, Threshold, TlsAuth};
-use super::{network, pairs, span};
+use super::{network, pairs, span, tls};
 use serde_json::{Map, Value};
 use sonagi_measure::ledger::Rules;
 use std::ops::RangeInclusive;
@@ -62,9 +62,9 @@ pub(super) const KNOWN: [Known; 49] = [
     known("batchPerHost", "K6_BATCH_PER_HOST", "batch-per-host", read::whole),
     known("httpDebug", "K6_HTTP_DEBUG", "http-debug", read::text),
     known("insecureSkipTLSVerify", "K6_INSECURE_SKIP_TLS_VERIFY", "insecure-skip-tls-verify", read::truth),
-    known("tlsCipherSuites", "K6_TLS_CIPHER_SUITES", "", cipher_suites),
-    known("tlsVersion", "", "", read::tls_version),
-    known("tlsAuth", "", "", read::tls_auth),
+    known("tlsCipherSuites", "K6_TLS_CIPHER_SUITES", "", tls::cipher_suites),
+    known("tlsVersion", "", "", tls::version),
+    known("tlsAuth", "", "", tls::auth),
     known("throw", "K6_THROW", "throw", read::truth),
     known("thresholds", "", "", read::thresholds),
     known("blacklistIPs", "K6_BLACKLIST_IPS", "blacklist-ip", network::nets),
@@ -96,19 +96,6 @@ pub(super) const KNOWN: [Known; 49] = [
 fn segment(_: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     reading.problem("parts of a test are not supported, every run is the whole test");
     None
-}
-
-/// The names k6 takes, as TLS's registry has them.
-fn cipher_suites(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
-    let suites = read::texts(value, reading)?;
-    for suite in suites.as_array()?.iter().filter_map(Value::as_str) {
-        let shape = suite.starts_with("TLS_")
-            && suite.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-        if !shape {
-            reading.problem(format!("\"{suite}\" is no cipher suite, as TLS_AES_128_GCM_SHA256"));
-        }
-    }
-    Some(suites)
 }
 
 /// One output or several.

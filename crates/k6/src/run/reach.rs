@@ -1,13 +1,12 @@
 //! How a test's threads reach its targets, by its options.
 
-use sonagi_engine::net::{
-    Cause, CipherSuite, Failed, Guide, Identity, NetOptions, ProtocolVersion, TlsOptions,
-};
+use sonagi_engine::net::{Cause, Failed, Guide, Identity, NetOptions, ProtocolVersion, TlsOptions};
 use sonagi_measure::outcome::Failure;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::options::tls::suites_named;
 use crate::options::{DnsPolicy, DnsSelect, Options};
 use crate::shard::Common;
 
@@ -42,7 +41,7 @@ impl Common {
 
 fn tls(options: &Options) -> TlsOptions {
     let number = |name: &Option<String>, other: usize| match name.as_deref() {
-        Some("ssl3.0" | "tls1.0" | "tls1.1") => 0,
+        Some("tls1.0" | "tls1.1") => 0,
         Some("tls1.2") => 1,
         Some("tls1.3") => 2,
         _ => other,
@@ -54,17 +53,9 @@ fn tls(options: &Options) -> TlsOptions {
         Some(range) => range.to_vec(),
         None => Vec::new(),
     });
-    let suite = |name: &String| {
-        // Go's names for those of TLS 1.3 say no version.
-        SUITES.iter().find(|suite| suite.as_str().is_some_and(|own| own.replace("TLS13_", "TLS_") == *name))
-    };
     TlsOptions {
         versions,
-        suites: options.tls_cipher_suites.as_ref().map(|names| {
-            // TLS 1.3's are not for choosing, here as in Go.
-            let own = names.iter().filter_map(suite).copied();
-            own.chain(SUITES[..3].iter().copied()).collect()
-        }),
+        suites: options.tls_cipher_suites.as_deref().map(suites_named),
         identities: options
             .tls_auth
             .iter()
@@ -76,19 +67,6 @@ fn tls(options: &Options) -> TlsOptions {
             .collect(),
     }
 }
-
-/// What can be spoken here.
-const SUITES: [CipherSuite; 9] = [
-    CipherSuite::TLS13_AES_128_GCM_SHA256,
-    CipherSuite::TLS13_AES_256_GCM_SHA384,
-    CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
-    CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-    CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-    CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-    CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-    CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-    CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-];
 
 /// `hosts`, `blockHostnames`, `blacklistIPs` and `dns`.
 #[derive(Debug)]
@@ -199,6 +177,6 @@ mod tests {
         let suites =
             of(json!({ "tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"] })).suites.unwrap();
         assert_eq!(suites.len(), 4);
-        assert_eq!(suites[0], CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256);
+        assert_eq!(suites[0], sonagi_engine::net::CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256);
     }
 }

@@ -160,7 +160,7 @@ fn values_that_k6_refuses_are_refused_with_their_place() {
     );
     check(
         json!({"tlsVersion": "tls9"}),
-        "options.tlsVersion: must be one of ssl3.0, tls1.0, tls1.1, tls1.2, tls1.3, is \"tls9\"",
+        "options.tlsVersion: must be one of tls1.0, tls1.1, tls1.2, tls1.3, is \"tls9\"",
     );
     check(
         json!({"tlsVersion": {"min": "tls1.2", "foo": 1}}),
@@ -168,9 +168,17 @@ fn values_that_k6_refuses_are_refused_with_their_place() {
     );
     check(
         json!({"tlsCipherSuites": ["x"]}),
-        "options.tlsCipherSuites: \"x\" is no cipher suite, as TLS_AES_128_GCM_SHA256",
+        "options.tlsCipherSuites: \"x\" is no cipher suite that k6 knows, as TLS_AES_128_GCM_SHA256",
+    );
+    check(
+        json!({"tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"]}),
+        "options.tlsCipherSuites: \"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\" is no cipher suite that k6 knows, as TLS_AES_128_GCM_SHA256\n    hint: did you mean `TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305`?",
     );
     check(json!({"tlsAuth": [{"cert": "x"}]}), "options.tlsAuth.0: has no key");
+    check(
+        json!({"tlsAuth": [{"cert": "x", "key": "y"}]}),
+        "options.tlsAuth.0: a certificate to show is no PEM: it holds none",
+    );
     check(json!({"throw": "true"}), "options.throw: must be true or false, is \"true\"");
     check(json!({"httpDebug": true}), "options.httpDebug: must be a text, is true");
     check(
