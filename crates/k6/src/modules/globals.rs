@@ -6,12 +6,13 @@ use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
 use sonagi_measure::At;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{crypto, go_error, inspect, k6, require_from, text};
-use crate::runtime::{Phase, Vu, located};
+use crate::runtime::{Phase, Unusable, Vu, located};
 use crate::shard::{Level, Shard};
 
 /// The longest delay of a timer; a longer one fires then, an endless one too.
@@ -145,7 +146,22 @@ pub(super) fn opened(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> rquickjs::Result<Arc
     let names = (1..=4).filter_map(|level| ctx.script_or_module_name(level)?.to_string().ok());
     let base = names.map(PathBuf::from).find(|name| name.is_absolute());
     let opened = bundle.open(&located(base.as_deref().unwrap_or(&bundle.entry), path));
-    opened.map_err(|why| go_error(ctx, &why.to_string()))
+    opened.map_err(|why| go_error(ctx, &unopened(&why)))
+}
+
+/// Why a file cannot be opened, as Go words it.
+fn unopened(why: &Unusable) -> String {
+    match why {
+        Unusable::Unread { specifier, kind: ErrorKind::IsADirectory, .. } => {
+            format!("open() can't be used with directories, path: {specifier:?}")
+        }
+        Unusable::Unread { specifier, kind, cause } => {
+            let does = if *kind == ErrorKind::NotFound { "stat" } else { "open" };
+            let cause = cause.split(" (os error").next().unwrap_or_default().to_lowercase();
+            format!("{does} {specifier}: {cause}")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// What a timer calls, and with what.

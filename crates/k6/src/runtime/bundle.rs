@@ -50,7 +50,7 @@ pub(crate) enum Format {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unusable {
     #[error("The moduleSpecifier {specifier:?} couldn't be found on local disk: {cause}")]
-    Unread { specifier: String, cause: String },
+    Unread { specifier: String, kind: std::io::ErrorKind, cause: String },
     #[error(
         "{specifier:?} was not loaded by the first virtual user's init code, so no other user can load it"
     )]
@@ -119,8 +119,10 @@ impl Bundle {
         if self.read().is_closed {
             return Err(Unusable::Late { specifier });
         }
-        let bytes =
-            std::fs::read(path).map_err(|error| Unusable::Unread { specifier, cause: error.to_string() })?;
+        let bytes = std::fs::read(path).map_err(|error| {
+            let (kind, cause) = (error.kind(), error.to_string());
+            Unusable::Unread { specifier, kind, cause }
+        })?;
         let bytes: Arc<[u8]> = bytes.into();
         self.write().opened.insert(path.to_owned(), Arc::clone(&bytes));
         Ok(bytes)

@@ -15,7 +15,7 @@ mod thrown;
 mod user;
 mod vu;
 
-pub(crate) use bundle::{Bundle, located};
+pub(crate) use bundle::{Bundle, Unusable, located};
 pub(crate) use events::{Job, Source, outcome};
 pub(crate) use machine::{Given, common, own_script};
 pub(crate) use opaque::{Opaque, opaque, opaque_in, opaque_on};

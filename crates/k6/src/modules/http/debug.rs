@@ -33,5 +33,14 @@ fn say(vu: &Vu, debug: HttpDebug, mut text: String, body: &[u8]) {
         text.push_str(&String::from_utf8_lossy(body));
     }
     text.push('\n');
-    vu.shard.say(Level::Info, text, vec![("source", "http-debug".to_owned())]);
+    let tags = vu.tags();
+    let tag = |name: &'static str| tags.get(name).map(|value| (name, value.to_owned()));
+    let own = [
+        tag("group"),
+        Some(("iter", vu.iteration().to_string())),
+        tag("scenario"),
+        Some(("source", "http-debug".to_owned())),
+        Some(("vu", vu.number.to_string())),
+    ];
+    vu.shard.say(Level::Info, text, own.into_iter().flatten().collect());
 }
