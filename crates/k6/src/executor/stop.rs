@@ -15,21 +15,22 @@ use tokio::sync::Notify;
 pub enum Reason {
     /// A signal interrupted it.
     Signal,
-    /// A threshold was crossed that says so.
-    Crossed,
+    /// A threshold was crossed that says so; these metrics have one that was, as k6 lists them.
+    Crossed(String),
     /// The script wants it, and says this.
     Script(String),
 }
 
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Reason::Signal => "the test was interrupted by a signal",
-            Reason::Crossed => {
-                "thresholds on metrics were crossed; at least one has abortOnFail enabled, stopping test prematurely"
-            }
-            Reason::Script(why) => why,
-        })
+        match self {
+            Reason::Signal => f.write_str("the test was interrupted by a signal"),
+            Reason::Crossed(metrics) => write!(
+                f,
+                "thresholds on metrics '{metrics}' were crossed; at least one has abortOnFail enabled, stopping test prematurely"
+            ),
+            Reason::Script(why) => f.write_str(why),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Iteration {
 
 /// What the whole test counts.
 pub(crate) trait Instance {
-    /// How long scenarios have been under way, in ms.
+    /// How long the test has been under way, `setup` included, in ms.
     fn duration_ms(&self) -> f64;
     fn iterations_completed(&self) -> u64;
     fn iterations_interrupted(&self) -> u64;
@@ -165,7 +165,7 @@ fn of_instance<'js>(
     vu: &Rc<Vu>,
     member: impl FnOnce(&dyn Instance) -> f64,
 ) -> rquickjs::Result<Value<'js>> {
-    match vu.shard.instance.get().filter(|_| vu.phase.get() == Phase::Iteration) {
+    match vu.shard.instance.get().filter(|_| matches!(vu.phase.get(), Phase::Setup | Phase::Iteration)) {
         Some(instance) => Ok(number(ctx, member(&**instance))),
         None => Err(go_error(ctx, "getting instance information in the init context is not supported")),
     }

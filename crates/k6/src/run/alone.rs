@@ -7,12 +7,14 @@ use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use tokio::time::Instant;
 
+use super::home::Counted;
+use super::periodic::LOOK;
 use super::shard::MOST_REPORTS;
-use super::{Ended, Exit, Told};
+use super::{Ended, Exit};
 use crate::executor::{Abort, Stop};
 use crate::metrics::{Detail, Interval};
 use crate::runtime::{Task, Thrown, User, Vu};
@@ -26,48 +28,63 @@ pub(super) struct Alone<'a> {
     pub(super) limit: Option<(Duration, Arc<Abort>)>,
     /// How samples are told apart, and whether each is kept.
     pub(super) measured: (Detail, bool),
+    /// When the test under way began, and its users: what scripts may ask for (`exec.instance`) in `setup`.
+    pub(super) under_way: Option<(At, u64)>,
 }
 
 /// What came of it.
 pub(super) struct Done {
     /// Of each task until one threw.
     pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
-    pub(super) interval: Interval,
     /// The script said that the test has failed.
     pub(super) has_failed: bool,
 }
 
-enum Report {
+/// What who waits for it is told meanwhile.
+pub(super) enum Meanwhile {
     Line(Line),
+    /// About once a second, and at the end.
+    Measured(Interval),
+    /// Nothing, for a while.
+    Nothing,
+}
+
+enum Report {
+    Meanwhile(Meanwhile),
     Done(Box<Done>),
 }
 
+/// How often samples are told: thresholds are judged while `setup` goes on.
+const MEASURED_EVERY_NS: i64 = 1_000_000_000;
+
 impl Alone<'_> {
-    /// Has a new user perform these tasks, one after the other until one throws.
+    /// Has a new user perform these tasks, one after the other until one throws; `tell` is called every few ms.
     ///
     /// # Errors
     /// When there is no thread, stack or network to be had.
-    pub(super) fn perform(self, tasks: Vec<Task>, on: &mut dyn FnMut(Told<'_>)) -> Result<Done, Ended> {
+    pub(super) fn perform(self, tasks: Vec<Task>, tell: &mut dyn FnMut(Meanwhile)) -> Result<Done, Ended> {
         let cannot =
             |why: std::io::Error| Ended::early(Exit::Other, format!("a user could not be made: {why}"));
         let (reports, inbox) = sync_channel(MOST_REPORTS);
         let (common, epoch) = (Arc::clone(self.common), self.epoch);
-        let (limit, measured) = (self.limit, self.measured);
+        let (limit, measured, under_way) = (self.limit, self.measured, self.under_way);
         let work = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let tasks_of_thread = tokio::task::LocalSet::new();
-            let done =
-                tasks_of_thread.block_on(&runtime, life(common, epoch, limit, measured, tasks, &reports))?;
+            let life = life(common, epoch, limit, measured, under_way, tasks, &reports);
+            let done = tasks_of_thread.block_on(&runtime, life)?;
             let _ = reports.send(Report::Done(Box::new(done)));
             runtime.shutdown_background();
             Ok(())
         };
         let thread = std::thread::Builder::new().name("alone".to_owned()).spawn(work).map_err(cannot)?;
         let mut done = None;
-        while let Ok(report) = inbox.recv() {
-            match report {
-                Report::Line(line) => on(Told::Line(&line)),
-                Report::Done(what) => done = Some(*what),
+        loop {
+            match inbox.recv_timeout(LOOK) {
+                Ok(Report::Meanwhile(meanwhile)) => tell(meanwhile),
+                Ok(Report::Done(what)) => done = Some(*what),
+                Err(RecvTimeoutError::Timeout) => tell(Meanwhile::Nothing),
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         match thread.join() {
@@ -84,6 +101,7 @@ async fn life(
     epoch: Instant,
     limit: Option<(Duration, Arc<Abort>)>,
     (detail, keeps_samples): (Detail, bool),
+    under_way: Option<(At, u64)>,
     tasks: Vec<Task>,
     reports: &SyncSender<Report>,
 ) -> std::io::Result<Done> {
@@ -93,9 +111,15 @@ async fn life(
     let sampler = common.sampler(detail, keeps_samples);
     let lines = reports.clone();
     let log = move |line| {
-        let _ = lines.send(Report::Line(line));
+        let _ = lines.send(Report::Meanwhile(Meanwhile::Line(line)));
     };
     let shard = Shard::new(common, Rc::clone(&clock), Rc::new(net), sampler, log);
+    if let Some((began, there)) = under_way {
+        let counted = Counted { scenarios: Vec::new(), there, began, clock: Rc::clone(&clock) };
+        // Set once: the shard is new.
+        let _ = shard.instance.set(Box::new(counted));
+    }
+    let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), reports.clone()));
     let mut user = User::new(Vu::new(Rc::clone(&shard), 0))?;
     let never = Arc::new(Abort::default());
     let (count, mut outcomes) = (tasks.len(), Vec::with_capacity(tasks.len()));
@@ -114,9 +138,22 @@ async fn life(
         }
     }
     drop(user);
+    ticker.abort();
     driver.abort();
+    measured(&shard, reports);
+    Ok(Done { outcomes, has_failed: shard.has_failed.get() })
+}
+
+async fn tick(shard: Rc<Shard>, reports: SyncSender<Report>) {
+    loop {
+        shard.clock.sleep_until(shard.clock.now().plus(MEASURED_EVERY_NS)).await;
+        measured(&shard, &reports);
+    }
+}
+
+fn measured(shard: &Shard, reports: &SyncSender<Report>) {
     let interval = shard.sampler.borrow_mut().take();
-    Ok(Done { outcomes, interval, has_failed: shard.has_failed.get() })
+    let _ = reports.send(Report::Meanwhile(Meanwhile::Measured(interval)));
 }
 
 /// Lets a user that waits look at its stop again when that is due.

@@ -23,21 +23,25 @@ pub(super) struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    /// One line for the test and one for each scenario, `now` being the end.
-    pub(super) fn lines(&self, elapsed: Duration, now: At) -> Vec<String> {
+    /// The line for the test.
+    pub(super) fn head(&self, elapsed: Duration) -> String {
         let sum = |of: fn(&Common) -> u64| self.commons.iter().map(|common| of(common)).sum::<u64>();
         let there = self.plan.planned_vus.max(sum(Common::held_vus));
         let digits = there.to_string().len();
-        let head = format!(
+        format!(
             "running ({}), {:0digits$}/{there} VUs, {} complete and {} interrupted iterations",
             clock(elapsed, self.plan.longest),
             sum(Common::active_vus),
             sum(Common::complete),
             sum(Common::interrupted)
-        );
+        )
+    }
+
+    /// One line for each scenario, `now` being their end.
+    pub(super) fn lines(&self, now: At) -> Vec<String> {
         let width = self.scenarios.iter().map(|scenario| scenario.name.len()).max().unwrap_or(0);
         let line = |at: usize| self.line(at, width, now);
-        std::iter::once(head).chain((0..self.scenarios.len()).map(line)).collect()
+        (0..self.scenarios.len()).map(line).collect()
     }
 
     fn line(&self, at: usize, width: usize, now: At) -> String {

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ending::Files;
-use super::home::Shared;
 use super::underway::Collector;
 use super::{End, Ended, Exit, Told};
 use crate::runtime::{Given, Phase, Thrown};
@@ -15,7 +14,8 @@ use crate::summary::{Facts, Summary, TimeUnit};
 
 impl Collector<'_, '_> {
     /// Thresholds for the last time, the summary, and what the script makes of it.
-    pub(super) fn close(mut self, shared: &Shared, elapsed: Duration) -> Ended {
+    pub(super) fn close(mut self) -> Ended {
+        let elapsed = self.timetable.elapsed(self.test.since_epoch());
         let judgement = self.test.store.judge(elapsed, true);
         if !judgement.crossed.is_empty() && self.exit == Exit::Passed {
             self.say(
@@ -24,7 +24,7 @@ impl Collector<'_, '_> {
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }
-        if self.has_failed || shared.has_failed.load(Ordering::Relaxed) {
+        if self.has_failed || self.shared.has_failed.load(Ordering::Relaxed) {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
@@ -58,7 +58,8 @@ impl Collector<'_, '_> {
             }
             None => End::Summary(summary),
         };
-        Ended { exit: self.exit, end, why: self.why, bars: self.bars }
+        let bars = self.all_bars();
+        Ended { exit: self.exit, end, why: self.why, bars }
     }
 
     /// What `handleSummary` wants written where; None: it says nothing, and the summary is told as it is without it.

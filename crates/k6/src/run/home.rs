@@ -12,6 +12,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use super::ending::{EXCEPTION, complaint};
+use super::shard::Go;
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::{Variables, delivery, execution};
@@ -24,7 +25,7 @@ use crate::shard::{Level, Line, Shard};
 pub(super) struct Shared {
     /// Users made so far; the last one's number.
     pub(super) users: AtomicU64,
-    /// Those of the plan whose init code has run.
+    /// Those whose init code has run.
     pub(super) initialised: AtomicU64,
     /// The script said that the test has failed.
     pub(super) has_failed: AtomicBool,
@@ -91,14 +92,9 @@ impl Home {
     }
 
     /// The scenarios are about to begin; `started` is the wall clock when this shard's began, in ms since 1970.
-    pub(super) fn begin(
-        &self,
-        scenarios: &[Arc<executor::Common>],
-        planned_vus: u64,
-        data: Option<&Arc<str>>,
-        started_ms: f64,
-    ) {
-        self.data.replace(data.map(Arc::clone));
+    pub(super) fn begin(&self, go: &Go, planned_vus: u64, started_ms: f64) {
+        let Go { scenarios, began, data, .. } = go;
+        self.data.replace(data.clone());
         let told = scenarios.iter().zip(&self.executors).map(|(common, (executor, name))| {
             let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
             Rc::new(execution::Scenario {
@@ -110,7 +106,7 @@ impl Home {
         });
         self.scenarios.replace(told.collect());
         let clock = Rc::clone(&self.shard.clock);
-        let instance = Counted { scenarios: scenarios.to_vec(), planned_vus, begun: clock.now(), clock };
+        let instance = Counted { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
         // Set once: a shard begins once.
         let _ = self.shard.instance.set(Box::new(instance));
     }
@@ -141,11 +137,14 @@ impl Home {
 }
 
 /// What all shards count together, as scripts see it.
-struct Counted {
-    scenarios: Vec<Arc<executor::Common>>,
-    planned_vus: u64,
-    begun: At,
-    clock: Rc<Clock>,
+pub(super) struct Counted {
+    /// None before they are under way.
+    pub(super) scenarios: Vec<Arc<executor::Common>>,
+    /// Users whose init code ran before the test began.
+    pub(super) there: u64,
+    /// When the test began, before `setup`.
+    pub(super) began: At,
+    pub(super) clock: Rc<Clock>,
 }
 
 impl Counted {
@@ -156,7 +155,7 @@ impl Counted {
 
 impl execution::Instance for Counted {
     fn duration_ms(&self) -> f64 {
-        self.clock.now().since(self.begun) as f64 / 1e6
+        self.clock.now().since(self.began) as f64 / 1e6
     }
 
     fn iterations_completed(&self) -> u64 {
@@ -172,7 +171,7 @@ impl execution::Instance for Counted {
     }
 
     fn vus_initialized(&self) -> u64 {
-        self.planned_vus.max(self.sum(executor::Common::held_vus))
+        self.there.max(self.sum(executor::Common::held_vus))
     }
 }
 
@@ -188,7 +187,9 @@ impl executor::Pool for Pool {
 
     async fn create(&self) -> Result<Resident, Failed> {
         let number = self.0.shared.users.fetch_add(1, Ordering::Relaxed) + 1;
-        self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))
+        let made = self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
+        self.0.shared.initialised.fetch_add(1, Ordering::Relaxed);
+        Ok(made)
     }
 
     fn give_back(&self, resident: Resident) {

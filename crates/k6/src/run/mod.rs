@@ -11,6 +11,7 @@ mod closing;
 mod ending;
 mod home;
 mod noted;
+mod periodic;
 mod reach;
 mod shard;
 #[cfg(test)]
@@ -33,9 +34,9 @@ use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
 use crate::secrets::Secrets;
 use crate::shard::{Common, Delivery, Level, Limits, Line, Pace};
-use alone::Alone;
+use alone::{Alone, Meanwhile};
 pub use ending::{End, Ended, Exit, Files};
-pub use underway::Progress;
+pub use periodic::Progress;
 
 /// What to do with a script in JavaScript that is Artillery's, not k6's.
 pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p 'JSON.stringify(require(\"./script.js\"))'` writes it as that";
@@ -141,10 +142,15 @@ fn read(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         records: asked.records,
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
-    let mut read = Alone { common: &first, epoch, limit: None, measured: (Detail::Total, false) }
-        .perform(tasks, on)?
-        .outcomes
-        .into_iter();
+    let mut read =
+        Alone { common: &first, epoch, limit: None, measured: (Detail::Total, false), under_way: None }
+            .perform(tasks, &mut |meanwhile| {
+                if let Meanwhile::Line(line) = meanwhile {
+                    on(Told::Line(&line));
+                }
+            })?
+            .outcomes
+            .into_iter();
     if let Some(Err(thrown)) = read.next() {
         return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }

@@ -37,6 +37,8 @@ pub(super) struct Luggage {
 /// What a thread is told when all users are made and `setup` has returned.
 pub(super) struct Go {
     pub(super) scenarios: Vec<Arc<executor::Common>>,
+    /// When the test began, before `setup`.
+    pub(super) began: At,
     pub(super) data: Option<Arc<str>>,
     /// The first second whose end is reported, the same for all.
     pub(super) second: u64,
@@ -105,7 +107,7 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
     let _ = reports.send(Report::Ready(Ok(())));
     // Nobody says go: the test is over before it began.
     let Ok(go) = go.await else { return Ok(()) };
-    home.begin(&go.scenarios, plan.planned_vus, go.data.as_ref(), started_ms);
+    home.begin(&go, plan.planned_vus, started_ms);
     let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), index, go.second, reports.clone()));
     let heart = tokio::task::spawn_local(beat(Rc::clone(&shard)));
     scenarios(&home, &plan, index, go.scenarios).await;

@@ -170,3 +170,70 @@ fn a_scenarios_environment_is_that_of_its_iterations() {
     );
     assert_eq!(seen.lines, ["Info: a", "Info: undefined"]);
 }
+
+/// What k6 says of the same script: 0.43 a second and exit code 99 where scenarios alone would make 3.3.
+#[test]
+fn rates_and_the_tests_duration_count_setup_and_teardown_as_in_k6() {
+    let seen = run("import { sleep } from 'k6'; import exec from 'k6/execution';
+         export const options = { iterations: 1, thresholds: { iterations: ['rate>2'] } };
+         export const setup = () => sleep(0.4);
+         export default () => console.log(exec.instance.currentTestRunDuration >= 400);
+         export const teardown = () => sleep(0.3);");
+    assert_eq!(seen.ended.exit, Exit::ThresholdsCrossed);
+    assert_eq!(seen.lines, ["Info: true", "Error: thresholds on metrics 'iterations' have been crossed"]);
+    let End::Summary(summary) = seen.ended.end else { panic!("there is a summary") };
+    let data = summary.data();
+    let ms = data["state"]["testRunDurationMs"].as_f64().unwrap();
+    let rate = data["metrics"]["iterations"]["values"]["rate"].as_f64().unwrap();
+    assert!(ms >= 700.0 && (rate - 1e3 / ms).abs() < 1e-9, "{rate} in {ms}");
+    let tenths = seen.ended.bars[0].strip_prefix("running (").and_then(|rest| rest.split('s').next());
+    let told = tenths.and_then(|text| text.split('m').next_back()?.parse::<f64>().ok());
+    assert_eq!(told, Some((ms / 100.0).floor() / 10.0), "{:?}", seen.ended.bars);
+}
+
+#[test]
+fn a_threshold_that_setup_crosses_ends_the_test_and_the_line_names_its_metric() {
+    let seen = run(
+        "import { check, sleep } from 'k6';
+         export const options = { iterations: 1, thresholds: { checks: [{ threshold: 'rate==1', abortOnFail: true }], iterations: ['count>9'] } };
+         export const setup = () => { check(1, { no: () => false }); sleep(60); };
+         export default () => console.log('never');",
+    );
+    let line = "Error: thresholds on metrics 'checks' were crossed; at least one has abortOnFail enabled, stopping test prematurely";
+    assert_eq!((seen.ended.exit, seen.lines), (Exit::ThresholdsCrossed, vec![line.to_owned()]));
+}
+
+#[test]
+fn a_refused_connection_names_the_address_that_was_called() {
+    let seen = run("import http from 'k6/http'; import ws from 'k6/ws';
+         export const options = { iterations: 1, hosts: { 'some.name': '127.0.0.1:1' } };
+         export default () => { http.get('http://Some.Name/'); };");
+    let line = "Warn: Request Failed error=Get \"http://Some.Name/\": dial tcp 127.0.0.1:1: connect: connection refused";
+    assert_eq!(seen.lines, [line]);
+}
+
+/// No address of this machine is one of TEST-NET-1 (RFC 5737), so there is no port of it either.
+#[test]
+fn a_generator_without_ports_says_that_its_figures_are_worth_nothing() {
+    let seen = run("import http from 'k6/http';
+         export const options = { iterations: 1, localIPs: '192.0.2.1' };
+         export default () => { http.get('http://127.0.0.1:1/'); };");
+    let End::Summary(summary) = seen.ended.end else { panic!("there is a summary") };
+    let text = summary.text(false);
+    assert!(text.contains("GENERATOR"), "{text}");
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_is_told_as_in_k6() {
+    for (path, told) in [
+        ("missing.txt", "stat /test/missing.txt: no such file or directory"),
+        ("/", "open() can't be used with directories, path: \"/\""),
+        ("", "open() can't be used with an empty filename"),
+    ] {
+        let seen = run(&format!("open('{path}'); export default () => {{}};"));
+        assert_eq!(
+            (seen.ended.exit, seen.lines),
+            (Exit::Exception, vec![format!("Error: GoError: {told}{ONCE}")])
+        );
+    }
+}

