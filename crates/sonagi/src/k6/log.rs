@@ -8,6 +8,7 @@ use sonagi_k6::{Level, Line};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::time::Duration;
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ enum Into {
     Stdout,
     File(BufWriter<File>),
 }
+
+const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// Where lines go.
 pub(super) struct Log {
@@ -92,8 +95,17 @@ impl Log {
         }
     }
 
+    /// Why nothing was run, or did not end well: for people in our form of errors, for programs a line like any other.
+    pub(super) fn error(&mut self, why: &str) {
+        match self.form {
+            Form::Json => self.line(&refusal(why)),
+            Form::Short | Form::Pairs | Form::Raw => self.terminal.say(&format!("error: {why}")),
+        }
+    }
+
     pub(super) fn progress(&mut self, progress: &Progress) {
-        let seconds = progress.elapsed.as_secs();
+        // Virtual users are counted every second, but a moment of the first went by before the test began.
+        let seconds = (progress.elapsed + HALF_A_SECOND).as_secs();
         if seconds == 0 || !seconds.is_multiple_of(if self.terminal.is_watched() { 1 } else { 10 }) {
             return;
         }
@@ -111,6 +123,18 @@ impl Log {
         for file in own.into_iter().chain(&mut self.console) {
             let _ = file.flush();
         }
+    }
+}
+
+/// An error as a line; its hint, where it has one, is a field of its own as in k6.
+fn refusal(why: &str) -> Line {
+    let mut parts = why.split("hint: ");
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(text), Some(hint), None) => Line {
+            fields: vec![("hint", hint.trim_end().to_owned())],
+            ..Line::new(Level::Error, text.trim_end())
+        },
+        _ => Line::new(Level::Error, why),
     }
 }
 
@@ -170,6 +194,20 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_is_a_line_with_its_hint_beside_it() {
+        let json = |why| serde_json::from_str::<Value>(&written(Form::Json, &refusal(why))).unwrap();
+        let one = json("no exported functions in script\nhint: export one");
+        assert_eq!(
+            (&one["level"], &one["msg"]),
+            (&json!("error"), &json!("no exported functions in script"))
+        );
+        assert_eq!(one["hint"], "export one");
+        // Whose hint it is would be lost.
+        let two = json("a: is wrong\n    hint: b\nc: is wrong\n    hint: d");
+        assert_eq!(two["msg"], "a: is wrong\n    hint: b\nc: is wrong\n    hint: d");
+    }
 
     #[test]
     fn a_line_is_written_as_who_reads_it_wants_it() {

@@ -34,6 +34,9 @@ const CHOICES: [(&str, &[&str]); 2] = [
     ("compatibility-mode", &["base", "extended", "experimental_enhanced"]),
 ];
 
+/// Flags of k6's API server.
+const OF_THE_SERVER: [&str; 3] = ["address", "linger", "profiling-enabled"];
+
 /// Whether this command line runs a k6 script.
 pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
     let mut arguments = arguments.iter().skip(1).map(|argument| argument.to_string_lossy());
@@ -65,21 +68,31 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     let given = Given::of(&matches);
     let mut log = match Log::open(&given, terminal) {
         Ok(log) => log,
-        Err(why) => return refused(terminal, Exit::Other, &why),
+        Err(why) => {
+            terminal.say(&format!("error: {why}"));
+            return Exit::Other.code();
+        }
     };
     let console = given.one("console-output").or_else(|| std::env::var("K6_CONSOLE_OUTPUT").ok());
     if let Err(why) = console.map_or(Ok(()), |path| log.write_console(&path)) {
-        return refused(terminal, Exit::Other, &why);
+        return refused(&mut log, Exit::Other, &why);
     }
     let asked = match asked(&given) {
         Ok(asked) => asked,
-        Err((exit, why)) => return refused(terminal, exit, &why),
+        Err((exit, why)) => return refused(&mut log, exit, &why),
     };
+    for flag in
+        OF_THE_SERVER.into_iter().filter(|flag| given.one(flag).is_some_and(|value| !value.is_empty()))
+    {
+        let text = format!("--{flag} is ignored: Sonagi has no API server");
+        log.line(&Line::new(Level::Warn, text));
+    }
     run(asked, &given, log, terminal)
 }
 
-fn refused(terminal: &Terminal, exit: Exit, why: &str) -> u8 {
-    terminal.say(&format!("error: {why}"));
+fn refused(log: &mut Log, exit: Exit, why: &str) -> u8 {
+    log.error(why);
+    log.finish();
     exit.code()
 }
 
@@ -93,12 +106,12 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         std::process::exit(i32::from(Exit::Interrupted.code()));
     };
     if let Err(error) = signals::listen(*terminal, first, second) {
-        return refused(terminal, Exit::Other, &error.to_string());
+        return refused(&mut log, Exit::Other, &error.to_string());
     }
     let is_quiet = given.has("quiet");
     let mut folder = match Folder::wanted(given, terminal) {
         Ok(folder) => folder,
-        Err(why) => return refused(terminal, Exit::Other, &why),
+        Err(why) => return refused(&mut log, Exit::Other, &why),
     };
     let ended = {
         let mut on = |told: Told<'_>| match told {
@@ -123,12 +136,12 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     folder.finish(is_quiet);
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
-        terminal.say(&format!("error: {why}"));
+        log.error(why);
     }
     let exit = ended.exit;
     let code = match shown(ended, given, &mut log, terminal) {
         Ok(()) => exit.code(),
-        Err(why) => refused(terminal, Exit::Other, &why),
+        Err(why) => refused(&mut log, Exit::Other, &why),
     };
     log.finish();
     if !is_quiet && !bars.is_empty() {

@@ -10,6 +10,7 @@ mod hooks;
 mod k6_delivery;
 mod k6_examples;
 mod k6_hostile;
+mod k6_log;
 mod matrix;
 mod node;
 mod outcomes;
