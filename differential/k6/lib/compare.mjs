@@ -1,12 +1,13 @@
 // The differences between two runs, each with the aspect it is of: `exit`, `requests`, `spelling`, `agents`, `console`, `thrown`,
-// `log LEVEL`, `plan`, `ended`, `text`, `summary NAME`, `metric NAME`, `points NAME`, `left FILE`, `lasted`.
+// `log LEVEL`, `plan`, `ended`, `text`, `summary NAME`, `metric NAME`, `points NAME`, `left FILE`, `rate NAME`, `duration FILE`, `users NAME`, `lasted`.
 import { each, finding, onlyIn } from '../../lib/judge.mjs';
+import { asLongAs, asMany } from './clock.mjs';
 
 /** What an aspect may be called. */
-export const ASPECTS = /^(exit|requests|spelling|agents|console|thrown|plan|ended|text|lasted|(log|summary|metric|points|left) .+)$/;
+export const ASPECTS = /^(exit|requests|spelling|agents|console|thrown|plan|ended|text|lasted|(log|summary|metric|points|left|rate|duration|users) .+)$/;
 
 /** What may be the machine's doing. */
-export const TIMES = /^(lasted|plan|ended|console|requests|summary|points|text)/;
+export const TIMES = /^(lasted|plan|ended|console|requests|summary|points|text|rate|duration|users)/;
 
 /** A run is as told.mjs puts it; `[{aspect, peer, sonagi}]`, without the aspects in which the case is not compared. */
 export function differences(whole, other, { without = [] } = {}) {
@@ -18,8 +19,15 @@ export function differences(whole, other, { without = [] } = {}) {
   else put('requests', lines(peer), lines(sonagi));
   for (const name of ['spelling', 'agents', 'console', 'thrown', 'plan', 'ended', 'text']) list(name, peer[name], sonagi[name], found);
   for (const kind of ['log', 'summary', 'metric', 'points', 'left']) each(kind, peer[kind], sonagi[kind], put);
+  within('', peer.durations, sonagi.durations, asLongAs, found);
+  if (bothLong(whole, other)) within('users ', peer.users, sonagi.users, asMany, found);
   if (!asLong(peer.lasted_ms, sonagi.lasted_ms)) put('lasted', peer.lasted_ms, sonagi.lasted_ms);
   return found.filter(({ aspect }) => !without.some((name) => (name.endsWith('*') ? aspect.startsWith(name.slice(0, -1)) : aspect === name)));
+}
+
+/** Members of two records that are not the same by `same`. */
+function within(kind, a, b, same, found) {
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) if (!same(a[name], b[name])) found.push({ aspect: `${kind}${name}`, peer: a[name], sonagi: b[name] });
 }
 
 /** `vus` and `vus_max` are told once a second: of a run that may or may not last so long they are no difference. */

@@ -47,6 +47,8 @@ function printed(stdout) {
   // The last bar of each scenario: whether it came to its end, and how far.
   const bars = new Map();
   for (const line of all) {
+    // What k6 draws while `setup` runs is no end.
+    if (line.startsWith('running (')) for (const name of ['Init', 'Run']) bars.delete(name);
     const [, name, mark, rest] = line.match(/^([\w-]+) +([✓✗•↓↑ ]) \[.*?\] (.*)$/) ?? [];
     if (name) bars.set(name, `${name} ${mark} ${rest.replace(/[\d.hms]+s\b/g, '#t').replace(/ +/g, ' ').replace(/\d+(?=\/\d+ VUs)/, '#')}`);
   }

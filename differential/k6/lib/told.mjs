@@ -1,6 +1,7 @@
 // What a run did, put so that two runs of one script can be compared: the log of the target, the lines of the tool, its summaries and
 // its samples, without what differs from run to run.
 import { order } from '../../lib/judge.mjs';
+import { durations, users } from './clock.mjs';
 import { points } from './points.mjs';
 import { lines } from './lines.mjs';
 import { left, summary } from './summary.mjs';
@@ -14,9 +15,10 @@ export const masked = (hosts, masks) => (text) => {
   return told;
 };
 
-/** `{code, requests, spelling, agents, console, thrown, log, plan, ended, text, summary, metric, points, left, lasted_ms}`. */
+/** `{code, requests, spelling, agents, console, thrown, log, plan, ended, text, summary, metric, points, durations, users, left, lasted_ms}`. */
 export function told(raw, one) {
   const mask = masked(raw.hosts, one.masks);
+  const measured = raw.summary === null ? undefined : JSON.parse(raw.summary);
   return {
     code: raw.code,
     lasted_ms: raw.lasted_ms,
@@ -24,6 +26,8 @@ export function told(raw, one) {
     ...lines(mask(raw.stdout), mask(raw.stderr), one.order !== 'strict'),
     summary: raw.summary === null ? {} : summary(JSON.parse(mask(raw.summary))),
     ...(raw.points === null ? { metric: {}, points: {} } : points(mask(raw.points))),
+    durations: durations({ ...raw, summary: measured }),
+    users: users(raw.points, measured),
     left: Object.fromEntries(Object.entries(raw.left).map(([name, text]) => [name, text === null ? null : left(name, mask(text))])),
   };
 }

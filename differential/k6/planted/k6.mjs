@@ -26,6 +26,10 @@ const summary = (how) => change(files.summary, (text) => {
 });
 const without = (pattern) => (text) => text.split('\n').filter((line, at, all) => at !== all.findIndex((one) => pattern.test(one))).join('\n');
 
+const lines = (text, keep) => text.split('\n').filter(keep).join('\n');
+const isCount = (line) => line.includes('"metric":"vus","type":"Point"');
+const isZero = (line) => isCount(line) && line.includes('"value":0,');
+
 /** What is done before and behind k6, by the name of the fault; `env` and `flags` go to k6. */
 const FAULTS = {
   '': {},
@@ -53,6 +57,15 @@ const FAULTS = {
   'the layout is another': { stdout: (text) => text.replace('http_reqs...', 'http_reqs..') },
   'a file is not left': { behind: () => rmSync('left.csv') },
   'it takes its time': { behind: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000) },
+  'setup takes a second more': { before: () => change(script, (text) => text.replace('sleep(1.4)', 'sleep(2.4)')) },
+  'teardown is not counted': { behind: () => change('state.json', (text) => text.replace(/("testRunDurationMs":)[\d.]+/, '$13500')) },
+  'a rate leaves out setup': { behind: () => summary(({ metrics }) => (metrics.iterations.rate = 15 / 2.2)) },
+  'users are not counted in setup': { behind: () => change(files.points, (text) => lines(text, (line, at, all) => !isZero(line) || all.slice(0, at).some((before) => isCount(before) && !isZero(before)))) },
+  'users are counted once too often': { behind: () => change(files.points, (text) => `${text}{"metric":"vus","type":"Point","data":{"time":"2026-01-01T00:00:00Z","value":1,"tags":{}}}\n`) },
+  'the fewest users are others': { behind: () => summary(({ metrics }) => (metrics.vus.min = 1)) },
+  'a host loses its capitals': { before: () => change(script, (text) => text.replace("'Other.Host:80'", "'other.host:80'")) },
+  'a host loses its port': { before: () => change(script, (text) => text.replace("'Mine:80'", "'Mine'")) },
+  'an address is not named': { stderr: (text) => text.replace('dial tcp 127.0.0.1:1: connect', 'dial tcp localhost:1: connect') },
   'it does nothing': { instead: true },
 };
 

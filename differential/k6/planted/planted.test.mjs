@@ -6,6 +6,8 @@ import { finish } from '../../../interop/support/process.mjs';
 const RUN = new URL('../run.mjs', import.meta.url).pathname;
 const WRAPPED = new URL('./k6.mjs', import.meta.url).pathname;
 const SCRIPT = 'summary/whole';
+const LASTING = 'lifecycle/lasting';
+const HOSTS = 'options/hosts-ports';
 
 /** What the table says of a case of which the other side has this difference. */
 async function seen(planted, script = SCRIPT) {
@@ -15,7 +17,7 @@ async function seen(planted, script = SCRIPT) {
 }
 
 test('k6 is the same as k6', { timeout: 120_000 }, async () => {
-  for (const script of [SCRIPT, 'ws/echo', 'lifecycle/order', 'thresholds/submetrics']) assert.deepEqual(await seen('', script), { code: 0, verdict: 'same' }, script);
+  for (const script of [SCRIPT, LASTING, HOSTS, 'ws/echo', 'lifecycle/order', 'thresholds/submetrics']) assert.deepEqual(await seen('', script), { code: 0, verdict: 'same' }, script);
 });
 
 const EXPECTED = {
@@ -43,12 +45,34 @@ const EXPECTED = {
   'the layout is another': ['text'],
   'a file is not left': ['left left.csv'],
   'it takes its time': ['lasted'],
+  'setup takes a second more': ['rate iterations', 'rate http_reqs', 'duration running', 'duration state.json'],
+  'teardown is not counted': ['duration state.json'],
+  'a rate leaves out setup': ['rate iterations'],
+  'users are not counted in setup': ['users vus'],
+  'users are counted once too often': ['users vus'],
+  'the fewest users are others': ['users vus'],
+  'a host loses its capitals': ['requests'],
+  'a host loses its port': ['requests'],
+  'an address is not named': ['console'],
   'it does nothing': ['requests', 'console', 'left left.csv'],
+};
+
+/** The script a difference is planted in, where it is another. */
+const IN = {
+  'setup takes a second more': LASTING,
+  'teardown is not counted': LASTING,
+  'a rate leaves out setup': LASTING,
+  'users are not counted in setup': LASTING,
+  'users are counted once too often': LASTING,
+  'the fewest users are others': LASTING,
+  'a host loses its capitals': HOSTS,
+  'a host loses its port': HOSTS,
+  'an address is not named': 'http/errors-dial',
 };
 
 for (const [planted, aspects] of Object.entries(EXPECTED)) {
   test(`it is seen when ${planted}`, { timeout: 120_000 }, async () => {
-    const { code, verdict } = await seen(planted);
+    const { code, verdict } = await seen(planted, IN[planted]);
     assert.equal(code, 1, verdict);
     const told = verdict.replace('DIFFERS: ', '').split(', ');
     for (const aspect of aspects) assert.ok(told.some((one) => (aspect instanceof RegExp ? aspect.test(one) : one === aspect)), `${aspect} in ${verdict}`);

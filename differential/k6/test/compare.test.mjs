@@ -112,6 +112,26 @@ test('samples are compared by their tags, as often as they come, with the values
   assert.notEqual(told(point('own', 1, {})), told(JSON.stringify({ metric: 'own', type: 'Point', data: { time: 'now', value: 1, tags: {} } })));
 });
 
+test('how long a test ran is compared within limits, by every figure that says it', () => {
+  const ran = (seconds) => ({
+    summary: JSON.stringify({ metrics: { http_reqs: { count: 3, rate: 3 / seconds }, data_sent: { count: 10, rate: 10 / seconds } } }),
+    stdout: `running (0m0${seconds}s), 0/1 VUs, 1 complete and 0 interrupted iterations\n`,
+    left: { 'data.json': JSON.stringify({ testRunDurationMs: seconds * 1000 }) },
+  });
+  assert.deepEqual(aspects(ran(2.3), ran(2.8)), []);
+  assert.deepEqual(aspects(ran(2.3), ran(1.3)), ['rate http_reqs', 'duration running', 'duration data.json']);
+});
+
+test('users are compared as they were counted in runs of more than a second', () => {
+  const of = (name, values) => values.map((value) => JSON.stringify({ metric: name, type: 'Point', data: { time: '2026-01-01T00:00:00.1Z', value, tags: {} } })).join('\n');
+  const counted = (values, gauge = {}) => ({ points: of('vus', values), lasted_ms: 5000, summary: JSON.stringify({ metrics: { vus: gauge } }) });
+  assert.deepEqual(aspects(counted([0, 0, 3, 3, 0]), counted([0, 3, 3, 0])), []);
+  assert.deepEqual(aspects(counted([0, 3, 3]), counted([0, 3, 3, 0])), ['users vus']);
+  assert.deepEqual(aspects(counted([0, 3, 3]), counted([3, 3])), ['users vus']);
+  assert.deepEqual(aspects(counted([3, 3]), counted([3, 3, 3, 3])), ['users vus']);
+  assert.deepEqual(aspects(counted([3], { value: 3, min: 3, max: 3 }), counted([3], { value: 3, min: 0, max: 3 })), ['users vus']);
+});
+
 test('files that a run leaves are compared by their kind', () => {
   assert.deepEqual(left('a.csv', 'metric_name,timestamp,metric_value,extra_tags\nown,1,2.5,b=1&a=2\nhttp_req_waiting,1,7,\nvus,1,1,\n'), { head: 'metric_name,timestamp,metric_value,extra_tags', rows: { 'http_req_waiting,#,#,': 1, 'own,#,2.5,a=2&b=1': 1 } });
   assert.deepEqual(left('a.json', '{"b":[2,"x"],"a":null}'), { a: null, b: ['#', 'x'] });

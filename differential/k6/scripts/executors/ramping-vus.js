@@ -1,4 +1,5 @@
 // ramping-vus: who begins when, and who leaves
+// without users vus: they change as they are counted, on the second
 // order: connections
 import { sleep } from 'k6';
 import exec from 'k6/execution';

@@ -1,0 +1,3 @@
+// open() of a directory
+open('/');
+export default function () { console.log('never'); }

@@ -1,0 +1,3 @@
+// open() of nothing
+open('');
+export default function () { console.log('never'); }
