@@ -1,8 +1,7 @@
 //! Users, their friends, their passwords and their access tokens.
 //!
 //! All users are in memory; the store only keeps them over a restart. Tokens live in memory alone and end with the
-//! process. Passwords are verified off the runtime's threads, a few at a time: Argon2 is made to be slow and would
-//! stall every connection of its thread.
+//! process. How passwords are verified is in `passwords`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,17 +13,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::bucket::Buckets;
-use crate::config::{Error, Limits, PasswordCost};
+use crate::config::{Error, Limits};
 use crate::lock;
 use crate::metrics::Metrics;
+use crate::passwords::Passwords;
 use crate::people::Directory;
 use crate::problem::Problem;
 use crate::store::{Relations, UserRow};
 use crate::tokens::{Bounds, Tokens};
-use crate::turns::Turns;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
 
 /// Bytes of an email address, as SMTP bounds it (RFC 5321). What is longer takes no bucket.
 const EMAIL: usize = 254;
@@ -63,7 +59,7 @@ pub(crate) struct Accounts {
     pub(crate) directory: Directory,
     tokens: Mutex<Tokens>,
     secrets: Secrets,
-    verifying: Turns,
+    passwords: Passwords,
     /// Verified when the email is unknown, so that the answer takes as long.
     /// `None` in the null mode: any password is right, and nobody is throttled.
     decoy: Option<Arc<str>>,
@@ -81,6 +77,7 @@ impl Accounts {
     pub(crate) fn new(
         users: Vec<UserRow>,
         relations: Relations,
+        passwords: Passwords,
         decoy: Option<String>,
         limits: &Limits,
     ) -> Result<Accounts, Error> {
@@ -89,11 +86,11 @@ impl Accounts {
         let mut sponsored_by = grouped(sponsors.iter().copied());
         let mut sponsors_of = grouped(sponsors.iter().map(|(user, sponsored)| (*sponsored, *user)));
         // Seeded users share one hash: keep its text once.
-        let mut passwords: HashMap<String, Arc<str>> = HashMap::new();
+        let mut texts: HashMap<String, Arc<str>> = HashMap::new();
         let mut by_id = HashMap::with_capacity(users.len());
         let mut by_email = HashMap::with_capacity(users.len());
         for UserRow { id, email, username, password } in users {
-            let password = passwords.entry(password).or_insert_with_key(|text| text.as_str().into()).clone();
+            let password = texts.entry(password).or_insert_with_key(|text| text.as_str().into()).clone();
             by_email.insert(email.clone(), id);
             let user = User {
                 id,
@@ -115,7 +112,7 @@ impl Accounts {
             by_email,
             tokens: Mutex::new(Tokens::new(bounds)),
             secrets: Secrets::open()?,
-            verifying: Turns::new(limits.logins_at_once),
+            passwords,
             decoy: decoy.map(Into::into),
             by_email_rate: Buckets::new(limits.login_per_email),
             by_address_rate: limits.login_per_address.map(Buckets::new),
@@ -168,7 +165,7 @@ impl Accounts {
         }
         let user = self.by_email(email).cloned();
         let hash = user.as_ref().map_or_else(|| decoy.clone(), |user| user.password.clone());
-        let right = self.verify(password.to_owned(), hash).await;
+        let right = self.passwords.verify(password.to_owned(), hash).await;
         match user {
             Some(user) if right => {
                 let token = self.token(user.id)?;
@@ -180,14 +177,6 @@ impl Accounts {
                 Err(Problem::wrong_credentials())
             }
         }
-    }
-
-    async fn verify(&self, password: String, hash: Arc<str>) -> bool {
-        let verified = self.verifying.run(move || {
-            PasswordHash::new(&hash)
-                .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
-        });
-        verified.await.unwrap_or(false)
     }
 
     /// A new access token of a user.
@@ -207,6 +196,7 @@ impl Accounts {
     /// Forgets what time has made meaningless.
     pub(crate) fn sweep(&self, now: Instant) {
         lock(&self.tokens).sweep(now);
+        self.passwords.sweep();
         self.by_email_rate.sweep(now);
         if let Some(rate) = &self.by_address_rate {
             rate.sweep(now);
@@ -244,14 +234,4 @@ impl Secrets {
         lock(&self.0).read_exact(bytes).expect("/dev/urandom never ends and never fails once open");
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
-}
-
-/// The Argon2id hash of a password with a fresh salt, as a PHC string.
-pub(crate) fn hash(password: &str, cost: PasswordCost) -> Result<String, Error> {
-    let params = Params::new(cost.memory_kib, cost.passes, 1, None)
-        .map_err(|error| Error::Secrets(error.to_string()))?;
-    let hash = Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password(password.as_bytes())
-        .map_err(|error| Error::Secrets(error.to_string()))?;
-    Ok(hash.to_string())
 }

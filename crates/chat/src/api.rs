@@ -187,7 +187,7 @@ pub(crate) fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<Us
 
 /// The body of a request that is answered like all others.
 pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, Problem> {
-    http::body(request.into_body(), limit, hub).await.map_err(|error| match error {
+    http::body(request, limit, hub).await.map_err(|error| match error {
         BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
         BodyError::TooSlow => Problem::new(408, "too_slow", "the body did not arrive in time"),
         BodyError::Broken => Problem::bad_request("the body broke off"),

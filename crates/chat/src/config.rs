@@ -195,6 +195,8 @@ pub struct Limits {
     pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
     pub close_grace: Duration,
+    /// Bytes that are read meanwhile, only to find that answer; then no more are, and the rest of the grace is waited for.
+    pub close_bytes: usize,
 }
 
 impl Default for Limits {
@@ -241,6 +243,7 @@ impl Default for Limits {
             tokens_per_user: 10_000,
             recoverable: 100_000,
             close_grace: Duration::from_secs(5),
+            close_bytes: 16 * 1024 * 1024,
         }
     }
 }

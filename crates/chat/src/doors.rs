@@ -154,7 +154,10 @@ async fn session(
     let version = query("EIO").as_deref().and_then(Version::from_query);
     let version = version.ok_or(Refusal::UnsupportedVersion)?;
     let known = match query("sid") {
-        Some(sid) => Some(hub.sessions.find(&sid).ok_or(Refusal::UnknownSid)?),
+        Some(sid) => {
+            let parted = || hub.sessions.find_parted(&sid).filter(|_| polled && request.method() == Method::GET);
+            Some(hub.sessions.find(&sid).or_else(parted).ok_or(Refusal::UnknownSid)?)
+        }
         None => None,
     };
     if known.as_ref().is_some_and(|session| session.version != version) {
@@ -172,7 +175,7 @@ async fn session(
             let packing = packing(&request, version);
             let limit = hub.config.limits.max_payload;
             let body = async {
-                let body = http::body(request.into_body(), limit, hub).await;
+                let body = http::body(request, limit, hub).await;
                 body.map_err(|error| given_up(&error, &session, hub))
             };
             let word = polling::post(&session, hub, packing, body).await?;
@@ -192,7 +195,7 @@ async fn session(
         (known, _, _) => {
             let handshake = Handshake::check(&request).map_err(|_| Refusal::BadRequest)?;
             let attendant = match known {
-                Some(session) => session.probe(base64, hub).ok_or(Refusal::BadRequest)?,
+                Some(session) => session.probe(base64, hub),
                 None => {
                     may_open(hub)?;
                     Socket::carrying(Session::open(hub, opening()), hub.clone())

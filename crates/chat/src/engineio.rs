@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | polling | a WebSocket with its sid, `2probe` | `3probe`; polls are answered `6` at once |
 //! | polling, probed | `5` on that WebSocket | the WebSocket carries the session, polling is refused |
+//! | probed, or WebSocket | another WebSocket with its sid | that one is opened and closed at once |
 //! | either | `1`, a bad packet, a heartbeat in the wrong direction | the session ends |
 //! | either, protocol 4 | silence after our ping | the session ends |
 //! | either, protocol 3 | `2` | `3`; after a ping's interval and timeout without a packet the session ends |
@@ -16,7 +17,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sonagi_wire::engineio::{Handshake, Packet, Version};
 use sonagi_wire::websocket::{self, Opcode};
@@ -56,6 +57,8 @@ pub(crate) struct Session {
     /// A poll, or a post, is being answered.
     pub(crate) polling: AtomicBool,
     pub(crate) posting: AtomicBool,
+    /// Its client has posted `1`, and the poll it sent beside that has not been answered: it may still be on its way.
+    pub(crate) owes_poll: AtomicBool,
     speech: Speech,
     /// The transport takes no binary packets.
     base64: AtomicBool,
@@ -68,11 +71,50 @@ pub(crate) struct Session {
 
 /// The sessions by sid.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+pub(crate) struct Sessions {
+    open: Mutex<HashMap<String, Arc<Session>>>,
+    /// Those that owe a poll, in the order in which they are to be forgotten.
+    parted: Mutex<VecDeque<(Instant, Arc<Session>)>>,
+}
+
+/// How long a session whose client closed it answers the poll that was sent beside the close, and for how many that is
+/// remembered. A request that was sent at the same time comes within milliseconds.
+const PARTED: Duration = Duration::from_secs(1);
+const MOST_PARTED: usize = 1000;
 
 impl Sessions {
     pub(crate) fn find(&self, sid: &str) -> Option<Arc<Session>> {
-        lock(&self.0).get(sid).cloned()
+        lock(&self.open).get(sid).cloned()
+    }
+
+    /// A session that its client has closed and that owes it a poll.
+    pub(crate) fn find_parted(&self, sid: &str) -> Option<Arc<Session>> {
+        let parted = lock(&self.parted);
+        let (_, session) = parted.iter().find(|(_, session)| session.sid == sid)?;
+        session.owes_poll.load(Relaxed).then(|| session.clone())
+    }
+
+    /// True the first time.
+    fn remove(&self, session: &Session) -> bool {
+        let mut open = lock(&self.open);
+        let Some(session) = open.remove(&session.sid) else { return false };
+        if session.owes_poll.load(Relaxed) {
+            // With the lock of the others held: a poll finds it in one place or the other.
+            let mut parted = lock(&self.parted);
+            if parted.len() >= MOST_PARTED {
+                parted.pop_front();
+            }
+            parted.push_back((Instant::now() + PARTED, session));
+        }
+        true
+    }
+
+    /// Forgets those that parted long enough ago.
+    pub(crate) fn sweep(&self, now: Instant) {
+        let mut parted = lock(&self.parted);
+        while parted.front().is_some_and(|(until, session)| *until <= now || !session.owes_poll.load(Relaxed)) {
+            parted.pop_front();
+        }
     }
 }
 
@@ -117,6 +159,7 @@ impl Session {
             token,
             polling: AtomicBool::new(false),
             posting: AtomicBool::new(false),
+            owes_poll: AtomicBool::new(false),
             speech,
             base64: AtomicBool::new(base64 && version == Version::Three),
             conversation: Mutex::new(Conversation::new(version)),
@@ -124,7 +167,7 @@ impl Session {
             probe: Mutex::new(None),
         });
         session.push(&Packet::Open(handshake.to_json().into()));
-        lock(&hub.sessions.0).insert(sid, session.clone());
+        lock(&hub.sessions.open).insert(sid, session.clone());
         if speech == Speech::SocketIo {
             lock(&session.conversation).begin(&session, hub);
         }
@@ -169,7 +212,11 @@ impl Session {
             },
             Packet::Ping(data) if client_pings => self.push(&Packet::Pong(data.clone())),
             Packet::Pong(_) if !client_pings => self.peer.pulse.answered(hub.now(), limits),
-            Packet::Close => self.end(Close::Answer(Some(1000)), hub),
+            Packet::Close => {
+                // Before it ends: whoever finds it ended asks whether it owes a poll.
+                self.owes_poll.store(self.is_polled(), Relaxed);
+                self.end(Close::Answer(Some(1000)), hub);
+            }
             // One side pings, and only the server opens.
             Packet::Ping(_) | Packet::Pong(_) | Packet::Open(_) => return Err(BadPacket),
             Packet::Upgrade | Packet::Noop => {}
@@ -195,7 +242,7 @@ impl Session {
         self.peer.outbox.close(why);
         // Before it is found no more: who recovers it must find it kept then.
         self.part(hub);
-        if lock(&hub.sessions.0).remove(&self.sid).is_none() {
+        if !hub.sessions.remove(self) {
             return;
         }
         if let Some(probe) = lock(&self.probe).take() {
@@ -241,18 +288,20 @@ impl Session {
         }
     }
 
-    /// A WebSocket that would take this session over, or `None` when it may not. `base64` as in an opening.
-    pub(crate) fn probe(self: &Arc<Session>, base64: bool, hub: &Arc<Hub>) -> Option<Socket> {
+    /// A WebSocket that would take this session over; when it may not, one that is closed at once, as the reference server
+    /// does it. `base64` as in an opening.
+    pub(crate) fn probe(self: &Arc<Session>, base64: bool, hub: &Arc<Hub>) -> Socket {
         let mut slot = lock(&self.probe);
-        if !self.is_polled() || slot.is_some() {
-            return None;
-        }
         let limits = &hub.config.limits;
         let newcomer = Newcomer { heart: Heart::WebSocket, sid: None, polled: false, queue_bytes: 4096 };
         let probe = hub.peers.add(newcomer, hub.now(), limits);
         probe.pulse.settle_by(hub.now() + limits.upgrade_timeout.as_millis() as u64);
-        *slot = Some(probe.clone());
-        Some(Socket { session: self.clone(), hub: hub.clone(), base64, stage: Stage::Probing(probe) })
+        if self.is_polled() && slot.is_none() {
+            *slot = Some(probe.clone());
+        } else {
+            probe.outbox.close(Close::Normal);
+        }
+        Socket { session: self.clone(), hub: hub.clone(), base64, stage: Stage::Probing(probe) }
     }
 
     /// The WebSocket takes over; false when the session has ended meanwhile.

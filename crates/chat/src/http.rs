@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -185,7 +185,9 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
     let allowed = origin.as_ref().is_none_or(|origin| allows(hub, origin));
     let preflight = *request.method() == Method::OPTIONS;
     let sockjs = sockjs::methods(request.uri().path());
-    let mut answer = if !allowed {
+    let mut answer = if !names_its_host(&request) {
+        refuse(&Problem::bad_request("a request names its host in one `Host` header (RFC 9112 §3.2)"))
+    } else if !allowed {
         refuse(&Problem::forbidden("this origin is not on the service's list"))
     } else if preflight {
         empty(StatusCode::NO_CONTENT)
@@ -220,6 +222,19 @@ async fn answer(request: Request<Incoming>, from: SocketAddr, seat: &Arc<Seat>, 
         }
     }
     answer
+}
+
+/// Once, and by what can be a host and a port; in HTTP/1.0 it need not.
+fn names_its_host(request: &Request<Incoming>) -> bool {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) => request.version() == Version::HTTP_10,
+        (Some(host), None) => {
+            let may_stand = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%:[]".contains(byte);
+            host.as_bytes().iter().all(may_stand)
+        }
+        (Some(_), Some(_)) => false,
+    }
 }
 
 fn allows(hub: &Hub, origin: &HeaderValue) -> bool {
@@ -311,9 +326,14 @@ pub(crate) enum BodyError {
     Broken,
 }
 
-/// The whole body, within a size and the body timeout.
-pub(crate) async fn body(incoming: Incoming, limit: usize, hub: &Hub) -> Result<Bytes, BodyError> {
-    let collected = Limited::new(incoming, limit).collect();
+/// The whole body, within a size and the body timeout. Who waits to be told that it may send one that is too large
+/// is told at once that it may not: reading would have hyper tell it to go on.
+pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, BodyError> {
+    let waits = request.headers().contains_key(header::EXPECT);
+    if waits && request.body().size_hint().lower() > limit as u64 {
+        return Err(BodyError::TooLarge);
+    }
+    let collected = Limited::new(request.into_body(), limit).collect();
     match tokio::time::timeout(hub.config.limits.body_timeout, collected).await {
         Err(_) => Err(BodyError::TooSlow),
         Ok(Ok(body)) => Ok(body.to_bytes()),

@@ -37,6 +37,7 @@ mod metrics;
 mod null;
 mod outbox;
 mod outflow;
+mod passwords;
 mod patient;
 mod peer;
 mod people;

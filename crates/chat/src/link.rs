@@ -77,6 +77,7 @@ pub(crate) async fn carry<A: Attendant>(
         out: Outflow::default(),
         stage: Stage::Talking,
         answered: false,
+        unheard: 0,
         attendant,
         hub,
     };
@@ -110,6 +111,8 @@ struct Link<A> {
     stage: Stage,
     /// The peer's close frame came, or none will be waited for.
     answered: bool,
+    /// Bytes read since it began to close.
+    unheard: usize,
     attendant: A,
     hub: Arc<Hub>,
 }
@@ -135,7 +138,12 @@ impl<A: Attendant> Link<A> {
                 continue;
             }
             let outbox = &self.attendant.peer().outbox;
-            if !(talking && outbox.waiting() > self.attendant.patience()) {
+            let listens = match self.stage {
+                Stage::Talking => outbox.waiting() <= self.attendant.patience(),
+                // What a flood still brings waits in its own system, until the sweep hangs up.
+                Stage::Parting | Stage::Shut => self.unheard <= self.hub.config.limits.close_bytes,
+            };
+            if listens {
                 match self.read(cx) {
                     Poll::Ready(true) => continue,
                     Poll::Ready(false) => return Poll::Ready(()),
@@ -209,6 +217,9 @@ impl<A: Attendant> Link<A> {
 
     fn feed(&mut self, bytes: &mut [u8]) {
         self.hub.metrics.bytes_in.add(bytes.len() as u64);
+        if self.stage != Stage::Talking {
+            self.unheard += bytes.len();
+        }
         self.attendant.heard();
         let before = Arc::as_ptr(self.attendant.peer());
         let Link { decoder, attendant, answered, hub, .. } = self;
@@ -289,6 +300,7 @@ mod tests {
             out: Outflow::default(),
             stage: Stage::Talking,
             answered: false,
+            unheard: 0,
             attendant: Changing { peers: peers.clone(), at: 0 },
             hub,
         };

@@ -50,7 +50,8 @@ pub(crate) struct Peer {
     greeted: AtomicBool,
     /// Messages published by this connection.
     pub(crate) sent: AtomicU64,
-    user: OnceLock<u64>,
+    /// Whose connection it is; 0 is nobody's.
+    user: AtomicU64,
     seats: Mutex<Vec<Seat>>,
     /// Held by who gives it a page of what it missed.
     pub(crate) catching_up: tokio::sync::Mutex<()>,
@@ -74,12 +75,20 @@ pub(crate) enum NotJoined {
 
 impl Peer {
     pub(crate) fn user(&self) -> Option<u64> {
-        self.user.get().copied()
+        Some(self.user.load(Relaxed)).filter(|user| *user != 0)
     }
 
-    /// Says whose connection this is; the first time stands.
+    /// Says whose connection this is; the first time stands until it is nobody's again.
     pub(crate) fn belongs_to(&self, user: u64) -> bool {
-        *self.user.get_or_init(|| user) == user
+        match self.user.compare_exchange(0, user, Relaxed, Relaxed) {
+            Ok(_) => true,
+            Err(known) => known == user,
+        }
+    }
+
+    /// Its user has signed off.
+    pub(crate) fn belongs_to_nobody(&self) {
+        self.user.store(0, Relaxed);
     }
 
     /// Takes a place in the room, for `Room::enter`; leaving gives it back, entered or not. The error is the place it has
@@ -343,7 +352,7 @@ impl Peers {
             connected: AtomicBool::new(false),
             greeted: AtomicBool::new(false),
             sent: AtomicU64::new(0),
-            user: OnceLock::new(),
+            user: AtomicU64::new(0),
             seats: Mutex::new(Vec::new()),
             catching_up: tokio::sync::Mutex::default(),
             slot: AtomicUsize::new(slot),

@@ -62,7 +62,8 @@ pub(crate) async fn poll(
     callback: Option<&Callback>,
     hub: &Arc<Hub>,
 ) -> Result<Brought, Refusal> {
-    if !session.is_polled() {
+    // The poll that a client sends beside its close is answered, whichever of the two comes first.
+    if !session.is_polled() && !session.owes_poll.swap(false, Relaxed) {
         return Err(Refusal::BadRequest);
     }
     if session.polling.swap(true, Relaxed) {
@@ -76,7 +77,11 @@ pub(crate) async fn poll(
         Ok(Brought { content: Content::polled(bytes, pending), kind })
     };
     let alone = |packet: Packet<'static>| session.version.encode_payload([&packet]);
-    let text = match poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await {
+    let polled = poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await;
+    if !outbox.is_open() {
+        session.owes_poll.store(false, Relaxed);
+    }
+    let text = match polled {
         Polled::Frames(frames) => {
             let bytes: usize = frames.iter().map(Bytes::len).sum();
             outbox.wrote(bytes, frames.len());

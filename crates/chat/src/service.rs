@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::accounts::{self, Accounts};
+use crate::accounts::Accounts;
 use crate::config::{Account, Config, Error};
 use crate::credentials::Credential;
 use crate::engineio::{self, Sessions};
@@ -19,6 +19,7 @@ use crate::hub::{Hub, Phase, Readers};
 use crate::metrics::Metrics;
 use crate::null::Null;
 use crate::outbox::Close;
+use crate::passwords::Passwords;
 use crate::peer::{Peer, Peers};
 use crate::pullers::Pullers;
 use crate::recovery::Recovery;
@@ -48,12 +49,13 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
     let mut db = store::open(&config.store)?;
+    let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
         true => None,
-        false => Some(accounts::hash("a password nobody has", cost)?),
+        false => Some(passwords.hash("a password nobody has", cost)?),
     };
-    let seeds = seeds(&config)?;
+    let seeds = seeds(&config, &passwords)?;
     if !seeds.is_empty() {
         store::seed(&mut db, &seeds)
             .and_then(|()| store::insert_room(&db, None, LOBBY, Access::Group))
@@ -63,7 +65,7 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let relations = store::relations(&db).map_err(Error::store("read"))?;
     let rooms = store::rooms(&db).map_err(Error::store("read"))?;
     let epoch = store::epoch(&db).map_err(Error::store("read"))?;
-    let accounts = Accounts::new(users, relations, decoy, &config.limits)?;
+    let accounts = Accounts::new(users, relations, passwords, decoy, &config.limits)?;
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let null = config.null.then(Null::new).transpose().map_err(Error::Timer)?;
@@ -121,10 +123,10 @@ fn keeping(config: &Config) -> Keeping {
 }
 
 /// The seeded users and the accounts behind them, with the hashes of their passwords.
-fn seeds(config: &Config) -> Result<Vec<Seed>, Error> {
+fn seeds(config: &Config, passwords: &Passwords) -> Result<Vec<Seed>, Error> {
     let hash = |password: &str| match config.null {
         true => Ok(String::new()),
-        false => accounts::hash(password, config.limits.password_cost),
+        false => passwords.hash(password, config.limits.password_cost),
     };
     let mut seeds = Vec::with_capacity(config.seed_users + config.accounts.len());
     if config.seed_users > 0 {

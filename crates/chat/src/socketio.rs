@@ -100,6 +100,8 @@ impl Conversation {
                 if namespace == "/" {
                     session.forgotten(hub);
                     session.peer.leave_all(&hub.metrics);
+                    // Whoever connects next on this connection says who it is.
+                    session.peer.belongs_to_nobody();
                 }
                 if self.namespaces.is_empty() {
                     session.peer.left(&hub.metrics);
@@ -139,8 +141,9 @@ impl Conversation {
         let recovered = self.revision == Revision::Five
             && namespace == "/"
             && recovered(&auth, caller.user(), session, hub);
-        if let Caller::User(user) = caller {
-            session.peer.belongs_to(user);
+        // What a user may do is done in `/`: a token for another namespace opens nothing there.
+        if let (Caller::User(user), "/") = (&caller, namespace) {
+            session.peer.belongs_to(*user);
         }
         if !recovered {
             let granted = match self.revision {
@@ -182,7 +185,7 @@ enum Caller {
     User(u64),
     /// Without any token: it may be where everybody may be.
     Nobody,
-    /// With a token that is not valid, or is another user's than this connection's.
+    /// With a token that is not valid.
     Wrong,
 }
 
@@ -196,11 +199,7 @@ impl Caller {
         };
         // A browser's client often says `Bearer …` here as well.
         let user = hub.accounts.who(token.strip_prefix("Bearer ").unwrap_or(token));
-        match (user, session.peer.user()) {
-            (Some(user), None) => Caller::User(user),
-            (Some(user), Some(before)) if user == before => Caller::User(user),
-            _ => Caller::Wrong,
-        }
+        user.map_or(Caller::Wrong, Caller::User)
     }
 
     fn is_admitted(&self) -> bool {

@@ -152,7 +152,7 @@ async fn send(request: Request<Incoming>, name: &str, hub: &Arc<Hub>) -> Result<
     let gone = || Problem::new(404, "no_such_session", "there is no such session, or it has ended");
     let session = hub.sockjs.find(name).filter(|session| session.is_open()).ok_or_else(gone)?;
     let limit = hub.config.limits.max_payload;
-    let body = http::body(request.into_body(), limit, hub).await.map_err(|error| match error {
+    let body = http::body(request, limit, hub).await.map_err(|error| match error {
         BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
         BodyError::TooSlow => Problem::new(408, "too_slow", "the body took too long"),
         BodyError::Broken => Problem::bad_request("the body broke off"),

@@ -82,6 +82,8 @@ struct Stream {
     write: Option<OwnedWriteHalf>,
     out: Outflow,
     stage: Stage,
+    /// Bytes read since its end began.
+    unheard: usize,
     listener: Listener,
     farewell: fn() -> Bytes,
 }
@@ -95,7 +97,8 @@ impl Stream {
         // Counted as if it had been queued, since its writing will be: else what waits behind it would seem to be written.
         listener.peer.outbox.brings(std::iter::once(&head));
         out.push(head);
-        Stream { socket: read, write: Some(write), out, stage: Stage::Talking, listener, farewell }
+        let (write, stage) = (Some(write), Stage::Talking);
+        Stream { socket: read, write, out, stage, unheard: 0, listener, farewell }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -119,10 +122,13 @@ impl Stream {
             if written && talking && standing != Standing::Open {
                 continue;
             }
-            match self.read(cx) {
-                Poll::Ready(true) => continue,
-                Poll::Ready(false) => return Poll::Ready(()),
-                Poll::Pending => {}
+            // What a flood still brings at the end waits in its own system, until the sweep hangs up.
+            if talking || self.unheard <= self.listener.hub.config.limits.close_bytes {
+                match self.read(cx) {
+                    Poll::Ready(true) => continue,
+                    Poll::Ready(false) => return Poll::Ready(()),
+                    Poll::Pending => {}
+                }
             }
             let outbox = &self.listener.peer.outbox;
             if written && talking {
@@ -168,7 +174,12 @@ impl Stream {
             match Pin::new(&mut self.socket).poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Err(_)) => Poll::Ready(false),
-                Poll::Ready(Ok(())) => Poll::Ready(!read.filled().is_empty()),
+                Poll::Ready(Ok(())) => {
+                    if self.stage != Stage::Talking {
+                        self.unheard += read.filled().len();
+                    }
+                    Poll::Ready(!read.filled().is_empty())
+                }
             }
         })
     }

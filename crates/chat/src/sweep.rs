@@ -40,6 +40,7 @@ pub(crate) async fn run(hub: Arc<Hub>) {
         let now = ticks.tick().await.into_std();
         sweep(&hub, tick.as_millis() as u64);
         hub.sockjs.sweep(now);
+        hub.sessions.sweep(now);
         if now.saturating_duration_since(tidied) >= TIDY {
             tidied = now;
             hub.accounts.sweep(now);

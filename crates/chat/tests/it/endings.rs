@@ -49,6 +49,31 @@ async fn a_slow_consumer_is_closed_with_4008_and_nobody_else_notices() {
 }
 
 #[tokio::test]
+async fn a_flood_is_not_read_on_while_its_connection_closes() {
+    let (close_bytes, two_seconds) = (1_000_000, Duration::from_secs(2));
+    // The second for the sweep to come often.
+    let limits = Limits { close_bytes, close_grace: two_seconds, connect_timeout: two_seconds, ..Limits::default() };
+    let service = sonagi_chat::start(Config { limits, ..Config::default() }).await.unwrap();
+    let mut flood = Ws::open(service.address(), "/ws/echo", "").await.ok().unwrap();
+    let mut frame = Vec::new();
+    // What no client may send: a text that is not masked.
+    websocket::encode(Opcode::Text, b"x", None, &mut frame);
+    flood.stream.write_all(&frame).await.unwrap();
+    assert_eq!(flood.closed().await, Some(1002));
+    let mut sent = 0;
+    let junk = [0; 64 * 1024];
+    // Until the service hangs up.
+    within("the end", async {
+        while flood.stream.write_all(&junk).await.is_ok() {
+            sent += junk.len();
+        }
+    })
+    .await;
+    let read = metric(&service.metrics(), "chat_received_bytes_total") as usize;
+    assert!((1_000_000..1_200_000).contains(&read) && sent > read, "read {read} of {sent}");
+}
+
+#[tokio::test]
 async fn a_polled_session_that_does_not_poll_is_a_slow_consumer_too() {
     let limits = Limits { queue_bytes: 100_000, close_grace: Duration::from_millis(10), ..Limits::default() };
     let service = sonagi_chat::start(Config { seed_users: 2, limits, ..Config::default() }).await.unwrap();

@@ -270,7 +270,7 @@ async fn a_session_moves_from_polling_to_websocket_with_what_was_queued() {
     // The pending poll is released, and so is every further one, until the client has upgraded.
     assert_eq!(reply(&mut poll).await.body, "6");
     assert_eq!(get(at, &session, "").await.body, "6");
-    assert_eq!(Ws::open(at, &path, "").await.err().unwrap().status, 400);
+    assert_eq!(closed_at_once(at, &path).await, Some(1000));
     post(at, &session, "", "4queued").await;
     ws.text("5").await;
     assert_eq!(ws.next_text().await, "4queued");
@@ -280,10 +280,70 @@ async fn a_session_moves_from_polling_to_websocket_with_what_was_queued() {
     assert_eq!(ws.next().await, Got::Binary(vec![1, 2]));
     assert_eq!(get(at, &session, "").await.json()["code"], 3);
     assert_eq!(post(at, &session, "", "4x").await.json()["code"], 3);
-    assert_eq!(Ws::open(at, &path, "").await.err().unwrap().status, 400);
+    assert_eq!(closed_at_once(at, &path).await, Some(1000));
+    ws.text("4still here").await;
+    assert_eq!(ws.next_text().await, "4still here");
     let metrics = service.metrics();
     assert_eq!(metric(&metrics, "chat_connections{transport=\"polling\"}"), 0);
     assert_eq!(metric(&metrics, "chat_connections{transport=\"websocket\"}"), 1);
+}
+
+/// The code with which a WebSocket is closed before anything else comes.
+async fn closed_at_once(at: SocketAddr, path: &str) -> Option<u16> {
+    let mut ws = Ws::open(at, path, "").await.ok().unwrap();
+    let Got::Close(code) = ws.next().await else { panic!("no close") };
+    ws.frame(Opcode::Close, &1000u16.to_be_bytes()).await;
+    assert_eq!(ws.next().await, Got::End);
+    code
+}
+
+#[tokio::test]
+async fn another_websocket_of_a_session_that_began_on_one_is_closed_at_once() {
+    let service = serve_calm().await;
+    let at = service.address();
+    let mut ws = Ws::open(at, WEBSOCKET, "").await.ok().unwrap();
+    let handshake: serde_json::Value = serde_json::from_str(&ws.next_text().await[1..]).unwrap();
+    let path = format!("{WEBSOCKET}&sid={}", handshake["sid"].as_str().unwrap());
+    assert_eq!(closed_at_once(at, &path).await, Some(1000));
+    ws.text("4still here").await;
+    assert_eq!(ws.next_text().await, "4still here");
+    assert_eq!(metric(&service.metrics(), "chat_protocol_violations_total"), 0);
+}
+
+#[tokio::test]
+async fn a_poll_that_was_sent_beside_the_close_is_answered_whichever_comes_first() {
+    let service = serve_calm().await;
+    let at = service.address();
+    let session = open(at).await;
+    // The close overtakes the poll: its answer is the same, and there is one such answer.
+    assert_eq!(post(at, &session, "", "1").await.body, "ok");
+    assert_eq!(post(at, &session, "", "4x").await.json()["code"], 1, "it takes nothing any more");
+    assert!(Ws::open(at, &probe_of(&session), "").await.is_err());
+    let released = get(at, &session, "").await;
+    assert_eq!((released.status, released.body.as_str()), (200, "6"));
+    assert_eq!(get(at, &session, "").await.json()["code"], 1);
+    // One that was answered before is not owed a second time.
+    let session = open(at).await;
+    let mut poll = begin_get(at, &session).await;
+    while metric(&service.metrics(), "chat_requests_total") < 8 {
+        tokio::task::yield_now().await;
+    }
+    post(at, &session, "", "1").await;
+    assert_eq!(reply(&mut poll).await.body, "6");
+    assert_eq!(get(at, &session, "").await.json()["code"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_poll_and_a_close_in_parallel_do_not_race() {
+    let service = serve_calm().await;
+    let at = service.address();
+    for n in 0..200 {
+        let session = open(at).await;
+        let (poll, close) = tokio::join!(get(at, &session, ""), post(at, &session, "", "1"));
+        assert_eq!((poll.status, poll.body.as_str()), (200, "6"), "session {n}");
+        assert_eq!((close.status, close.body.as_str()), (200, "ok"), "session {n}");
+        assert_eq!(get(at, &session, "").await.status, 400, "session {n}");
+    }
 }
 
 #[tokio::test]

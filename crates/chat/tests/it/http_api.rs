@@ -3,6 +3,7 @@
 use sonagi_chat::{Config, Limits, Rate};
 
 use crate::client::{Ws, exchange, get, post, request, serve};
+use crate::socketio_client::polled;
 
 #[tokio::test]
 async fn a_login_gives_a_token_that_opens_the_rest() {
@@ -88,6 +89,44 @@ async fn a_body_over_the_limit_is_refused() {
     let service = serve(1).await;
     let body = "x".repeat(64 * 1024 + 1);
     assert_eq!(post(service.address(), "/auth/login", "", &body).await.status, 413);
+}
+
+#[tokio::test]
+async fn a_request_names_its_host_once() {
+    let service = serve(0).await;
+    for (version, hosts, status) in [
+        ("1.1", "Host: chat\r\n", 200),
+        ("1.1", "Host: [::1]:8080\r\n", 200),
+        ("1.1", "Host:\r\n", 200),
+        ("1.1", "", 400),
+        ("1.1", "Host: chat\r\nHost: chat\r\n", 400),
+        ("1.1", "Host: chat\r\nHost: other\r\n", 400),
+        ("1.1", "Host: chat other\r\n", 400),
+        ("1.1", "Host: user@chat\r\n", 400),
+        ("1.1", "Host: chat/path\r\n", 400),
+        ("1.0", "", 200),
+        ("1.0", "Host: chat\r\nHost: chat\r\n", 400),
+    ] {
+        let text = format!("GET /healthz HTTP/{version}\r\n{hosts}Connection: close\r\n\r\n");
+        let reply = exchange(service.address(), text.as_bytes()).await;
+        assert_eq!(reply.status, status, "{version} {hosts:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_asks_whether_to_send_a_body_that_is_too_large_is_told_at_once_that_it_may_not() {
+    let service = serve(1).await;
+    let polled = polled(service.address(), "EIO=4").await;
+    for (path, length, first) in [
+        ("/auth/login", 64 * 1024, 100),
+        ("/auth/login", 64 * 1024 + 1, 413),
+        ("/location/long/7/notify", 100_000_000, 413),
+        (polled.as_str(), 100_000_000, 413),
+    ] {
+        let text =
+            format!("POST {path} HTTP/1.1\r\nHost: chat\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n");
+        assert_eq!(exchange(service.address(), text.as_bytes()).await.status, first, "{path} {length}");
+    }
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod push_faults;
 mod recovery;
 mod resume;
 mod rooms;
+mod signing_off;
 mod socketio;
 mod socketio_client;
 mod sockjs;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde_json::Value;
 
-use crate::client::Ws;
+use crate::client::{Ws, get};
 
 pub const PATH: &str = "/socket.io/?EIO=4&transport=websocket";
 
@@ -83,4 +83,12 @@ impl Sio {
 pub fn new_message(text: &str) -> Option<Value> {
     let rest = text.strip_prefix(r#"42["newMessage","#)?;
     Some(serde_json::from_str(rest.strip_suffix(']').unwrap()).unwrap())
+}
+
+/// The path of a session that is polled.
+pub async fn polled(at: SocketAddr, version: &str) -> String {
+    let path = format!("/socket.io/?{version}&transport=polling");
+    let open = get(at, &path, "").await;
+    let handshake: Value = serde_json::from_str(&open.body[1..]).unwrap();
+    format!("{path}&sid={}", handshake["sid"].as_str().unwrap())
 }
