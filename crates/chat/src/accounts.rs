@@ -119,6 +119,10 @@ impl Accounts {
         })
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.by_id.len()
+    }
+
     pub(crate) fn user(&self, id: u64) -> Option<&Arc<User>> {
         self.by_id.get(&id)
     }
@@ -146,7 +150,7 @@ impl Accounts {
             return Err(Problem::bad_request(format!("an email address has at most {EMAIL} bytes")));
         }
         let Some(decoy) = &self.decoy else {
-            let user = self.by_email(email).cloned().ok_or_else(Problem::wrong_credentials)?;
+            let user = self.by_email(email).cloned().ok_or_else(|| self.wrong_credentials())?;
             metrics.logins.add(1);
             return Ok(Granted { token: self.token(user.id)?, user });
         };
@@ -174,8 +178,15 @@ impl Accounts {
             }
             _ => {
                 metrics.failed_logins.add(1);
-                Err(Problem::wrong_credentials())
+                Err(self.wrong_credentials())
             }
+        }
+    }
+
+    fn wrong_credentials(&self) -> Problem {
+        match self.by_id.is_empty() {
+            true => Problem::no_accounts(),
+            false => Problem::wrong_credentials(),
         }
     }
 

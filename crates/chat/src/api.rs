@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -19,6 +18,7 @@ use crate::http::{self, Answer, BodyError};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::room::{Access, Room};
+use crate::source::Source;
 use crate::{process, rooms, store};
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
@@ -133,13 +133,16 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
 }
 
 fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
-    let (room, is_new) = hub.make_room(id, access)?;
+    let (room, is_new) = hub.make_room(id, access, None)?;
     if is_new {
-        if store::insert_room(db, Some(room.key), id, access).is_err() {
-            hub.rooms.unmake(&room);
-            return Err(Problem::store());
+        match store::insert_room(db, id, access) {
+            Ok(key) => room.is_stored_as(key),
+            Err(error) => {
+                hub.rooms.unmake(&room);
+                hub.troubles.store("write", error);
+                return Err(Problem::store());
+            }
         }
-        room.is_stored.store(true, Relaxed);
     }
     Ok(room)
 }
@@ -148,10 +151,11 @@ fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc
 pub(crate) async fn messages(
     request: &Request<Incoming>,
     id: &str,
+    source: Source,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let user = caller(request.headers(), hub)?;
-    let room = hub.room_for(Some(user.id), &http::decode(id, false))?;
+    let room = hub.room_for(Some(user.id), &http::decode(id, false), source)?;
     let limits = &hub.config.limits;
     let after = number(request, "after")?.unwrap_or(0);
     let messages = number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;

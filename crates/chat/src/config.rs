@@ -134,8 +134,12 @@ pub struct Limits {
     pub queue_bytes: usize,
     /// TCP connections open at once, and polled sessions; more are answered 503.
     pub connections: usize,
-    /// Rooms there may be; then making one is answered 409.
+    /// Rooms there may be; then making one is answered 409. A tenth is kept for those that users make.
     pub rooms: usize,
+    /// Location groups that one address may hold, which has made them; of IPv6 one /64.
+    pub groups_per_address: usize,
+    /// After how long a location group is forgotten in which nobody is and no user has spoken.
+    pub group_idle: Duration,
     /// Rooms one connection may be in.
     pub rooms_per_connection: usize,
     /// Sends accepted that the log has not looked at; more are answered with the error `overloaded`.
@@ -215,6 +219,8 @@ impl Default for Limits {
             queue_bytes: 1024 * 1024,
             connections: 100_000,
             rooms: 100_000,
+            groups_per_address: 10_000,
+            group_idle: Duration::from_secs(3600),
             rooms_per_connection: 64,
             sends_in_flight: 8192,
             sends_per_commit: 512,
@@ -267,6 +273,17 @@ pub enum Error {
         doing: &'static str,
         /// What SQLite said.
         reason: String,
+    },
+    /// Another service has the store.
+    #[error(
+        "cannot open the message store {path}: one service at a time may use it, and {holder} does\n\
+         hint: stop that one, or give this one another file"
+    )]
+    StoreInUse {
+        /// The database.
+        path: PathBuf,
+        /// Who has it.
+        holder: String,
     },
     /// The timer of the null mode could not be made.
     #[error("cannot make a timer: {0}")]

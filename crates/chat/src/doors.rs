@@ -25,6 +25,7 @@ use crate::peer::{Heart, Newcomer, Peer};
 use crate::polling::{self, Packing};
 use crate::problem::Problem;
 use crate::raw::{Echo, RawRooms};
+use crate::source::Source;
 
 /// The largest message and the longest queue of `/ws/echo`: conformance suites send 16 MiB messages.
 pub(crate) const ECHO_MESSAGE: usize = 16 * 1024 * 1024;
@@ -42,7 +43,7 @@ pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>
     // Refused while it can still be said with a status.
     let start = start_of_text(&http::query(&request, "after").unwrap_or_default())?;
     if let Some(room) = &room {
-        hub.room_for(user, room)?;
+        hub.room_for(user, room, seat.source)?;
     }
     let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
     let chat = offered
@@ -50,14 +51,14 @@ pub(crate) fn rooms(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .any(|name| name.trim() == SUBPROTOCOL);
-    let limits = hub.config.limits.clone();
+    let (limits, source) = (hub.config.limits.clone(), seat.source);
     let hub = hub.clone();
     let mut answer = handshake.answer();
     if chat {
         answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
     }
     handshake.then(seat, hub.clone(), limits.max_payload, move || {
-        let peer = newcomer(&hub, limits.queue_bytes);
+        let peer = newcomer(&hub, limits.queue_bytes, source);
         if let Some(user) = user {
             peer.belongs_to(user);
         }
@@ -83,14 +84,14 @@ pub(crate) fn echo(request: Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>)
 
 /// Who answers on `/ws/echo`.
 pub(crate) fn echoing(hub: &Arc<Hub>) -> Echo {
-    let peer = newcomer(hub, ECHO_QUEUE);
+    let peer = newcomer(hub, ECHO_QUEUE, Source::default());
     peer.pulse.settled();
     Echo { peer, hub: hub.clone() }
 }
 
 /// A new connection outside of Engine.IO.
-pub(crate) fn newcomer(hub: &Hub, queue_bytes: usize) -> Arc<Peer> {
-    let newcomer = Newcomer { heart: Heart::WebSocket, sid: None, polled: false, queue_bytes };
+pub(crate) fn newcomer(hub: &Hub, queue_bytes: usize, source: Source) -> Arc<Peer> {
+    let newcomer = Newcomer { heart: Heart::WebSocket, source, queue_bytes, ..Newcomer::default() };
     hub.peers.add(newcomer, hub.now(), &hub.config.limits)
 }
 
@@ -155,7 +156,8 @@ async fn session(
     let version = version.ok_or(Refusal::UnsupportedVersion)?;
     let known = match query("sid") {
         Some(sid) => {
-            let parted = || hub.sessions.find_parted(&sid).filter(|_| polled && request.method() == Method::GET);
+            let parted =
+                || hub.sessions.find_parted(&sid).filter(|_| polled && request.method() == Method::GET);
             Some(hub.sessions.find(&sid).or_else(parted).ok_or(Refusal::UnknownSid)?)
         }
         None => None,
@@ -166,7 +168,8 @@ async fn session(
     let base64 = query("b64").is_some_and(|b64| !b64.is_empty());
     let opening = || {
         let token = query("token").or_else(|| http::bearer(request.headers()).map(Into::into));
-        Opening { version, speech, polled, base64, token: token.map(|token| token.into_owned()) }
+        let token = token.map(|token| token.into_owned());
+        Opening { version, speech, polled, base64, token, source: seat.source }
     };
     let callback = query("j").map(|j| Callback::new(&j));
     match (known, polled, request.method().clone()) {

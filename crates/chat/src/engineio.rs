@@ -29,6 +29,7 @@ use crate::outbox::{Close, Polls, Standing};
 use crate::peer::{Heart, Newcomer, Peer};
 use crate::recovery::{Identity, Kept, Recovery};
 use crate::socketio::Conversation;
+use crate::source::Source;
 
 /// What is spoken inside a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,7 @@ pub(crate) struct Opening {
     pub(crate) base64: bool,
     /// The token of the handshake's query or `Authorization` header.
     pub(crate) token: Option<String>,
+    pub(crate) source: Source,
 }
 
 pub(crate) struct Session {
@@ -112,7 +114,8 @@ impl Sessions {
     /// Forgets those that parted long enough ago.
     pub(crate) fn sweep(&self, now: Instant) {
         let mut parted = lock(&self.parted);
-        while parted.front().is_some_and(|(until, session)| *until <= now || !session.owes_poll.load(Relaxed)) {
+        while parted.front().is_some_and(|(until, session)| *until <= now || !session.owes_poll.load(Relaxed))
+        {
             parted.pop_front();
         }
     }
@@ -126,11 +129,12 @@ impl Session {
     /// Opens a session; its handshake is the first frame of the queue, and in protocol 3 the answer to a CONNECT that
     /// nobody sent the second.
     pub(crate) fn open(hub: &Arc<Hub>, opening: Opening) -> Arc<Session> {
-        let Opening { version, speech, polled, base64, token } = opening;
+        let Opening { version, speech, polled, base64, token, source } = opening;
         let limits = &hub.config.limits;
         let sid = hub.accounts.session_id();
         let newcomer = Newcomer {
             heart: Heart::EngineIo,
+            source,
             sid: Some(sid.as_str().into()),
             polled,
             queue_bytes: limits.queue_bytes,
@@ -293,7 +297,7 @@ impl Session {
     pub(crate) fn probe(self: &Arc<Session>, base64: bool, hub: &Arc<Hub>) -> Socket {
         let mut slot = lock(&self.probe);
         let limits = &hub.config.limits;
-        let newcomer = Newcomer { heart: Heart::WebSocket, sid: None, polled: false, queue_bytes: 4096 };
+        let newcomer = Newcomer { heart: Heart::WebSocket, queue_bytes: 4096, ..Newcomer::default() };
         let probe = hub.peers.add(newcomer, hub.now(), limits);
         probe.pulse.settle_by(hub.now() + limits.upgrade_timeout.as_millis() as u64);
         if self.is_polled() && slot.is_none() {

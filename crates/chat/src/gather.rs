@@ -10,8 +10,8 @@ use std::time::Instant;
 /// Entries by the room they are for, each room's in the order they came.
 pub(crate) struct Gathering<T> {
     ready: Vec<T>,
-    /// By the room's key. A room is taken off when its rest is over, so there are only as many as were just published.
-    resting: HashMap<i64, Rest<T>>,
+    /// By the room's number. A room is taken off when its rest is over, so there are only as many as were just published.
+    resting: HashMap<u64, Rest<T>>,
     count: usize,
 }
 
@@ -27,7 +27,7 @@ impl<T> Default for Gathering<T> {
 }
 
 impl<T> Gathering<T> {
-    pub(crate) fn add(&mut self, room: i64, entry: T) {
+    pub(crate) fn add(&mut self, room: u64, entry: T) {
         self.count += 1;
         match self.resting.get_mut(&room) {
             Some(rest) => rest.waiting.push(entry),
@@ -41,7 +41,7 @@ impl<T> Gathering<T> {
     }
 
     /// What is added for the room waits until then. Only for a room of which nothing waits.
-    pub(crate) fn rest(&mut self, room: i64, until: Instant) {
+    pub(crate) fn rest(&mut self, room: u64, until: Instant) {
         let before = self.resting.insert(room, Rest { until, waiting: Vec::new() });
         debug_assert!(
             before.is_none_or(|rest| rest.waiting.is_empty()),

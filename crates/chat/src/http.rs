@@ -26,6 +26,7 @@ use crate::hub::{Hub, Phase};
 use crate::lock;
 use crate::patient::Patient;
 use crate::problem::Problem;
+use crate::source::Source;
 use crate::{api, doors, null, people, pull, sockjs, sse};
 
 pub(crate) type Answer = Response<Content>;
@@ -42,21 +43,24 @@ pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// One open socket in the count of all.
-pub(crate) struct Seat(Arc<Hub>);
+pub(crate) struct Seat {
+    hub: Arc<Hub>,
+    pub(crate) source: Source,
+}
 
 impl Seat {
-    fn take(hub: &Arc<Hub>) -> Option<Arc<Seat>> {
+    fn take(hub: &Arc<Hub>, from: SocketAddr) -> Option<Arc<Seat>> {
         if hub.metrics.sockets.get() >= hub.config.limits.connections as u64 {
             return None;
         }
         hub.metrics.sockets.add(1);
-        Some(Arc::new(Seat(hub.clone())))
+        Some(Arc::new(Seat { hub: hub.clone(), source: from.ip().into() }))
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.0.metrics.sockets.sub(1);
+        self.hub.metrics.sockets.sub(1);
     }
 }
 
@@ -82,7 +86,7 @@ pub(crate) async fn accept(listener: TcpListener, hub: Arc<Hub>) {
             continue;
         };
         let _ = stream.set_nodelay(true);
-        match Seat::take(&hub) {
+        match Seat::take(&hub, from) {
             Some(seat) => {
                 if hub.null.is_some() {
                     minimal.spawn(null::serve(stream, from, seat, hub.clone()));
@@ -261,18 +265,18 @@ pub(crate) async fn route(
         (Method::GET, ["users", "getUserSecure", email]) => api::user(email, hub),
         (Method::GET, ["users", "friends"]) => api::friends(request.headers(), hub),
         (Method::POST, ["rooms", "find-or-create"]) => api::find_or_create(request, hub).await,
-        (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, hub).await,
+        (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, seat.source, hub).await,
         (Method::GET, ["ws"]) => doors::rooms(request, seat, hub),
         (Method::GET, ["ws", "echo"]) => doors::echo(request, seat, hub),
-        (Method::GET, ["cur", group]) => pull::current(&request, group, hub).await,
-        (Method::GET, ["location", "long", group]) => pull::long(&request, group, hub).await,
+        (Method::GET, ["cur", group]) => pull::current(&request, group, seat.source, hub).await,
+        (Method::GET, ["location", "long", group]) => pull::long(&request, group, seat.source, hub).await,
         (Method::POST, ["location", "long", group, "notify"]) => {
-            pull::share(request, &decode(group, false), hub).await
+            pull::share(request, &decode(group, false), seat.source, hub).await
         }
         (Method::GET, ["location", "sse", "connect"]) => sse::connect(&request, seat, hub),
         (Method::POST, ["location", "sse", "share"]) => {
             let group = sse::group(&request);
-            pull::share(request, &group, hub).await
+            pull::share(request, &group, seat.source, hub).await
         }
         (_, ["socket.io"]) => Ok(doors::socketio(request, seat, hub).await),
         (_, ["engine.io"]) if hub.config.protocol_suite => Ok(doors::engineio(request, seat, hub).await),

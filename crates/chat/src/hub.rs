@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use crate::accounts::Accounts;
-use crate::config::Config;
+use crate::config::{Config, Limits};
 use crate::engineio::Sessions;
 use crate::log::{Entry, Log};
 use crate::metrics::Metrics;
@@ -22,10 +22,12 @@ use crate::receipt::Receipt;
 use crate::recent::Kept;
 use crate::recovery::Recovery;
 use crate::room::{Access, Room};
-use crate::rooms::{self, Rooms, TooMany};
+use crate::rooms::{self, NotMade, Rooms};
 use crate::senders::Senders;
 use crate::sockjs;
+use crate::source::Source;
 use crate::store::{self, Wanted};
+use crate::troubles::Troubles;
 use crate::turns::Turns;
 
 /// How far the service's life has come.
@@ -55,6 +57,7 @@ pub(crate) struct Hub {
     /// What tells the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
+    pub(crate) troubles: Troubles,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
     /// Present in the null mode.
@@ -71,10 +74,11 @@ impl Hub {
         *self.phase.borrow() == Phase::Serving
     }
 
-    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there.
-    pub(crate) fn room_for(&self, user: Option<u64>, id: &str) -> Result<Arc<Room>, Problem> {
+    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there, and
+    /// counts for the source that asked.
+    pub(crate) fn room_for(&self, user: Option<u64>, id: &str, source: Source) -> Result<Arc<Room>, Problem> {
         if let Some(name) = id.strip_prefix(rooms::OPEN) {
-            return self.group(name);
+            return self.group(name, source);
         }
         // Before it is said whether there is such a room.
         let user = user.ok_or_else(Problem::unauthorized)?;
@@ -86,20 +90,29 @@ impl Hub {
     }
 
     /// The location group of that name.
-    pub(crate) fn group(&self, name: &str) -> Result<Arc<Room>, Problem> {
+    pub(crate) fn group(&self, name: &str, source: Source) -> Result<Arc<Room>, Problem> {
         let id = rooms::open_id(name)
             .ok_or_else(|| Problem::bad_request("a location group's name has 1 to 64 characters"))?;
         match self.rooms.find(&id) {
             Some(room) => Ok(room),
-            None => self.make_room(&id, Access::Open).map(|(room, _)| room),
+            None => self.make_room(&id, Access::Open, Some(source)).map(|(room, _)| room),
         }
     }
 
     /// The room of that id, in memory only when it is new, and whether it is.
-    pub(crate) fn make_room(&self, id: &str, access: Access) -> Result<(Arc<Room>, bool), Problem> {
-        self.rooms.make(id, access).map_err(|TooMany| {
-            let most = self.config.limits.rooms;
-            Problem::new(409, "too_many_rooms", format!("there may be {most} rooms"))
+    pub(crate) fn make_room(
+        &self,
+        id: &str,
+        access: Access,
+        maker: Option<Source>,
+    ) -> Result<(Arc<Room>, bool), Problem> {
+        self.rooms.make(id, access, maker).map_err(|not_made| {
+            let Limits { rooms, groups_per_address, .. } = &self.config.limits;
+            let why = match not_made {
+                NotMade::TooMany => format!("there may be {rooms} rooms"),
+                NotMade::TooManyOfOne => format!("one address may hold {groups_per_address} location groups"),
+            };
+            Problem::new(409, "too_many_rooms", why)
         })
     }
 
@@ -150,7 +163,7 @@ impl Hub {
     ) -> Result<Wish, Problem> {
         let user = peer.user();
         let room = match room {
-            Some(id) => self.room_for(user, id)?,
+            Some(id) => self.room_for(user, id, peer.source)?,
             None => peer.only_room().ok_or_else(|| {
                 Problem::bad_request("a message needs a room unless the sender is in exactly one")
             })?,
@@ -260,7 +273,10 @@ impl Hub {
     /// A page of a room's log. A memory store has only the connection of the publishing thread: pages are read there,
     /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
     pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Kept>, Problem> {
-        let key = room.key;
+        let key = room.key();
+        if key == 0 {
+            return Ok(Vec::new());
+        }
         if self.config.store == crate::config::Store::Memory {
             let turn = self.readers.turns.wait().await;
             let page = self.log.with(move |db| {
@@ -268,7 +284,7 @@ impl Hub {
                 drop(turn);
                 page
             });
-            return page.await.ok_or_else(Problem::overloaded)?.map_err(|_| Problem::store());
+            return page.await.ok_or_else(Problem::overloaded)?.map_err(|error| self.unread(error));
         }
         let hub = self.clone();
         let page = self.readers.turns.run(move || {
@@ -281,7 +297,12 @@ impl Hub {
             crate::lock(&hub.readers.idle).push(db);
             page
         });
-        page.await.ok_or_else(Problem::store)?.map_err(|_| Problem::store())
+        page.await.ok_or_else(Problem::store)?.map_err(|error| self.unread(error))
+    }
+
+    fn unread(&self, error: rusqlite::Error) -> Problem {
+        self.troubles.store("read", error);
+        Problem::store()
     }
 }
 

@@ -43,7 +43,7 @@ impl Hub {
         if !self.is_serving() {
             return Err(Problem::draining());
         }
-        let room = self.room_for(peer.user(), id)?;
+        let room = self.room_for(peer.user(), id, peer.source)?;
         let member = match peer.seat(&room, form, &self.config.limits) {
             Ok(member) => member,
             Err(NotJoined::Already(member)) if member.has_entered() => {

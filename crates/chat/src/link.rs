@@ -292,7 +292,7 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (read, write) = listener.accept().await.unwrap().0.into_split();
-        let peers = [(); 2].map(|()| doors::newcomer(&hub, 1000));
+        let peers = [(); 2].map(|()| doors::newcomer(&hub, 1000, Default::default()));
         let mut link = Link {
             socket: read,
             write: Some(write),

@@ -175,10 +175,10 @@ fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gather
     let mut next = first;
     while let Some(job) = next.take() {
         match job {
-            Job::Entry(entry) => gathering.add(entry.room.key, entry),
+            Job::Entry(entry) => gathering.add(entry.room.number, entry),
             Job::Together(together) => {
                 for entry in together.entries {
-                    gathering.add(entry.room.key, entry);
+                    gathering.add(entry.room.number, entry);
                 }
             }
             other => return Some(other),
@@ -193,17 +193,21 @@ fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gather
 /// Numbers and stores the batch in one transaction; when that fails, no message of it is published.
 fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
     let before: Vec<u64> = batch.iter().map(|entry| entry.room.last_stored()).collect();
-    let mut pruned = Vec::new();
-    match store_all(db, batch, &mut pruned, hub) {
+    let mut changes = Changes::default();
+    match store_all(db, batch, &mut changes, hub) {
         Ok(outcomes) => {
             hub.metrics.commits.add(1);
-            batch.iter().for_each(|entry| entry.room.is_stored.store(true, Relaxed));
-            for (room, oldest) in pruned {
+            for (room, key) in changes.made.into_values() {
+                room.is_stored_as(key);
+            }
+            batch.iter().filter(|entry| entry.user != 0).for_each(|entry| entry.room.is_used_from_now());
+            for (room, oldest) in changes.pruned {
                 room.oldest.store(oldest, Relaxed);
             }
             outcomes
         }
-        Err(_) => {
+        Err(error) => {
+            hub.troubles.store("write", error);
             for (entry, last) in batch.iter().zip(before) {
                 entry.room.stored.store(last, Relaxed);
             }
@@ -212,11 +216,34 @@ fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
     }
 }
 
-/// Also says of which rooms messages were deleted, and which is the lowest number left.
+/// What a transaction changes beside the messages it adds, once it is committed.
+#[derive(Default)]
+struct Changes<'a> {
+    /// By their numbers, rooms that the store did not know, with the keys it gave them.
+    made: HashMap<u64, (&'a Arc<Room>, i64)>,
+    /// Rooms of which messages were deleted, with the lowest number left.
+    pruned: Vec<(&'a Arc<Room>, u64)>,
+}
+
+impl<'a> Changes<'a> {
+    /// The room's key, from now on.
+    fn key(&mut self, room: &'a Arc<Room>, tx: &Connection) -> Result<i64, rusqlite::Error> {
+        if let key @ 1.. = room.key() {
+            return Ok(key);
+        }
+        if let Some((_, key)) = self.made.get(&room.number) {
+            return Ok(*key);
+        }
+        let key = store::insert_room(tx, &room.id, room.access)?;
+        self.made.insert(room.number, (room, key));
+        Ok(key)
+    }
+}
+
 fn store_all<'a>(
     db: &mut Connection,
     batch: &'a [Entry],
-    pruned: &mut Vec<(&'a Arc<Room>, u64)>,
+    changes: &mut Changes<'a>,
     hub: &Hub,
 ) -> Result<Vec<Outcome>, rusqlite::Error> {
     let kept = hub.config.limits.history_kept;
@@ -224,21 +251,19 @@ fn store_all<'a>(
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut outcomes = Vec::with_capacity(batch.len());
     for entry in batch {
+        let room = &entry.room;
+        let key = changes.key(room, &tx)?;
         if let Some(id) = &entry.client_id
-            && let Some(seq) = store::sent_before(&tx, entry.room.key, entry.user, id)?
+            && let Some(seq) = store::sent_before(&tx, key, entry.user, id)?
         {
             outcomes.push(Outcome::Repeated { seq });
             continue;
-        }
-        let room = &entry.room;
-        if !room.is_stored.load(Relaxed) {
-            store::insert_room(&tx, Some(room.key), &room.id, room.access)?;
         }
         let seq = room.last_stored() + 1;
         store::insert_message(
             &tx,
             &MessageRow {
-                room: entry.room.key,
+                room: key,
                 seq,
                 sender: entry.user,
                 client_id: entry.client_id.as_deref(),
@@ -249,8 +274,8 @@ fn store_all<'a>(
         entry.room.stored.store(seq, Relaxed);
         // Not at every message: deleting in runs of 256 costs less and keeps at most that many more.
         if seq > kept && seq.is_multiple_of(256) {
-            store::prune(&tx, entry.room.key, seq - kept)?;
-            pruned.push((room, seq - kept + 1));
+            store::prune(&tx, key, seq - kept)?;
+            changes.pruned.push((room, seq - kept + 1));
         }
         outcomes.push(Outcome::Stored { seq, at });
     }
@@ -269,18 +294,18 @@ struct Run {
     bytes: usize,
 }
 
-/// Fans a batch out and acknowledges it. Returns, by the room's key, how many connections got something, counted once
+/// Fans a batch out and acknowledges it. Returns, by the room's number, how many connections got something, counted once
 /// for each run.
 pub(crate) fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
     spoiler: &mut Option<Spoiler>,
     hub: &Hub,
-) -> HashMap<i64, u64> {
+) -> HashMap<u64, u64> {
     let mut receipts = Vec::new();
     // Kept until all are answered: what waits for the last of them may only come behind it.
     let mut answered = Vec::new();
-    // By the room's key: its last run in `runs`.
-    let mut latest: HashMap<i64, usize> = HashMap::new();
+    // By the room's number: its last run in `runs`.
+    let mut latest: HashMap<u64, usize> = HashMap::new();
     let mut runs: Vec<Run> = Vec::new();
     for (entry, outcome) in batch {
         let Entry { room, sender, user, content, receipt, .. } = entry;
@@ -307,14 +332,14 @@ pub(crate) fn publish(
             receipts.push((receipt, sender.clone(), outcome));
         }
         let ack = frame.map(|frame| Ack { peer: sender, frame, given: false });
-        match latest.get(&room.key).and_then(|at| runs.get_mut(*at)) {
+        match latest.get(&room.number).and_then(|at| runs.get_mut(*at)) {
             Some(run) if run.bytes + bytes <= RUN => {
                 run.bytes += bytes;
                 run.messages.push(message);
                 run.acks.extend(ack);
             }
             _ => {
-                latest.insert(room.key, runs.len());
+                latest.insert(room.number, runs.len());
                 runs.push(Run { room, messages: vec![message], acks: ack.into_iter().collect(), bytes });
             }
         }
@@ -322,7 +347,7 @@ pub(crate) fn publish(
     let mut reached = HashMap::new();
     for Run { room, mut messages, mut acks, .. } in runs {
         messages.iter_mut().for_each(|message| message.serial = next_serial(hub));
-        *reached.entry(room.key).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
+        *reached.entry(room.number).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
         // Of who is no member, or polls.
         for ack in acks.iter().filter(|ack| !ack.given) {
             receipt::tell(&ack.peer, &ack.frame, &hub.metrics);

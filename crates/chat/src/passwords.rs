@@ -50,7 +50,13 @@ impl Passwords {
                 algorithm: Algorithm::Argon2id.ident(),
                 version: Some(Version::V0x13.into()),
                 params: ParamsString::try_from(&params)?,
-                hash: Some(self.memory.output(Algorithm::Argon2id, Version::V0x13, params, password, &salt)?),
+                hash: Some(self.memory.output(
+                    Algorithm::Argon2id,
+                    Version::V0x13,
+                    params,
+                    password,
+                    &salt,
+                )?),
                 salt: Some(salt),
             };
             Ok::<_, argon2::password_hash::Error>(hash.to_string())
@@ -147,7 +153,9 @@ mod tests {
             assert!(passwords.verify("right".to_owned(), hash.clone()).await);
             assert!(!passwords.verify("wrong".to_owned(), hash.clone()).await);
         }
-        for nonsense in ["", "password", "$argon2id$v=19$m=64,t=2,p=1", "$argon2x$m=64,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"] {
+        for nonsense in
+            ["", "password", "$argon2id$v=19$m=64,t=2,p=1", "$argon2x$m=64,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"]
+        {
             assert!(!passwords.verify("right".to_owned(), nonsense.into()).await, "{nonsense}");
         }
     }

@@ -19,15 +19,17 @@ use crate::metrics::Metrics;
 use crate::outbox::{Close, Outbox, Standing};
 use crate::recovery::Stay;
 use crate::room::Room;
+use crate::source::Source;
 
 /// What the sweep sends to find out whether somebody is still there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Heart {
     /// A WebSocket ping.
     WebSocket,
     /// An Engine.IO ping.
     EngineIo,
     /// Nothing, and it need not do anything first: whoever made the peer ends it.
+    #[default]
     Silent,
 }
 
@@ -40,6 +42,8 @@ pub(crate) struct Peer {
     pub(crate) beat: Beat,
     pub(crate) born: Instant,
     heart: Heart,
+    /// Whose share the groups are of that it makes.
+    pub(crate) source: Source,
     /// The Engine.IO session id, when there is one.
     pub(crate) sid: Option<Box<str>>,
     /// True while polling carries it: its queue must be taken apart into frames.
@@ -309,8 +313,10 @@ pub(crate) struct Peers {
 }
 
 /// What a new peer is.
+#[derive(Default)]
 pub(crate) struct Newcomer {
     pub(crate) heart: Heart,
+    pub(crate) source: Source,
     pub(crate) sid: Option<Box<str>>,
     pub(crate) polled: bool,
     pub(crate) queue_bytes: usize,
@@ -326,8 +332,7 @@ impl Peers {
 
     /// One that only sends: it is on no list, has no connection and ends with who holds it.
     pub(crate) fn sender(&self, user: Option<u64>, limits: &Limits) -> Arc<Peer> {
-        let newcomer = Newcomer { heart: Heart::Silent, sid: None, polled: false, queue_bytes: 0 };
-        let peer = self.make(newcomer, usize::MAX, 1, limits);
+        let peer = self.make(Newcomer::default(), usize::MAX, 1, limits);
         if let Some(user) = user {
             peer.belongs_to(user);
         }
@@ -347,6 +352,7 @@ impl Peers {
             beat: Beat::default(),
             born: Instant::now(),
             heart: newcomer.heart,
+            source: newcomer.source,
             sid: newcomer.sid,
             polled: AtomicBool::new(newcomer.polled),
             connected: AtomicBool::new(false),
@@ -406,7 +412,7 @@ mod tests {
     #[test]
     fn whoever_connects_a_namespace_while_its_session_ends_is_not_counted() {
         let (peers, metrics) = (Peers::default(), Metrics::default());
-        let newcomer = Newcomer { heart: Heart::EngineIo, sid: None, polled: false, queue_bytes: 1000 };
+        let newcomer = Newcomer { heart: Heart::EngineIo, queue_bytes: 1000, ..Newcomer::default() };
         let peer = peers.add(newcomer, 1, &Limits::default());
         peer.entered(Form::SocketIo(None), &metrics);
         peer.entered(Form::SocketIo(None), &metrics);

@@ -217,7 +217,8 @@ mod tests {
         let hub = service.hub();
         for taken in [true, false] {
             let (version, speech) = (Version::Four, Speech::Echo);
-            let opening = Opening { version, speech, polled: true, base64: false, token: None };
+            let source = crate::source::Source::default();
+            let opening = Opening { version, speech, polled: true, base64: false, token: None, source };
             let session = Session::open(hub, opening);
             let mut content = poll(&session, None, hub).await.unwrap().content;
             if taken {

@@ -27,6 +27,13 @@ impl Problem {
         Problem::new(401, "wrong_credentials", "the email or the password is wrong")
     }
 
+    /// A refused login where none could be granted: no secret, and the first thing that goes wrong.
+    pub(crate) fn no_accounts() -> Problem {
+        let why = "the email or the password is wrong: this service has no accounts; \
+            `--seed-users N` or `--account EMAIL:PASSWORD` makes some when it starts";
+        Problem::new(401, "wrong_credentials", why)
+    }
+
     pub(crate) fn no_room(id: &str) -> Problem {
         Problem::new(404, "no_such_room", format!("there is no room `{id}`"))
     }

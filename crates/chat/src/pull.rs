@@ -29,6 +29,7 @@ use crate::problem::Problem;
 use crate::receipt::{Receipt, Reply};
 use crate::room::Room;
 use crate::rooms::OPEN;
+use crate::source::Source;
 use crate::store::Wanted;
 use crate::waiters::Ticket;
 use crate::{api, pullers};
@@ -54,13 +55,14 @@ pub(crate) struct Pulled {
 pub(crate) async fn current(
     request: &Request<Incoming>,
     group: &str,
+    source: Source,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let start = match start_of_text(&http::query(request, "after").unwrap_or_default())? {
         Start::Now => Start::Last(PRESENT),
         start => start,
     };
-    let (room, pulled) = pull(request, group, Asked { start, hold: None }, hub).await?;
+    let (room, pulled) = pull(request, group, source, Asked { start, hold: None }, hub).await?;
     // Nothing waits, so nothing expires; a poll that another of its user's overtook finds nothing.
     let Some(pulled) = pulled else { return Ok(nothing(hub)) };
     let next = pulled.excerpt.last.to_string();
@@ -71,6 +73,7 @@ pub(crate) async fn current(
 pub(crate) async fn long(
     request: &Request<Incoming>,
     group: &str,
+    source: Source,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let cursor = Cursor::read(&http::query(request, "after").unwrap_or_default(), &hub.epoch)?;
@@ -80,7 +83,7 @@ pub(crate) async fn long(
         Cursor::Foreign => Asked { start: Start::Last(PRESENT), hold: None },
         Cursor::After(after) => Asked { start: Start::After(after), hold },
     };
-    let (room, pulled) = pull(request, group, asked, hub).await?;
+    let (room, pulled) = pull(request, group, source, asked, hub).await?;
     let Some(mut pulled) = pulled else { return Ok(nothing(hub)) };
     pulled.has_gap |= cursor == Cursor::Foreign;
     let next = format!("\"{}.{}\"", hub.epoch, pulled.excerpt.last);
@@ -117,11 +120,12 @@ impl Cursor {
 async fn pull(
     request: &Request<Incoming>,
     group: &str,
+    source: Source,
     asked: Asked,
     hub: &Arc<Hub>,
 ) -> Result<(Arc<Room>, Option<Pulled>), Problem> {
     let user = http::visitor(request, hub)?;
-    let room = hub.group(&http::decode(group, false))?;
+    let room = hub.group(&http::decode(group, false), source)?;
     if !hub.is_serving() {
         return Err(Problem::draining());
     }
@@ -249,10 +253,11 @@ const SIGN_OF_LIFE: &str = "{}";
 pub(crate) async fn share(
     request: Request<Incoming>,
     group: &str,
+    source: Source,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let user = http::visitor(&request, hub)?;
-    let room = hub.group(group)?;
+    let room = hub.group(group, source)?;
     let id = idempotency_key(request.headers())?;
     let body = api::body(request, hub.config.limits.body_bytes, hub).await?;
     hub.metrics.bytes_in.add(body.len() as u64);
@@ -312,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn a_message_published_at_any_moment_around_the_registration_is_not_missed() {
         let service = crate::start(Config::default()).await.unwrap();
-        let (hub, room) = (service.hub(), service.hub().group("7").unwrap());
+        let (hub, room) = (service.hub(), service.hub().group("7", Source::default()).unwrap());
         let ready = |after: u64, published_before: &[u64], published_between: &[u64]| {
             let woken = Arc::<Counting>::default();
             let waker: Waker = woken.clone().into();
@@ -335,7 +340,7 @@ mod tests {
     #[tokio::test]
     async fn polls_that_wait_are_woken_once_each_by_a_message_however_many_they_are() {
         let service = crate::start(Config::default()).await.unwrap();
-        let (hub, room) = (service.hub(), service.hub().group("7").unwrap());
+        let (hub, room) = (service.hub(), service.hub().group("7", Source::default()).unwrap());
         let mut waits: Vec<_> = (0..1000)
             .map(|_| {
                 (Box::pin(Waiting { room: &room, hub, after: 0, ticket: None }), Arc::<Counting>::default())
@@ -361,7 +366,7 @@ mod tests {
     async fn a_poll_that_races_the_message_gets_it() {
         let limits = Limits { long_hold: Duration::from_secs(20), ..Limits::default() };
         let service = crate::start(Config { limits, ..Config::default() }).await.unwrap();
-        let (hub, room) = (service.hub().clone(), service.hub().group("7").unwrap());
+        let (hub, room) = (service.hub().clone(), service.hub().group("7", Source::default()).unwrap());
         for seq in 1..=2000 {
             let asked = Asked { start: Start::After(seq - 1), hold: Some(Duration::from_secs(20)) };
             let (its_hub, its_room) = (hub.clone(), room.clone());

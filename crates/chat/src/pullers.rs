@@ -19,13 +19,13 @@ use crate::form::Form;
 use crate::hub::Hub;
 use crate::lock;
 use crate::outbox::{Close, Outbox, Polled, Polls};
-use crate::peer::{Heart, Newcomer, Peer};
+use crate::peer::{Newcomer, Peer};
 use crate::problem::Problem;
 use crate::pull::{Asked, Counted, Pulled};
 use crate::room::Room;
 
 /// User and room.
-type Key = (u64, i64);
+type Key = (u64, u64);
 
 #[derive(Default)]
 pub(crate) struct Pullers(Mutex<HashMap<Key, Arc<Puller>>>);
@@ -103,11 +103,10 @@ impl Pullers {
     /// A member of the room from there on, in place of the one that was.
     fn begin(&self, user: u64, room: &Room, start: Start, hub: &Arc<Hub>) -> Result<Arc<Puller>, Problem> {
         let limits = &hub.config.limits;
-        let newcomer =
-            Newcomer { heart: Heart::Silent, sid: None, polled: true, queue_bytes: limits.queue_bytes };
+        let newcomer = Newcomer { polled: true, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
         let puller = {
             let mut pullers = lock(&self.0);
-            let key = (user, room.key);
+            let key = (user, room.number);
             if pullers.len() >= limits.connections && !pullers.contains_key(&key) {
                 return Err(Problem::new(
                     503,
@@ -150,7 +149,7 @@ pub(crate) async fn pull(
     hub: &Arc<Hub>,
 ) -> Result<Option<Pulled>, Problem> {
     let known = match asked.start {
-        Start::After(after) => hub.pullers.going_on((user, room.key), after),
+        Start::After(after) => hub.pullers.going_on((user, room.number), after),
         _ => None,
     };
     let puller = match known {

@@ -205,7 +205,7 @@ mod tests {
     async fn an_echo_that_was_not_queued_is_not_counted() {
         let service = crate::start(crate::Config { null: true, ..Default::default() }).await.unwrap();
         let hub = service.hub().clone();
-        let mut echo = Echo { peer: doors::newcomer(&hub, 100), hub: hub.clone() };
+        let mut echo = Echo { peer: doors::newcomer(&hub, 100, Default::default()), hub: hub.clone() };
         echo.text("short");
         echo.text(&"long".repeat(100));
         assert_eq!(hub.metrics.frames_out.get(), 1);

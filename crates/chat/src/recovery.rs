@@ -229,8 +229,8 @@ fn rejoin(kept: &Kept, serial: u64, form: &Form, greeting: Bytes, peer: &Arc<Pee
     for stay in &kept.stays {
         seats.push((stay, peer.seat(&stay.room, form.clone(), limits).ok()?));
     }
-    // Whoever holds several of these locks takes them in the order of the rooms' keys.
-    seats.sort_unstable_by_key(|(stay, _)| stay.room.key);
+    // Whoever holds several of these locks takes them in the order of the rooms' numbers.
+    seats.sort_unstable_by_key(|(stay, _)| stay.room.number);
     let mut states: Vec<_> = seats.iter().map(|(stay, _)| lock(&stay.room.state)).collect();
     let mut missed = Vec::new();
     for ((stay, _), state) in seats.iter().zip(&states) {

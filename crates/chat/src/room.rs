@@ -11,10 +11,10 @@
 //! mark is looked at under the lock of its queue, where the copy and the word `left` are both put: either the copy is
 //! there first, or the mark is seen.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -26,6 +26,7 @@ use crate::member::Member;
 use crate::metrics::Metrics;
 use crate::peer::Peer;
 use crate::recent::{Kept, Recent};
+use crate::source::Source;
 use crate::spoil::Spoilt;
 use crate::store::RoomRow;
 use crate::waiters::{Ticket, Waiters, Woken};
@@ -51,8 +52,12 @@ pub(crate) struct Keeping {
 }
 
 pub(crate) struct Room {
-    /// Its key in the store.
-    pub(crate) key: i64,
+    /// Its own among the rooms of this process, as long as that lasts.
+    pub(crate) number: u64,
+    /// Its key in the store; 0 while the store does not know it, as one that is made by its first use until its first message.
+    key: AtomicI64,
+    /// Who made it, if that is counted.
+    pub(crate) maker: Option<Source>,
     /// Its public name.
     pub(crate) id: Box<str>,
     pub(crate) access: Access,
@@ -60,8 +65,8 @@ pub(crate) struct Room {
     pub(crate) stored: AtomicU64,
     /// The lowest number that the store still has, or the next when it has none.
     pub(crate) oldest: AtomicU64,
-    /// The store knows of it; one that is made by its first use is stored with its first message.
-    pub(crate) is_stored: AtomicBool,
+    /// A user has said something in it.
+    is_used: AtomicBool,
     memberships: AtomicU64,
     pub(crate) state: Mutex<State>,
 }
@@ -75,8 +80,8 @@ pub(crate) struct State {
     waiters: Waiters,
     /// The last excerpt asked for: polls that wait together ask for the same.
     excerpt: Option<Excerpt>,
-    /// How often `tidy` found nobody here since somebody was.
-    idle: u8,
+    /// When `tidy` first found nobody here since somebody was.
+    idle_since: Option<Instant>,
     /// Copies waiting because of a fault; present only when faults are planned.
     pub(crate) spoilt: Option<Box<Spoilt>>,
 }
@@ -90,7 +95,7 @@ impl State {
         for message in messages {
             self.recent.push(message.clone());
         }
-        (self.excerpt, self.idle) = (None, 0);
+        (self.excerpt, self.idle_since) = (None, None);
         self.waiters.take()
     }
 
@@ -102,10 +107,16 @@ impl State {
 
     /// From now on it gets what is published.
     pub(crate) fn admit(&mut self, member: &Arc<Member>, from: u64) {
-        self.idle = 0;
+        self.idle_since = None;
         if member.enters(from) {
             Arc::make_mut(&mut self.members).push(member.clone());
         }
+    }
+
+    fn give_memory_back(&mut self) {
+        self.excerpt = None;
+        self.recent.clear();
+        self.waiters.shrink();
     }
 
     /// The number behind which a start begins, with the gap that was found; `None` where that is not kept.
@@ -130,24 +141,26 @@ impl State {
 }
 
 impl Room {
-    pub(crate) fn new(row: RoomRow, keeping: Keeping) -> Room {
-        let RoomRow { key, id, access, last, oldest } = row;
+    pub(crate) fn new(row: RoomRow, number: u64, maker: Option<Source>, keeping: Keeping) -> Room {
+        let RoomRow { key, id, access, last, oldest, is_used } = row;
         let state = State {
             members: Arc::default(),
             published: last,
             recent: Recent::new(keeping.recent_messages, keeping.recent_bytes),
             waiters: Waiters::default(),
             excerpt: None,
-            idle: 0,
+            idle_since: None,
             spoilt: keeping.settle.map(|settle| Box::new(Spoilt::new(settle))),
         };
         Room {
-            key,
+            number,
+            key: AtomicI64::new(key),
+            maker,
             id: id.into(),
             access,
             stored: AtomicU64::new(last),
             oldest: AtomicU64::new(oldest),
-            is_stored: AtomicBool::new(true),
+            is_used: AtomicBool::new(is_used),
             memberships: AtomicU64::new(0),
             state: Mutex::new(state),
         }
@@ -187,7 +200,7 @@ impl Room {
         if let Some(frame) = greet(&Joined { room: self, seq: published, gap }) {
             member.peer.outbox.push(frame);
         }
-        state.idle = 0;
+        state.idle_since = None;
         let behind = Entered::Behind { after, upto: published };
         if !state.recent.reaches(after, published) {
             return behind;
@@ -249,7 +262,7 @@ impl Room {
         let mut state = lock(&self.state);
         let (after, gap) = state.resolve(start, self.oldest.load(Relaxed))?;
         let published = state.published;
-        state.idle = 0;
+        state.idle_since = None;
         Some(if after == published && gap.is_none() {
             Found::Nothing(after)
         } else if !state.recent.reaches(after, published) {
@@ -263,22 +276,52 @@ impl Room {
     }
 
     /// Gives back what memory is kept for who comes back soon, when nobody has for long; to be called every now and
-    /// then. True when nobody is here and nothing was ever said.
-    pub(crate) fn tidy(&self) -> bool {
-        /// Calls without anybody here until memory is given back.
-        const PATIENCE: u8 = 60;
+    /// then. Says for how long, to its knowledge, nobody has been here; `None` when somebody is.
+    pub(crate) fn tidy(&self, now: Instant) -> Option<Duration> {
+        /// How long memory is kept.
+        const PATIENCE: Duration = Duration::from_secs(600);
         let mut state = lock(&self.state);
         if !state.members.is_empty() || state.waiters.count() > 0 {
-            state.idle = 0;
-            return false;
+            state.idle_since = None;
+            return None;
         }
-        state.idle = state.idle.saturating_add(1);
-        if state.idle >= PATIENCE {
-            (state.excerpt, state.idle) = (None, 0);
-            state.recent.clear();
-            state.waiters.shrink();
+        let idle = now.saturating_duration_since(*state.idle_since.get_or_insert(now));
+        if idle >= PATIENCE {
+            state.give_memory_back();
         }
-        self.stored.load(Relaxed) == 0
+        Some(idle)
+    }
+
+    /// Its key in the store; 0 when that does not know it.
+    pub(crate) fn key(&self) -> i64 {
+        self.key.load(Relaxed)
+    }
+
+    /// The store has it, under this key.
+    pub(crate) fn is_stored_as(&self, key: i64) {
+        self.key.store(key, Relaxed);
+    }
+
+    /// A user has said something in it: it is not forgotten.
+    pub(crate) fn is_used_from_now(&self) {
+        self.is_used.store(true, Relaxed);
+    }
+
+    /// Messages that are kept of it.
+    pub(crate) fn messages(&self) -> u64 {
+        (self.last_stored() + 1).saturating_sub(self.oldest.load(Relaxed))
+    }
+
+    /// Whether it may be forgotten while nobody needs it: anybody could make it, and no user has spoken in it.
+    pub(crate) fn is_anybodys(&self) -> bool {
+        self.access == Access::Open && !self.is_used.load(Relaxed)
+    }
+
+    /// The store has forgotten it: its numbers go on, as if all messages were too old.
+    pub(crate) fn lose_its_past(&self) {
+        self.key.store(0, Relaxed);
+        self.oldest.store(self.last_stored() + 1, Relaxed);
+        lock(&self.state).give_memory_back();
     }
 
     /// True when there is something above this number; else the waker is woken once there is, or by `wake`.
@@ -323,165 +366,4 @@ impl Room {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Limits;
-    use crate::peer::{Heart, Newcomer, Peers};
-
-    fn newcomer() -> Newcomer {
-        Newcomer { heart: Heart::WebSocket, sid: None, polled: false, queue_bytes: 10_000 }
-    }
-
-    fn room(published: u64, recent_messages: usize) -> Arc<Room> {
-        let keeping = Keeping { settle: None, recent_messages, recent_bytes: 100_000 };
-        let row = RoomRow {
-            key: 1,
-            id: "lobby".into(),
-            access: Access::Group,
-            last: published,
-            oldest: published + 1,
-        };
-        Arc::new(Room::new(row, keeping))
-    }
-
-    fn message(seq: u64) -> Kept {
-        Kept::new(seq, seq, 3, &seq.to_string(), 9)
-    }
-
-    /// The numbers and words that were queued, in order.
-    fn got(peer: &Peer) -> Vec<String> {
-        let mut frames = std::collections::VecDeque::new();
-        peer.outbox.take(&mut frames);
-        let text = frames.iter().map(|frame| String::from_utf8_lossy(frame)).collect::<String>();
-        let numbers = (1..=30).map(|seq| format!("\"seq\":{seq},"));
-        let words: Vec<String> = numbers.chain(["left", "ack", "hello"].map(str::to_owned)).collect();
-        let mut found: Vec<_> = words.iter().flat_map(|word| text.match_indices(word.as_str())).collect();
-        found.sort_unstable();
-        let bare = |word: &str| word.trim_start_matches("\"seq\":").trim_end_matches(',').to_owned();
-        found.into_iter().map(|(_, word)| bare(word)).collect()
-    }
-
-    #[test]
-    fn who_joins_or_leaves_while_copies_are_written_does_not_wait_and_gets_what_it_was_told() {
-        let (peers, metrics) = (Peers::default(), Metrics::default());
-        let peer = || peers.add(newcomer(), 1, &Limits::default());
-        let (stays, leaves, returns, joins) = (peer(), peer(), peer(), peer());
-        let room = room(6, 0);
-        let join = |peer: &Arc<Peer>| {
-            let member = peer.seat(&room, Form::Raw, &Limits::default()).ok().unwrap();
-            let mut seq = 0;
-            let greet = |joined: &Joined<'_>| {
-                seq = joined.seq;
-                None
-            };
-            assert_eq!(room.enter(&member, Start::Now, greet, &metrics), Entered::Member);
-            seq
-        };
-        for member in [&stays, &leaves, &returns] {
-            assert_eq!(join(member), 6);
-        }
-        let publish = |seq| {
-            let left = Bytes::from_static(b"ack");
-            let ack = |peer: &Arc<Peer>| Ack { peer: peer.clone(), frame: left.clone(), given: false };
-            // One sender is a member that leaves: it is not told by its copy.
-            let mut acks = [ack(&leaves), ack(&stays)];
-            let receivers = room.publish(&[message(seq)], &mut acks, &metrics);
-            (receivers, acks.map(|ack| (ack.peer.id, ack.given)))
-        };
-        std::thread::scope(|scope| {
-            let held = stays.outbox.held();
-            let published = scope.spawn(|| publish(7));
-            // The lock itself is tried: to wait for it would wait for the fan-out.
-            let begun = (0..20_000_000).any(|_| {
-                std::thread::yield_now();
-                room.state.try_lock().is_ok_and(|state| state.published == 7)
-            });
-            assert!(begun, "the room can be asked while copies are written");
-            for leaver in [&leaves, &returns] {
-                leaver.leave(&room, &metrics);
-                leaver.outbox.push(Bytes::from_static(b"left"));
-            }
-            assert_eq!((join(&joins), join(&returns)), (7, 7));
-            drop(held);
-            assert_eq!(published.join().unwrap(), (1, [(stays.id, true), (leaves.id, false)]));
-        });
-        assert_eq!(publish(8), (3, [(stays.id, true), (leaves.id, false)]));
-        assert_eq!(got(&stays), ["7", "ack", "8", "ack"]);
-        assert_eq!(got(&leaves), ["left"]);
-        assert_eq!(got(&returns), ["left", "8"]);
-        assert_eq!(got(&joins), ["8"]);
-    }
-
-    #[test]
-    fn whoever_comes_back_is_greeted_then_told_what_it_missed_and_is_a_member_in_one() {
-        let (peers, metrics) = (Peers::default(), Metrics::default());
-        let room = room(6, 4);
-        for seq in 7..=12 {
-            room.publish(&[message(seq)], &mut [], &metrics);
-        }
-        let check = |start: Start, entered: Entered, gap: Option<Gap>, expected: &[&str]| {
-            let peer = peers.add(newcomer(), 1, &Limits::default());
-            let member = peer.seat(&room, Form::Raw, &Limits::default()).ok().unwrap();
-            let greet = |joined: &Joined<'_>| {
-                assert_eq!((joined.seq, joined.gap), (12, gap), "{start:?}");
-                Some(Bytes::from_static(b"hello"))
-            };
-            assert_eq!(room.enter(&member, start, greet, &metrics), entered, "{start:?}");
-            assert_eq!(got(&peer), expected, "{start:?}");
-            let is_member = lock(&room.state).members.iter().any(|there| Arc::ptr_eq(there, &member));
-            assert_eq!(is_member, entered == Entered::Member, "{start:?}");
-            peer.leave_all(&metrics);
-        };
-        check(Start::Now, Entered::Member, None, &["hello"]);
-        check(Start::After(12), Entered::Member, None, &["hello"]);
-        check(Start::After(10), Entered::Member, None, &["hello", "11", "12"]);
-        check(Start::After(8), Entered::Member, None, &["hello", "9", "10", "11", "12"]);
-        check(Start::After(7), Entered::Behind { after: 7, upto: 12 }, None, &["hello"]);
-        // What came before this store was opened with 7 as its oldest.
-        let gap = Gap { after: 3, from: 7 };
-        check(Start::After(3), Entered::Behind { after: 6, upto: 12 }, Some(gap), &["hello"]);
-        check(Start::Exactly(3), Entered::NotKept, None, &[]);
-        let gap = Gap { after: 13, from: 7 };
-        check(Start::After(13), Entered::Behind { after: 6, upto: 12 }, Some(gap), &["hello"]);
-        check(Start::Last(2), Entered::Member, None, &["hello", "11", "12"]);
-        check(Start::Last(99), Entered::Behind { after: 6, upto: 12 }, None, &["hello"]);
-        assert_eq!(metrics.replayed.get(), 2 + 4 + 2);
-    }
-
-    #[test]
-    fn whoever_leaves_while_it_catches_up_never_becomes_a_member() {
-        let (peers, metrics) = (Peers::default(), Metrics::default());
-        let room = room(6, 4);
-        let peer = peers.add(newcomer(), 1, &Limits::default());
-        let member = peer.seat(&room, Form::Raw, &Limits::default()).ok().unwrap();
-        let entered = room.enter(&member, Start::After(0), |_| None, &metrics);
-        assert_eq!(entered, Entered::Member, "nothing lies behind 6 that is kept");
-        peer.leave_all(&metrics);
-        let member = peer.seat(&room, Form::Raw, &Limits::default()).ok().unwrap();
-        assert!(peer.leave(&room, &metrics));
-        assert_eq!(room.enter(&member, Start::Now, |_| None, &metrics), Entered::Left);
-        room.publish(&[message(7)], &mut [], &metrics);
-        assert_eq!(got(&peer), [""; 0]);
-    }
-
-    #[test]
-    fn a_room_gives_back_its_memory_when_nobody_was_there_for_long() {
-        let metrics = Metrics::default();
-        let room = room(6, 4);
-        room.publish(&[message(7)], &mut [], &metrics);
-        let kept = || matches!(room.state.try_lock().map(|state| state.recent.is_empty()), Ok(false));
-        for _ in 0..59 {
-            assert!(!room.tidy());
-        }
-        assert!(kept());
-        // Somebody asks: it begins anew.
-        assert!(matches!(room.look(Start::After(6), 1000), Some(Found::Excerpt(..))));
-        for _ in 0..59 {
-            room.tidy();
-        }
-        assert!(kept());
-        room.tidy();
-        assert!(!kept());
-        assert!(matches!(room.look(Start::After(6), 1000), Some(Found::Behind { after: 6, upto: 7, .. })));
-    }
-}
+mod tests;

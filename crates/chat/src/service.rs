@@ -27,6 +27,8 @@ use crate::room::{Access, Keeping};
 use crate::rooms::Rooms;
 use crate::senders::Senders;
 use crate::store::Seed;
+use crate::store_lock::{self, StoreLock};
+use crate::troubles::Troubles;
 use crate::{http, log, null, process, sockjs, store, sweep};
 
 /// The password of every seeded user.
@@ -44,10 +46,12 @@ pub struct Service {
 }
 
 /// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
-pub async fn start(config: Config) -> Result<Service, Error> {
+pub async fn start(mut config: Config) -> Result<Service, Error> {
+    config.store = store_lock::resolved(&config.store)?;
     let listener = http::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
+    let lock = StoreLock::take(&config.store)?;
     let mut db = store::open(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
@@ -58,7 +62,7 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let seeds = seeds(&config, &passwords)?;
     if !seeds.is_empty() {
         store::seed(&mut db, &seeds)
-            .and_then(|()| store::insert_room(&db, None, LOBBY, Access::Group))
+            .and_then(|()| store::insert_room(&db, LOBBY, Access::Group))
             .map_err(Error::store("seed"))?;
     }
     let users = store::users(&db).map_err(Error::store("read"))?;
@@ -72,7 +76,7 @@ pub async fn start(config: Config) -> Result<Service, Error> {
     let hub = Arc::new(Hub {
         null,
         recovery: recovery(&config, &accounts),
-        rooms: Rooms::new(rooms, keeping(&config), config.limits.rooms),
+        rooms: Rooms::new(rooms, keeping(&config), &config.limits),
         config,
         metrics: Metrics::default(),
         accounts,
@@ -85,12 +89,16 @@ pub async fn start(config: Config) -> Result<Service, Error> {
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
         readers: Readers::new(),
+        troubles: Troubles::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
     });
     let writer = std::thread::Builder::new().name("chat-log".into()).spawn({
         let hub = hub.clone();
-        move || log::run(inbox, db, hub)
+        move || {
+            log::run(inbox, db, hub);
+            drop(lock);
+        }
     });
     let writer = writer.map_err(|error| Error::Store { doing: "start", reason: error.to_string() })?;
     let mut tasks = vec![
@@ -183,6 +191,16 @@ impl Service {
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
         self.hub.metrics.render() + &process::metrics()
+    }
+
+    /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks stands.
+    pub fn on_trouble(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.hub.troubles.tell(Box::new(tell));
+    }
+
+    /// How many accounts there are, those of the store included.
+    pub fn accounts(&self) -> usize {
+        self.hub.accounts.count()
     }
 
     /// The seeded users and the accounts given, in order.

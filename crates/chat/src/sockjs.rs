@@ -88,7 +88,9 @@ pub(crate) async fn serve(
             }
             match transport {
                 Transport::WebSocket => socket::open(&request, seat, hub),
-                Transport::Xhr | Transport::XhrStreaming => receive(&request, session, transport, hub).await,
+                Transport::Xhr | Transport::XhrStreaming => {
+                    receive(&request, session, transport, seat, hub).await
+                }
                 Transport::XhrSend => send(request, session, hub).await,
                 Transport::Other => Err(missing()),
             }
@@ -114,9 +116,9 @@ fn stomp(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Resul
         answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, name);
     }
     let (hub, limits) = (hub.clone(), &hub.config.limits);
-    let (max_payload, queue_bytes) = (limits.max_payload, limits.queue_bytes);
+    let (max_payload, queue_bytes, source) = (limits.max_payload, limits.queue_bytes, seat.source);
     handshake.then(seat, hub.clone(), max_payload, move || {
-        let peer = doors::newcomer(&hub, queue_bytes);
+        let peer = doors::newcomer(&hub, queue_bytes, source);
         if let Some(user) = user {
             peer.belongs_to(user);
         }
@@ -130,13 +132,14 @@ async fn receive(
     request: &Request<Incoming>,
     name: &str,
     transport: Transport,
+    seat: &Seat,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let session = match hub.sockjs.find(name) {
         Some(session) => session,
         None => {
             doors::not_draining(hub)?;
-            hub.sockjs.open(name, http::visitor(request, hub)?, hub)?
+            hub.sockjs.open(name, http::visitor(request, hub)?, seat.source, hub)?
         }
     };
     const SCRIPT: &str = "application/javascript; charset=UTF-8";

@@ -21,7 +21,7 @@ use crate::doors;
 use crate::form::Form;
 use crate::http::{self, Answer, Seat};
 use crate::hub::Hub;
-use crate::peer::{Heart, Newcomer};
+use crate::peer::Newcomer;
 use crate::problem::Problem;
 use crate::recent::Kept;
 use crate::rooms::OPEN;
@@ -53,8 +53,7 @@ pub(crate) fn connect(
         return Err(Problem::bad_request("an event stream is asked for without a body"));
     }
     let (limits, now) = (&hub.config.limits, hub.now());
-    let newcomer =
-        Newcomer { heart: Heart::Silent, sid: None, polled: false, queue_bytes: limits.queue_bytes };
+    let newcomer = Newcomer { source: seat.source, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
     let peer = hub.peers.add(newcomer, now, limits);
     let listener = Listener::new(peer.clone(), hub.clone());
     if let Some(user) = user {

@@ -32,6 +32,7 @@ const SCHEMA: &str = "
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     INSERT OR IGNORE INTO facts VALUES ('epoch', lower(hex(randomblob(8))));
+    INSERT OR IGNORE INTO facts VALUES ('last room', '0');
     CREATE UNIQUE INDEX IF NOT EXISTS sends ON messages (room, sender, client_id)
         WHERE client_id IS NOT NULL;
 ";
@@ -159,6 +160,8 @@ pub(crate) struct RoomRow {
     pub(crate) last: u64,
     /// The lowest number that is kept, or the next when none is.
     pub(crate) oldest: u64,
+    /// A user has said something in it.
+    pub(crate) is_used: bool,
 }
 
 fn access(id: &str, a: Option<i64>, b: Option<i64>) -> Access {
@@ -178,7 +181,8 @@ pub(crate) fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
     let mut statement = db.prepare(
         "SELECT key, id, a, b,
             coalesce((SELECT max(seq) FROM messages WHERE room = key), 0),
-            coalesce((SELECT min(seq) FROM messages WHERE room = key), 1)
+            coalesce((SELECT min(seq) FROM messages WHERE room = key), 1),
+            EXISTS (SELECT 1 FROM messages WHERE room = key AND sender <> 0)
         FROM rooms",
     )?;
     let rows = statement.query_map([], |row| {
@@ -189,25 +193,41 @@ pub(crate) fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
             id,
             last: unsigned(row.get(4)?),
             oldest: unsigned(row.get(5)?),
+            is_used: row.get(6)?,
         })
     })?;
     rows.collect()
 }
 
-/// Stores a room under its key, or under the next one; one that is there already is left as it is.
-pub(crate) fn insert_room(
-    db: &Connection,
-    key: Option<i64>,
-    id: &str,
-    access: Access,
-) -> Result<(), rusqlite::Error> {
+/// Stores a room and says its key; one that is there already is left as it is. No key is given twice, that of a forgotten
+/// room neither: whoever still holds one finds nothing under it, and never another room's messages.
+pub(crate) fn insert_room(db: &Connection, id: &str, access: Access) -> Result<i64, rusqlite::Error> {
+    let known = db.prepare_cached("SELECT key FROM rooms WHERE id = ?1")?.query_row([id], |row| row.get(0));
+    if let Some(key) = known.optional()? {
+        return Ok(key);
+    }
     let (a, b) = match access {
         Access::Direct(a, b) => (Some(signed(a)), Some(signed(b))),
         Access::Group | Access::Open => (None, None),
     };
-    db.prepare_cached("INSERT OR IGNORE INTO rooms (key, id, a, b) VALUES (?1, ?2, ?3, ?4)")?
+    // Above what is there, too: versions before this one counted for themselves.
+    let next = "UPDATE facts SET value = 1 + max(CAST(value AS INTEGER),
+            coalesce((SELECT max(key) FROM rooms), 0), coalesce((SELECT max(room) FROM messages), 0))
+        WHERE name = 'last room' RETURNING CAST(value AS INTEGER)";
+    let key: i64 = db.prepare_cached(next)?.query_row([], |row| row.get(0))?;
+    db.prepare_cached("INSERT INTO rooms (key, id, a, b) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![key, id, a, b])?;
-    Ok(())
+    Ok(key)
+}
+
+/// Deletes rooms and all that was said in them.
+pub(crate) fn forget_rooms(db: &mut Connection, keys: &[i64]) -> Result<(), rusqlite::Error> {
+    let tx = db.transaction()?;
+    for key in keys {
+        tx.prepare_cached("DELETE FROM messages WHERE room = ?1")?.execute([key])?;
+        tx.prepare_cached("DELETE FROM rooms WHERE key = ?1")?.execute([key])?;
+    }
+    tx.commit()
 }
 
 /// One message to be stored.
@@ -298,6 +318,21 @@ fn unsigned(value: i64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_key_is_given_twice_whatever_was_deleted_or_put_there_by_others() {
+        let mut db = open(&Store::Memory).unwrap();
+        let insert = |db: &Connection, id| insert_room(db, id, Access::Open).unwrap();
+        assert_eq!((insert(&db, "a"), insert(&db, "b"), insert(&db, "a")), (1, 2, 1));
+        forget_rooms(&mut db, &[2]).unwrap();
+        assert_eq!(insert(&db, "b"), 3);
+        // A version that counted for itself, and messages whose room it lost.
+        db.execute("INSERT INTO rooms (key, id) VALUES (7, 'c')", []).unwrap();
+        assert_eq!(insert(&db, "d"), 8);
+        let message = MessageRow { room: 20, seq: 1, sender: 3, client_id: None, content: "1", at: 9 };
+        insert_message(&db, &message).unwrap();
+        assert_eq!((insert(&db, "e"), insert(&db, "c")), (21, 7));
+    }
 
     #[test]
     fn a_page_begins_behind_its_cursor_and_ends_where_it_is_full_or_at_its_last_number() {

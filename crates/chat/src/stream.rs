@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::link;
     use crate::outbox::Pushed;
-    use crate::peer::{Heart, Newcomer};
+    use crate::peer::Newcomer;
     use crate::raw::RawRooms;
     use crate::stomp::{Conversation, Envelope, Rooms};
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn peer(hub: &Hub) -> Arc<Peer> {
-        let newcomer = Newcomer { heart: Heart::Silent, sid: None, polled: false, queue_bytes: 1000 };
+        let newcomer = Newcomer { queue_bytes: 1000, ..Newcomer::default() };
         hub.peers.add(newcomer, hub.now(), &hub.config.limits)
     }
 

@@ -11,7 +11,7 @@ use crate::config::Limits;
 use crate::hub::Hub;
 use crate::outbox::Close;
 use crate::peer::Verdict;
-use crate::{engineio, sockjs};
+use crate::{engineio, forgetting, sockjs};
 
 /// How often what has expired is forgotten.
 const TIDY: Duration = Duration::from_secs(10);
@@ -35,16 +35,22 @@ pub(crate) async fn run(hub: Arc<Hub>) {
     let tick = tick(&hub.config.limits);
     let mut ticks = tokio::time::interval(tick);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let tidying = TIDY.min(hub.config.limits.group_idle);
     let mut tidied = Instant::now();
+    // Beside the sweep, which must not wait for the store.
+    let mut forgetting: Option<tokio::task::JoinHandle<()>> = None;
     loop {
         let now = ticks.tick().await.into_std();
         sweep(&hub, tick.as_millis() as u64);
         hub.sockjs.sweep(now);
         hub.sessions.sweep(now);
-        if now.saturating_duration_since(tidied) >= TIDY {
+        if now.saturating_duration_since(tidied) >= tidying {
             tidied = now;
             hub.accounts.sweep(now);
-            hub.rooms.tidy();
+            let idle = forgetting::idle(&hub, now);
+            if !idle.is_empty() && forgetting.as_ref().is_none_or(|before| before.is_finished()) {
+                forgetting = Some(tokio::spawn(forgetting::forget(idle, hub.clone())));
+            }
             if let Some(recovery) = &hub.recovery {
                 recovery.sweep(now);
             }

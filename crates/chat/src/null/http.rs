@@ -68,7 +68,11 @@ async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, seat: Arc<Seat>, 
         }
         Kind::Room(name) => {
             let limits = &hub.config.limits;
-            let member = rooms::Member::join(doors::newcomer(&hub, limits.queue_bytes), &name, hub.clone());
+            let member = rooms::Member::join(
+                doors::newcomer(&hub, limits.queue_bytes, seat.source),
+                &name,
+                hub.clone(),
+            );
             carry(stream, first, limits.max_payload, member, hub.clone()).await;
         }
         Kind::Flood { bytes, batch } => flood::Flood::new(stream, bytes, batch, hub.clone()).run().await,

@@ -19,8 +19,9 @@ use crate::beat::Word;
 use crate::hub::Hub;
 use crate::lock;
 use crate::outbox::{Close, Standing};
-use crate::peer::{Heart, Newcomer, Peer};
+use crate::peer::{Newcomer, Peer};
 use crate::problem::Problem;
+use crate::source::Source;
 use crate::stomp::{Conversation, Envelope};
 
 pub(crate) struct Session {
@@ -56,6 +57,7 @@ impl Sessions {
         &self,
         name: &str,
         user: Option<u64>,
+        source: Source,
         hub: &Arc<Hub>,
     ) -> Result<Arc<Session>, Problem> {
         let limits = &hub.config.limits;
@@ -69,7 +71,7 @@ impl Sessions {
         }
         let now = hub.now();
         let newcomer =
-            Newcomer { heart: Heart::Silent, sid: None, polled: true, queue_bytes: limits.queue_bytes };
+            Newcomer { source, polled: true, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
         let peer = hub.peers.add(newcomer, now, limits);
         if let Some(user) = user {
             peer.belongs_to(user);

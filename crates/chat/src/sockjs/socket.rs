@@ -22,10 +22,10 @@ pub(super) fn open(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>
     doors::not_draining(hub)?;
     let user = http::visitor(request, hub)?;
     let answer = handshake.answer();
-    let hub = hub.clone();
+    let (hub, source) = (hub.clone(), seat.source);
     handshake.then(seat, hub.clone(), hub.config.limits.max_payload, move || {
         let limits = &hub.config.limits;
-        let peer = doors::newcomer(&hub, limits.queue_bytes);
+        let peer = doors::newcomer(&hub, limits.queue_bytes, source);
         if let Some(user) = user {
             peer.belongs_to(user);
         }

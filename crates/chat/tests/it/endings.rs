@@ -52,7 +52,8 @@ async fn a_slow_consumer_is_closed_with_4008_and_nobody_else_notices() {
 async fn a_flood_is_not_read_on_while_its_connection_closes() {
     let (close_bytes, two_seconds) = (1_000_000, Duration::from_secs(2));
     // The second for the sweep to come often.
-    let limits = Limits { close_bytes, close_grace: two_seconds, connect_timeout: two_seconds, ..Limits::default() };
+    let limits =
+        Limits { close_bytes, close_grace: two_seconds, connect_timeout: two_seconds, ..Limits::default() };
     let service = sonagi_chat::start(Config { limits, ..Config::default() }).await.unwrap();
     let mut flood = Ws::open(service.address(), "/ws/echo", "").await.ok().unwrap();
     let mut frame = Vec::new();

@@ -58,6 +58,26 @@ async fn what_is_not_allowed_is_refused_with_a_status_and_a_code() {
 }
 
 #[tokio::test]
+async fn a_login_at_a_service_without_accounts_is_told_what_makes_some() {
+    let login = r#"{"email":"user1@example.test","password":"password"}"#;
+    let message = async |service: &sonagi_chat::Service| {
+        let refused = post(service.address(), "/auth/login", "", login).await;
+        assert_eq!((refused.status, refused.error_code().as_str()), (401, "wrong_credentials"));
+        refused.json()["error"]["message"].as_str().unwrap().to_owned()
+    };
+    let empty = serve(0).await;
+    assert_eq!(empty.accounts(), 0);
+    let expected = "the email or the password is wrong: this service has no accounts; \
+        `--seed-users N` or `--account EMAIL:PASSWORD` makes some when it starts";
+    assert_eq!(message(&empty).await, expected);
+    let account = sonagi_chat::Account { email: "ann@example.test".to_owned(), password: "x".to_owned() };
+    let config = Config { accounts: vec![account], ..Config::default() };
+    let service = sonagi_chat::start(config).await.unwrap();
+    assert_eq!(service.accounts(), 1);
+    assert_eq!(message(&service).await, "the email or the password is wrong");
+}
+
+#[tokio::test]
 async fn a_client_that_hammers_the_login_is_told_when_to_come_back() {
     let limits = Limits { login_per_email: Rate { burst: 2.0, per_second: 0.5 }, ..Limits::default() };
     let config = Config { seed_users: 2, limits, ..Config::default() };
@@ -123,8 +143,9 @@ async fn whoever_asks_whether_to_send_a_body_that_is_too_large_is_told_at_once_t
         ("/location/long/7/notify", 100_000_000, 413),
         (polled.as_str(), 100_000_000, 413),
     ] {
-        let text =
-            format!("POST {path} HTTP/1.1\r\nHost: chat\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n");
+        let text = format!(
+            "POST {path} HTTP/1.1\r\nHost: chat\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
+        );
         assert_eq!(exchange(service.address(), text.as_bytes()).await.status, first, "{path} {length}");
     }
 }

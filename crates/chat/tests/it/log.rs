@@ -49,6 +49,8 @@ async fn a_commit_that_fails_takes_its_numbers_back_and_publishes_nothing() {
              BEGIN SELECT RAISE(ABORT, 'refused'); END",
         )
         .unwrap();
+    let (told, heard) = std::sync::mpsc::channel();
+    service.on_trouble(move |text| told.send(text.to_owned()).unwrap());
     // Which of them share a transaction with the bad ones is not ours to know.
     for n in 0..40 {
         ws.say(if n % 10 == 5 { "bad" } else { "good" }, &n.to_string()).await;
@@ -59,6 +61,7 @@ async fn a_commit_that_fails_takes_its_numbers_back_and_publishes_nothing() {
         assert!(answer["type"] == "ack" || answer["code"] == "store_failed", "{answer}");
         assert!(n % 10 != 5 || answer["type"] == "error", "{answer}");
     }
+    assert_eq!(heard.recv().unwrap(), "cannot write the message store: refused");
     let numbers = acknowledged(&answers);
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<u64>>());
     assert_eq!(metric(&service.metrics(), "chat_messages_total"), numbers.len() as u64);

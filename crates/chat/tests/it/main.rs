@@ -7,6 +7,7 @@ mod endings;
 mod engineio;
 mod engineio3;
 mod faults;
+mod groups;
 mod http_api;
 mod killed;
 mod location;

@@ -9,7 +9,10 @@ use crate::socketio_client::{PATH, Sio, polled};
 use crate::stomp_client::Stomp;
 
 /// What a client hears of a join of `dm-1-2` and of a send into it, asked with the numbers 8 and 9.
-const REFUSED: [&str; 2] = [r#"438[{"ok":false,"error":{"code":"unauthorized","#, r#"439[{"ok":false,"error":{"code":"unauthorized","#];
+const REFUSED: [&str; 2] = [
+    r#"438[{"ok":false,"error":{"code":"unauthorized","#,
+    r#"439[{"ok":false,"error":{"code":"unauthorized","#,
+];
 const INTRUDE: [&str; 2] = [
     r#"428["joinRoom","dm-1-2"]"#,
     r#"429["sendMessage",{"roomId":"dm-1-2","content":"as whoever was here before"}]"#,
@@ -105,7 +108,9 @@ async fn a_token_for_another_namespace_opens_nothing_in_the_first() {
 async fn a_socket_io_2_client_that_connects_again_is_whom_its_handshake_names() {
     let service = with_a_private_room(Config::default()).await;
     let (at, users) = (service.address(), service.credentials());
-    for (token, refused) in [(format!("&token={}", users[0].token), r#"438[{"ok":true,"#), (String::new(), REFUSED[0])] {
+    for (token, refused) in
+        [(format!("&token={}", users[0].token), r#"438[{"ok":true,"#), (String::new(), REFUSED[0])]
+    {
         let path = format!("/socket.io/?EIO=3&transport=websocket{token}");
         let mut ws = Ws::open(at, &path, "").await.ok().unwrap();
         assert!(ws.next_text().await.starts_with("0{"));

@@ -18,6 +18,10 @@ use tokio::sync::Notify;
 
 pub(super) const NAME: &str = "serve";
 
+/// What whoever starts a service to log in at it would else find out by a 401.
+const NO_ACCOUNTS: &str =
+    "no accounts: every login is answered 401\nhint: --seed-users N makes some, --account EMAIL:PASSWORD one";
+
 /// The arguments of a child on a free port with `users` seeded accounts, written to `credentials`.
 pub(super) fn seeded(users: u32, credentials: &Path) -> Vec<String> {
     let flags = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof", "--grace", "0s"];
@@ -131,12 +135,17 @@ fn why(error: &clap::Error) -> String {
 }
 
 /// Limits of the service worth turning from outside; the others are in docs/service.md.
-fn limit_flags() -> [Arg; 12] {
+fn limit_flags() -> [Arg; 13] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
         count("connections", "N", "Most connections open at once"),
         count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
         count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
+        count(
+            "groups-per-address",
+            "N",
+            "Location groups one address may hold that it has made; default: 10000",
+        ),
         count("login-rate", "N", "Logins a second of one account, four times as many at once; default: 5"),
         flag("password-cost", "KIB", "Memory that hashing a new account's password takes; default: 4096")
             .value_parser(value_parser!(u32).range(8..=1_048_576)),
@@ -177,6 +186,7 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let config = config(matches);
+    let (is_null, is_child) = (config.null, matches.get_flag("stop-on-eof"));
     let credentials = credentials(matches, config.seed_users + config.accounts.len())?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
@@ -198,7 +208,12 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         if let Some(path) = credentials {
             sonagi_chat::write_credentials(path, service.credentials()).map_err(Error::could_not)?;
         }
+        let says = *terminal;
+        service.on_trouble(move |trouble| says.say(&format!("error: {trouble}")));
         terminal.print(&format!("{LISTENING}{}\n", service.address()))?;
+        if service.accounts() == 0 && !is_null && !is_child {
+            terminal.say(NO_ACCOUNTS);
+        }
         stop.notified().await;
         tokio::select! {
             () = service.drain(grace) => Ok(Exit::Pass),
@@ -272,6 +287,7 @@ fn config(matches: &ArgMatches) -> Config {
     count("connections", &mut limits.connections);
     count("queue-bytes", &mut limits.queue_bytes);
     count("max-payload", &mut limits.max_payload);
+    count("groups-per-address", &mut limits.groups_per_address);
     if let Some(rate) = matches.get_one::<u32>("login-rate") {
         limits.login_per_email = Rate::of_logins(*rate);
     }

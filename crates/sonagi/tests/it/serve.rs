@@ -41,3 +41,33 @@ fn a_terminated_service_drains_and_ends_well() {
     running.wait_for("draining");
     assert_eq!(running.end().code, Some(0));
 }
+
+/// `sonagi serve` on a store; returns once it has listened and said that it has no accounts.
+fn serving(place: &Place, store: &str) -> Running {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = place.command(&["serve", "--listen", "127.0.0.1:0", "--grace", "0s", "--store", store]);
+    command.stdout(writer);
+    let mut running = Running::start(command);
+    running.wait_for("hint: --seed-users N makes some, --account EMAIL:PASSWORD one");
+    assert!(running.said().starts_with("no accounts: every login is answered 401\n"), "{}", running.said());
+    drop(reader);
+    running
+}
+
+#[test]
+fn a_second_service_on_a_store_is_exit_code_4_and_one_that_was_killed_is_in_nobodys_way() {
+    let place = Place::new();
+    let first = serving(&place, "chat.db");
+    let second = place.sonagi(&["serve", "--listen", "127.0.0.1:0", "--store", "./chat.db"]);
+    assert_eq!((second.code, second.out.as_str()), (Some(4), ""));
+    let said = format!("chat.db: one service at a time may use it, and process {} does\nhint: ", first.id());
+    assert!(
+        second.err.starts_with("error: cannot open the message store ") && second.err.contains(&said),
+        "{second:?}"
+    );
+    first.signal(Signal::KILL);
+    assert_eq!(first.end().code, None);
+    let third = serving(&place, "chat.db");
+    third.signal(Signal::TERM);
+    assert_eq!(third.end().code, Some(0));
+}
