@@ -62,3 +62,50 @@ fn forget_part(part: &[Arc<Room>], db: &mut Connection, hub: &Hub) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::cursor::{Found, Start};
+    use crate::receipt::{Receipt, Reply};
+    use crate::source::Source;
+    use crate::store::Wanted;
+
+    async fn say(hub: &Arc<Hub>) -> u64 {
+        let sender = hub.senders.of(None, &hub.peers, hub.now(), &hub.config.limits);
+        let content = RawValue::from_string("1".to_owned()).unwrap();
+        let (reply, replied) = Reply::channel();
+        hub.say(&sender, Some("location:7"), Some(&content), None, Receipt::Reply(reply));
+        replied.await.unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_group_goes_on_when_somebody_needs_it_meanwhile_and_else_begins_anew() {
+        let service = crate::start(Config::default()).await.unwrap();
+        let hub = service.hub();
+        assert_eq!(say(hub).await, 1);
+        let room = hub.group("7", Source::default()).unwrap();
+        let key = room.key();
+        forget(vec![room.clone()], hub.clone()).await;
+        assert_eq!((room.key(), room.messages()), (key, 1), "it is needed");
+        // Needed only once the store has forgotten it.
+        let needed = room.clone();
+        let forgotten = hub.log.with(move |db| {
+            store::forget_rooms(db, &[key]).unwrap();
+            needed.lose_its_past();
+        });
+        forgotten.await.unwrap();
+        assert!(matches!(room.look(Start::After(0), 1000), Some(Found::Excerpt(_, Some(_)))), "whoever comes back is told");
+        assert_eq!(say(hub).await, 2);
+        assert!(room.key() > key);
+        let wanted = Wanted { after: 0, upto: u64::MAX, messages: 10, bytes: 1000 };
+        let page = hub.page(&room, wanted).await.unwrap();
+        assert_eq!(page.iter().map(|kept| kept.seq).collect::<Vec<_>>(), [2]);
+        forget(vec![room], hub.clone()).await;
+        assert!(hub.rooms.find("location:7").is_none());
+        assert_eq!(say(hub).await, 1);
+    }
+}
