@@ -3,11 +3,11 @@
 //! | a group | is forgotten |
 //! |---|---|
 //! | in which nothing was ever said | once nobody is there |
-//! | in which only those without an account have spoken | when nobody has been there, asked or spoken for `group_idle` |
+//! | in which only those without an account have spoken | when nobody was there, asked or spoke for `group_idle` |
 //! | in which a user has spoken, any other room | never |
 //!
-//! The store forgets first: a group that somebody finds again meanwhile goes on with its numbers and without its past, like
-//! one whose old messages were deleted. Afterwards it begins anew.
+//! The store forgets first: a group that somebody finds again meanwhile goes on with its numbers and without its past,
+//! like one whose old messages were deleted. Afterwards it begins anew.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -98,7 +98,10 @@ mod tests {
             needed.lose_its_past();
         });
         forgotten.await.unwrap();
-        assert!(matches!(room.look(Start::After(0), 1000), Some(Found::Excerpt(_, Some(_)))), "whoever comes back is told");
+        assert!(
+            matches!(room.look(Start::After(0), 1000), Some(Found::Excerpt(_, Some(_)))),
+            "whoever comes back is told"
+        );
         assert_eq!(say(hub).await, 2);
         assert!(room.key() > key);
         let wanted = Wanted { after: 0, upto: u64::MAX, messages: 10, bytes: 1000 };

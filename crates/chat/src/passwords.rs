@@ -1,8 +1,8 @@
 //! Hashes of passwords, made in memory that is used again and given back.
 //!
-//! Argon2 fills a block of memory for every hash. Taken anew for each login it comes out of the allocator's arena of whichever
-//! thread has its turn, and stays in there: 300 logins left 341 MB. So there is one piece of memory for each password that is
-//! verified at once, and who has not logged in since the last look leaves none.
+//! Argon2 fills a block of memory for every hash. Taken anew for each login it comes out of the allocator's arena of
+//! whichever thread has its turn, and stays in there: 300 logins left 341 MB. So there is one piece of memory for each
+//! password that is verified at once, and none when nobody has logged in since the last look.
 //!
 //! Passwords are verified off the runtime's threads: Argon2 is made to be slow and would stall every connection of its
 //! thread.
@@ -32,8 +32,8 @@ struct Idle {
     used: bool,
 }
 
-/// Blocks every piece has room for, most of it never touched: over 32 MiB glibc maps a piece for itself and unmaps it when it
-/// is dropped, while one of 4 MiB would raise the size from which it does so (mallopt(3), M_MMAP_THRESHOLD).
+/// Blocks every piece has room for, most of it never touched: over 32 MiB glibc maps a piece for itself and unmaps it
+/// when it is dropped, while one of 4 MiB would raise the size from which it does so (mallopt(3), M_MMAP_THRESHOLD).
 const ROOM: usize = 33 * 1024;
 
 impl Passwords {
@@ -41,7 +41,7 @@ impl Passwords {
         Passwords { verifying: Turns::new(limits.logins_at_once), memory: Arc::default() }
     }
 
-    /// The Argon2id hash of a password with a fresh salt, as a PHC string. Not on a thread of the runtime once it serves.
+    /// The Argon2id hash of a password with a fresh salt, as a PHC string. Before the runtime's threads serve anybody.
     pub(crate) fn hash(&self, password: &str, cost: PasswordCost) -> Result<String, Error> {
         let hashed = || {
             let params = Params::new(cost.memory_kib, cost.passes, 1, None)?;

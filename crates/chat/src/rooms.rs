@@ -77,9 +77,9 @@ impl Rooms {
         self.read().by_id.get(id).cloned()
     }
 
-    /// The room of that id, made unless somebody was faster; the store does not know of one that is made here. True when
-    /// it was made. With a maker it is one of those that anybody may make: these leave a tenth of all rooms to users, and
-    /// count for whoever made them.
+    /// The room of that id, made unless somebody was faster; the store does not know of one that is made here. True
+    /// when it was made. With a maker it is one of those that anybody may make: these leave a tenth of all rooms to
+    /// users, and count for whoever made them.
     pub(crate) fn make(
         &self,
         id: &str,
@@ -113,8 +113,8 @@ impl Rooms {
         self.write().remove(&room.id);
     }
 
-    /// Forgets what was only asked for, and the memory of rooms that nobody has been in for long. Returns the rooms that
-    /// are to be forgotten though something is stored of them: nobody has needed them for `most_idle`.
+    /// Forgets what was only asked for, and the memory of rooms that nobody has been in for long. Returns the rooms
+    /// that are to be forgotten though something is stored of them: nobody has needed them for `most_idle`.
     pub(crate) fn tidy(&self, now: Instant, most_idle: Duration) -> Vec<Arc<Room>> {
         let (mut unsaid, mut idle) = (Vec::new(), Vec::new());
         for room in self.read().by_id.values() {

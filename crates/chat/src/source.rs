@@ -9,7 +9,7 @@ pub(crate) struct Source(u64);
 impl From<IpAddr> for Source {
     fn from(address: IpAddr) -> Source {
         Source(match address.to_canonical() {
-            // No network of IPv6 begins with 32 zero bits but those that stand for addresses of IPv4, and this machine's.
+            // Of IPv6 no network begins with 32 zero bits but this machine's and those of addresses of IPv4.
             IpAddr::V4(address) => u32::from(address).into(),
             IpAddr::V6(address) => (u128::from(address) >> 64) as u64,
         })

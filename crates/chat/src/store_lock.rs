@@ -1,8 +1,8 @@
 //! One service to a store: two would give the same numbers each for itself.
 //!
-//! The lock is the system's, on a file beside the database. It ends with the process, however that ends, and that the file is
-//! there says nothing. It is not on the database itself, because a process that closes any descriptor of that gives up the
-//! locks SQLite holds on it.
+//! The lock is the system's, on a file beside the database. It ends with the process, however that ends, and that the
+//! file is there says nothing. It is not on the database itself, because a process that closes any descriptor of that
+//! gives up the locks SQLite holds on it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};

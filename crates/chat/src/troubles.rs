@@ -1,4 +1,5 @@
-//! What fails inside and no client can mend, told to whoever runs the service: its cause, and not more often than can be read.
+//! What fails inside and no client can mend, told to whoever runs the service: with its cause, and no more often than can
+//! be read.
 
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
