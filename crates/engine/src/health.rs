@@ -6,6 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use sonagi_measure::At;
 use sonagi_measure::totals::ProcessGauges;
+use std::cell::Cell;
 use std::fs;
 use std::rc::Rc;
 
@@ -52,6 +53,38 @@ pub fn thread_cpu_ns() -> u64 {
     used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
+/// How long the current thread was ready to run and had no core, in ns; 0 where the system does not say.
+pub fn thread_wait_ns() -> u64 {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split_whitespace().nth(1).and_then(|wait| wait.parse().ok()).unwrap_or(0)
+}
+
+/// What a thread has computed and waited since it was last asked.
+#[derive(Debug)]
+pub struct ThreadTimes {
+    cpu_ns: Cell<u64>,
+    wait_ns: Cell<u64>,
+}
+
+impl ThreadTimes {
+    /// Of the current thread, from now on.
+    pub fn begin() -> ThreadTimes {
+        ThreadTimes { cpu_ns: Cell::new(thread_cpu_ns()), wait_ns: Cell::new(thread_wait_ns()) }
+    }
+
+    /// CPU time and waiting for a core since the last call (ns); only the thread that began it may ask.
+    pub fn take(&self) -> (u64, u64) {
+        let (cpu, wait) = (thread_cpu_ns(), thread_wait_ns());
+        let since = |before: &Cell<u64>, now: u64| now.saturating_sub(before.replace(now));
+        (since(&self.cpu_ns, cpu), since(&self.wait_ns, wait))
+    }
+}
+
+/// Cores this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(0, usize::from)
+}
+
 /// Raises the limit on open files to what the system allows us: one connection is one file.
 pub fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
@@ -71,6 +104,7 @@ pub fn process(source_addresses: usize) -> ProcessGauges {
         // An upper bound: nearly all our files are connections, and a port rests for a minute after its connection.
         ports_used: open_files + resting_ports(),
         ports_available: if high == 0 { 0 } else { (u64::from(high - low.min(high)) + 1) * sources },
+        cpu_pressure_us: cpu_pressure_us(),
     }
 }
 
@@ -87,12 +121,20 @@ pub fn environment() -> Value {
         "arch": std::env::consts::ARCH,
         "kernel": read("/proc/sys/kernel/osrelease"),
         "cpu": model.trim_start_matches([' ', '\t', ':']),
-        "cpus": std::thread::available_parallelism().map_or(0, usize::from),
+        "cpus": cores(),
         "memory": total.trim(),
         "open_files_limit": getrlimit(Resource::Nofile).current,
         "port_range": [low, high],
         "somaxconn": read("/proc/sys/net/core/somaxconn").parse::<u64>().ok(),
     })
+}
+
+/// How long some task of the machine has waited for a core (`some … total=`).
+fn cpu_pressure_us() -> u64 {
+    let told = fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let some = told.lines().find(|line| line.starts_with("some")).unwrap_or_default();
+    let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="));
+    total.and_then(|total| total.parse().ok()).unwrap_or(0)
 }
 
 fn resident_bytes() -> u64 {

@@ -4,7 +4,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_measure::totals::{Header, ProcessGauges, Snapshot, Totals};
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -35,12 +35,19 @@ pub struct Options {
     pub source_addresses: Vec<IpAddr>,
     /// The wall clock's time of the start, RFC 3339 in UTC.
     pub started: String,
+    /// When error statuses fail the run.
+    pub fail_on_status: FailOnStatus,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        let shards = std::thread::available_parallelism().map_or(1, usize::from);
-        Options { shards, seed: 0, source_addresses: Vec::new(), started: String::new() }
+        Options {
+            shards: health::cores().max(1),
+            seed: 0,
+            source_addresses: Vec::new(),
+            started: String::new(),
+            fail_on_status: FailOnStatus::default(),
+        }
     }
 }
 
@@ -177,6 +184,9 @@ fn header(plan: &Plan, options: &Options) -> Header {
         tracked: plan.delivery.is_some(),
         thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
+        arrivals: plan.load.planned(options.seed),
+        cores: health::cores(),
+        fail_on_status: options.fail_on_status,
         plugins: plan.plugins.clone(),
     }
 }

@@ -102,6 +102,17 @@ impl Load {
         }
     }
 
+    /// How many arrivals there are; None for a closed run, whose users iterate as often as they can.
+    pub fn planned(&self, seed: u64) -> Option<u64> {
+        match self {
+            Load::Open { phases, spacing: Spacing::Even } => {
+                Some(phases.iter().map(|phase| RateCurve::of(phase).count()).sum())
+            }
+            Load::Open { .. } => Some(self.arrivals(seed).count() as u64),
+            Load::Closed { .. } => None,
+        }
+    }
+
     /// When the last phase ends, from the run's start.
     pub fn end(&self) -> At {
         self.boundaries().last().map_or(At(0), |(end, _)| *end)
@@ -165,7 +176,7 @@ fn open(phases: &[Phase], spacing: Spacing, seed: u64) -> impl Iterator<Item = A
 
 /// Offsets in seconds: the n-th of N where the area reaches n/N of the whole.
 fn even(mut curve: RateCurve) -> impl Iterator<Item = f64> {
-    let count = curve.total().round() as u64;
+    let count = curve.count();
     let share = curve.total() / (count as f64);
     (1..=count).map(move |n| curve.reach(n as f64 * share))
 }
@@ -217,6 +228,11 @@ impl RateCurve {
 
     fn total(&self) -> f64 {
         (0..self.seconds.ceil() as u64).map(|second| self.rate(second) * self.width(second)).sum()
+    }
+
+    /// Arrivals, evenly spaced.
+    fn count(&self) -> u64 {
+        self.total().round() as u64
     }
 
     /// The offset at which the area under the rate reaches `area`; areas must be asked in rising order.

@@ -13,7 +13,7 @@ use std::task::Poll;
 
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::health::{self, Heart};
+use crate::health::{Heart, ThreadTimes};
 use crate::http::Pool;
 use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
@@ -77,7 +77,7 @@ pub(crate) struct Shard {
     /// Lines said and left unsaid in this second.
     lines: Cell<u32>,
     active: Cell<u64>,
-    cpu_ns: Cell<u64>,
+    times: ThreadTimes,
 }
 
 impl Shard {
@@ -111,7 +111,7 @@ impl Shard {
             told_functions: RefCell::default(),
             lines: Cell::new(0),
             active: Cell::new(0),
-            cpu_ns: Cell::new(health::thread_cpu_ns()),
+            times: ThreadTimes::begin(),
             common: Rc::new(common),
         })
     }
@@ -161,14 +161,9 @@ impl Shard {
 
     /// Levels now, for a record that is being taken; a new second begins.
     pub(crate) fn gauges(&self) -> Gauges {
-        let cpu = health::thread_cpu_ns();
-        let before = self.cpu_ns.replace(cpu);
+        let (cpu_ns, wait_ns) = self.times.take();
         self.lines.set(0);
-        Gauges {
-            users: self.active.get(),
-            connections: self.connected.get(),
-            cpu_ns: cpu.saturating_sub(before),
-        }
+        Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns, wait_ns }
     }
 
     /// Starts this shard's arrivals when they are planned and returns when the last of its users has ended.

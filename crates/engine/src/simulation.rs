@@ -136,6 +136,9 @@ fn header(plan: &Plan) -> Header {
         tracked: plan.delivery.is_some(),
         thresholds: Vec::new(),
         population: plan.load.population(),
+        arrivals: plan.load.planned(0),
+        cores: 1,
+        fail_on_status: Default::default(),
         plugins: plan.plugins.clone(),
     }
 }

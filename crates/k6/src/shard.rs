@@ -2,7 +2,7 @@
 
 use sonagi_engine::clock::Clock;
 use sonagi_engine::delivery::{Rooms, draw_tag};
-use sonagi_engine::health;
+use sonagi_engine::health::ThreadTimes;
 use sonagi_engine::link::SCRATCH;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
@@ -135,7 +135,7 @@ pub(crate) struct Shard {
     pub(crate) active: Cell<u64>,
     /// Real-time connections that are open.
     pub(crate) connected: Cell<u64>,
-    cpu_ns: Cell<u64>,
+    times: ThreadTimes,
     /// The tags of the whole test.
     pub(crate) tags: Tags,
     /// What links read into.
@@ -166,7 +166,7 @@ impl Shard {
             tracks: Cell::new(false),
             active: Cell::new(0),
             connected: Cell::new(0),
-            cpu_ns: Cell::new(health::thread_cpu_ns()),
+            times: ThreadTimes::begin(),
             common,
             clock,
             net,
@@ -187,9 +187,8 @@ impl Shard {
 
     /// What was recorded since the last time, with the levels now.
     pub(crate) fn record(&self, index: usize) -> Record {
-        let cpu = health::thread_cpu_ns();
-        let cpu_ns = cpu.saturating_sub(self.cpu_ns.replace(cpu));
-        let gauges = Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns };
+        let (cpu_ns, wait_ns) = self.times.take();
+        let gauges = Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns, wait_ns };
         Record { gauges, shard: Some(index as u16), ..self.recorder.borrow_mut().take() }
     }
 

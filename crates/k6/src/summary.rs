@@ -43,6 +43,8 @@ pub struct Facts {
     pub drawn: u64,
     /// What kept the generator from doing its work, if something did: the figures are worth nothing then.
     pub overload: Vec<String>,
+    /// What helps against that.
+    pub advice: String,
 }
 
 impl Default for Facts {
@@ -58,9 +60,13 @@ impl Default for Facts {
             setup_data: None,
             drawn: 0,
             overload: Vec::new(),
+            advice: String::new(),
         }
     }
 }
+
+/// The metric that counts failed requests.
+const FAILED: &str = "http_req_failed";
 
 /// What is said of trends when the test does not say what.
 pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
@@ -157,6 +163,25 @@ impl Summary {
         let delivered = delivery::said(self);
         let faults = delivered.faults.into_iter().map(|fault| fault.reason);
         self.facts.overload.iter().cloned().chain(faults).collect()
+    }
+
+    /// Says so when every HTTP request failed and the script does not look at that: k6's exit code is then 0.
+    pub(crate) fn nothing_but_failures(&self) -> Option<String> {
+        let metrics = &self.total.metrics;
+        let of = |one: &Measured| one.value("passes").zip(one.value("fails"));
+        let named = |name: &str| metrics.iter().find(|one| one.name == name).and_then(of);
+        let is_limited = metrics
+            .iter()
+            .any(|one| one.name.split('{').next() == Some(FAILED) && !one.thresholds.is_empty());
+        let (failed, others) = named(FAILED)?;
+        let has_passed_checks = named("checks").is_some_and(|(passed, _)| passed > 0.0);
+        (failed > 0.0 && others == 0.0 && !is_limited && !has_passed_checks).then(|| {
+            let what = match failed as u64 {
+                1 => "the only HTTP request failed".to_owned(),
+                count => format!("every one of {count} HTTP requests failed"),
+            };
+            format!("{what}; only a threshold on {FAILED} makes that a failure of the test")
+        })
     }
 
     /// The object `handleSummary` is given.

@@ -106,15 +106,16 @@ impl Writer {
     /// Replaces `run.json` atomically, now with the summary.
     ///
     /// # Errors
-    /// Something could not be written even now; the folder reads as a run cut off at its last complete second.
+    /// Something could not be written even now, or is no longer there; the folder reads as a run cut off at its last complete second.
     pub fn finish(mut self, summary: &Summary) -> io::Result<()> {
         let end = (summary.duration_s * 1e9) as i64;
         self.push_event(
             &json!({ "at_ns": end, "kind": "end", "detail": { "interrupted": summary.interrupted } }),
         );
-        self.latency.flush()?;
-        self.events.flush()?;
-        self.series.flush()?;
+        let path = |name: &str| self.path.join(name);
+        self.latency.finish(&path(LATENCY))?;
+        self.events.finish(&path(EVENTS))?;
+        self.series.finish(&path(SERIES))?;
         put(&self.path, &json!({ "header": self.header, "summary": summary }), Durable::Now)
     }
 

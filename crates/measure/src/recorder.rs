@@ -80,10 +80,12 @@ pub enum Counter {
     ReconnectsFailed,
     /// Connections that ended although their user wanted them.
     ConnectionsLost,
+    /// HTTP answers with an error status that the script asks for.
+    ErrorsExpected,
 }
 
 /// How many counters there are.
-pub const COUNTERS: usize = 31;
+pub const COUNTERS: usize = 32;
 
 impl Counter {
     /// All counters with their names in `series.csv`, by discriminant.
@@ -119,6 +121,7 @@ impl Counter {
         (Counter::Reconnects, "reconnects"),
         (Counter::ReconnectsFailed, "reconnects.failed"),
         (Counter::ConnectionsLost, "connections.lost"),
+        (Counter::ErrorsExpected, "http.errors_expected"),
     ];
 }
 
@@ -192,6 +195,8 @@ pub struct Gauges {
     pub connections: u64,
     /// CPU time this shard's thread used in the interval (ns).
     pub cpu_ns: u64,
+    /// How long it was ready to run and had no core (ns); 0 where the system does not say.
+    pub wait_ns: u64,
 }
 
 /// What a shard saw in one interval.

@@ -56,6 +56,9 @@ pub struct Summary {
     /// The same by what was answered: `2xx`, `3xx`, `4xx`, `5xx`; only those there were.
     #[serde(default)]
     pub http_classes: BTreeMap<String, Quantiles>,
+    /// HTTP answers as the verdict counts them.
+    #[serde(default)]
+    pub statuses: Statuses,
     /// Failures by operation, kind and Artillery's name, most frequent first.
     pub errors: Vec<ErrorSummary>,
     /// The thresholds of the script and what they came to.
@@ -105,12 +108,43 @@ pub enum Conclusion {
     Fail,
     /// The generator itself fell behind: the figures say nothing of the target.
     Invalid,
+    /// It was stopped before its plan was done: the figures and reasons are of what ran until then.
+    Interrupted,
+}
+
+/// When HTTP answers with an error status (4xx, 5xx) fail a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailOnStatus {
+    /// When every answer was one that the script does not ask for.
+    #[default]
+    All,
+    /// When any was.
+    Any,
+    /// Never.
+    Never,
+}
+
+/// HTTP answers as the verdict counts them: the last one of each request. Hops of redirects, polls and handshakes are left out.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Statuses {
+    /// Answers, whatever their status.
+    pub answers: u64,
+    /// Those with an error status: 4xx or 5xx.
+    pub errors: u64,
+    /// Errors that the script asks for: their request expects a status, or matches what the answer holds.
+    pub expected: u64,
+    /// Errors by status.
+    pub codes: BTreeMap<u16, u64>,
+    /// When they fail the run.
+    pub fail_on: FailOnStatus,
 }
 
 /// Virtual users by what became of them: `started = completed + failed + stopped + active`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Users {
-    /// Arrivals the schedule asked for.
+    /// Arrivals of the whole plan. Of a closed run, whose users iterate as often as they can, and of a k6 script: those
+    /// asked for so far.
     pub planned: u64,
     /// Arrivals whose user was started.
     pub started: u64,
@@ -286,6 +320,9 @@ pub struct Generator {
     pub state: Health,
     /// Why it is not `ok`: what happened, the rule, what we saw.
     pub findings: Vec<String>,
+    /// What made it late, when it was.
+    #[serde(default)]
+    pub cause: Option<Cause>,
     /// How late planned things were begun.
     pub send_lag_ms: Quantiles,
     /// How late the shards' heartbeats came.
@@ -296,6 +333,12 @@ pub struct Generator {
     pub busiest_core: f64,
     /// CPU time of all shards.
     pub cpu_s: f64,
+    /// How long the shards were ready to run and had no core; 0 where the system does not say.
+    #[serde(default)]
+    pub cpu_wait_s: f64,
+    /// Share of the run in which some task of the machine waited for a core (PSI); None where the system does not say.
+    #[serde(default)]
+    pub cpu_pressure: Option<f64>,
     /// Most memory resident, MB (10⁶ bytes).
     pub resident_peak_mb: f64,
     /// Most file descriptors open.
@@ -316,6 +359,20 @@ pub enum Health {
     Warn,
     /// It did not: the figures say nothing of the target.
     Invalid,
+}
+
+/// What made a generator late: whose fault it is, and so what helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cause {
+    /// Its threads had to wait for cores that others used.
+    Starved,
+    /// Its own threads had no time left.
+    Overloaded,
+    /// It ran out of local ports or file descriptors.
+    Exhausted,
+    /// Neither: more was planned for one instant than can begin in it, or the objective is tighter than timers are.
+    Bursts,
 }
 
 impl Summary {

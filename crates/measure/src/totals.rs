@@ -16,7 +16,7 @@ use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::outcome::Operation;
 use crate::plugins::Plugins;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
-use crate::summary::Summary;
+use crate::summary::{FailOnStatus, Summary};
 use crate::thresholds::Threshold;
 use std::collections::BTreeMap;
 
@@ -53,6 +53,15 @@ pub struct Header {
     /// The largest population a closed run asks for.
     #[serde(default)]
     pub population: Option<u64>,
+    /// Arrivals of the whole plan; None where nobody knows before its end.
+    #[serde(default)]
+    pub arrivals: Option<u64>,
+    /// Cores this process may use; 0: unknown.
+    #[serde(default)]
+    pub cores: usize,
+    /// When error statuses fail the run.
+    #[serde(default)]
+    pub fail_on_status: FailOnStatus,
     /// What the script's plugins make of the figures.
     #[serde(default)]
     pub plugins: Plugins,
@@ -78,6 +87,8 @@ pub struct ProcessGauges {
     pub ports_used: u64,
     /// Local ports there are, over all source addresses.
     pub ports_available: u64,
+    /// How long some task of the machine has waited for a core since it booted (PSI, µs); 0 where the system does not say.
+    pub cpu_pressure_us: u64,
 }
 
 /// One second of a run: what was added since the snapshot before, and levels at its end.
@@ -128,6 +139,8 @@ pub struct Snapshot {
 pub struct Progress {
     /// All counts so far.
     pub counters: Counters,
+    /// Arrivals of the whole plan, where they are known.
+    pub arrivals: Option<u64>,
     /// Users alive now.
     pub users: u64,
     /// Users in their flows with an open connection now.
@@ -210,7 +223,7 @@ impl Totals {
         });
         snapshot.ledger = counts;
         snapshot.process = self.last_process;
-        snapshot.shards = self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, ..*shard }).collect();
+        snapshot.shards = self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
         self.tally.complete = true;
         self.end(snapshot)
     }
@@ -251,7 +264,7 @@ impl Period {
     /// None of the run yet.
     pub fn new(header: &Header) -> Period {
         let plan = serde_json::Value::Null;
-        Period(Tally::new(Header { thresholds: Vec::new(), plan, ..header.clone() }))
+        Period(Tally::new(Header { thresholds: Vec::new(), plan, arrivals: None, ..header.clone() }))
     }
 
     /// One more second; the first one begins the period.
@@ -304,8 +317,9 @@ impl Snapshot {
             self.shards.resize(shard + 1, Gauges::default());
         }
         // A shard's last record may come with the one before it: its levels are the later ones.
-        let cpu_ns = self.shards[shard].cpu_ns + record.gauges.cpu_ns;
-        self.shards[shard] = Gauges { cpu_ns, ..record.gauges };
+        let Gauges { cpu_ns, wait_ns, .. } = self.shards[shard];
+        let (cpu_ns, wait_ns) = (cpu_ns + record.gauges.cpu_ns, wait_ns + record.gauges.wait_ns);
+        self.shards[shard] = Gauges { cpu_ns, wait_ns, ..record.gauges };
     }
 }
 

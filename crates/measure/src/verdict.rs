@@ -6,30 +6,71 @@
 
 use crate::ledger::Counts;
 use crate::outcome::Failure;
-use crate::summary::{Conclusion, ErrorSummary, Health, Summary, Verdict};
+use crate::summary::{
+    Cause, Conclusion, ErrorSummary, FailOnStatus, Generator, Health, Statuses, Summary, Users, Verdict,
+};
 use crate::thresholds::{Judged, names_in};
 
-/// What the figures of an INVALID run are worth.
-pub const OVERLOADED: &str = "the figures say nothing of the target: lower the load per shard, add shards, or use a faster or idle machine";
+/// What the figures of an INVALID run are worth, and what helps.
+pub fn advice(generator: &Generator) -> String {
+    let helps = match generator.cause {
+        Some(Cause::Starved) => {
+            "it was starved, not overloaded: stop what else runs on this machine, give it cores of its own (`taskset`, a higher CPU limit of its container), or use another machine"
+        }
+        Some(Cause::Exhausted) => {
+            "raise `ulimit -n`, or spread connections over several local addresses (`--source-address`)"
+        }
+        Some(Cause::Bursts) => {
+            "its cores had time left: spread what is planned for the same instant (jitter in `think` or `pace`), or ask for no less than this machine's timers can tell"
+        }
+        Some(Cause::Overloaded) | None => "lower the load per shard, add shards, or use a faster or idle machine",
+    };
+    format!("the figures say nothing of the target: {helps}")
+}
 
 /// Judges a summary whose other fields are filled in.
 pub(crate) fn judge(summary: &Summary) -> Verdict {
     let named = named(summary);
     let mut verdict = judge_demands(summary, &named);
     judge_users(summary, &named, &mut verdict);
+    judge_statuses(&summary.statuses, &named, &mut verdict);
     hint_errors(summary, &mut verdict);
     if summary.generator.state == Health::Invalid {
         verdict.result = Conclusion::Invalid;
         let findings = summary.generator.findings.iter().cloned();
         verdict.reasons.splice(0..0, findings);
-        verdict.hints.insert(0, OVERLOADED.to_owned());
+        verdict.hints.insert(0, advice(&summary.generator));
     } else if summary.generator.state == Health::Warn {
         verdict.hints.extend(summary.generator.findings.iter().cloned());
     }
     if verdict.reasons.is_empty() {
         verdict.reasons.push(praise(summary));
     }
+    if summary.interrupted {
+        interrupt(summary, &mut verdict);
+    }
     verdict
+}
+
+/// What is said of a part of a run.
+const UNTIL_THEN: &str = "until then: ";
+
+/// A run that was stopped is neither passed nor failed: its plan was not carried out. What did not hold and what did is said of the
+/// part that was.
+fn interrupt(summary: &Summary, verdict: &mut Verdict) {
+    let mut said = std::mem::take(&mut verdict.reasons);
+    let held = summary.thresholds.iter().filter(|threshold| threshold.held).count() as u64;
+    if held > 0 {
+        let all = counted(summary.thresholds.len() as u64, "threshold");
+        said.push(format!("{} of {all} held", grouped(held)));
+    }
+    if verdict.result != Conclusion::Pass {
+        said.extend(summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)));
+    }
+    verdict.result = Conclusion::Interrupted;
+    verdict.reasons =
+        vec![format!("stopped after {:.1} s: the figures cover what ran until then", summary.duration_s)];
+    verdict.reasons.extend(said.into_iter().map(|reason| format!("{UNTIL_THEN}{reason}")));
 }
 
 /// The metrics that thresholds speak of.
@@ -73,12 +114,14 @@ pub(crate) fn expect(summary: &mut Summary) -> bool {
     let demands_hold = judge_demands(summary, &named(summary)).result == Conclusion::Pass;
     let is_decisive = demands_hold && failed_before(summary).is_none();
     let verdict = &mut summary.verdict;
-    if verdict.result == Conclusion::Pass {
-        verdict.reasons.clear();
+    match verdict.result {
+        // They stay what they are, but what was not as expected is still worth reading.
+        Conclusion::Invalid => verdict.reasons.push(reason),
+        Conclusion::Interrupted => verdict.reasons.insert(1, format!("{UNTIL_THEN}{reason}")),
+        Conclusion::Pass => verdict.reasons = vec![reason],
+        Conclusion::Fail => verdict.reasons.push(reason),
     }
-    verdict.reasons.push(reason);
-    // An invalid run stays one: its figures say nothing, but what was not as expected is still worth reading.
-    if verdict.result == Conclusion::Invalid {
+    if matches!(verdict.result, Conclusion::Invalid | Conclusion::Interrupted) {
         return false;
     }
     verdict.result = Conclusion::Fail;
@@ -174,14 +217,11 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
         // Whatever else did not hold follows from it.
         verdict.result = Conclusion::Fail;
         verdict.reasons.insert(0, format!("no user was started: {cause}"));
-    } else if users.completed == 0 && !ran_until_stopped(summary) {
-        let started = counted(users.started, "user");
-        verdict.fail(match (summary.interrupted, users.started) {
-            (_, 0) => "no user was started".to_owned(),
-            (true, 1) => "the run was stopped before its 1 user completed".to_owned(),
-            (true, _) => format!("the run was stopped before any of {started} completed"),
-            (false, 1) => "the 1 user did not complete".to_owned(),
-            (false, _) => format!("none of {started} completed"),
+    } else if users.completed == 0 && !ran_until_stopped(summary) && !summary.interrupted {
+        verdict.fail(match users.started {
+            0 => "no user was started".to_owned(),
+            1 => "the 1 user did not complete".to_owned(),
+            started => format!("none of {} completed", counted(started, "user")),
         });
     }
     let ruled =
@@ -192,12 +232,45 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     }
     let refused: u64 =
         summary.http_codes.iter().filter(|(code, _)| **code >= 500).map(|(_, count)| count).sum();
-    if refused > 0 {
+    let is_judged = summary.statuses.fail_on == FailOnStatus::Any || are_all_errors(summary);
+    if refused > 0 && !is_judged {
         let all = summary.http_codes.values().sum();
         let (were, share) = (of(refused, all, "HTTP responses"), percent(refused, all));
-        let how = "they fail a run only by a threshold on `http.codes.<code>`";
+        let how = "they fail a run by a threshold on `http.codes.<code>` or by `--fail-on-status any`";
         verdict.hints.push(format!("{were} server errors ({share}); {how}"));
     }
+}
+
+/// Whether all answers were errors that nobody asked for.
+fn are_all_errors(summary: &Summary) -> bool {
+    let Statuses { answers, errors, expected, .. } = summary.statuses;
+    answers > 0 && errors == answers && expected == 0
+}
+
+/// Answers that are nothing but errors are no answers to a load test: a wrong path or token makes the fastest target of all.
+fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) {
+    let Statuses { answers, errors, expected, fail_on, codes } = statuses;
+    let unasked = errors.saturating_sub(*expected);
+    let fails = match fail_on {
+        FailOnStatus::All => unasked > 0 && unasked == *answers,
+        FailOnStatus::Any => unasked > 0,
+        FailOnStatus::Never => false,
+    };
+    if !fails || named.iter().any(|name| name.starts_with("http.codes.") || name.starts_with("statuses.")) {
+        return;
+    }
+    let by_code: Vec<String> = codes.iter().map(|(code, count)| format!("{code}: {}", grouped(*count))).collect();
+    let by_code = by_code.join(", ");
+    let (were, all) = (if unasked == 1 { "was an error status" } else { "were error statuses" }, grouped(*answers));
+    verdict.fail(match (unasked == *answers, answers) {
+        (true, 1) => format!("the only HTTP answer was an error status ({by_code})"),
+        (true, _) => format!("every one of {all} HTTP answers was an error status ({by_code})"),
+        (false, _) => format!("{} of {all} HTTP answers {were} ({by_code})", grouped(unasked)),
+    });
+    verdict.hints.push(
+        "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `http.codes.404`, or `--fail-on-status never`"
+            .to_owned(),
+    );
 }
 
 /// Whether users got on with flows that only the end of the run's time, or its user, ended: no user completes an endless
@@ -206,9 +279,10 @@ fn ran_until_stopped(summary: &Summary) -> bool {
     summary.users.stopped > 0 && summary.kinds.iter().any(|kind| kind.count > kind.failed)
 }
 
-/// What went wrong in `before`: nobody is planned after it has failed, so all errors of such a run are its.
+/// What went wrong in `before`: nobody arrives after it has failed, so all errors of such a run are its.
 fn failed_before(summary: &Summary) -> Option<String> {
-    if summary.users.planned > 0 {
+    let Users { started, missed, skipped, .. } = summary.users;
+    if started + missed + skipped > 0 {
         return None;
     }
     let first = summary.errors.iter().min_by(|a, b| a.first_at_s.total_cmp(&b.first_at_s))?;
@@ -253,6 +327,7 @@ fn praise(summary: &Summary) -> String {
                 let failed = grouped(summary.users.failed);
                 format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, "user"))
             }
+            (0, 0) => "no user completed".to_owned(),
             (completed, _) => format!("{} completed", counted(completed, "user")),
         },
     }
@@ -262,6 +337,18 @@ fn praise(summary: &Summary) -> String {
 pub fn all_arrived(counts: &Counts) -> Option<String> {
     let Counts { owed, lost, outstanding, .. } = *counts;
     (owed > 0 && lost == 0 && outstanding == 0).then(|| format!("all {} owed copies arrived", grouped(owed)))
+}
+
+/// Says why nothing was owed to anybody, when nothing was.
+pub fn nothing_owed(counts: &Counts) -> Option<String> {
+    let why = match *counts {
+        Counts { owed: 1.., .. } => return None,
+        Counts { messages: 0, .. } => "none with a stamp was sent",
+        Counts { unknown: 1.., .. } => "the target acknowledged none",
+        Counts { settling: 1.., .. } => "all were sent within `settle` of a join or leave",
+        _ => "nobody to receive one had joined its room",
+    };
+    Some(format!("no message was owed: {why}"))
 }
 
 /// `1 user`, `2,000 users`

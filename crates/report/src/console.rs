@@ -5,9 +5,11 @@
 
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
 use crate::page::{Page, Tone, cut, items, tame};
+use sonagi_measure::ledger::Counts;
 use sonagi_measure::summary::{
-    Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
+    Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
 };
+use sonagi_measure::verdict::nothing_owed;
 
 /// Errors listed one by one; the rest is counted in one line.
 const ERRORS_SHOWN: usize = 12;
@@ -42,12 +44,13 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     page.finish()
 }
 
-/// `PASS`, `FAIL` or `INVALID`: the word a reader sees first.
+/// `PASS`, `FAIL`, `INVALID` or `INTERRUPTED`: the word a reader sees first.
 pub fn word(conclusion: Conclusion) -> &'static str {
     match conclusion {
         Conclusion::Pass => "PASS",
         Conclusion::Fail => "FAIL",
         Conclusion::Invalid => "INVALID",
+        Conclusion::Interrupted => "INTERRUPTED",
     }
 }
 
@@ -55,7 +58,7 @@ fn tone(conclusion: Conclusion) -> Tone {
     match conclusion {
         Conclusion::Pass => Tone::Good,
         Conclusion::Fail => Tone::Bad,
-        Conclusion::Invalid => Tone::Doubtful,
+        Conclusion::Invalid | Conclusion::Interrupted => Tone::Doubtful,
     }
 }
 
@@ -66,9 +69,7 @@ fn verdict(page: &mut Page, run: &Summary) {
     }
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
     page.entry(word(run.verdict.result), tone(run.verdict.result), &headline);
-    if run.interrupted {
-        page.more("Interrupted: the figures cover what ran until then.");
-    } else if !run.complete {
+    if !run.complete && !run.interrupted {
         page.more("Cut off: the run has no closing record; the figures end with its last second on disk.");
     }
     for reason in &run.verdict.reasons {
@@ -85,7 +86,11 @@ fn users(page: &mut Page, run: &Summary) {
     if users.planned == 0 && users.started == 0 {
         return page.entry("users", Tone::Faint, "none planned, none started");
     }
-    let mut parts = vec![format!("{} started of {} planned", count(users.started), count(users.planned))];
+    let mut parts = vec![match users.wanted {
+        // A closed run plans its users; they iterate as often as they can.
+        Some(wanted) => format!("{} planned · {} started", count(wanted), counted(users.started, "iteration")),
+        None => format!("{} started of {} planned", count(users.started), count(users.planned)),
+    }];
     for (n, what) in [(users.missed, "missed"), (users.skipped, "skipped by maxVusers")] {
         if n > 0 {
             parts.push(format!("{} {what}", count(n)));
@@ -168,6 +173,10 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
     let counts = &delivery.counts;
     page.blank();
     let tone = if counts.lost == 0 { Tone::Good } else { Tone::Bad };
+    if let Some(why) = nothing_owed(counts) {
+        page.entry("delivery", Tone::Doubtful, &why);
+        return beside(page, counts);
+    }
     page.entry(
         "delivery",
         tone,
@@ -194,6 +203,11 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
         owed.push(format!("{} outstanding", count(counts.outstanding)));
     }
     page.more(&items(&owed));
+    beside(page, counts);
+}
+
+/// Copies that nobody was owed, and those that are not told of by what became of them.
+fn beside(page: &mut Page, counts: &Counts) {
     let beside = [
         (counts.duplicate, "duplicate"),
         (counts.reordered, "reordered"),
@@ -373,10 +387,14 @@ fn errors(page: &mut Page, errors: &[ErrorSummary]) {
 }
 
 fn generator(page: &mut Page, generator: &Generator) {
-    let (state, tone) = match generator.state {
-        Health::Ok => ("ok", Tone::Faint),
-        Health::Warn => ("warning", Tone::Doubtful),
-        Health::Invalid => ("fell behind", Tone::Doubtful),
+    let (state, tone) = match (generator.state, generator.cause) {
+        (Health::Ok, _) => ("ok", Tone::Faint),
+        (Health::Warn, Some(Cause::Starved)) => ("warning (starved)", Tone::Doubtful),
+        (Health::Warn, _) => ("warning", Tone::Doubtful),
+        (Health::Invalid, Some(Cause::Starved)) => ("starved", Tone::Doubtful),
+        (Health::Invalid, Some(Cause::Overloaded)) => ("overloaded", Tone::Doubtful),
+        (Health::Invalid, Some(Cause::Exhausted)) => ("exhausted", Tone::Doubtful),
+        (Health::Invalid, _) => ("fell behind", Tone::Doubtful),
     };
     let mut parts = vec![state.to_string()];
     if generator.send_lag_ms.count > 0 {
@@ -427,7 +445,10 @@ pub fn verdicts(runs: &[Summary], width: usize, colour: bool) -> String {
     for run in runs {
         let mut parts = vec![run.name.clone()];
         if let Some(delivery) = &run.delivery {
-            parts.push(format!("{} of {} delivered", percent(delivery.ratio), count(delivery.counts.owed)));
+            parts.push(match delivery.counts.owed {
+                0 => "nothing owed".to_owned(),
+                owed => format!("{} of {} delivered", percent(delivery.ratio), count(owed)),
+            });
             if delivery.latency_ms.count > 0 {
                 parts.push(format!("p99 {}", milliseconds(delivery.latency_ms.p99)));
             }

@@ -17,7 +17,7 @@ use crate::figures::{bytes, count, counted};
 use crate::page::{Page, Tone, tame};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use sonagi_measure::summary::{Conclusion, Summary};
+use sonagi_measure::summary::{Cause, Conclusion, Summary};
 
 /// A script's runs over its matrix, as far as they have got. `matrix.json` in the folder that holds the runs' folders.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,8 +96,8 @@ impl Matrix {
     /// Verdict first: how many runs held their users, and why the others did not. One sentence each.
     pub fn verdict(&self) -> (String, Vec<String>) {
         let held = self.runs.iter().filter(|run| run.held()).count();
-        let tracked = |run: &Run| run.summary.as_ref().is_some_and(|summary| summary.delivery.is_some());
-        let how = if self.runs.iter().any(tracked) { " with every message delivered" } else { "" };
+        let owed = |run: &Run| run.summary.as_ref()?.delivery.as_ref().map(|delivery| delivery.counts.owed);
+        let how = if self.runs.iter().filter_map(owed).any(|owed| owed > 0) { " with every message delivered" } else { "" };
         let runs = counted(self.planned as u64, "run");
         let mut headline = format!("{held} of {runs} held their users{how}");
         if self.runs.len() < self.planned {
@@ -179,8 +179,7 @@ impl Run {
         };
         let mut causes: Vec<String> = troubles(run).into_iter().take(reasons).collect();
         causes.extend(sides);
-        let word = if run.interrupted { "INTERRUPTED" } else { word(run.verdict.result) };
-        format!("{word}; {}", causes.join("; "))
+        format!("{}; {}", word(run.verdict.result), causes.join("; "))
     }
 }
 
@@ -189,7 +188,8 @@ pub fn saturated(run: &Summary) -> Vec<String> {
     let mut sides = Vec::new();
     if run.verdict.result == Conclusion::Invalid {
         let finding = run.generator.findings.first().map_or("it fell behind", String::as_str);
-        sides.push(format!("the generator saturated: {}", tame(finding)));
+        let was = if run.generator.cause == Some(Cause::Starved) { "was starved" } else { "saturated" };
+        sides.push(format!("the generator {was}: {}", tame(finding)));
     }
     let Some(service) = &run.service else { return sides };
     if service.is_saturated() {
@@ -216,9 +216,7 @@ fn troubles(run: &Summary) -> Vec<String> {
         let connected = count(most);
         troubles.push(format!("{connected} of {} users were connected at one time", count(wanted)));
     }
-    if run.interrupted {
-        troubles.insert(0, "the figures cover what ran until then".to_owned());
-    } else if troubles.is_empty() {
+    if troubles.is_empty() {
         troubles.push("it was cut off".to_owned());
     }
     troubles

@@ -12,8 +12,8 @@ use sonagi_measure::totals::Snapshot;
 pub struct Line {
     /// Whole seconds since the run's start, this one included.
     pub second: u64,
-    /// Arrivals the schedule asked for so far.
-    pub planned: u64,
+    /// Arrivals of the whole plan; None where it does not say, as of a closed run.
+    pub planned: Option<u64>,
     /// Arrivals whose user was started so far.
     pub started: u64,
     /// Users active now.
@@ -48,7 +48,7 @@ impl Line {
         };
         Line {
             second: (snapshot.at.0.max(0) as f64 / 1e9).round() as u64,
-            planned: so_far(Counter::ArrivalsPlanned),
+            planned: progress.arrivals,
             started: so_far(Counter::ArrivalsStarted),
             users: progress.users,
             sent: rate([Counter::MessagesSent, Counter::HttpRequests]),
@@ -68,7 +68,13 @@ impl Line {
         if self.draining {
             parts.push((2, "draining".to_string()));
         }
-        parts.push((1, format!("started {}/{}", short(self.started), short(self.planned))));
+        parts.push((
+            1,
+            match self.planned {
+                Some(planned) => format!("started {}/{}", short(self.started), short(planned)),
+                None => format!("started {}", short(self.started)),
+            },
+        ));
         parts.push((5, format!("users {}", short(self.users))));
         parts.push((6, format!("out {}/s", short(self.sent))));
         parts.push((4, format!("in {}/s", short(self.received))));
@@ -111,7 +117,7 @@ mod tests {
     fn busy() -> Line {
         Line {
             second: 12,
-            planned: 45,
+            planned: Some(45),
             started: 24,
             users: 24,
             sent: 100,

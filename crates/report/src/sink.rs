@@ -22,6 +22,10 @@ pub trait Sink {
     fn name(&self) -> &str {
         "an output"
     }
+    /// Whether it is a record of the run: what it could not write is missing for good.
+    fn is_record(&self) -> bool {
+        false
+    }
     /// The run begins.
     fn began(&mut self, _header: &Header) -> io::Result<()> {
         Ok(())
@@ -52,6 +56,9 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     fn name(&self) -> &str {
         (**self).name()
     }
+    fn is_record(&self) -> bool {
+        (**self).is_record()
+    }
     fn began(&mut self, header: &Header) -> io::Result<()> {
         (**self).began(header)
     }
@@ -81,7 +88,15 @@ pub struct Trouble {
 /// All sinks of a run, called in order.
 #[derive(Default)]
 pub struct Sinks<'a> {
-    all: Vec<(Box<dyn Sink + 'a>, bool)>,
+    all: Vec<Called<'a>>,
+}
+
+/// A sink and what came of calling it.
+struct Called<'a> {
+    sink: Box<dyn Sink + 'a>,
+    has_failed: bool,
+    /// Why the last call failed, if it did.
+    last: Option<io::Error>,
 }
 
 impl<'a> Sinks<'a> {
@@ -92,7 +107,7 @@ impl<'a> Sinks<'a> {
 
     /// One more sink.
     pub fn add(&mut self, sink: impl Sink + 'a) {
-        self.all.push((Box::new(sink), false));
+        self.all.push(Called { sink: Box::new(sink), has_failed: false, last: None });
     }
 
     /// Calls `tell` on every sink; `trouble` hears of each sink's first error.
@@ -101,12 +116,28 @@ impl<'a> Sinks<'a> {
         mut tell: impl FnMut(&mut dyn Sink) -> io::Result<()>,
         mut trouble: impl FnMut(Trouble),
     ) {
-        for (sink, failed) in &mut self.all {
-            if let Err(error) = tell(sink.as_mut())
-                && !std::mem::replace(failed, true)
-            {
-                trouble(Trouble { sink: sink.name().to_string(), error });
+        for Called { sink, has_failed, last } in &mut self.all {
+            *last = tell(sink.as_mut()).err();
+            if let Some(error) = last.as_ref().filter(|_| !*has_failed) {
+                *has_failed = true;
+                trouble(Trouble { sink: sink.name().to_string(), error: again(error) });
             }
         }
+    }
+
+    /// The first record that could not be brought to its end: call it when the run has ended.
+    pub fn incomplete(&mut self) -> Option<Trouble> {
+        self.all.iter_mut().filter(|called| called.sink.is_record()).find_map(|called| {
+            let error = called.last.take()?;
+            Some(Trouble { sink: called.sink.name().to_string(), error })
+        })
+    }
+}
+
+/// The same error for a second reader.
+fn again(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
     }
 }

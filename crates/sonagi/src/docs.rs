@@ -81,7 +81,7 @@ fn exit_codes() -> String {
     let mut text = String::from(
         "# Exit codes\n\n<!-- Made from the table in crates/sonagi; do not edit. -->\n\n\
          Of several scripts on one command line, the gravest wins, so that no trouble hides behind a later success: 130 before 4, 3, 2, 1 \
-         and 21.\n\n\
+         and 21. The first to be interrupted is the last: those behind it are named as not run.\n\n\
          | code | meaning |\n|---|---|\n",
     );
     for row in &exit::CODES {
@@ -89,12 +89,14 @@ fn exit_codes() -> String {
     }
     text.push_str(
         "\nA first Ctrl-C or SIGTERM ends a run gracefully: users leave their flows, copies under way are waited for, \
-         and the verdict is about what ran until then. A second one stops at once with 130; what was recorded is in \
-         the run folder, and `sonagi report` reads it.\n\n\
+         and the verdict is INTERRUPTED, 130: the summary covers what ran and says what held until then. A second one stops at \
+         once, with 130 as well; what was recorded is in the run folder, and `sonagi report` reads it. A k6 script ends with 105, as in k6.\n\n\
+         Whatever an output meets (a file that cannot be written any more, a run folder on a full disk), the others are still written, \
+         the summary among them, and the code is 4.\n\n\
          `sonagi report` and `sonagi serve` have no verdict: 0 when they did their work. Of Artillery's own codes, \
          a failed `ensure` is 1 and a failed `expect` 21 in both. What it also calls 1, a script that is wrong, is 2 here: \
-         whoever gates on 0 notices no difference, and 1 says that there was a run. An interrupted run is judged by what \
-         ran, where Artillery ends with 130 or 143.\n",
+         whoever gates on 0 notices no difference, and 1 says that there was a run. An interrupted run ends with 130 in both after \
+         Ctrl-C; after SIGTERM Artillery ends with 143.\n",
     );
     text
 }

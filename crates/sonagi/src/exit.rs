@@ -28,7 +28,7 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::Fail,
         code: 1,
-        meaning: "A run failed: a strict threshold, a delivery, or a user. As Artillery's failed `ensure`.",
+        meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). As Artillery's failed `ensure`.",
     },
     Meaning {
         exit: Exit::Problems,
@@ -43,7 +43,7 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::CouldNotRun,
         code: 4,
-        meaning: "Something around the run failed: a file, a folder, an address, a process.",
+        meaning: "Something around the run failed: a file, a folder, an address, a process. What was measured is printed all the same.",
     },
     Meaning {
         exit: Exit::Unexpected,
@@ -53,7 +53,7 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::Interrupted,
         code: 130,
-        meaning: "Stopped at once by a second signal, or stopped before every script had run.",
+        meaning: "INTERRUPTED: Ctrl-C or SIGTERM came before every run was over. k6 scripts: 105.",
     },
 ];
 
@@ -76,6 +76,7 @@ impl Exit {
             Conclusion::Fail if run.expectations.decisive => Exit::Unexpected,
             Conclusion::Fail => Exit::Fail,
             Conclusion::Invalid => Exit::Invalid,
+            Conclusion::Interrupted => Exit::Interrupted,
         }
     }
 
@@ -130,6 +131,8 @@ mod tests {
         assert_eq!(Exit::of(&run).code(), 21);
         run.verdict.result = Conclusion::Invalid;
         assert_eq!(Exit::of(&run).code(), 3);
+        run.verdict.result = Conclusion::Interrupted;
+        assert_eq!(Exit::of(&run).code(), 130);
         run.verdict.result = Conclusion::Pass;
         assert_eq!(Exit::of(&run).code(), 0);
     }

@@ -1,6 +1,8 @@
 //! What this process may use.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use sonagi_engine::plan::Plan;
+use sonagi_report::figures::count;
 
 /// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024 is
 /// meant for programs that still use `select`. A refusal changes nothing. (The engine does the same for a run.)
@@ -9,4 +11,20 @@ pub(crate) fn raise_open_files() {
     if current != maximum {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
+}
+
+/// Says before a run that it needs more connections at one time than this process may open files: the run would be INVALID.
+pub(crate) fn shortage(plan: &Plan, seed: u64) -> Option<String> {
+    let most = getrlimit(Resource::Nofile).maximum?;
+    if plan.load.planned(seed).is_some_and(|arrivals| arrivals < most) {
+        return None;
+    }
+    let connections = plan.least_crowd(seed);
+    (connections >= most).then(|| {
+        let (connections, most) = (count(connections), count(most));
+        format!(
+            "warning: at least {connections} users are planned at one time, each with a connection, and this process may open {most} files: the run will be INVALID when they run out\n\
+             hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a container), or plan fewer users"
+        )
+    })
 }

@@ -39,7 +39,9 @@ pub(crate) fn run(session: &mut Session<'_>, script: &mut Script) -> Result<(), 
                 run.error = Some(error.to_string());
             }
         }
-        record.enter(run, terminal);
+        if let Err(error) = record.enter(run) {
+            session.failed(&error);
+        }
     }
     if options.quiet || options.json || options.vocabulary == Vocabulary::Artillery {
         return Ok(());
@@ -78,20 +80,19 @@ impl Record {
         Ok(Record { matrix, folder })
     }
 
-    /// One more run is over. A disk that refuses is said; the runs go on.
-    fn enter(&mut self, run: Run, terminal: &Terminal) {
+    /// One more run is over.
+    fn enter(&mut self, run: Run) -> Result<(), Error> {
         let own = run.summary.as_ref().and_then(|summary| summary.run_folder.as_deref());
         if let Some(header) = own.and_then(|own| sonagi_measure::folder::header(Path::new(own)).ok()) {
             self.matrix.machine = matrix::machine(&header.environment);
         }
         self.matrix.runs.push(run);
-        let Some(folder) = &self.folder else { return };
+        let Some(folder) = &self.folder else { return Ok(()) };
         let files = [(DOCUMENT, self.matrix.document()), (PAGE, matrix::markdown(&self.matrix))];
-        for (name, text) in files {
-            if let Err(error) = replace(&folder.join(name), &text) {
-                terminal.say(&format!("warning: cannot write {}: {error}", folder.join(name).display()));
-            }
-        }
+        files.into_iter().try_for_each(|(name, text)| {
+            let path = folder.join(name);
+            replace(&path, &text).map_err(|error| Error::file("write", &path, error))
+        })
     }
 }
 

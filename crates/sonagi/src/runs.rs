@@ -7,17 +7,19 @@ use crate::beside::Beside;
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::limits;
 use crate::load::{Job, Script};
 use crate::matrix;
 use crate::output;
 use crate::output::Vocabulary;
 use crate::signals::{self, Asked};
 use crate::terminal::Terminal;
+use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_engine::plan::Plan;
 use sonagi_engine::{Control, Happening};
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
@@ -36,10 +38,11 @@ pub(crate) struct Options {
     pub(crate) shards: Option<usize>,
     pub(crate) seed: Option<u64>,
     pub(crate) source_addresses: Vec<IpAddr>,
+    pub(crate) fail_on_status: FailOnStatus,
 }
 
 /// The flags every command that runs plans has.
-pub(crate) fn arguments() -> [Arg; 7] {
+pub(crate) fn arguments() -> [Arg; 8] {
     [
         Arg::new("quiet")
             .short('q')
@@ -56,7 +59,7 @@ pub(crate) fn arguments() -> [Arg; 7] {
             .long("json")
             .action(ArgAction::SetTrue)
             .conflicts_with("summary")
-            .help("Print the summary as one JSON document (an array when there are several runs)"),
+            .help("Print the summary as one JSON document (an array when there are several runs; nothing when the only one could not start)"),
         output::vocabulary_argument(),
         Arg::new("runs")
             .long("runs")
@@ -65,6 +68,16 @@ pub(crate) fn arguments() -> [Arg; 7] {
             .value_parser(value_parser!(PathBuf))
             .help("Where run folders are written"),
         Arg::new("no-folder").long("no-folder").action(ArgAction::SetTrue).help("Write no run folder"),
+        Arg::new("fail-on-status")
+            .long("fail-on-status")
+            .value_name("WHEN")
+            .value_parser([
+                PossibleValue::new("all").help("when every answer is one that the script does not ask for"),
+                PossibleValue::new("any").help("when any is"),
+                PossibleValue::new("never").help("statuses alone never fail a run"),
+            ])
+            .default_value("all")
+            .help("When HTTP answers with an error status (4xx, 5xx) fail a run"),
         Arg::new("shards")
             .long("shards")
             .value_name("N")
@@ -86,6 +99,11 @@ impl Options {
             shards: matches.get_one::<u16>("shards").map(|n| usize::from(*n)),
             seed: None,
             source_addresses: Vec::new(),
+            fail_on_status: match matches.get_one::<String>("fail-on-status").map(String::as_str) {
+                Some("any") => FailOnStatus::Any,
+                Some("never") => FailOnStatus::Never,
+                _ => FailOnStatus::All,
+            },
         }
     }
 }
@@ -111,16 +129,18 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
         worst: Exit::Pass,
     };
     let trouble = session.scripts(scripts).err();
-    let Session { asked, begun, summaries, reports, worst, .. } = session;
-    if let Some(destination) = destination {
-        report(&destination, reports, is_array, options, terminal)?;
+    let Session { asked, begun, summaries, reports, mut worst, .. } = session;
+    // Each output is tried whatever became of those before: none takes with it what was measured.
+    let report = |destination| report(&destination, reports, is_array, options, terminal);
+    let unreported = destination.map(report).and_then(Result::err);
+    let shown = Shown { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
+    let unprinted = conclude(&summaries, shown, options, terminal).err();
+    let was_interrupted = asked.to_stop_at_once() || (trouble.is_none() && begun < planned);
+    for error in [trouble, unreported, unprinted].into_iter().flatten() {
+        terminal.say(&error.to_string());
+        worst = worst.worst(error.exit());
     }
-    conclude(&summaries, is_array, several, options, terminal)?;
-    match trouble {
-        Some(error) => Err(error),
-        None if asked.to_stop_at_once() || begun < planned => Ok(Exit::Interrupted),
-        None => Ok(worst),
-    }
+    Ok(if was_interrupted { Exit::Interrupted } else { worst })
 }
 
 /// One command line's runs, one after another.
@@ -188,7 +208,11 @@ impl Session<'_> {
             .and_then(|plan| one(plan, runs, folder, title, self, (beside.as_mut(), periods.as_mut())));
         // Whatever came of the run, its service ends with it.
         let used = beside.map(Beside::end);
-        let summary = Summary { combination: job.combination.0.into_iter().collect(), ..ran? };
+        let (ran, incomplete) = ran?;
+        if let Some(error) = incomplete {
+            self.failed(&error);
+        }
+        let summary = Summary { combination: job.combination.0.into_iter().collect(), ..ran };
         let summary = match used {
             Some(used) => summary.beside(used),
             None => summary,
@@ -200,26 +224,26 @@ impl Session<'_> {
         Ok(summary)
     }
 
-    /// A run that could not be run although others could: the command goes on, and its exit code tells.
+    /// Something around a run failed, the run itself perhaps: the command goes on, and its exit code tells.
     pub(crate) fn failed(&mut self, error: &Error) {
         self.terminal.say(&error.to_string());
         self.worst = self.worst.worst(error.exit());
     }
 
     /// Enters into the run's folder what the engine did not know.
-    fn amend(&self, summary: &Summary) {
+    fn amend(&mut self, summary: &Summary) {
         let is_new = summary.service.is_some() || !summary.combination.is_empty();
         if let Some(folder) = summary.run_folder.as_ref().filter(|_| is_new)
             && let Err(error) = sonagi_measure::folder::amend(Path::new(folder), summary)
         {
-            self.terminal.say(&format!(
-                "warning: the run folder: {error}; it does not say what the service beside the run used"
-            ));
+            self.failed(&Error::could_not(format_args!(
+                "the run folder: {error}; it does not say what the service beside the run used"
+            )));
         }
     }
 }
 
-/// One plan, from its folder to its summary.
+/// One plan, from its folder to its summary, and what its folder lacks.
 fn one(
     plan: Plan,
     runs: Option<&Path>,
@@ -227,7 +251,7 @@ fn one(
     title: Option<String>,
     session: &Session<'_>,
     (mut beside, periods): (Option<&mut Beside>, Option<&mut Periods>),
-) -> Result<Summary, Error> {
+) -> Result<(Summary, Option<Error>), Error> {
     let Session { options, terminal, control, .. } = session;
     let started = now()?;
     let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
@@ -248,6 +272,10 @@ fn one(
     engine.shards = options.shards.unwrap_or(engine.shards);
     engine.seed = options.seed.unwrap_or_else(any_seed);
     engine.source_addresses.clone_from(&options.source_addresses);
+    engine.fail_on_status = options.fail_on_status;
+    if let Some(warning) = limits::shortage(&plan, engine.seed) {
+        terminal.say(&warning);
+    }
     let mut on = |happening: Happening<'_>| {
         if let (Some(beside), Happening::Second(snapshot)) = (&mut beside, &happening) {
             beside.second(snapshot);
@@ -255,7 +283,10 @@ fn one(
         sinks.each(|sink| pass(sink, &happening), |trouble| warn(&trouble, terminal));
     };
     match sonagi_engine::run(plan, engine, control.clone(), &mut on) {
-        Ok(summary) => Ok(Summary { run_folder: path, ..summary }),
+        Ok(summary) => {
+            let incomplete = sinks.incomplete().map(incomplete);
+            Ok((Summary { run_folder: path, ..summary }, incomplete))
+        }
         Err(error) => {
             // Goes only when it is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
@@ -298,6 +329,13 @@ fn warn(trouble: &Trouble, terminal: &Terminal) {
     }
 }
 
+/// A record that ends before its run does: who reads it later would be told something else than who reads the summary.
+pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
+    Error::could_not(format_args!(
+        "{sink} is incomplete: {error}\nhint: the printed summary is whole; `sonagi report` knows the run only up to the last second on disk"
+    ))
+}
+
 fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
     let (first, second, says) = (control.clone(), control.clone(), *terminal);
     let stop = move || {
@@ -320,23 +358,34 @@ pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) ->
     terminal.print("\n")
 }
 
+/// How all runs are told of together.
+struct Shown {
+    is_array: bool,
+    /// Of several scripts.
+    several: bool,
+    /// A quiet run's report could not be written: its summary must not be lost with it.
+    is_last_resort: bool,
+}
+
 /// What is said of all runs together.
 fn conclude(
     summaries: &[Summary],
-    is_array: bool,
-    several_scripts: bool,
+    shown: Shown,
     options: &Options,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    let document = || match summaries {
-        [only] if !is_array => json::summary(only),
-        several => json::summaries(several),
-    };
     if options.json {
-        return terminal.print(&document());
+        return match summaries {
+            [] if !shown.is_array => Ok(()),
+            [only] if !shown.is_array => terminal.print(&json::summary(only)),
+            several => terminal.print(&json::summaries(several)),
+        };
+    }
+    if shown.is_last_resort {
+        summaries.iter().try_for_each(|summary| options.vocabulary.print(summary, terminal))?;
     }
     let is_shown = !options.quiet && options.vocabulary == Vocabulary::Sonagi;
-    if is_shown && several_scripts && summaries.len() > 1 {
+    if is_shown && shown.several && summaries.len() > 1 {
         terminal.print(&console::verdicts(summaries, terminal.columns, terminal.colour))?;
     }
     Ok(())

@@ -77,6 +77,11 @@ impl Expectations {
         })
     }
 
+    /// Whether one of them says which status there should be.
+    pub(crate) fn name_a_status(&self) -> bool {
+        self.all.iter().any(|expectation| matches!(expectation.demand, Demand::Status { negated: false, .. }))
+    }
+
     /// Whether its body has to be kept.
     pub(crate) fn look_at_body(&self) -> bool {
         self.all.iter().any(|expectation| {

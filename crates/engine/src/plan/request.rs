@@ -81,6 +81,14 @@ impl HttpStep {
     }
 }
 
+impl HttpStep {
+    /// Whether the script itself says what answer it wants: which status, or what is in it. An error status that comes is
+    /// then asked for, or has already been told of.
+    pub(crate) fn asks_for_statuses(&self) -> bool {
+        !self.matches.is_empty() || self.expect.as_ref().is_some_and(|expected| expected.name_a_status())
+    }
+}
+
 /// A request's body.
 #[derive(Clone, Debug)]
 pub enum Body {

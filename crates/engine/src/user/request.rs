@@ -221,6 +221,9 @@ impl User {
         if let Some(told) = &step.told {
             self.tell_response(told, response);
         }
+        if (400..600).contains(&response.status) && step.asks_for_statuses() {
+            self.shard.count(Counter::ErrorsExpected, 1);
+        }
         if step.captures.is_empty() && step.matches.is_empty() && step.expect.is_none() {
             return Ok(());
         }

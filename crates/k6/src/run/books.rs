@@ -10,7 +10,7 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
 use sonagi_measure::outcome::Operation;
 use sonagi_measure::recorder::Record;
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_measure::totals::{Header, Snapshot, Totals};
 use std::sync::atomic::Ordering;
 
@@ -175,6 +175,9 @@ fn header(test: &Test, tracked: bool) -> Header {
         environment: health::environment(),
         deadline_ms: options.sonagi.delivery.deadline_ns as f64 / 1e6,
         tracked,
+        cores: health::cores(),
+        // k6's own exit codes say nothing of statuses; where all failed, a line of the log does.
+        fail_on_status: FailOnStatus::Never,
         ..Header::default()
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sonagi_measure::summary::Health;
+use sonagi_measure::verdict::advice;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ impl Collector<'_, '_> {
             elapsed,
             drawn: self.test.drawn(),
             overload: if is_overloaded { record.generator.findings.clone() } else { Vec::new() },
+            advice: advice(&record.generator),
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
@@ -49,6 +51,9 @@ impl Collector<'_, '_> {
             if let Err(why) = output.finish() {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
+        }
+        if let Some(text) = summary.nothing_but_failures() {
+            self.say(Level::Warn, text);
         }
         (self.on)(Told::Recorded(&record.judged(summary.judged())));
         let end = match self.handled(&summary, limit) {

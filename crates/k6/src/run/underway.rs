@@ -429,7 +429,9 @@ impl Collector<'_, '_> {
         let now = At(now.as_nanos() as i64);
         let rest = self.books.rest(now);
         self.record(rest);
-        let last = self.books.close(now, self.abort.asked());
+        // A threshold that ends the test has judged it: that is a failure, not an interruption.
+        let is_interrupted = self.abort.why().is_some_and(|why| *why != Reason::Crossed);
+        let last = self.books.close(now, is_interrupted);
         self.record(last);
     }
 

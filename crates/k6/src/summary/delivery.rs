@@ -115,14 +115,15 @@ mod tests {
         counters[1].1 = 5.0;
         counters[3].1 = 1.0;
         counters[4].1 = 2.0;
-        let facts = Facts { overload: vec!["shard 0 was full".to_owned()], ..Facts::default() };
+        let overload = vec!["shard 0 was full".to_owned()];
+        let facts = Facts { overload, advice: "use an idle machine".to_owned(), ..Facts::default() };
         let summary = summary(&counters, &[1.0, 2.0, 3.0, 4.0], facts);
         let text = summary.text(false);
         let said = "
   █ GENERATOR 
 
     ✗ shard 0 was full
-      the figures say nothing of the target: lower the load per shard, add shards, or use a faster or idle machine
+      use an idle machine
 
 
   █ DELIVERY 
@@ -136,6 +137,14 @@ mod tests {
         let warned =
             ["shard 0 was full", "1 of 5 owed copies was lost (20.0 %)", "2 copies were received again"];
         assert_eq!(summary.warnings(), warned);
+    }
+
+    #[test]
+    fn where_nothing_was_owed_the_reason_stands_instead_of_a_share_of_nothing() {
+        let nothing = [("sonagi_messages", 2.0), ("sonagi_owed", 0.0), ("sonagi_arrived", 0.0)];
+        let text = summary(&nothing, &[], Facts::default()).text(false);
+        assert!(text.contains("• no message was owed: nobody to receive one had joined its room\n"), "{text}");
+        assert!(!text.contains("sonagi_delivery"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::figures::{self, percent};
 use super::{Check, Measured, Part, Summary, TimeUnit, delivery};
 use crate::metrics::Kind;
 use crate::metrics::delivery::METRICS;
-use sonagi_measure::verdict::{Delivered, OVERLOADED, all_arrived};
+use sonagi_measure::verdict::{Delivered, all_arrived, nothing_owed};
 
 /// A section's title, and whose it is.
 type Section = (&'static str, fn(&str) -> bool);
@@ -55,7 +55,7 @@ pub(super) fn text(summary: &Summary, color: bool) -> String {
         full: facts.full,
         elapsed: facts.elapsed.as_secs_f64(),
     };
-    page.overload(&facts.overload);
+    page.overload(&facts.overload, &facts.advice);
     page.delivery(summary);
     page.thresholds(&summary.total.metrics);
     let whole = Part { groups: Vec::new(), ..summary.total.clone() };
@@ -101,7 +101,7 @@ impl Page {
     }
 
     /// Why the figures are worth nothing, where they are not.
-    fn overload(&mut self, findings: &[String]) {
+    fn overload(&mut self, findings: &[String], advice: &str) {
         if findings.is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ impl Page {
             let line = self.paint(RED, &format!("✗ {finding}"));
             self.line(4, &line);
         }
-        self.line(6, OVERLOADED);
+        self.line(6, advice);
         self.text.push('\n');
     }
 
@@ -122,9 +122,15 @@ impl Page {
         }
         self.title("DELIVERY");
         let Delivered { faults, hints } = delivery::said(summary);
-        if let Some(praise) = all_arrived(&delivery::counted(summary)) {
+        let counts = delivery::counted(summary);
+        if let Some(praise) = all_arrived(&counts) {
             let line = self.paint(GREEN, &format!("✓ {praise}"));
             self.line(4, &line);
+        }
+        if let Some(why) = nothing_owed(&counts) {
+            self.line(4, &format!("• {why}"));
+            // A share of nothing is no figure.
+            own.retain(|one| one.kind != Kind::Rate);
         }
         for fault in faults {
             let line = self.paint(RED, &format!("✗ {}", fault.reason));

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What may wait for the disk, per file.
@@ -15,12 +16,14 @@ pub(super) struct Lines {
     waiting: Vec<u8>,
     /// Whether there may be half a line behind `whole`.
     is_torn: bool,
+    /// Whether more waited than may: those lines are gone.
+    has_gaps: bool,
 }
 
 impl Lines {
     pub(super) fn create(path: &Path) -> io::Result<Lines> {
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(path)?;
-        Ok(Lines { file, whole: 0, waiting: Vec::new(), is_torn: false })
+        Ok(Lines { file, whole: 0, waiting: Vec::new(), is_torn: false, has_gaps: false })
     }
 
     /// Takes whole lines to be written with the next flush.
@@ -38,11 +41,25 @@ impl Lines {
             self.is_torn = self.cut().is_err();
             if self.waiting.len() > WAITING_MAX {
                 self.waiting = Vec::new();
+                self.has_gaps = true;
             }
             return Err(error);
         }
         self.whole += self.waiting.len() as u64;
         self.waiting.clear();
+        Ok(())
+    }
+
+    /// The last flush; an error, too, when lines are missing or the file is no longer the one at `path`.
+    pub(super) fn finish(&mut self, path: &Path) -> io::Result<()> {
+        self.flush()?;
+        if self.has_gaps {
+            return Err(io::Error::other("the disk took nothing for so long that seconds are missing"));
+        }
+        let (here, there) = (self.file.metadata()?, std::fs::metadata(path)?);
+        if (here.dev(), here.ino()) != (there.dev(), there.ino()) {
+            return Err(io::Error::other("its files were removed or replaced during the run"));
+        }
         Ok(())
     }
 

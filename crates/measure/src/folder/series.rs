@@ -43,12 +43,12 @@ const LEDGER: [Field<Counts>; 14] = fields!(
         negative
     ]
 );
-const PROCESS: [Field<ProcessGauges>; 5] = fields!(
+const PROCESS: [Field<ProcessGauges>; 6] = fields!(
     "process.",
     ProcessGauges,
-    [resident_bytes, open_files, open_files_limit, ports_used, ports_available]
+    [resident_bytes, open_files, open_files_limit, ports_used, ports_available, cpu_pressure_us]
 );
-const SHARD: [Field<Gauges>; 3] = fields!("", Gauges, [users, connections, cpu_ns]);
+const SHARD: [Field<Gauges>; 4] = fields!("", Gauges, [users, connections, cpu_ns, wait_ns]);
 
 /// All rows of a second.
 pub(super) fn rows(snapshot: &Snapshot, header: &Header) -> Vec<u8> {

@@ -15,7 +15,7 @@ use crate::outcome::{Failure, Operation, OperationKind};
 use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
 use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Summary, Traffic, Users, Verdict,
+    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users, Verdict,
 };
 use crate::{thresholds, verdict};
 use serde_json::Map;
@@ -120,6 +120,7 @@ impl Tally {
         };
         Progress {
             counters: self.counters.clone(),
+            arrivals: self.header.arrivals,
             users: self.users,
             connections: self.connections,
             errors: self.failures.iter().map(|failure| failure.count).sum(),
@@ -150,9 +151,10 @@ impl Tally {
             http_codes: self.codes.clone(),
             http_answers_ms: self.http_answers(),
             http_classes: self.http_classes(),
+            statuses: self.statuses(),
             errors: self.errors(),
             thresholds: Vec::new(),
-            generator: self.watch.judge(self.arrivals(), exhausted, objective, header.shards),
+            generator: self.watch.judge(self.arrivals(), exhausted, objective, (header.shards, header.cores)),
             scenarios: self.scenarios(),
             custom: self.custom.summary(duration_s),
             plugins: self.plugins(),
@@ -189,8 +191,9 @@ impl Tally {
 
     fn users(&self) -> Users {
         let get = |counter| self.counters.get(counter);
+        let so_far = get(Counter::ArrivalsPlanned);
         Users {
-            planned: get(Counter::ArrivalsPlanned),
+            planned: self.header.arrivals.map_or(so_far, |whole| whole.max(so_far)),
             started: get(Counter::ArrivalsStarted),
             missed: get(Counter::ArrivalsMissed),
             skipped: get(Counter::UsersSkipped),
@@ -275,6 +278,20 @@ impl Tally {
             }
         }
         all
+    }
+
+    fn statuses(&self) -> Statuses {
+        let answered = self.http().answers.codes();
+        let is_error = |code: &u16| (400..600).contains(code);
+        let codes: BTreeMap<u16, u64> =
+            answered.iter().filter(|(code, _)| is_error(code)).map(|(code, count)| (*code, *count)).collect();
+        Statuses {
+            answers: answered.values().sum(),
+            errors: codes.values().sum(),
+            expected: self.counters.get(Counter::ErrorsExpected),
+            codes,
+            fail_on: self.header.fail_on_status,
+        }
     }
 
     fn http_classes(&self) -> BTreeMap<String, Quantiles> {

@@ -4,8 +4,11 @@
 mod artillery;
 mod docs;
 mod folder;
+mod generator;
+mod interrupted;
 mod ledger;
 mod ledger_model;
 mod merging;
 mod recording;
+mod statuses;
 mod verdicts;

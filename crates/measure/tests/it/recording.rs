@@ -89,8 +89,8 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
     expectations.held("statusCode");
     expectations.failed("equals", At(now + 7), || format!("shard {shard}, second {second}"));
     let mut record = recorder.take();
-    record.gauges =
-        Gauges { users: 5 + second as u64, connections: 4, cpu_ns: 100_000_000 * (1 + u64::from(shard)) };
+    let cpu_ns = 100_000_000 * (1 + u64::from(shard));
+    record.gauges = Gauges { users: 5 + second as u64, connections: 4, cpu_ns, wait_ns: cpu_ns / 4 };
     record
 }
 

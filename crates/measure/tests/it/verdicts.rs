@@ -9,10 +9,10 @@ use sonagi_measure::summary::{Conclusion, Health, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
-const SECOND: i64 = 1_000_000_000;
+pub(crate) const SECOND: i64 = 1_000_000_000;
 
 /// A run of `seconds`, one shard, in which `act` adds to a good second.
-fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Gauges) -> Summary {
+pub(crate) fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Gauges) -> Summary {
     let mut totals = Totals::new(&header, Rules::default());
     let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
     let process = ProcessGauges { open_files: 10, open_files_limit: 1000, ..ProcessGauges::default() };
@@ -30,14 +30,14 @@ fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Ga
     totals.summary()
 }
 
-fn run(act: impl Fn(&mut Recorder, i64)) -> Summary {
+pub(crate) fn run(act: impl Fn(&mut Recorder, i64)) -> Summary {
     run_with(header(), 3, |recorder, second| {
         act(recorder, second);
         Gauges::default()
     })
 }
 
-fn with(expression: &str, strict: bool) -> Header {
+pub(crate) fn with(expression: &str, strict: bool) -> Header {
     Header { thresholds: vec![Threshold { expression: expression.to_owned(), strict }], ..header() }
 }
 
@@ -70,7 +70,7 @@ fn nearly_all_local_ports_in_use_is_a_warning_that_names_the_remedy() {
 }
 
 #[track_caller]
-fn check(summary: &Summary, result: Conclusion, reasons: &[&str]) {
+pub(crate) fn check(summary: &Summary, result: Conclusion, reasons: &[&str]) {
     assert_eq!((summary.verdict.result, &summary.verdict.reasons[..]), (result, &reasons.map_strings()[..]));
 }
 
@@ -178,25 +178,6 @@ fn a_run_without_a_completed_user_fails() {
     let mut totals = Totals::new(&header(), Rules::default());
     totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
     check(&totals.summary(), Conclusion::Fail, &["none of 2 users completed"]);
-    totals.interrupt();
-    check(&totals.summary(), Conclusion::Fail, &["the run was stopped before any of 2 users completed"]);
-}
-
-/// Three users whose endless flow was stopped; each had done `outcome` once, if anything.
-fn stopped(header: Header, outcome: Option<Outcome>) -> Summary {
-    let mut shard = Recorder::new(3, 2);
-    for counter in [Counter::ArrivalsPlanned, Counter::ArrivalsStarted, Counter::UsersStopped] {
-        shard.add(counter, 3);
-    }
-    shard.add(Counter::OperationsCut, 2);
-    for outcome in outcome.into_iter().cycle().take(3) {
-        shard.operation(OperationId(0), timing(0, 1000), outcome);
-    }
-    let mut totals = Totals::new(&header, Rules::default());
-    totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
-    totals.interrupt();
-    totals.close(At(2 * SECOND));
-    totals.summary()
 }
 
 #[test]
@@ -211,29 +192,6 @@ fn a_before_flow_that_failed_is_the_first_reason_of_a_run_without_users() {
     let reason = "no user was started: `before` failed at GET /users, all: connect_refused";
     assert_eq!((verdict.result, verdict.reasons[0].as_str()), (Conclusion::Fail, reason));
     assert_eq!(verdict.reasons.len(), 2, "{:?}", verdict.reasons);
-}
-
-#[test]
-fn users_stopped_in_mid_flow_have_neither_completed_nor_failed() {
-    let summary = stopped(header(), Some(Outcome::Status(200)));
-    let users = &summary.users;
-    assert_eq!((users.started, users.completed, users.failed, users.active), (3, 0, 0, 0));
-    assert_eq!((users.stopped, users.operations_cut), (3, 2));
-    let names = summary.names();
-    assert_eq!((names["users.stopped"], names["operations.cut"]), (3.0, 2.0));
-    let neutral = "3 users were stopped in mid-flow, 0 failed";
-    check(&summary, Conclusion::Pass, &[neutral]);
-}
-
-#[test]
-fn a_stopped_run_is_judged_by_what_ran() {
-    let slow = "the threshold `http.response_time.p95 < 1` did not hold: http.response_time.p95 = 1.001";
-    let summary = stopped(with("http.response_time.p95 < 1", true), Some(Outcome::Status(200)));
-    check(&summary, Conclusion::Fail, &[slow]);
-    let nothing = "the run was stopped before any of 3 users completed";
-    check(&stopped(header(), None), Conclusion::Fail, &[nothing]);
-    let failed = stopped(header(), Some(Outcome::Failed(Failure::Timeout)));
-    check(&failed, Conclusion::Fail, &[nothing]);
 }
 
 #[test]
@@ -254,45 +212,6 @@ fn one_is_no_plural() {
     assert_eq!(one(false), [ports, "the 1 user did not complete", failed]);
     let summary = run_with(header(), 1, |_, _| Gauges::default());
     check(&summary, Conclusion::Pass, &["1 user completed"]);
-}
-
-#[test]
-fn server_errors_are_hinted_at_and_judged_by_thresholds_only() {
-    let summary = run(|recorder, second| {
-        recorder.operation(OperationId(0), timing(second * SECOND, 1000), Outcome::Status(503));
-    });
-    check(&summary, Conclusion::Pass, &["3 users completed"]);
-    let hint = "3 of 3 HTTP responses were server errors (100.0 %); they fail a run only by a threshold on \
-                `http.codes.<code>`";
-    assert_eq!(summary.verdict.hints, [hint]);
-}
-
-#[test]
-fn send_lag_warns_above_a_millisecond_and_names_the_worst_second() {
-    let summary = run(|recorder, second| (0..100).for_each(|_| recorder.send_lag(1_000_000 * (1 + second))));
-    check(&summary, Conclusion::Pass, &["3 users completed"]);
-    let finding = "the generator was 3.00 ms late at p99, worst in second 2 (warning above 1 ms)";
-    assert_eq!(
-        (summary.generator.state, &summary.generator.findings[..]),
-        (Health::Warn, &[finding.to_owned()][..])
-    );
-    assert_eq!(summary.verdict.hints, [finding]);
-}
-
-#[test]
-fn send_lag_above_a_tenth_of_the_objective_invalidates_a_run() {
-    let lagging = |header| {
-        run_with(header, 3, |recorder, _| {
-            recorder.send_lag(4_000_000);
-            recorder.operation(OperationId(0), timing(0, 1000), Outcome::Status(200));
-            Gauges::default()
-        })
-    };
-    let summary = lagging(with("http.response_time.p95 < 30", true));
-    let finding =
-        "the generator was 4.00 ms late at p99, worst in second 0 (limit: 10 % of the 30 ms objective)";
-    check(&summary, Conclusion::Invalid, &[finding]);
-    assert_eq!(lagging(with("http.response_time.p95 < 300", true)).generator.state, Health::Warn);
 }
 
 #[test]

@@ -75,6 +75,9 @@ impl Sink for Folder {
     fn name(&self) -> &str {
         "the run folder"
     }
+    fn is_record(&self) -> bool {
+        true
+    }
     fn began(&mut self, header: &Header) -> io::Result<()> {
         self.writer = Some(Writer::create(&self.path, header)?);
         Ok(())
@@ -97,7 +100,7 @@ impl Sink for Folder {
                 let run_folder = Some(self.path.display().to_string());
                 writer.finish(&Summary { run_folder, ..summary.clone() })
             }
-            None => Ok(()),
+            None => self.writer().map(drop),
         }
     }
 }

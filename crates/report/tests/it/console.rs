@@ -1,5 +1,6 @@
 use crate::fixture;
 use insta::assert_snapshot;
+use sonagi_measure::ledger::Counts;
 use sonagi_measure::summary::{Conclusion, Health, Summary, Users, Verdict};
 use sonagi_report::{artillery, console};
 
@@ -61,9 +62,9 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
           hint: run the service with one fault fewer, or see docs/ledger.md for what
                 counts as lost
 
-    users       103 started of 104 planned · 1 missed · 2 skipped by maxVusers ·
-                96 completed · 4 failed · 2 stopped · 1 still active ·
-                at most 101 at once
+    users       104 planned · 103 iterations started · 1 missed ·
+                2 skipped by maxVusers · 96 completed · 4 failed · 2 stopped ·
+                1 still active · at most 101 at once
                 session 20.0 s median, 240 s at most
                 fan-out: 100 · watch: 3
 
@@ -96,8 +97,8 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
              3  connect_refused in socket.io connect, first at 0.31 s
                 e.g. 127.0.0.1:8080: connection refused
 
-    generator   warning · send lag p99 0.20 ms · busiest core 43.0 % · 9.40 s CPU ·
-                38.2 MB · 112 of 1,048,576 files · 1 shard
+    generator   warning (starved) · send lag p99 0.20 ms · busiest core 43.0 % ·
+                9.40 s CPU · 38.2 MB · 112 of 1,048,576 files · 1 shard
                 send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a
                 generator with room.
     service     ended during the run: signal: 9 (SIGKILL) · 31.2 s CPU ·
@@ -141,11 +142,42 @@ fn a_run_whose_generator_fell_behind_is_invalid() {
 }
 
 #[test]
-fn an_interrupted_run_says_what_its_figures_cover() {
-    let run = Summary { interrupted: true, ..fixture::minimal() };
+fn where_nothing_was_owed_the_reason_stands_instead_of_a_share_of_nothing() {
+    let mut run = fixture::fan_out();
+    let delivery = run.delivery.as_mut().unwrap();
+    delivery.counts = Counts { messages: 2, foreign: 3, ..Counts::default() };
+    delivery.latency_ms = fixture::quantiles(0, 1.0);
+    let page = shown(&run);
+    let lines = "delivery    no message was owed: nobody to receive one had joined its room\n            3 of other runs\n";
+    assert!(page.contains(lines), "{page}");
+    for (counts, why) in [
+        (Counts::default(), "none with a stamp was sent"),
+        (Counts { messages: 2, unknown: 2, ..Counts::default() }, "the target acknowledged none"),
+        (Counts { messages: 2, settling: 2, ..Counts::default() }, "all were sent within `settle` of a join or leave"),
+    ] {
+        run.delivery.as_mut().unwrap().counts = counts;
+        let page = shown(&run);
+        assert!(page.contains(&format!("delivery    no message was owed: {why}\n")), "{why}: {page}");
+        assert!(!page.contains("100 %"), "{page}");
+    }
+    assert_eq!(console::verdicts(&[run], 80, false), "PASS        fan-out · nothing owed\n");
+}
+
+#[test]
+fn an_interrupted_run_says_so_first_and_one_that_was_cut_off_what_its_figures_cover() {
+    let verdict = Verdict {
+        result: Conclusion::Interrupted,
+        reasons: vec![
+            "stopped after 2.0 s: the figures cover what ran until then".into(),
+            "until then: 1 user completed".into(),
+        ],
+        hints: vec![],
+    };
+    let run = Summary { interrupted: true, verdict, ..fixture::minimal() };
     assert_snapshot!(shown(&run), @"
-    PASS        ping · http://127.0.0.1:8080 · 2.00 s
-                Interrupted: the figures cover what ran until then.
+    INTERRUPTED ping · http://127.0.0.1:8080 · 2.00 s
+                stopped after 2.0 s: the figures cover what ran until then
+                until then: 1 user completed
 
     users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
 

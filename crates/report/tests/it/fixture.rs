@@ -5,8 +5,8 @@ use sonagi_measure::ledger::Counts;
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::plugins::{Apdex, Endpoint, Figures};
 use sonagi_measure::summary::{
-    Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service, Summary,
-    Traffic, Users, Verdict,
+    Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service, Statuses,
+    Summary, Traffic, Users, Verdict,
 };
 use sonagi_measure::thresholds::Judged;
 use std::collections::BTreeMap;
@@ -45,16 +45,20 @@ pub(crate) fn minimal() -> Summary {
         http_codes: BTreeMap::new(),
         http_answers_ms: Quantiles::default(),
         http_classes: BTreeMap::new(),
+        statuses: Statuses::default(),
         errors: vec![],
         thresholds: vec![],
         generator: Generator {
             state: Health::Ok,
             findings: vec![],
+            cause: None,
             send_lag_ms: Quantiles::default(),
             hiccup_ms: Quantiles::default(),
             achieved_ratio: 1.0,
             busiest_core: 0.01,
             cpu_s: 0.02,
+            cpu_wait_s: 0.0,
+            cpu_pressure: Some(0.01),
             resident_peak_mb: 9.1,
             open_files_peak: 12,
             open_files_limit: 1024,
@@ -171,6 +175,7 @@ pub(crate) fn everything() -> Summary {
     run.traffic.websocket_sent = 10;
     run.traffic.websocket_received = 20;
     run.http_codes.insert(429, 4);
+    run.statuses = Statuses { answers: 304, errors: 4, expected: 1, codes: BTreeMap::from([(429, 4)]), ..Statuses::default() };
     run.operations.push(operation(
         "a step whose author gave it a very long name indeed",
         OperationKind::Expect,
@@ -186,6 +191,7 @@ pub(crate) fn everything() -> Summary {
     ];
     run.scenarios.insert("watch".into(), 3);
     run.generator.state = Health::Warn;
+    run.generator.cause = Some(Cause::Starved);
     run.generator.findings = vec![
         "send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a generator with room.".into(),
     ];

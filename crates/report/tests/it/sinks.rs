@@ -21,8 +21,7 @@ fn second(n: u64) -> Snapshot {
     };
     snapshot.counters.add(Counter::MessagesReceived, 9_000);
     snapshot.counters.add(Counter::HttpResponses, 1_000);
-    let mut progress = Progress { users: 45, p99_ms: Some(4.2), ..Progress::default() };
-    progress.counters.add(Counter::ArrivalsPlanned, 50);
+    let mut progress = Progress { arrivals: Some(50), users: 45, p99_ms: Some(4.2), ..Progress::default() };
     progress.counters.add(Counter::ArrivalsStarted, 45);
     snapshot.progress = progress;
     snapshot
@@ -116,11 +115,43 @@ fn a_run_folders_name_is_made_unique_and_its_place_is_proved_writable() {
 }
 
 #[test]
-fn a_folder_whose_run_never_began_says_so_and_ends_in_peace() {
+fn a_folder_whose_run_never_began_says_so_to_its_end() {
     let place = tempfile::tempdir().unwrap();
     let mut folder = Folder::reserve(place.path(), "chat").unwrap();
     assert!(folder.snapshot(&second(0)).is_err());
-    folder.ended(&fixture::minimal()).unwrap();
+    assert!(folder.ended(&fixture::minimal()).is_err());
+}
+
+#[test]
+fn a_record_that_could_not_be_brought_to_its_end_is_told_of_after_it() {
+    let place = tempfile::tempdir().unwrap();
+    let incomplete = |spoil: fn(&std::path::Path)| {
+        let folder = Folder::reserve(place.path(), "chat").unwrap();
+        let path = folder.path().to_owned();
+        let mut sinks = Sinks::new();
+        sinks.add(folder);
+        let header = Header { name: "chat".into(), shards: 1, ..Header::default() };
+        let mut told = Vec::new();
+        sinks.each(|sink| sink.began(&header), |trouble| told.push(trouble));
+        sinks.each(|sink| sink.snapshot(&second(0)), |trouble| told.push(trouble));
+        spoil(&path);
+        sinks.each(|sink| sink.snapshot(&second(1)), |trouble| told.push(trouble));
+        sinks.each(|sink| sink.ended(&fixture::minimal()), |trouble| told.push(trouble));
+        let incomplete = sinks.incomplete();
+        assert_eq!(incomplete.is_some(), !told.is_empty());
+        incomplete.map(|Trouble { sink, error }| format!("{sink}: {error}"))
+    };
+    assert_eq!(incomplete(|_| {}), None);
+    let removed = incomplete(|path| std::fs::remove_dir_all(path).unwrap()).unwrap();
+    assert_eq!(removed, "the run folder: No such file or directory (os error 2)");
+    let replaced = incomplete(|path| {
+        std::fs::remove_file(path.join("series.csv")).unwrap();
+        std::fs::write(path.join("series.csv"), "").unwrap();
+    });
+    assert_eq!(
+        replaced.as_deref(),
+        Some("the run folder: its files were removed or replaced during the run")
+    );
 }
 
 #[test]

@@ -59,19 +59,22 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
         })?,
     };
-    if let Some(path) = matches.get_one::<PathBuf>("output") {
-        if folder.is_file() {
-            let what = "a report file has no seconds to make a report of";
-            return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
-        }
-        Destination::prepare(path, &summary.started)?.write(&format!("{:#}\n", again(folder, &summary)?))?;
-    }
+    let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| write(path, folder, &summary));
     if matches.get_flag("json") {
         terminal.print(&sonagi_report::json::summary(&summary))?;
     } else {
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
-    Ok(Exit::Pass)
+    written.map(|()| Exit::Pass)
+}
+
+/// Writes the report to a file.
+fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
+    if folder.is_file() {
+        let what = "a report file has no seconds to make a report of";
+        return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
+    }
+    Destination::prepare(path, &summary.started)?.write(&format!("{:#}\n", again(folder, summary)?))
 }
 
 /// The summary that a report file has beside Artillery's members.

@@ -133,12 +133,13 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
             }
         }
     };
-    folder.finish(is_quiet);
+    let is_recorded = folder.finish(is_quiet);
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         log.error(why);
     }
-    let exit = ended.exit;
+    // What went wrong first is what the process ends with.
+    let exit = if is_recorded || ended.exit != Exit::Passed { ended.exit } else { Exit::Other };
     let code = match shown(ended, given, &mut log, terminal) {
         Ok(()) => exit.code(),
         Err(why) => refused(&mut log, Exit::Other, &why),

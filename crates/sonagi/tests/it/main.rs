@@ -21,3 +21,4 @@ mod serve;
 mod signals;
 mod support;
 mod targets;
+mod verdicts;

@@ -1,0 +1,66 @@
+//! When a generator is called late, and what is said to have made it so.
+
+use crate::recording::{header, timing};
+use crate::verdicts::{check, run_with, with};
+use sonagi_measure::outcome::{OperationId, Outcome};
+use sonagi_measure::recorder::Gauges;
+use sonagi_measure::summary::{Cause, Conclusion, Health, Summary};
+use sonagi_measure::totals::Header;
+
+const MS: u64 = 1_000_000;
+
+/// Three seconds in which everything began so late, while a shard computed and waited for so long in each.
+fn late(header: Header, lag_ms: i64, cpu_ms: u64, wait_ms: u64) -> Summary {
+    run_with(header, 3, |recorder, _| {
+        (0..200).for_each(|_| recorder.send_lag(lag_ms * MS as i64));
+        recorder.operation(OperationId(0), timing(0, 1000), Outcome::Status(200));
+        Gauges { cpu_ns: cpu_ms * MS, wait_ns: wait_ms * MS, ..Gauges::default() }
+    })
+}
+
+fn objective(ms: u64) -> Header {
+    Header { cores: 2, ..with(&format!("http.response_time.p95 < {ms}"), true) }
+}
+
+#[test]
+fn send_lag_that_quiet_machines_have_is_no_warning() {
+    let healthy = late(header(), 10, 100, 0);
+    assert_eq!((healthy.generator.state, healthy.generator.cause), (Health::Ok, None));
+    let warned = late(header(), 11, 600, 0);
+    let finding = "scheduling delay p99 11.00 ms, worst in second 0 (warning above 10 ms)";
+    assert_eq!((warned.generator.state, &warned.generator.findings[0][..]), (Health::Warn, finding));
+    check(&warned, Conclusion::Pass, &["3 users completed"]);
+}
+
+#[test]
+fn send_lag_above_a_tenth_of_the_objective_invalidates_a_run() {
+    let summary = late(objective(30), 4, 600, 0);
+    let finding = "scheduling delay p99 4.00 ms, worst in second 0 (limit: 10 % of the 30 ms objective)";
+    check(&summary, Conclusion::Invalid, &[finding]);
+    assert_eq!(late(objective(70), 4, 600, 0).generator.state, Health::Warn);
+    assert_eq!(late(objective(300), 4, 600, 0).generator.state, Health::Ok);
+}
+
+#[test]
+fn a_generator_is_starved_when_it_waited_for_cores_or_was_later_than_it_computed() {
+    let cause = |lag_ms, cpu_ms, wait_ms| late(objective(30), lag_ms, cpu_ms, wait_ms).generator.cause;
+    assert_eq!(cause(20, 400, 300), Some(Cause::Starved));
+    assert_eq!(cause(291, 10, 0), Some(Cause::Starved), "291 ms late, and busy for 10");
+    assert_eq!(cause(20, 700, 5), Some(Cause::Overloaded));
+    assert_eq!(cause(20, 1700, 900), Some(Cause::Overloaded), "it filled the machine itself");
+    assert_eq!(cause(4, 76, 2), Some(Cause::Bursts));
+}
+
+#[test]
+fn what_helps_a_late_generator_depends_on_what_made_it_late() {
+    let hint = |summary: &Summary| summary.verdict.hints[0].clone();
+    let starved = late(objective(30), 20, 400, 300);
+    assert!(hint(&starved).contains("starved, not overloaded: stop what else runs"), "{}", hint(&starved));
+    let waited = "starved: its threads waited 0.90 s for a core and computed for 1.20 s";
+    assert_eq!(starved.generator.findings[1], waited);
+    assert_eq!((starved.generator.cpu_wait_s, starved.generator.cpu_pressure), (0.9, None));
+    let overloaded = late(objective(30), 20, 700, 5);
+    assert!(hint(&overloaded).contains("lower the load per shard"), "{}", hint(&overloaded));
+    let tight = late(objective(4), 4, 76, 2);
+    assert!(hint(&tight).contains("its cores had time left: spread"), "{}", hint(&tight));
+}
