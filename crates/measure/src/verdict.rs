@@ -345,7 +345,7 @@ pub fn nothing_owed(counts: &Counts) -> Option<String> {
         Counts { owed: 1.., .. } => return None,
         Counts { messages: 0, .. } => "none with a stamp was sent",
         Counts { unknown: 1.., .. } => "the target acknowledged none",
-        Counts { settling: 1.., .. } => "all were sent within `settle` of a join or leave",
+        Counts { settling: 1.., .. } => "all fell near a join or leave",
         _ => "nobody to receive one had joined its room",
     };
     Some(format!("no message was owed: {why}"))

@@ -24,7 +24,7 @@ fn objective(ms: u64) -> Header {
 
 #[test]
 fn send_lag_that_quiet_machines_have_is_no_warning() {
-    let healthy = late(header(), 10, 100, 0);
+    let healthy = late(header(), 9, 100, 0);
     assert_eq!((healthy.generator.state, healthy.generator.cause), (Health::Ok, None));
     let warned = late(header(), 11, 600, 0);
     let finding = "scheduling delay p99 11.00 ms, worst in second 0 (warning above 10 ms)";

@@ -153,7 +153,7 @@ fn where_nothing_was_owed_the_reason_stands_instead_of_a_share_of_nothing() {
     for (counts, why) in [
         (Counts::default(), "none with a stamp was sent"),
         (Counts { messages: 2, unknown: 2, ..Counts::default() }, "the target acknowledged none"),
-        (Counts { messages: 2, settling: 2, ..Counts::default() }, "all were sent within `settle` of a join or leave"),
+        (Counts { messages: 2, settling: 2, ..Counts::default() }, "all fell near a join or leave"),
     ] {
         run.delivery.as_mut().unwrap().counts = counts;
         let page = shown(&run);
