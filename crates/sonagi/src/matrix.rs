@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::load::Script;
 use crate::output::Vocabulary;
 use crate::runs::{self, Session};
-use crate::terminal::Terminal;
 use sonagi_report::matrix::{self, Matrix, Run};
 use sonagi_script::Combination;
 use std::path::{Path, PathBuf};
