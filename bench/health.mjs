@@ -52,10 +52,10 @@ const figure = (value, unit = '') => `${value >= 100 ? value.toFixed(0) : value.
 const median = (values) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
 const share = (waited, computed) => (waited + computed > 0 ? waited / (waited + computed) : 0);
 
-/** A row of the table: medians and the largest of all runs of a shape under a condition. */
+/** A row of the table: the medians of all runs of a shape under a condition, with the least and the largest. */
 function row(name, condition, runs) {
   const of = (pick) => runs.map(pick);
-  const spread = (values) => `${figure(median(values))} (${figure(Math.max(...values))})`;
+  const spread = (values) => `${figure(median(values))} (${figure(Math.min(...values))}–${figure(Math.max(...values))})`;
   const counted = (wanted) => runs.filter(wanted).length;
   return [
     name,
@@ -93,7 +93,7 @@ try {
   await service.stop();
   rmSync(folder, { recursive: true });
 }
-console.log(`${RUNS} runs each of ${SECONDS} s; busy: beside ${BURNERS} CPU burners on ${availableParallelism()} cores. Median (largest).\n`);
+console.log(`${RUNS} runs each of ${SECONDS} s; busy: beside ${BURNERS} CPU burners on ${availableParallelism()} cores. Median (least–largest).\n`);
 const head = ['script', 'machine', 'lag p99 ms', 'hiccup p99 ms', 'busiest core %', 'waited of wanted %', 'pressure %', 'lag > 1 / 5 / 10 ms', 'not ok (starved)'];
 const line = (cells) => `| ${cells.join(' | ')} |`;
 console.log(line(head));

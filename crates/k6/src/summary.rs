@@ -17,6 +17,7 @@ pub use figures::TimeUnit;
 use crate::metrics::{Aggregation, Contains, Kind, Store};
 use serde_json::Value;
 use sonagi_measure::thresholds::Judged as Recorded;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What a summary is told of the test, beside what was measured.
@@ -165,23 +166,30 @@ impl Summary {
         self.facts.overload.iter().cloned().chain(faults).collect()
     }
 
-    /// Says so when every HTTP request failed and the script does not look at that: k6's exit code is then 0.
-    pub(crate) fn nothing_but_failures(&self) -> Option<String> {
+    /// Says so when every HTTP request was answered with a status that counts as failed, and the script does not look at that: k6's exit
+    /// code is then 0. Requests without an answer have lines of their own.
+    pub(crate) fn nothing_but_errors(&self, statuses: &BTreeMap<u16, u64>) -> Option<String> {
         let metrics = &self.total.metrics;
         let of = |one: &Measured| one.value("passes").zip(one.value("fails"));
         let named = |name: &str| metrics.iter().find(|one| one.name == name).and_then(of);
-        let is_limited = metrics
-            .iter()
-            .any(|one| one.name.split('{').next() == Some(FAILED) && !one.thresholds.is_empty());
+        let is_limited =
+            |one: &Measured| one.name.split('{').next() == Some(FAILED) && !one.thresholds.is_empty();
         let (failed, others) = named(FAILED)?;
+        let answered: u64 = statuses.values().sum();
+        let is_all = failed > 0.0 && others == 0.0 && failed as u64 == answered;
         let has_passed_checks = named("checks").is_some_and(|(passed, _)| passed > 0.0);
-        (failed > 0.0 && others == 0.0 && !is_limited && !has_passed_checks).then(|| {
-            let what = match failed as u64 {
-                1 => "the only HTTP request failed".to_owned(),
-                count => format!("every one of {count} HTTP requests failed"),
-            };
-            format!("{what}; only a threshold on {FAILED} makes that a failure of the test")
-        })
+        if !is_all || has_passed_checks || metrics.iter().any(is_limited) {
+            return None;
+        }
+        let codes: Vec<String> = statuses.iter().map(|(code, count)| format!("{code}: {count}")).collect();
+        let what = match answered {
+            1 => "the only HTTP answer was an error status".to_owned(),
+            _ => format!("every one of {answered} HTTP answers was an error status"),
+        };
+        Some(format!(
+            "{what} ({}); only a threshold on {FAILED} makes that a failure of the test",
+            codes.join(", ")
+        ))
     }
 
     /// The object `handleSummary` is given.

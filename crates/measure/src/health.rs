@@ -136,7 +136,8 @@ impl Watch {
         objective_ms: Option<f64>,
         (shards, cores): (usize, usize),
     ) -> Generator {
-        let mut judgement = Judgement { state: Health::Ok, findings: Vec::new(), is_late: false, is_in_time: true };
+        let mut judgement =
+            Judgement { state: Health::Ok, findings: Vec::new(), is_late: false, is_in_time: true };
         self.judge_arrivals(arrivals, exhausted, &mut judgement);
         self.judge_lag(objective_ms, &mut judgement);
         self.judge_cores(&mut judgement);
@@ -207,7 +208,8 @@ impl Watch {
             return (exhausted > 0).then_some(Cause::Exhausted);
         }
         // Arrivals missed by a generator that was in time found no room: users stay longer than they arrive.
-        let is_in_time = judgement.is_in_time && self.worst.as_ref().is_none_or(|worst| worst.p99_ms < LAG_WARN_MS);
+        let is_in_time =
+            judgement.is_in_time && self.worst.as_ref().is_none_or(|worst| worst.p99_ms < LAG_WARN_MS);
         let worst = self.worst.as_ref().filter(|_| !is_in_time && !self.is_full());
         Some(match worst {
             None => Cause::Overloaded,
@@ -227,7 +229,10 @@ impl Watch {
             _ => format!("starved: its threads waited {waited} for a core and computed for {computed}"),
         };
         if let Some(share) = self.cpu_pressure() {
-            text.push_str(&format!("; on this machine something waited for a core {:.0} % of the time", share * 100.0));
+            text.push_str(&format!(
+                "; on this machine something waited for a core {:.0} % of the time",
+                share * 100.0
+            ));
         }
         text
     }

@@ -223,7 +223,8 @@ impl Totals {
         });
         snapshot.ledger = counts;
         snapshot.process = self.last_process;
-        snapshot.shards = self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
+        snapshot.shards =
+            self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
         self.tally.complete = true;
         self.end(snapshot)
     }

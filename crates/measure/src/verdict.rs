@@ -23,7 +23,9 @@ pub fn advice(generator: &Generator) -> String {
         Some(Cause::Bursts) => {
             "its cores had time left: spread what is planned for the same instant (jitter in `think` or `pace`), or ask for no less than this machine's timers can tell"
         }
-        Some(Cause::Overloaded) | None => "lower the load per shard, add shards, or use a faster or idle machine",
+        Some(Cause::Overloaded) | None => {
+            "lower the load per shard, add shards, or use a faster or idle machine"
+        }
     };
     format!("the figures say nothing of the target: {helps}")
 }
@@ -232,7 +234,7 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     }
     let refused: u64 =
         summary.http_codes.iter().filter(|(code, _)| **code >= 500).map(|(_, count)| count).sum();
-    let is_judged = summary.statuses.fail_on == FailOnStatus::Any || are_all_errors(summary);
+    let is_judged = summary.statuses.fail_on != FailOnStatus::All || are_all_errors(summary);
     if refused > 0 && !is_judged {
         let all = summary.http_codes.values().sum();
         let (were, share) = (of(refused, all, "HTTP responses"), percent(refused, all));
@@ -259,9 +261,11 @@ fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) 
     if !fails || named.iter().any(|name| name.starts_with("http.codes.") || name.starts_with("statuses.")) {
         return;
     }
-    let by_code: Vec<String> = codes.iter().map(|(code, count)| format!("{code}: {}", grouped(*count))).collect();
+    let by_code: Vec<String> =
+        codes.iter().map(|(code, count)| format!("{code}: {}", grouped(*count))).collect();
     let by_code = by_code.join(", ");
-    let (were, all) = (if unasked == 1 { "was an error status" } else { "were error statuses" }, grouped(*answers));
+    let (were, all) =
+        (if unasked == 1 { "was an error status" } else { "were error statuses" }, grouped(*answers));
     verdict.fail(match (unasked == *answers, answers) {
         (true, 1) => format!("the only HTTP answer was an error status ({by_code})"),
         (true, _) => format!("every one of {all} HTTP answers was an error status ({by_code})"),
@@ -327,6 +331,7 @@ fn praise(summary: &Summary) -> String {
                 let failed = grouped(summary.users.failed);
                 format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, "user"))
             }
+            (0, 0) if summary.users.started == 0 => "no user was started".to_owned(),
             (0, 0) => "no user completed".to_owned(),
             (completed, _) => format!("{} completed", counted(completed, "user")),
         },

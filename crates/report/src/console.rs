@@ -88,7 +88,9 @@ fn users(page: &mut Page, run: &Summary) {
     }
     let mut parts = vec![match users.wanted {
         // A closed run plans its users; they iterate as often as they can.
-        Some(wanted) => format!("{} planned · {} started", count(wanted), counted(users.started, "iteration")),
+        Some(wanted) => {
+            format!("{} planned · {} started", count(wanted), counted(users.started, "iteration"))
+        }
         None => format!("{} started of {} planned", count(users.started), count(users.planned)),
     }];
     for (n, what) in [(users.missed, "missed"), (users.skipped, "skipped by maxVusers")] {

@@ -97,7 +97,11 @@ impl Matrix {
     pub fn verdict(&self) -> (String, Vec<String>) {
         let held = self.runs.iter().filter(|run| run.held()).count();
         let owed = |run: &Run| run.summary.as_ref()?.delivery.as_ref().map(|delivery| delivery.counts.owed);
-        let how = if self.runs.iter().filter_map(owed).any(|owed| owed > 0) { " with every message delivered" } else { "" };
+        let how = if self.runs.iter().filter_map(owed).any(|owed| owed > 0) {
+            " with every message delivered"
+        } else {
+            ""
+        };
         let runs = counted(self.planned as u64, "run");
         let mut headline = format!("{held} of {runs} held their users{how}");
         if self.runs.len() < self.planned {

@@ -52,7 +52,7 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
         }
-        if let Some(text) = summary.nothing_but_failures() {
+        if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
             self.say(Level::Warn, text);
         }
         (self.on)(Told::Recorded(&record.judged(summary.judged())));

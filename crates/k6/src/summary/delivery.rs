@@ -143,7 +143,10 @@ mod tests {
     fn where_nothing_was_owed_the_reason_stands_instead_of_a_share_of_nothing() {
         let nothing = [("sonagi_messages", 2.0), ("sonagi_owed", 0.0), ("sonagi_arrived", 0.0)];
         let text = summary(&nothing, &[], Facts::default()).text(false);
-        assert!(text.contains("• no message was owed: nobody to receive one had joined its room\n"), "{text}");
+        assert!(
+            text.contains("• no message was owed: nobody to receive one had joined its room\n"),
+            "{text}"
+        );
         assert!(!text.contains("sonagi_delivery"), "{text}");
     }
 

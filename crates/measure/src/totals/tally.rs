@@ -15,7 +15,8 @@ use crate::outcome::{Failure, Operation, OperationKind};
 use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
 use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users, Verdict,
+    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users,
+    Verdict,
 };
 use crate::{thresholds, verdict};
 use serde_json::Map;

@@ -5,8 +5,8 @@ use sonagi_measure::ledger::Counts;
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::plugins::{Apdex, Endpoint, Figures};
 use sonagi_measure::summary::{
-    Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service, Statuses,
-    Summary, Traffic, Users, Verdict,
+    Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service,
+    Statuses, Summary, Traffic, Users, Verdict,
 };
 use sonagi_measure::thresholds::Judged;
 use std::collections::BTreeMap;
@@ -175,7 +175,13 @@ pub(crate) fn everything() -> Summary {
     run.traffic.websocket_sent = 10;
     run.traffic.websocket_received = 20;
     run.http_codes.insert(429, 4);
-    run.statuses = Statuses { answers: 304, errors: 4, expected: 1, codes: BTreeMap::from([(429, 4)]), ..Statuses::default() };
+    run.statuses = Statuses {
+        answers: 304,
+        errors: 4,
+        expected: 1,
+        codes: BTreeMap::from([(429, 4)]),
+        ..Statuses::default()
+    };
     run.operations.push(operation(
         "a step whose author gave it a very long name indeed",
         OperationKind::Expect,

@@ -171,42 +171,34 @@ fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Res
         End::Summary(summary) => (None, summary),
         End::Handled(files, summary) => (Some(files), summary),
     };
+    let mut missed = Vec::new();
+    let mut write = |name: &str, written: std::io::Result<()>| {
+        missed.extend(written.err().map(|error| format!("could not open '{name}': {error}")));
+    };
     if let Some(path) = given.one("summary-export") {
         let text = serde_json::to_string_pretty(&summary.export()).unwrap_or_default();
-        std::fs::write(&path, text).map_err(|error| format!("cannot write {path}: {error}"))?;
+        write(&path, std::fs::write(&path, text));
     }
     match files {
-        None if is_left_out => Ok(()),
-        None => print(&format!("\n{}\n", summary.text(terminal.colour && !given.has("no-color")))),
+        None if is_left_out => {}
+        None => print(&format!("\n{}\n", summary.text(terminal.colour && !given.has("no-color"))))?,
         Some(files) => {
-            let mut missed = Vec::new();
             for (name, text) in files {
-                let written = match name.as_str() {
-                    "stdout" => {
-                        print(&String::from_utf8_lossy(&text))?;
-                        Ok(())
-                    }
-                    "stderr" => std::io::stderr().write_all(&text),
-                    path => std::fs::write(path, text),
-                };
-                if let Err(error) = written {
-                    missed.push(format!("could not open '{name}': {error}"));
+                match name.as_str() {
+                    "stdout" => print(&String::from_utf8_lossy(&text))?,
+                    "stderr" => write("stderr", std::io::stderr().write_all(&text)),
+                    path => write(path, std::fs::write(path, text)),
                 }
             }
-            if !missed.is_empty() {
-                // The test itself is not to blame, so its exit code stays.
-                let fields = vec![(
-                    "error",
-                    format!("Could not save some summary information:\n\t- {}", missed.join("\n\t- ")),
-                )];
-                log.line(&Line {
-                    fields,
-                    ..Line::new(Level::Error, "failed to handle the end-of-test summary")
-                });
-            }
-            Ok(())
         }
     }
+    if !missed.is_empty() {
+        // The test itself is not to blame, so its exit code stays.
+        let told = format!("Could not save some summary information:\n\t- {}", missed.join("\n\t- "));
+        let fields = vec![("error", told)];
+        log.line(&Line { fields, ..Line::new(Level::Error, "failed to handle the end-of-test summary") });
+    }
+    Ok(())
 }
 
 /// Everything the library is told, from flags, environment and files.

@@ -39,7 +39,10 @@ fn a_report_that_cannot_be_written_takes_no_other_output_with_it() {
     assert_eq!(answer.code, Some(4), "{answer:?}");
     let document = answer.json();
     assert_eq!(complaints(&document), Vec::<String>::new());
-    assert_eq!((&document["verdict"]["result"], &document["users"]["completed"]), (&"pass".into(), &3.into()));
+    assert_eq!(
+        (&document["verdict"]["result"], &document["users"]["completed"]),
+        (&"pass".into(), &3.into())
+    );
     assert!(answer.err.contains("error: cannot write out/report.json: No such file"), "{}", answer.err);
     let answer = spoilt(&["-o", "out/report.json"], without_out);
     assert_eq!(answer.code, Some(4), "{answer:?}");
@@ -104,7 +107,10 @@ scenarios:
     assert_eq!(place.reported()["verdict"]["result"], "interrupted");
     let (answer, _) = interrupted(&["--json"]);
     let document = answer.json();
-    assert_eq!((&document["verdict"]["result"], &document["users"]["planned"]), (&"interrupted".into(), &300.into()));
+    assert_eq!(
+        (&document["verdict"]["result"], &document["users"]["planned"]),
+        (&"interrupted".into(), &300.into())
+    );
     assert_eq!(complaints(&document), Vec::<String>::new());
     let (answer, _) = interrupted(&["--summary", "artillery"]);
     assert!(answer.err.contains("\nINTERRUPTED  long: stopped after "), "{}", answer.err);
@@ -138,7 +144,10 @@ fn an_interrupted_k6_script_ends_with_105_and_its_record_says_so() {
     running.signal(Signal::INT);
     assert_eq!(running.end().code, Some(105));
     let reported = place.reported();
-    assert_eq!((&reported["verdict"]["result"], &reported["interrupted"]), (&"interrupted".into(), &true.into()));
+    assert_eq!(
+        (&reported["verdict"]["result"], &reported["interrupted"]),
+        (&"interrupted".into(), &true.into())
+    );
 }
 
 #[test]
@@ -164,7 +173,10 @@ fn statuses_that_a_script_expects_or_matches_do_not_fail_its_run() {
     let place = Place::new();
     let service = Service::start(&place, &[]);
     let run = |flow: &str, more: &[&str]| {
-        place.write("asks.yml", &SLOW.replace("duration: 3", "duration: 1").replace("get: { url: /healthz }", flow));
+        place.write(
+            "asks.yml",
+            &SLOW.replace("duration: 3", "duration: 1").replace("get: { url: /healthz }", flow),
+        );
         let mut command = place.command(&["run", "asks.yml", "-t", &service.url, "--json", "--no-folder"]);
         command.args(more);
         crate::support::Answer::from(command.output().unwrap())
@@ -193,13 +205,14 @@ fn a_k6_script_of_which_every_request_failed_says_so_and_keeps_its_exit_code() {
         place.write("errors.js", &script);
         place.sonagi(&["run", "--quiet", "errors.js"])
     };
-    let told = "the only HTTP request failed; only a threshold on http_req_failed makes that a failure of the test";
+    let told = "the only HTTP answer was an error status (404: 1); only a threshold on http_req_failed makes that a failure";
     let plain = run("const look = () => {};");
     assert_eq!((plain.code, plain.err.matches(told).count()), (Some(0), 1), "{plain:?}");
     for asks in [
         "const look = (r) => check(r, { missing: (r) => r.status === 404 });",
         "http.setResponseCallback(http.expectedStatuses(404)); const look = () => {};",
         "export const options = { thresholds: { http_req_failed: ['rate<=1'] } }; const look = () => {};",
+        "const look = () => http.get('http://127.0.0.1:1/');",
     ] {
         let answer = run(asks);
         assert_eq!((answer.code, answer.err.contains(told)), (Some(0), false), "{asks}: {answer:?}");
@@ -220,4 +233,32 @@ fn more_users_than_files_may_be_opened_are_told_of_before_the_run() {
     let told = "warning: at least 300 users are planned at one time, each with a connection, and this process may open 200 files";
     assert!(run(200).err.contains(told), "{:?}", run(200));
     assert!(!run(900).err.contains("warning: at least"));
+}
+
+#[test]
+fn a_k6_summary_that_cannot_be_exported_is_printed_all_the_same() {
+    let place = Place::new();
+    place.write("empty.js", "export default () => {};");
+    let answer = place.sonagi(&["run", "--summary-export", "nowhere/summary.json", "empty.js"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(
+        answer.out.contains("iterations...") && answer.err.contains("could not open 'nowhere/summary.json'"),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn a_k6_run_folder_that_breaks_in_mid_run_fails_the_test() {
+    let place = Place::new();
+    place.write(
+        "slow.js",
+        "import { sleep } from 'k6'; export default () => { console.log('here'); sleep(2); };",
+    );
+    let mut running = Running::start(place.command(&["run", "slow.js", "--runs", "runs"]));
+    running.wait_for("here");
+    fs::remove_dir_all(place.path().join("runs")).unwrap();
+    let answer = running.end();
+    assert_eq!(answer.code, Some(255), "{answer:?}");
+    assert!(answer.out.contains("iterations..."), "{}", answer.out);
+    assert!(answer.err.contains("error: the run folder is incomplete: No such file"), "{}", answer.err);
 }
