@@ -27,7 +27,7 @@ fn send_lag_that_quiet_machines_have_is_no_warning() {
     let healthy = late(header(), 9, 100, 0);
     assert_eq!((healthy.generator.state, healthy.generator.cause), (Health::Ok, None));
     let warned = late(header(), 11, 600, 0);
-    let finding = "scheduling delay p99 11.00 ms, worst in second 0 (warning above 10 ms)";
+    let finding = "scheduling delay p99 11.01 ms, worst in second 0 (warning above 10 ms)";
     assert_eq!((warned.generator.state, &warned.generator.findings[0][..]), (Health::Warn, finding));
     check(&warned, Conclusion::Pass, &["3 users completed"]);
 }
