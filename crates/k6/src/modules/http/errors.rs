@@ -295,7 +295,12 @@ mod tests {
             (Failure::CertificateSelfSigned, Cause::Unknown, 1310, "x509: unknown authority"),
             (Failure::CertificateWrongName, Cause::Unknown, 1311, "x509: certificate doesn't match hostname"),
             (Failure::CertificateExpired, Cause::Unknown, 1300, "x"),
-            (Failure::Reset, Cause::Dialing, 1220, "dial tcp a:81: connect: connection reset by peer"),
+            (
+                Failure::Reset,
+                Cause::Dialing,
+                1220,
+                "dial tcp 127.0.0.1:81: connect: connection reset by peer",
+            ),
             (
                 Failure::Reset,
                 Cause::StreamReset(2),
