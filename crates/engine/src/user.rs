@@ -3,6 +3,7 @@
 //! There is no second task per connection and no channel: every wait of a user polls its connection first, so messages
 //! are received, counted and written into the ledger's batch whether or not the script is interested in them.
 
+mod body;
 mod connection;
 mod cursor;
 mod endpoint;

@@ -4,74 +4,15 @@
 //! hints and the table in `docs/metrics.md` all come from it. Failures are told apart by what happened, never by the
 //! text of an error message.
 
+mod operation;
+mod table;
+
+pub use operation::{Operation, OperationId, OperationKind};
+pub use table::{FAILURES, FailureEntry};
+
 use crate::At;
 use std::borrow::Cow;
 use std::mem::discriminant;
-
-/// Index into the plan's operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OperationId(pub u16);
-
-/// One thing virtual users do and that is timed; its name is unique in a plan.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Operation {
-    /// As the script or its URL names it, e.g. `GET /users`.
-    pub name: String,
-    /// What it is; metric names derive from it.
-    pub kind: OperationKind,
-}
-
-/// The vocabulary of operations; metric names of every front end derive from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OperationKind {
-    /// An HTTP request until the last byte of its response.
-    Http,
-    /// Opening a WebSocket until the upgrade is confirmed.
-    WebsocketConnect,
-    /// A WebSocket message until it is handed to the kernel.
-    WebsocketSend,
-    /// A Socket.IO session until its namespace is confirmed.
-    SocketioConnect,
-    /// An emit without acknowledgement until it is handed to the kernel.
-    SocketioEmit,
-    /// An emit until its acknowledgement or awaited answer.
-    SocketioRequest,
-    /// Waiting for a message a script expects.
-    Expect,
-    /// Opening an event stream until the response's head.
-    SseConnect,
-    /// The poll that subscribes, until it is answered.
-    PollSubscribe,
-    /// A further poll until it is answered; one that is held back by the target takes as long as it was held.
-    Poll,
-    /// A STOMP session until CONNECTED.
-    StompConnect,
-    /// A STOMP subscription until its receipt, or until it is handed to the kernel.
-    StompSubscribe,
-    /// A STOMP message without receipt until it is handed to the kernel.
-    StompSend,
-    /// A STOMP message until its receipt or awaited answer.
-    StompRequest,
-    /// A function of the script's processor, until it is done.
-    Function,
-    /// From the loss of a connection until another one stands, with all subscriptions confirmed again.
-    Reconnect,
-}
-
-impl OperationKind {
-    /// Whether it is what connects a user: from its end on the user can be told of messages.
-    pub fn connects(self) -> bool {
-        matches!(
-            self,
-            OperationKind::WebsocketConnect
-                | OperationKind::SocketioConnect
-                | OperationKind::SseConnect
-                | OperationKind::PollSubscribe
-                | OperationKind::StompConnect
-        )
-    }
-}
 
 /// The three instants of an operation, and a response's first byte where there is one.
 /// Response time = `ended - planned`; service time = `ended - started`.
@@ -112,11 +53,27 @@ pub enum Failure {
     ConnectFailed,
     /// Our side ran out of ports or descriptors: counts against the generator, not the target.
     GeneratorExhausted,
-    /// The TLS handshake failed.
+    /// The TLS handshake failed, for none of the reasons that follow.
     TlsFailed,
+    /// What the peer speaks where TLS was begun is not TLS.
+    NotTls,
+    /// The certificate vouches for itself, and nobody trusts it.
+    CertificateSelfSigned,
+    /// The authority that came along with the certificate vouches for itself, and nobody trusts it.
+    CertificateRootUntrusted,
+    /// The certificate came alone, and nobody trusted has issued it.
+    CertificateIssuerUnknown,
+    /// Nobody trusted has issued the last of the certificates that came.
+    CertificateChainIncomplete,
+    /// Its time is over.
+    CertificateExpired,
+    /// Its time has not begun.
+    CertificateNotYetValid,
+    /// It is another host's.
+    CertificateWrongName,
     /// The upgrade or handshake was answered with this HTTP status.
     HandshakeRefused(u16),
-    /// A poll behind the one that subscribed was answered with this HTTP status, which is neither news nor empty.
+    /// A poll or a post of polling behind its first was answered with this HTTP status, which is neither news nor empty.
     PollRefused(u16),
     /// The upgrade or handshake did not end in time.
     HandshakeTimeout,
@@ -139,6 +96,14 @@ pub enum Failure {
     Closed(u16),
     /// The bytes are not of the protocol spoken.
     Protocol,
+    /// The server chose none of the subprotocols offered.
+    SubprotocolMissing,
+    /// The server chose a subprotocol that was not offered.
+    SubprotocolUnknown,
+    /// One redirect after another.
+    TooManyRedirects,
+    /// A redirect to what is no address of HTTP.
+    RedirectInvalid,
     /// A capture found nothing, or a match did not match.
     CaptureOrMatch,
     /// An expected message did not come in time.
@@ -156,217 +121,6 @@ pub enum Failure {
     /// The processor's Node ended by itself.
     ProcessorLost,
 }
-
-/// What is known of one failure for the reader of a report.
-#[derive(Clone, Copy, Debug)]
-pub struct FailureEntry {
-    /// The variant (its parameter, if it has one, is an example).
-    pub failure: Failure,
-    /// Metric code; variants with a parameter append `_<parameter>`.
-    pub code: &'static str,
-    /// The name Artillery's users know; variants with a parameter append ` <parameter>`.
-    pub artillery: &'static str,
-    /// What happened, one sentence.
-    pub meaning: &'static str,
-    /// What to try, where we know.
-    pub hint: Option<&'static str>,
-}
-
-const fn entry(
-    failure: Failure,
-    code: &'static str,
-    artillery: &'static str,
-    meaning: &'static str,
-    hint: Option<&'static str>,
-) -> FailureEntry {
-    FailureEntry { failure, code, artillery, meaning, hint }
-}
-
-/// Every failure, documented once.
-pub const FAILURES: &[FailureEntry] = &[
-    entry(
-        Failure::NameNotResolved,
-        "name_not_resolved",
-        "ENOTFOUND",
-        "The target's host name could not be resolved.",
-        Some("check the host in `target` and this machine's resolver"),
-    ),
-    entry(
-        Failure::ConnectRefused,
-        "connect_refused",
-        "ECONNREFUSED",
-        "Nothing accepts connections at the target's address and port.",
-        Some("is the target running and listening on this address and port?"),
-    ),
-    entry(
-        Failure::ConnectTimeout,
-        "connect_timeout",
-        "ETIMEDOUT",
-        "A connection was not established within the time limit.",
-        Some("look at the target's listen backlog (ListenOverflows) and at firewalls that drop silently"),
-    ),
-    entry(
-        Failure::ConnectFailed,
-        "connect_failed",
-        "EHOSTUNREACH",
-        "The network gave no route to the target, or is down.",
-        Some("check the route to the target from this machine"),
-    ),
-    entry(
-        Failure::GeneratorExhausted,
-        "generator_exhausted",
-        "EADDRNOTAVAIL",
-        "The generator ran out of local ports or file descriptors; this counts against the generator.",
-        Some("raise `ulimit -n`, or spread connections over several local addresses"),
-    ),
-    entry(
-        Failure::TlsFailed,
-        "tls_failed",
-        "ERR_TLS",
-        "The TLS handshake failed, or the certificate was not accepted.",
-        Some(
-            "for a self-signed certificate: `-k`, or `tls: { rejectUnauthorized: false }`; does the port speak TLS?",
-        ),
-    ),
-    entry(
-        Failure::HandshakeRefused(401),
-        "handshake_refused",
-        "Unexpected server response:",
-        "The WebSocket upgrade, Engine.IO handshake, event stream or first poll was answered with this HTTP status.",
-        Some("check path, token and Origin of the handshake"),
-    ),
-    entry(
-        Failure::PollRefused(500),
-        "poll_refused",
-        "Unexpected server response:",
-        "A poll behind the one that subscribed was answered with this HTTP status, which says neither news nor nothing new.",
-        Some("if the target says so that there is nothing new, list the status in `empty`"),
-    ),
-    entry(
-        Failure::HandshakeTimeout,
-        "handshake_timeout",
-        "Opening handshake has timed out",
-        "The upgrade or handshake was not finished within the time limit.",
-        None,
-    ),
-    entry(
-        Failure::NamespaceRefused,
-        "namespace_refused",
-        "connect_error",
-        "The Socket.IO namespace answered CONNECT_ERROR.",
-        Some("the example carries the server's reason; check the `auth` payload and the namespace's name"),
-    ),
-    entry(
-        Failure::BrokerError,
-        "broker_error",
-        "ERROR frame",
-        "The STOMP broker answered with an ERROR frame, which ends the session.",
-        Some("the example carries the broker's reason; check login, host and destination"),
-    ),
-    entry(
-        Failure::Timeout,
-        "timeout",
-        "ETIMEDOUT",
-        "No answer came within the operation's time limit; its latency is recorded at the limit.",
-        None,
-    ),
-    entry(
-        Failure::PoolExhausted,
-        "pool_exhausted",
-        "EPOOLEXHAUSTED",
-        "No connection of the pool came free within half of the operation's time limit, and no answer within the rest; its latency is recorded at the limit.",
-        Some("raise `http.pool`; if the target answers slowly, that is why its connections are busy"),
-    ),
-    entry(
-        Failure::AckTimeout,
-        "ack_timeout",
-        "response timeout",
-        "An acknowledgement, or a receipt (STOMP), did not come within its time limit.",
-        Some(
-            "does the server call the acknowledgement callback of this event, or give receipts for such frames?",
-        ),
-    ),
-    entry(Failure::Reset, "reset", "ECONNRESET", "The peer reset the connection.", None),
-    entry(
-        Failure::ClosedEarly,
-        "closed_early",
-        "ECONNRESET",
-        "The peer ended the connection in the middle of a response, frame or operation.",
-        None,
-    ),
-    entry(
-        Failure::Closed(1006),
-        "closed",
-        "WebSocket closed",
-        "The peer closed the WebSocket with this code (1005: without a code, 1006: without a close frame).",
-        None,
-    ),
-    entry(
-        Failure::Protocol,
-        "protocol",
-        "EPROTO",
-        "The peer's bytes are not of the protocol spoken.",
-        Some("does the script's engine match what the target speaks on this port and path?"),
-    ),
-    entry(
-        Failure::CaptureOrMatch,
-        "capture_or_match",
-        "Failed capture or match",
-        "A capture found nothing, or a match did not match.",
-        Some("the example shows the beginning of the answer"),
-    ),
-    entry(
-        Failure::ExpectationFailed,
-        "expectation_failed",
-        "Failed expectations for request",
-        "A response is not as the script expects it, and the script has that fail the user (`reportFailuresAsErrors`).",
-        None,
-    ),
-    entry(
-        Failure::ExpectationMissed,
-        "expectation_missed",
-        "expected message missing",
-        "A message the script waits for did not come in time.",
-        None,
-    ),
-    entry(
-        Failure::NotConnected,
-        "not_connected",
-        "ENOTCONN",
-        "A step needs a connection that is not open (any more).",
-        None,
-    ),
-    entry(
-        Failure::Template,
-        "template",
-        "ERR_TEMPLATE",
-        "A template could not be rendered with this user's values.",
-        None,
-    ),
-    entry(
-        Failure::Function,
-        "function_failed",
-        "function failed",
-        "A function of the processor threw, or called done with an error; Artillery counts it by the error's code or message, and so do the names of `errors.` here.",
-        Some("the example has the function's name, its message and where it was thrown"),
-    ),
-    entry(
-        Failure::FunctionTimeout,
-        "function_timeout",
-        "function timeout",
-        "A function of the processor did not call done, or its promise did not settle, in time.",
-        Some("every way through the function has to end in done()"),
-    ),
-    entry(
-        Failure::ProcessorLost,
-        "processor_lost",
-        "processor lost",
-        "The processor's Node ended while the function was under way.",
-        Some(
-            "does the processor call process.exit, or need more memory (NODE_OPTIONS=--max-old-space-size)?",
-        ),
-    ),
-];
 
 impl Failure {
     fn entry(self) -> &'static FailureEntry {
@@ -398,6 +152,8 @@ impl Failure {
             | Failure::PollRefused(_)
             | Failure::NamespaceRefused
             | Failure::BrokerError
+            | Failure::TooManyRedirects
+            | Failure::RedirectInvalid
             | Failure::CaptureOrMatch
             | Failure::Function
             | Failure::FunctionTimeout => true,
@@ -406,10 +162,20 @@ impl Failure {
             | Failure::ConnectFailed
             | Failure::GeneratorExhausted
             | Failure::TlsFailed
+            | Failure::NotTls
+            | Failure::CertificateSelfSigned
+            | Failure::CertificateRootUntrusted
+            | Failure::CertificateIssuerUnknown
+            | Failure::CertificateChainIncomplete
+            | Failure::CertificateExpired
+            | Failure::CertificateNotYetValid
+            | Failure::CertificateWrongName
             | Failure::Reset
             | Failure::ClosedEarly
             | Failure::Closed(_)
             | Failure::Protocol
+            | Failure::SubprotocolMissing
+            | Failure::SubprotocolUnknown
             | Failure::NotConnected
             | Failure::Template
             | Failure::ProcessorLost => false,

@@ -229,6 +229,9 @@ fn http(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
     if let Some(http2) = reader.boolean(&fields, "http2") {
         settings.http.http2 = http2;
     }
+    if let Some(bytes) = reader.whole(&fields, "maxBody") {
+        settings.http.max_body = usize::try_from(bytes).unwrap_or(usize::MAX);
+    }
     settings.extended_metrics = reader.boolean(&fields, "extendedMetrics").unwrap_or(false);
     if let Some(fields) = reader.section(&fields, "defaults", &schema::DEFAULTS) {
         defaults(reader, &fields, settings);

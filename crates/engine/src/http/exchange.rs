@@ -28,10 +28,40 @@ use crate::net::{Cause, Failed, Net, Opening, Secured, Socket};
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) failed: Failed,
+    pub(super) reach: Reach,
+}
+
+/// How far a request had come when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
     /// Not a byte of it had left.
-    pub(super) unsent: bool,
-    /// Something of its response had arrived.
-    pub(super) answered: bool,
+    Unsent,
+    /// The peer said that it has not looked at it, and will not (RFC 9113 §8.7).
+    Unprocessed,
+    /// Nothing of its response had arrived.
+    Unanswered,
+    /// Something of it had, or the peer has said that it failed.
+    Answered,
+}
+
+/// Times that a request is sent again because no peer has looked at it.
+const MOST_REPEATS: u32 = 4;
+
+impl Broken {
+    /// Whether the request may be sent again, having been so often already; `is_kept`: over a connection that had carried
+    /// others, which the peer may have closed while the request was on its way.
+    pub(super) fn may_be_repeated(&self, is_kept: bool, repeats: u32) -> bool {
+        match self.reach {
+            // It was the connection's end: so many are repeated as connections had ended.
+            Reach::Unsent if is_kept => true,
+            Reach::Unsent | Reach::Unprocessed => repeats < MOST_REPEATS,
+            Reach::Unanswered => {
+                let has_gone = matches!(self.failed.failure, Failure::ClosedEarly | Failure::Reset);
+                is_kept && repeats == 0 && has_gone
+            }
+            Reach::Answered => false,
+        }
+    }
 }
 
 /// What an exchange needs of the world around it.
@@ -95,7 +125,12 @@ impl Http1 {
             Ok(ended) => ended,
             Err(failed) => {
                 let Exchange { unsent, received, .. } = exchange;
-                return Err(Broken { failed, unsent, answered: received > 0 });
+                let reach = match (unsent, received > 0) {
+                    (true, _) => Reach::Unsent,
+                    (false, false) => Reach::Unanswered,
+                    (false, true) => Reach::Answered,
+                };
+                return Err(Broken { failed, reach });
             }
         };
         let Exchange { is_flushed, lost, reader, first_byte, .. } = exchange;

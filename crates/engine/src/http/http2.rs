@@ -12,13 +12,14 @@ use hyper::client::conn::http2;
 use hyper::header::{self, HeaderName};
 use hyper::{HeaderMap, Uri};
 use hyper_util::rt::TokioIo;
+use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::{Headers, Keep};
 
 use super::encode::{self, Encoded};
-use super::exchange::{Around, Broken, closed_early};
+use super::exchange::{Around, Broken, Reach, closed_early};
 use super::tap::{Tap, Wire};
 use super::{Response, reason};
-use crate::net::{Failed, Opening, Origin, Secured, Socket};
+use crate::net::{Cause, Failed, Opening, Origin, Secured, Socket};
 
 /// A shared HTTP/2 connection; clones speak over the same socket.
 #[derive(Clone)]
@@ -62,11 +63,8 @@ impl Http2 {
         reused: bool,
         around: Around<'_>,
     ) -> Result<Response, Broken> {
-        let request = translated(request, origin).map_err(|failed| Broken {
-            failed,
-            unsent: false,
-            answered: false,
-        })?;
+        let request =
+            translated(request, origin).map_err(|failed| Broken { failed, reach: Reach::Answered })?;
         let mut sender = self.sender.clone();
         let mut answered = false;
         let result = async {
@@ -182,8 +180,12 @@ impl Collected {
     }
 }
 
-/// The cause, most telling first: what the socket said, what the parser refused, that the peer ended.
+/// The cause, most telling first: what the peer said of the request, what the socket said, that the peer ended, what the
+/// parser refused.
 fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
+    if let Some(told) = told(error) {
+        return told;
+    }
     let failed = if let Some(lost) = wire.lost() {
         lost
     } else if wire.ended.get() {
@@ -191,8 +193,28 @@ fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
     } else {
         Failed::protocol(format!("HTTP/2 failed: {}", Causes(error)))
     };
-    // Cancelled: hyper never gave it to the connection.
-    Broken { failed, unsent: error.is_canceled(), answered }
+    let reach = match (error.is_canceled(), answered) {
+        // hyper never gave it to the connection.
+        (true, _) => Reach::Unsent,
+        (false, false) => Reach::Unanswered,
+        (false, true) => Reach::Answered,
+    };
+    Broken { failed, reach }
+}
+
+/// What the peer said of the request's stream: by a GOAWAY that leaves it out, or a reset.
+fn told(error: &hyper::Error) -> Option<Broken> {
+    let error = std::error::Error::source(error)?.downcast_ref::<h2::Error>()?;
+    let reason = error.reason().filter(|_| error.is_remote())?;
+    let (failure, words, cause, reach) = if error.is_go_away() {
+        let words = "the peer takes no more requests on the connection";
+        (Failure::ClosedEarly, words, Cause::GoAway(reason.into()), Reach::Unprocessed)
+    } else {
+        let is_refused = reason == h2::Reason::REFUSED_STREAM;
+        let reach = if is_refused { Reach::Unprocessed } else { Reach::Answered };
+        (Failure::Reset, "the peer reset the request's stream", Cause::StreamReset(reason.into()), reach)
+    };
+    Some(Broken { failed: Failed::new(failure, format!("{words} ({reason:?})")).caused(cause), reach })
 }
 
 /// An error with its causes, on one line.

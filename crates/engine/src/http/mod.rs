@@ -4,13 +4,15 @@
 //! `user-agent` and `content-length`: that a response may come compressed is the request's to say.
 //!
 //! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once on a fresh
-//! one. The server had closed the idle connection and the request crossed with that; every browser does the same.
+//! one. The server had closed the idle connection and the request crossed with that; every browser does the same. So is, a few
+//! times, one that an HTTP/2 server says it has not looked at (RFC 9113 §8.7): servers that are replaced say so.
 
 mod decode;
 mod encode;
 mod exchange;
 mod http2;
 mod jar;
+mod kept;
 mod marks;
 mod pool;
 mod redirect;
@@ -19,6 +21,7 @@ mod tap;
 pub use decode::ACCEPTED;
 pub use decode::{decoded, decoded_keeping};
 pub(crate) use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
+pub(crate) use jar::days as days_since_1970;
 pub use jar::{Jar, date as cookie_date};
 use marks::Dialed;
 pub use marks::{Marks, Phases};
@@ -33,13 +36,12 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 use sonagi_measure::At;
-use sonagi_measure::outcome::Failure;
 
-use crate::net::{Alpn, Failed, Net, Opening, Origin, Secured};
+use crate::net::{Dialing, Failed, Net, Opening, Origin, Secured};
 use tokio::sync::OwnedSemaphorePermit;
 
-use exchange::{Around, Broken, Http1};
-use http2::Http2;
+use exchange::{Around, Broken, Reach};
+use kept::{Kept, Place, dial};
 use pool::Lease;
 
 /// Bytes of a response's body that are kept, 16 MiB; the rest is read, counted and dropped.
@@ -132,6 +134,8 @@ pub struct Client {
     is_timed: bool,
     opening: Option<Opening>,
     spoken: Spoken,
+    /// How far the connection is that the last request waits for.
+    dialing: Cell<Option<Dialing>>,
 }
 
 /// How the last request's answer came.
@@ -158,37 +162,6 @@ impl Default for Turn {
     }
 }
 
-/// Where the connection to an origin is kept. Empty while it carries a request, and after it was lost.
-struct Place {
-    origin: Origin,
-    connection: Option<Kept>,
-}
-
-enum Kept {
-    Http1(Http1),
-    Http2(Http2),
-}
-
-impl Kept {
-    fn opening(&self) -> Option<Opening> {
-        match self {
-            Kept::Http1(connection) => connection.opening,
-            Kept::Http2(connection) => connection.opening,
-        }
-    }
-
-    fn spoken(&self) -> Spoken {
-        match self {
-            Kept::Http1(connection) => {
-                Spoken { http2: false, secured: connection.secured(), peer: connection.peer }
-            }
-            Kept::Http2(connection) => {
-                Spoken { http2: true, secured: connection.secured, peer: connection.peer }
-            }
-        }
-    }
-}
-
 impl Client {
     /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
@@ -206,6 +179,7 @@ impl Client {
             is_timed,
             opening: None,
             spoken: Spoken::default(),
+            dialing: Cell::default(),
         }
     }
 
@@ -273,6 +247,7 @@ impl Client {
         request: &Encoded,
         keep: Keep,
     ) -> Result<Response, Failed> {
+        self.dialing.set(None);
         match self.pool.clone() {
             Some(pool) => self.send_pooled(&pool, origin, request, keep).await,
             None => self.send_own(origin, request, keep).await,
@@ -292,6 +267,11 @@ impl Client {
         }
     }
 
+    /// How far the connection is that the last request waits for; None when it waits for none.
+    pub(crate) fn dialing(&self) -> Option<Dialing> {
+        self.dialing.get()
+    }
+
     /// Closes the connections this client keeps.
     pub fn close(&mut self) {
         self.kept.clear();
@@ -299,15 +279,24 @@ impl Client {
 
     async fn send_own(&mut self, origin: &Origin, request: &Encoded, keep: Keep) -> Result<Response, Failed> {
         let at = self.place(origin);
-        if let Some(kept) = self.kept[at].connection.take() {
-            match self.over(at, kept, true, request, keep).await {
-                Err(broken) if may_be_repeated(&broken) => self.note_repeated(&broken),
+        let mut kept = self.kept[at].connection.take();
+        let mut repeats = 0;
+        loop {
+            let is_kept = kept.is_some();
+            let connection = match kept.take() {
+                Some(kept) => kept,
+                // On the heap: dialing is rare, and its future (TCP, TLS, HTTP/2) would lie in every user that waits for an
+                // answer.
+                None => Box::pin(self.dial(origin)).await?,
+            };
+            match self.over(at, connection, is_kept, request, keep).await {
+                Err(broken) if broken.may_be_repeated(is_kept, repeats) => {
+                    repeats += 1;
+                    self.note_repeated(&broken);
+                }
                 outcome => return outcome.map_err(|broken| broken.failed),
             }
         }
-        // On the heap: dialing is rare, and its future (TCP, TLS, HTTP/2) would lie in every user that waits for an answer.
-        let fresh = Box::pin(self.dial(origin)).await?;
-        self.over(at, fresh, false, request, keep).await.map_err(|broken| broken.failed)
     }
 
     /// The place of an origin's connection.
@@ -366,12 +355,21 @@ impl Client {
         let shared = pool.of(origin);
         self.turn = Turn::default();
         let (mut connection, mut turn) = self.lease(&shared).await;
-        let mut repeats = false;
-        // Once over a kept connection, and once more when that one had gone; then over one of our own making.
-        while let Some(kept) = connection.take() {
-            match self.over_shared(kept, true, &shared, origin, request, keep).await {
-                Err(broken) if !repeats && may_be_repeated(&broken) => {
-                    repeats = true;
+        let mut repeats = 0;
+        loop {
+            let is_kept = connection.is_some();
+            let taken = match connection.take() {
+                Some(kept) => kept,
+                None => Box::pin(self.dial(origin)).await?,
+            };
+            if let (false, Kept::Http2(fresh)) = (is_kept, &taken) {
+                // A connection that many requests share takes no turn from others.
+                shared.share(fresh.clone());
+                turn = None;
+            }
+            match self.over_shared(taken, is_kept, &shared, origin, request, keep).await {
+                Err(broken) if broken.may_be_repeated(is_kept, repeats) => {
+                    repeats += 1;
                     self.note_repeated(&broken);
                 }
                 outcome => return outcome.map_err(|broken| broken.failed),
@@ -382,18 +380,6 @@ impl Client {
                 connection = connection.filter(|kept| matches!(kept, Kept::Http2(_)));
             }
         }
-        let fresh = Box::pin(self.dial(origin)).await?;
-        // A connection that many requests share takes no turn from others.
-        let turn = match &fresh {
-            Kept::Http1(_) => turn,
-            Kept::Http2(connection) => {
-                shared.share(connection.clone());
-                None
-            }
-        };
-        let outcome = self.over_shared(fresh, false, &shared, origin, request, keep).await;
-        drop(turn);
-        outcome.map_err(|broken| broken.failed)
     }
 
     /// Waits for a connection of the pool, or for the turn to open one.
@@ -417,7 +403,7 @@ impl Client {
 
     /// What never left was not sent twice.
     fn note_repeated(&mut self, broken: &Broken) {
-        self.traffic.repeated += u64::from(!broken.unsent);
+        self.traffic.repeated += u64::from(broken.reach != Reach::Unsent);
     }
 
     async fn over_shared(
@@ -452,31 +438,10 @@ impl Client {
     async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
         let unmarked = (self.is_timed && self.marks.is_none()).then(Box::<Dialed>::default);
         let dialed = self.marks.as_deref().map(|marks| &marks.dialed).or(unmarked.as_deref());
-        let kept = dial(&self.net, origin, dialed, &*self.now).await?;
+        let kept = dial(&self.net, origin, dialed, &*self.now, &self.dialing).await?;
         self.traffic.opened += 1;
         Ok(kept)
     }
-}
-
-async fn dial(
-    net: &Net,
-    origin: &Origin,
-    dialed: Option<&Dialed>,
-    now: &dyn Fn() -> At,
-) -> Result<Kept, Failed> {
-    let note = |dialing| dialed.into_iter().for_each(|dialed| dialed.note(dialing, now()));
-    let socket = net.dial_noting(origin, Alpn::Http2, &note).await?;
-    let opening = dialed.filter(|_| net.is_timed()).map(|dialed| dialed.opening(origin.tls));
-    if socket.speaks_http2() {
-        return Http2::open(socket, opening).await.map(Kept::Http2);
-    }
-    Ok(Kept::Http1(Http1::new(socket, opening)))
-}
-
-/// The kept connection had ended before the request left, or was closed while it was on its way: nothing came back.
-fn may_be_repeated(broken: &Broken) -> bool {
-    broken.unsent
-        || !broken.answered && matches!(broken.failed.failure, Failure::ClosedEarly | Failure::Reset)
 }
 
 #[cfg(test)]

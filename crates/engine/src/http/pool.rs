@@ -1,6 +1,6 @@
 //! Connections shared by a shard's users: a bounded number per origin, handed out first come, first served.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use super::exchange::Http1;
 use super::http2::Http2;
+use super::kept::{Kept, dial};
 use super::marks::Dialed;
-use super::{Kept, dial};
 use crate::net::{Failed, Net, Origin};
 
 /// Origins a pool keeps connections to; the oldest that nobody uses makes room. A script whose URLs come from answers may
@@ -45,7 +45,7 @@ impl Pool {
             dialing.spawn_local(async move {
                 let (begun, dialed) = (Instant::now(), Dialed::default());
                 let now = || At::default().plus(begun.elapsed().as_nanos() as i64);
-                dial(&net, &origin, Some(&dialed), &now).await
+                dial(&net, &origin, Some(&dialed), &now, &Cell::default()).await
             });
         };
         (0..self.limit.min(DIALED_AT_ONCE)).for_each(|_| dial(&mut dialing));

@@ -13,11 +13,8 @@ use sonagi_measure::outcome::Failure;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role, Violation};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::{Ended, Env};
+use super::{Ended, Env, MAX_BYTES, MAX_EVENTS, MAX_READS, give_way};
 use crate::net::{Failed, Socket};
-
-/// Reads in one drive before other tasks get their turn.
-const MAX_READS: usize = 64;
 
 /// Capacity of the write buffer an idle link may keep.
 const KEPT_CAPACITY: usize = 1024;
@@ -176,10 +173,11 @@ impl Channel {
         env: &mut Env<'_>,
         on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
+        let (mut bytes, mut events) = (0, 0);
         if !self.early.is_empty() {
             let mut early = std::mem::take(&mut self.early);
             self.received += early.len() as u64;
-            self.feed(cx, &mut early, on)?;
+            self.feed(cx, &mut early, &mut events, on)?;
         }
         // A peer that is gone may have left its last words, a close frame perhaps: they are read before its going counts.
         let gone = self.flush(cx).err();
@@ -198,10 +196,14 @@ impl Channel {
             }
             self.received += read as u64;
             env.present.pass();
-            self.feed(cx, &mut env.scratch[..read], on)?;
+            self.feed(cx, &mut env.scratch[..read], &mut events, on)?;
+            bytes += read;
+            if bytes >= MAX_BYTES || events >= MAX_EVENTS {
+                break;
+            }
         }
         // More to read: the next drive also finds the error of a write again.
-        cx.waker().wake_by_ref();
+        give_way(cx);
         Ok(())
     }
 
@@ -218,6 +220,7 @@ impl Channel {
         &mut self,
         cx: &mut Context<'_>,
         bytes: &mut [u8],
+        events: &mut usize,
         on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         let Channel { decoder, outbox, phase, .. } = self;
@@ -226,6 +229,7 @@ impl Channel {
             if outcome.is_err() {
                 return;
             }
+            *events += 1;
             if let Event::Ping(payload) = event
                 && *phase == Phase::Open
             {
@@ -336,4 +340,85 @@ enum Stop {
 /// What may follow our close frame: the peer's, or the end of the connection in whatever way.
 pub(super) fn is_an_end(ended: &Ended) -> bool {
     matches!(ended.failure, Some(Failure::Closed(_) | Failure::ClosedEarly | Failure::Reset) | None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{Present, SCRATCH};
+    use sonagi_measure::At;
+    use std::cell::Cell;
+    use std::future::poll_fn;
+    use std::rc::Rc;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    /// A channel whose peer has sent all this already, and that peer.
+    async fn flooded(bytes: &[u8]) -> (Channel, DuplexStream) {
+        let (ours, mut theirs) = tokio::io::duplex(bytes.len());
+        theirs.write_all(bytes).await.unwrap();
+        (Channel::new(Socket::Simulated(ours), 1 << 20, Vec::new(), 0, 0), theirs)
+    }
+
+    fn drive(
+        channel: &mut Channel,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        seen: &Cell<usize>,
+    ) -> Poll<Ended> {
+        let clock = At::default;
+        let mut env = Env { present: &Present::new(&clock), scratch };
+        channel.poll_drive(cx, &mut env, &mut |_, _| {
+            seen.set(seen.get() + 1);
+            Ok(())
+        })
+    }
+
+    /// A text that goes on and on, by frames without content.
+    fn endless_message(bytes: usize) -> Vec<u8> {
+        [vec![0x01, 0x00], [0x00, 0x00].repeat(bytes / 2)].concat()
+    }
+
+    #[test]
+    fn a_peer_that_never_stops_sending_holds_others_up_for_a_bounded_number_of_bytes() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        let flood = 64 * MAX_BYTES;
+        tokio::task::LocalSet::new().block_on(&runtime, async move {
+            let (mut channel, _peer) = flooded(&endless_message(flood)).await;
+            let (mut other, mut far) = tokio::net::UnixStream::pair().unwrap();
+            far.write_all(b"x").await.unwrap();
+            let received = Rc::<Cell<usize>>::default();
+            let counted = Rc::clone(&received);
+            let flooding = tokio::task::spawn_local(async move {
+                let (mut scratch, seen) = (vec![0; SCRATCH], Cell::new(0));
+                poll_fn(move |cx| {
+                    assert!(drive(&mut channel, cx, &mut scratch, &seen).is_pending());
+                    counted.set(counted.get() + channel.take_bytes().1 as usize);
+                    if counted.get() >= flood { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+            });
+            let served = tokio::task::spawn_local(async move {
+                other.read_u8().await.unwrap();
+                received.get()
+            });
+            let before = served.await.unwrap();
+            assert!(before > 0 && before <= 2 * MAX_BYTES, "{before} of {flood} bytes came first");
+            flooding.await.unwrap();
+        });
+    }
+
+    #[test]
+    fn a_drive_ends_after_so_many_messages_however_small() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let (mut channel, _peer) = flooded(&[0x81, 0x00].repeat(MAX_BYTES)).await;
+            let (mut scratch, seen) = (vec![0; SCRATCH], Cell::new(0));
+            poll_fn(|cx| {
+                assert!(drive(&mut channel, cx, &mut scratch, &seen).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+            assert_eq!(seen.get(), SCRATCH / 2, "one read has more than {MAX_EVENTS}");
+        });
+    }
 }

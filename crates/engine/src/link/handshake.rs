@@ -1,7 +1,7 @@
 //! The opening handshake of RFC 6455 §4, the client's side, written for one socket and nothing else.
 //!
 //! No HTTP client here: it would cost its buffers for the life of the connection. Redirects are not followed, as in
-//! every WebSocket client; they are refusals with their status.
+//! every WebSocket client; they are refusals with their status. Interim answers (103 Early Hints, say) are skipped.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -46,10 +46,12 @@ pub(super) enum Choice {
     Free,
 }
 
-/// The answer to a handshake: all that was read, its head whole.
+/// The answer to a handshake: all that was read behind interim answers, its head whole.
 pub(super) struct Answered {
     pub(super) socket: Socket,
     pub(super) bytes: Vec<u8>,
+    /// Bytes of interim answers.
+    pub(super) interim: u64,
     /// Bytes of the request.
     pub(super) sent: u64,
     pub(super) head: Result<Head, Failed>,
@@ -60,11 +62,11 @@ pub(super) async fn connect(
     net: &Net,
     request: &ConnectRequest,
 ) -> Result<(Channel, Option<Box<str>>), Failed> {
-    let Answered { mut socket, mut bytes, sent, head } = ask(net, request, Choice::Bound).await?;
+    let Answered { mut socket, mut bytes, interim, sent, head } = ask(net, request, Choice::Bound).await?;
     match head? {
         Head::Upgraded { end, subprotocol } => {
             let early = bytes.split_off(end);
-            let received = bytes.len() as u64;
+            let received = interim + bytes.len() as u64;
             Ok((Channel::new(socket, request.max_message, early, sent, received), subprotocol))
         }
         Head::Refused { end, status } => {
@@ -96,22 +98,36 @@ pub(super) async fn ask(net: &Net, request: &ConnectRequest, choice: Choice) -> 
     socket.flush().await.map_err(lost)?;
     let mut answer = Vec::with_capacity(1024);
     let sent = head.len() as u64;
+    let offered = (choice == Choice::Bound).then_some(&offered);
+    let mut interim = 0;
     let head = loop {
         if socket.read_buf(&mut answer).await.map_err(lost)? == 0 {
             return Err(cut_short(&answer));
         }
-        match check(&answer, &key, (choice == Choice::Bound).then_some(&offered)) {
+        while let Some(end) = interim_head(&answer) {
+            answer.drain(..end);
+            interim += end;
+        }
+        match check(&answer, &key, offered) {
             Ok(Some(head)) => break Ok(head),
             Ok(None) => {}
             Err(failed) => break Err(failed),
         }
-        if answer.len() > MAX_HEAD {
+        if interim + answer.len() > MAX_HEAD {
             return Err(Failed::protocol(format!(
                 "upgrade response's head must end within {MAX_HEAD} bytes"
             )));
         }
     };
-    Ok(Answered { socket, bytes: answer, sent, head })
+    Ok(Answered { socket, bytes: answer, interim: interim as u64, sent, head })
+}
+
+/// Where an interim answer ends (RFC 9110 §15.2), if one is whole: the final one is still to come.
+fn interim_head(answer: &[u8]) -> Option<usize> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    let Ok(httparse::Status::Complete(end)) = response.parse(answer) else { return None };
+    matches!(response.code, Some(100 | 102..=199)).then_some(end)
 }
 
 fn random_key() -> String {
@@ -184,6 +200,11 @@ fn check(answer: &[u8], key: &str, offered: Option<&Vec<String>>) -> Result<Opti
     let end = match response.parse(answer) {
         Ok(httparse::Status::Complete(end)) => end,
         Ok(httparse::Status::Partial) => return Ok(None),
+        // An alert, or a handshake (RFC 8446 §5.1).
+        Err(_) if matches!(answer.first(), Some(0x15 | 0x16)) => {
+            let what = "upgrade must be answered in HTTP/1.1, got TLS: is it wss that the port speaks?";
+            return Err(Failed::protocol(what));
+        }
         Err(error) => {
             let start = String::from_utf8_lossy(&answer[..answer.len().min(40)]).into_owned();
             return Err(Failed::protocol(format!(
@@ -225,13 +246,20 @@ fn check(answer: &[u8], key: &str, offered: Option<&Vec<String>>) -> Result<Opti
     let chosen = value("sec-websocket-protocol").map(|value| String::from_utf8_lossy(value.trim_ascii()));
     match &chosen {
         None if offered.is_some_and(|offered| !offered.is_empty()) => {
-            wrong("choose one of the subprotocols offered, got none")
+            Err(Failed::new(Failure::SubprotocolMissing, format!("{SUBPROTOCOL}, got none")))
         }
-        Some(chosen) if offered.is_some_and(|offered| !offered.iter().any(|offer| offer == chosen)) => {
-            wrong("choose one of the subprotocols offered, got another")
-        }
+        Some(chosen) if offered.is_some_and(|offered| !offered.iter().any(|offer| offer == chosen)) => Err(
+            Failed::new(Failure::SubprotocolUnknown, format!("{SUBPROTOCOL}, got {:?}", shortened(chosen))),
+        ),
         _ => Ok(Some(Head::Upgraded { end, subprotocol: chosen.map(|name| name.into_owned().into()) })),
     }
+}
+
+const SUBPROTOCOL: &str = "upgrade response must choose one of the subprotocols offered";
+
+/// A subprotocol in a message.
+fn shortened(name: &str) -> &str {
+    &name[..name.floor_char_boundary(SHOWN_BODY)]
 }
 
 fn cut_short(answer: &[u8]) -> Failed {

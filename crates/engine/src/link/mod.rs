@@ -29,6 +29,7 @@ pub use websocket::WebsocketLink;
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::future::Future;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -39,6 +40,22 @@ use sonagi_measure::recorder::Counter;
 use crate::net::Failed;
 
 pub use crate::net::SCRATCH;
+
+/// Reads in one drive before the shard looks after its timers and its other links.
+const MAX_READS: usize = 64;
+
+/// Bytes after which a drive reads no more: a peer that never stops sending holds the others up for a millisecond or two, and
+/// looking after them costs a hundredth of what so many bytes do.
+const MAX_BYTES: usize = 4 * SCRATCH;
+
+/// Messages after which a drive reads no more: small ones cost more than their bytes say.
+const MAX_EVENTS: usize = 4096;
+
+/// Ends a drive that left something over: the task is polled again once the runtime has looked at its sockets and timers. A
+/// task that just wakes itself would be polled dozens of times before that.
+fn give_way(cx: &mut Context<'_>) {
+    let _ = std::pin::pin!(tokio::task::yield_now()).poll(cx);
+}
 
 /// The present, as a drive sees it: the clock is read when somebody asks, and again after each read of a socket. Messages
 /// of one read have one instant: they had all arrived by then, and reading the clock for each would be a good part of what

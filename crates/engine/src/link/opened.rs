@@ -43,20 +43,23 @@ pub(super) async fn open(
     net: &Net,
     request: &ConnectRequest,
 ) -> Result<(Channel, Option<Box<str>>, Answer), NotOpened> {
-    let Answered { socket, mut bytes, sent, head } = ask(net, request, Choice::Free).await?;
+    let Answered { socket, mut bytes, interim, sent, head } = ask(net, request, Choice::Free).await?;
     match head {
         Ok(Head::Upgraded { end, subprotocol }) => {
             let early = bytes.split_off(end);
-            let received = bytes.len() as u64;
+            let received = interim + bytes.len() as u64;
             let answer = of_head(&bytes).unwrap_or_default();
             Ok((Channel::new(socket, request.max_message, early, sent, received), subprotocol, answer))
         }
         Ok(Head::Refused { status, .. }) => {
             let (answer, received) = whole(socket, &bytes).await;
             let failed = refused(status, answer.as_ref().map_or(&[], |answer| &answer.body));
-            Err(NotOpened { failed, answer, bytes: (sent, received) })
+            Err(NotOpened { failed, answer, bytes: (sent, interim + received) })
         }
-        Err(failed) => Err(NotOpened { failed, answer: of_head(&bytes), bytes: (sent, bytes.len() as u64) }),
+        Err(failed) => {
+            let received = interim + bytes.len() as u64;
+            Err(NotOpened { failed, answer: of_head(&bytes), bytes: (sent, received) })
+        }
     }
 }
 

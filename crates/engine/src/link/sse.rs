@@ -19,12 +19,9 @@ use sonagi_wire::sse::{self, Decoder, Item};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::handshake::what_is_there;
-use super::{Answer, Ended, Env, Incoming};
+use super::{Answer, Ended, Env, Incoming, MAX_BYTES, MAX_READS, give_way};
 use crate::http::{Encoded, Request};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
-
-/// Reads in one drive before other tasks get their turn.
-const MAX_READS: usize = 64;
 
 /// Bytes read at a time until there is a head.
 const HEAD_READ: usize = 4096;
@@ -195,6 +192,7 @@ impl SseLink {
         if let Some(violation) = &self.breach {
             return Err(not_http(violation).into());
         }
+        let mut bytes = 0;
         for _ in 0..MAX_READS {
             if self.reader.is_done() {
                 return Err(self.end_of_stream());
@@ -220,8 +218,12 @@ impl SseLink {
             });
             decoded?;
             fed.map_err(|violation| not_http(&violation))?;
+            bytes += read;
+            if bytes >= MAX_BYTES {
+                break;
+            }
         }
-        cx.waker().wake_by_ref();
+        give_way(cx);
         Ok(())
     }
 

@@ -11,11 +11,8 @@ use std::task::{Context, Poll};
 use sonagi_measure::outcome::Failure;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::{Ended, Env};
+use super::{Ended, Env, MAX_BYTES, MAX_READS, give_way};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
-
-/// Reads in one drive before other tasks get their turn.
-const MAX_READS: usize = 64;
 
 /// Capacity of the write buffer an idle link may keep.
 const KEPT_CAPACITY: usize = 1024;
@@ -91,6 +88,7 @@ impl StreamLink {
     ) -> Result<(), Ended> {
         // A peer that is gone may have left its last words: they are read before its going counts.
         let gone = self.flush(cx).err();
+        let mut bytes = 0;
         for _ in 0..MAX_READS {
             let mut buffer = ReadBuf::new(env.scratch);
             match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
@@ -106,10 +104,14 @@ impl StreamLink {
                 return Err(gone.unwrap_or_else(end));
             }
             self.received += read.len() as u64;
+            bytes += read.len();
             env.present.pass();
             on(read);
+            if bytes >= MAX_BYTES {
+                break;
+            }
         }
-        cx.waker().wake_by_ref();
+        give_way(cx);
         Ok(())
     }
 

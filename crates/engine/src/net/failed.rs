@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use rustix::io::Errno;
 use sonagi_measure::outcome::Failure;
 
+use super::trust::Distrust;
+
 /// A failure with its class. The class comes from error kinds and numbers, never from a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
@@ -30,16 +32,16 @@ pub enum Cause {
     NameRefused,
     /// They forbid the address.
     AddressRefused,
-    /// Nobody trusted vouches for the certificate.
-    UnknownIssuer,
-    /// The certificate is another host's.
-    WrongName,
-    /// The peer does not speak TLS.
-    NotTls,
+    /// The connection was being made.
+    Dialing,
     /// The peer ended the TLS handshake with an alert of this number.
     Alert(u8),
     /// The peer ended in the middle of its answer.
     Unfinished,
+    /// HTTP/2: the peer takes no more requests on the connection, with this error code (RFC 9113 §7).
+    GoAway(u32),
+    /// HTTP/2: it has reset the request's stream, with this error code.
+    StreamReset(u32),
 }
 
 const MAX_DETAIL: usize = 1024;
@@ -64,13 +66,27 @@ impl Failed {
 
     /// An error while connecting to `address`.
     pub(crate) fn connecting(error: &io::Error, address: SocketAddr) -> Failed {
-        let failure = match classify(error) {
-            // Before a connection exists there is nothing to reset or to end early.
-            Some(Failure::Reset | Failure::ClosedEarly) | None => Failure::ConnectFailed,
-            Some(failure) => failure,
-        };
-        let failed = Failed::new(failure, format!("connect to {address}: {}", describe(error)));
+        let failure = classify(error).unwrap_or(Failure::ConnectFailed);
+        let failed = Failed::new(failure, format!("connect to {address}: {error}")).caused(Cause::Dialing);
         Failed { address: Some(Box::new(address)), ..failed }
+    }
+
+    /// An error within the TLS handshake with `whom`.
+    pub(super) fn shaking_hands(error: &io::Error, whom: impl std::fmt::Display) -> Failed {
+        let mut cause = Cause::Unknown;
+        let (failure, words) = match tls_error(error) {
+            Some(error) => {
+                if let rustls::Error::AlertReceived(alert) = error {
+                    cause = Cause::Alert((*alert).into());
+                }
+                of_tls(error)
+            }
+            None => match Failed::established(error) {
+                lost if lost.failure == Failure::Reset => return lost,
+                _ => (Failure::TlsFailed, error.to_string()),
+            },
+        };
+        Failed::new(failure, format!("TLS handshake with {whom}: {words}")).caused(cause)
     }
 
     /// An error on an established connection.
@@ -86,42 +102,58 @@ impl Failed {
     }
 }
 
-/// The usual TLS failures in words; everything else as its library puts it.
-fn describe(error: &io::Error) -> String {
-    use rustls::{CertificateError, Error, InvalidMessage};
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            "no authority this machine trusts vouches for its certificate".to_owned()
-        }
-        Some(Error::InvalidCertificate(CertificateError::Other(_))) => {
-            "its certificate is not one a server may show (self-signed, as an authority's own?)".to_owned()
-        }
-        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-            "it answered with something that is not TLS".to_owned()
-        }
-        _ => error.to_string(),
-    }
+fn tls_error(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// What a failed handshake failed by.
-pub(super) fn cause_of(error: &io::Error) -> Cause {
+/// The usual TLS failures in words; everything else as its library puts it.
+fn of_tls(error: &rustls::Error) -> (Failure, String) {
     use rustls::{CertificateError, Error, InvalidMessage};
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        Some(Error::InvalidCertificate(
-            CertificateError::UnknownIssuer | CertificateError::Other(_) | CertificateError::BadSignature,
-        )) => Cause::UnknownIssuer,
-        Some(Error::InvalidCertificate(
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        )) => Cause::WrongName,
-        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => Cause::NotTls,
-        Some(Error::AlertReceived(alert)) => Cause::Alert((*alert).into()),
-        _ => Cause::Unknown,
+    let (failure, words) = match error {
+        Error::InvalidCertificate(certificate) => match certificate {
+            CertificateError::Other(other) => match other.0.downcast_ref::<Distrust>() {
+                Some(distrust) => return (of_distrust(*distrust), distrust.to_string()),
+                None => return (Failure::TlsFailed, error.to_string()),
+            },
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                (Failure::CertificateExpired, "its certificate has expired")
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                (Failure::CertificateNotYetValid, "its certificate is not valid yet")
+            }
+            CertificateError::NotValidForNameContext { presented, .. } if !presented.is_empty() => {
+                let words = format!("its certificate is for other names: {}", presented.join(", "));
+                return (Failure::CertificateWrongName, words);
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                (Failure::CertificateWrongName, "its certificate is not for this name")
+            }
+            CertificateError::BadSignature => {
+                (Failure::TlsFailed, "it does not own the key of the certificate it shows")
+            }
+            _ => return (Failure::TlsFailed, error.to_string()),
+        },
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            (Failure::NotTls, "it answered with something that is not TLS")
+        }
+        _ => return (Failure::TlsFailed, error.to_string()),
+    };
+    (failure, words.to_owned())
+}
+
+fn of_distrust(distrust: Distrust) -> Failure {
+    match distrust {
+        Distrust::SelfSigned => Failure::CertificateSelfSigned,
+        Distrust::RootUntrusted => Failure::CertificateRootUntrusted,
+        Distrust::IssuerUnknown => Failure::CertificateIssuerUnknown,
+        Distrust::ChainIncomplete => Failure::CertificateChainIncomplete,
+        Distrust::Version | Distrust::Unfit => Failure::TlsFailed,
     }
 }
 
 /// None: neither the kind nor the number says anything about a peer.
 fn classify(error: &io::Error) -> Option<Failure> {
-    if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
+    if tls_error(error).is_some() {
         return Some(Failure::TlsFailed);
     }
     if let Some(errno) = Errno::from_io_error(error) {
@@ -183,8 +215,9 @@ mod tests {
             (Errno::CONNREFUSED, Failure::ConnectRefused, Failure::Reset),
             (Errno::TIMEDOUT, Failure::ConnectTimeout, Failure::Reset),
             (Errno::HOSTUNREACH, Failure::ConnectFailed, Failure::Reset),
-            (Errno::CONNRESET, Failure::ConnectFailed, Failure::Reset),
-            (Errno::PIPE, Failure::ConnectFailed, Failure::Reset),
+            (Errno::NETUNREACH, Failure::ConnectFailed, Failure::Reset),
+            (Errno::CONNRESET, Failure::Reset, Failure::Reset),
+            (Errno::PIPE, Failure::Reset, Failure::Reset),
         ] {
             assert_eq!(Failed::connecting(&errno(number), ADDRESS).failure, connecting, "{number}");
             assert_eq!(Failed::established(&errno(number)).failure, established, "{number}");
@@ -192,11 +225,43 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_tls_failures_are_told_in_words() {
-        let unknown = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
-        let failed = Failed::connecting(&io::Error::new(io::ErrorKind::InvalidData, unknown), ADDRESS);
-        let detail = "connect to 127.0.0.1:81: no authority this machine trusts vouches for its certificate";
-        assert_eq!((failed.failure, failed.detail.as_str()), (Failure::TlsFailed, detail));
+    fn a_certificate_that_is_not_accepted_says_why_in_words() {
+        use rustls::CertificateError::{
+            ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
+        };
+        use rustls::pki_types::{ServerName, UnixTime};
+        let now = UnixTime::now();
+        let expected = ServerName::try_from("a").unwrap();
+        let presented = vec!["DnsName(\"b\")".to_owned()];
+        for (error, failure, words) in [
+            (
+                Distrust::SelfSigned.into(),
+                Failure::CertificateSelfSigned,
+                "its certificate is self-signed, and this machine does not trust it",
+            ),
+            (
+                rustls::Error::from(NotValidForNameContext { expected, presented }),
+                Failure::CertificateWrongName,
+                "its certificate is for other names: DnsName(\"b\")",
+            ),
+            (NotValidForName.into(), Failure::CertificateWrongName, "its certificate is not for this name"),
+            (
+                ExpiredContext { time: now, not_after: now }.into(),
+                Failure::CertificateExpired,
+                "its certificate has expired",
+            ),
+            (
+                rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType),
+                Failure::NotTls,
+                "it answered with something that is not TLS",
+            ),
+            (UnknownIssuer.into(), Failure::TlsFailed, "invalid peer certificate: UnknownIssuer"),
+        ] {
+            let failed =
+                Failed::shaking_hands(&io::Error::new(io::ErrorKind::InvalidData, error), "https://a:1");
+            let detail = format!("TLS handshake with https://a:1: {words}");
+            assert_eq!((failed.failure, failed.detail), (failure, detail));
+        }
     }
 
     #[test]

@@ -7,12 +7,14 @@
 //! The decision to question: addresses of a name are tried one after another, not raced. Races hide a refusing address
 //! and double the load of connecting.
 
+mod certificate;
 mod failed;
 mod guide;
 mod origin;
 mod resolve;
 mod socket;
 mod tls;
+mod trust;
 
 pub use failed::{Cause, Failed};
 pub use guide::Guide;
@@ -148,7 +150,7 @@ impl Net {
     ///
     /// # Errors
     /// `NameNotResolved`, `ConnectRefused`, `ConnectTimeout` (the kernel's), `ConnectFailed`, `GeneratorExhausted`,
-    /// `TlsFailed`, `Reset`.
+    /// `TlsFailed`, `NotTls`, those of certificates, `Reset`.
     pub async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
         self.dial_noting(origin, alpn, &|_| {}).await
     }

@@ -6,22 +6,20 @@
 
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::ClientConfig;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use sonagi_measure::outcome::Failure;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::failed::cause_of;
+use super::trust::Trust;
 use super::{Alpn, Failed, Origin};
 
 /// What TLS speaks and shows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct TlsOptions {
     /// The only versions spoken; None: all that are known here, 1.2 and 1.3.
     pub versions: Option<Vec<rustls::ProtocolVersion>>,
@@ -29,6 +27,22 @@ pub struct TlsOptions {
     pub suites: Option<Vec<rustls::CipherSuite>>,
     /// Shown to servers that ask who calls: the first whose hosts fit.
     pub identities: Vec<Identity>,
+    /// Who vouches for servers, or is one; None: whom this machine trusts.
+    pub authorities: Option<Vec<CertificateDer<'static>>>,
+    /// Whether a server may go by the common name of a certificate that has no other names.
+    pub common_names: bool,
+}
+
+impl Default for TlsOptions {
+    fn default() -> TlsOptions {
+        TlsOptions {
+            versions: None,
+            suites: None,
+            identities: Vec::new(),
+            authorities: None,
+            common_names: true,
+        }
+    }
 }
 
 /// A client's certificate.
@@ -68,15 +82,15 @@ impl Tls {
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&versions)
             .map_err(|error| cannot(error.to_string()))?;
-        let builder = if verify_certificates {
-            let mut roots = RootCertStore::empty();
-            // A store that cannot be read leaves fewer roots: the handshake then says which issuer is unknown.
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            builder.with_root_certificates(roots)
+        let trust = if verify_certificates {
+            // A store that cannot be read leaves fewer: the handshake then says which issuer is unknown.
+            let machines = || rustls_native_certs::load_native_certs().certs;
+            let authorities = options.authorities.clone().unwrap_or_else(machines);
+            Trust::of(provider, authorities, options.common_names)
         } else {
-            let verifier = Arc::new(AcceptAll { provider });
-            builder.dangerous().with_custom_certificate_verifier(verifier)
+            Trust::everything(provider)
         };
+        let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(trust));
         let mut named = Vec::new();
         for identity in &options.identities {
             let (certificates, key) = identity.parts().map_err(cannot)?;
@@ -109,14 +123,10 @@ impl Tls {
             Alpn::Http1 => &connectors.http1,
             Alpn::Http2 => &connectors.http2,
         };
-        let failed = |detail: String| {
-            Failed::new(Failure::TlsFailed, format!("TLS handshake with {origin}: {detail}"))
-        };
-        let name = ServerName::try_from(origin.host.clone()).map_err(|error| failed(error.to_string()))?;
-        connector.connect(name, stream).await.map_err(|error| match Failed::established(&error) {
-            lost if lost.failure == Failure::Reset => lost,
-            _ => failed(error.to_string()).caused(cause_of(&error)),
-        })
+        let name = ServerName::try_from(origin.host.clone()).map_err(|error| {
+            Failed::new(Failure::TlsFailed, format!("TLS handshake with {origin}: {error}"))
+        })?;
+        connector.connect(name, stream).await.map_err(|error| Failed::shaking_hands(&error, origin))
     }
 }
 
@@ -160,45 +170,4 @@ impl Identity {
 
 fn cannot(why: String) -> Failed {
     Failed::new(Failure::TlsFailed, format!("TLS cannot be set up: {why}"))
-}
-
-/// Accepts any certificate, but still demands that the server owns the one it shows.
-#[derive(Debug)]
-struct AcceptAll {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for AcceptAll {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -10,9 +10,7 @@ use std::sync::OnceLock;
 
 use super::template::Piece;
 use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
-use crate::http::{
-    ACCEPTED, MAX_BODY, end_value, is_framing, push_length, push_method, push_name, push_ours,
-};
+use crate::http::{ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours};
 use crate::net::{Failed, Origin, absolute, push_form};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
@@ -260,7 +258,7 @@ pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
 }
 
 /// What of a response the step will look at.
-pub(crate) fn keep(step: &HttpStep) -> Keep {
+pub(crate) fn keep(step: &HttpStep, plan: &Plan) -> Keep {
     let sources = step.captures.iter().map(|capture| &capture.from);
     let mut sources = sources.chain(step.matches.iter().map(|wanted| &wanted.from));
     let is_shown = step.hooks.as_ref().is_some_and(|hooks| !hooks.after.is_empty());
@@ -273,6 +271,6 @@ pub(crate) fn keep(step: &HttpStep) -> Keep {
             || step.told.is_some()
             || sources.any(|source| matches!(source, Source::Header(_)))
             || expected.is_some_and(Expectations::look_at_headers),
-        body: if is_examined { MAX_BODY } else { 0 },
+        body: if is_examined { plan.http.max_body } else { 0 },
     }
 }

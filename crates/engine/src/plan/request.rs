@@ -12,6 +12,7 @@ use super::multipart::FormPart;
 use super::prepared::Prepared;
 use super::step::{Capture, DEFAULT_TIMEOUT, Match};
 use super::template::{JsonTemplate, Template};
+use crate::http::MAX_BODY;
 
 /// An HTTP request and what is wanted of its response.
 #[derive(Clone, Debug)]
@@ -119,6 +120,8 @@ pub struct HttpOptions {
     pub warm: bool,
     /// Over TLS, offer HTTP/2 by ALPN.
     pub http2: bool,
+    /// Bytes of a response's body that steps and functions see; the rest is read, counted and dropped.
+    pub max_body: usize,
     /// Whether requests are told by the addresses they go to ([`Endpoint::Asked`](super::Endpoint::Asked)).
     pub by_address: bool,
 }
@@ -131,6 +134,7 @@ impl Default for HttpOptions {
             pool: None,
             warm: false,
             http2: true,
+            max_body: MAX_BODY,
             by_address: false,
         }
     }

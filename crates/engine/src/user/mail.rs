@@ -6,7 +6,7 @@
 use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::ledger::Member;
-use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
+use sonagi_measure::outcome::{OperationId, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_wire::socketio;
 use std::collections::VecDeque;
@@ -155,9 +155,6 @@ impl Mail {
             }
             (Incoming::PollFailed { planned, started, ended, failure, detail, opened }, Some(operation)) => {
                 count_reopened(recorder, opened);
-                if let Failure::PollRefused(status) = failure {
-                    recorder.status(status);
-                }
                 let timing = Timing { planned, started, first_byte: None, ended };
                 recorder.operation(operation, timing, Outcome::Failed(failure));
                 recorder.failure(Some(operation), failure, || detail.to_owned());

@@ -50,9 +50,22 @@ impl User {
         opening: impl Future<Output = Result<L, Failed>>,
     ) -> Result<L, Halt> {
         match self.alongside(after(begun.started, limit), opening).await? {
-            Waited::Done(link) => self.prepared(begun, link),
+            Waited::Done(link) => {
+                if let Err(Failed { failure: Failure::HandshakeRefused(status), .. }) = &link
+                    && self.asks_by_http(begun)
+                {
+                    self.shard.recorder.borrow_mut().status(*status);
+                }
+                self.prepared(begun, link)
+            }
             Waited::Elapsed => Err(self.timed_out(begun, limit, Failure::HandshakeTimeout)),
         }
+    }
+
+    /// Whether what opens a link is a request like others, and its status one of HTTP's: not the upgrade of a WebSocket.
+    fn asks_by_http(&self, begun: Begun) -> bool {
+        let kind = self.shard.plan().operations[usize::from(begun.operation.0)].kind;
+        !matches!(kind, OperationKind::WebsocketConnect | OperationKind::StompConnect)
     }
 
     fn websocket_request(&mut self, step: &WebsocketConnect) -> Result<ConnectRequest, Failed> {

@@ -9,17 +9,17 @@ use sonagi_measure::At;
 use sonagi_measure::custom::Kind;
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::{Counter, Recorder};
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::body::Unpacked;
 use super::evidence::{Evidence, examine, excerpt};
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
-use crate::http::{self, ACCEPTED, Client, Encoded, Request, Response, decoded};
-use crate::net::{Failed, Opening, Origin, push_form};
+use crate::http::{self, ACCEPTED, Client, Encoded, Request, Response};
+use crate::net::{Dialing, Failed, Opening, Origin, push_form};
 use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
 
@@ -97,8 +97,9 @@ impl User {
             }
             let url = http::resolved(&origin, &request.path, location);
             let Ok((next, path)) = Origin::parse(&url) else {
-                let detail = format!("redirected to what is no URL: {}", excerpt(location));
-                return Err(self.fail(begun, None, Failure::Protocol, detail));
+                let detail =
+                    format!("redirected to what is no address of http or https: {}", excerpt(location));
+                return Err(self.fail(begun, None, Failure::RedirectInvalid, detail));
             };
             http::follow(&mut request, response.status, next != origin);
             (origin, request.path) = (next, path);
@@ -106,7 +107,7 @@ impl User {
             response.redirected = Some(asked);
         }
         let detail = format!("more than {MAX_REDIRECTS} redirects in a row");
-        Err(self.fail(begun, None, Failure::Protocol, detail))
+        Err(self.fail(begun, None, Failure::TooManyRedirects, detail))
     }
 
     /// Writes a request with the cookies of now and sends it.
@@ -156,14 +157,14 @@ impl User {
         let until = after(begun.started, step.timeout);
         let waited = {
             // Pinned here: handed over by value, it would lie in this user twice.
-            let mut sending = pin!(client.send(origin, request, keep(step)));
+            let mut sending = pin!(client.send(origin, request, keep(step, self.shard.plan())));
             self.alongside(until, sending.as_mut()).await
         };
         let sent = self.count_exchange(&mut client, &waited);
-        let turn_wait_ns = client.turn_wait_ns();
+        let (turn_wait_ns, dialing) = (client.turn_wait_ns(), client.dialing());
         self.client = Some(client);
         let left = leaving.and_then(|left| left.get());
-        Attempt { waited, sent, left, turn_wait_ns }
+        Attempt { waited, sent, left, turn_wait_ns, dialing }
     }
 
     /// The response an attempt got, or its failure.
@@ -178,7 +179,7 @@ impl User {
             Waited::Done(Ok(response)) => Ok(response),
             Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
             Waited::Elapsed => {
-                let (failure, detail) = timed_out(step, origin, attempt.turn_wait_ns);
+                let (failure, detail) = timed_out(step, origin, attempt.turn_wait_ns, attempt.dialing);
                 Err(self.fail(begun, Some(step.timeout), failure, detail))
             }
         }
@@ -227,20 +228,18 @@ impl User {
         if step.captures.is_empty() && step.matches.is_empty() && step.expect.is_none() {
             return Ok(());
         }
-        let (body, unreadable) = match decoded(&response.headers, &response.body) {
-            Ok(body) => (body, None),
-            Err(why) => (Cow::Borrowed(&[][..]), Some(why)),
-        };
-        let body = String::from_utf8_lossy(&body);
+        let unpacked = Unpacked::of(response, self.shard.plan().http.max_body);
+        let body = String::from_utf8_lossy(&unpacked.body);
         let evidence = Evidence::response(response.status, &response.headers, &body);
         let taken = examine(&evidence, &step.captures, &step.matches, &mut self.values);
         let expected = step.expect.as_deref();
         let missed = expected.and_then(|expected| self.compare(begun, expected, &evidence));
         if let Some(why) = missed.filter(|_| expected.is_some_and(|expected| expected.fails_user)) {
+            let why = unpacked.explain(why);
             return Err(self.note_failure(Some(begun.operation), Failure::ExpectationFailed, why));
         }
         taken.map_err(|why| {
-            let why = unreadable.unwrap_or(why);
+            let why = unpacked.explain(why);
             self.object(begun.operation, format!("status {}: {why}", response.status))
         })
     }
@@ -309,11 +308,22 @@ fn note_opening(recorder: &mut Recorder, opening: Opening) {
 /// Why a request got no response in time. One that spent half of its limit waiting for a connection says more of the pool
 /// than of the target: waiters come to their turn in order, at the latest when the one before gives up, and then have
 /// only a moment left for the target.
-fn timed_out(step: &HttpStep, origin: &Origin, turn_wait_ns: i64) -> (Failure, String) {
-    let mut detail = format!("{} {origin}: no response within {} ms", step.method, step.timeout.as_millis());
+fn timed_out(
+    step: &HttpStep,
+    origin: &Origin,
+    turn_wait_ns: i64,
+    dialing: Option<Dialing>,
+) -> (Failure, String) {
+    let (failure, what) = match dialing {
+        Some(Dialing::Begun) => (Failure::Timeout, "the host's name was not resolved"),
+        Some(Dialing::Resolved) => (Failure::ConnectTimeout, "no connection"),
+        Some(Dialing::Connected) => (Failure::Timeout, "the TLS handshake did not finish"),
+        Some(Dialing::Ready) | None => (Failure::Timeout, "no response"),
+    };
+    let mut detail = format!("{} {origin}: {what} within {} ms", step.method, step.timeout.as_millis());
     let waited = Duration::from_nanos(turn_wait_ns.max(0) as u64);
     if waited < step.timeout / 2 || waited.is_zero() {
-        return (Failure::Timeout, detail);
+        return (failure, detail);
     }
     let _ = write!(detail, ", of which it waited {} ms for a connection of the pool", waited.as_millis());
     (Failure::PoolExhausted, detail)
@@ -327,6 +337,8 @@ pub(super) struct Attempt {
     /// When the last byte of a message had left.
     left: Option<At>,
     turn_wait_ns: i64,
+    /// How far the connection was that it still waited for.
+    dialing: Option<Dialing>,
 }
 
 impl Attempt {
@@ -349,6 +361,28 @@ pub(super) fn add_missing(headers: &mut Vec<(String, String)>, others: Vec<(Stri
     for (name, value) in others {
         if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(&name)) {
             headers.push((name, value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Template;
+    use sonagi_measure::outcome::OperationId;
+
+    #[test]
+    fn a_request_that_ran_out_of_time_says_what_it_waited_for() {
+        let step = HttpStep::new(OperationId(0), "GET", Template::constant("/"));
+        let (origin, _) = Origin::parse("https://a/").unwrap();
+        for (dialing, failure, words) in [
+            (None, Failure::Timeout, "no response"),
+            (Some(Dialing::Begun), Failure::Timeout, "the host's name was not resolved"),
+            (Some(Dialing::Resolved), Failure::ConnectTimeout, "no connection"),
+            (Some(Dialing::Connected), Failure::Timeout, "the TLS handshake did not finish"),
+        ] {
+            let told = timed_out(&step, &origin, 0, dialing);
+            assert_eq!(told, (failure, format!("GET https://a: {words} within 10000 ms")));
         }
     }
 }

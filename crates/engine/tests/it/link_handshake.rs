@@ -1,12 +1,12 @@
 //! The opening handshake of a WebSocket, and every way it fails.
 
-use sonagi_engine::link::{ConnectRequest, WebsocketLink};
+use sonagi_engine::link::{ConnectRequest, Connection, WebsocketLink};
 use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::outcome::Failure;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::link::request;
-use crate::net_servers::{answering, header, local, net, read_head, reset, serve, upgrade};
+use crate::net_servers::{Driven, answering, header, local, net, read_head, reset, serve, upgrade};
 
 async fn refused(request: ConnectRequest) -> Failed {
     match WebsocketLink::connect(&net(), request).await {
@@ -68,11 +68,37 @@ fn an_answer_that_does_not_upgrade_is_a_refusal_with_its_status_and_first_words(
 }
 
 #[test]
+fn interim_answers_come_before_the_one_that_upgrades() {
+    local(async {
+        const HINTS: &str = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+        for parts in [1, 2] {
+            let origin = serve(move |_, mut stream| async move {
+                let head = read_head(&mut stream).await;
+                let answer = format!("{HINTS}{}", upgrade(&head, ""));
+                let answer = [answer.as_bytes(), b"\x81\x02hi"].concat();
+                // As one, and cut within the second of them.
+                let (first, rest) = answer.split_at(if parts == 1 { answer.len() } else { HINTS.len() - 5 });
+                stream.write_all(first).await.unwrap();
+                stream.write_all(rest).await.unwrap();
+                let _ = stream.read_u8().await;
+            })
+            .await;
+            let (mut link, answer) = WebsocketLink::open(&net(), &request(&origin)).await.unwrap();
+            assert_eq!((answer.status, answer.headers.get("link")), (101, None));
+            assert!(link.take_bytes().1 > HINTS.len() as u64, "they came over the wire, too");
+            let link = WebsocketLink::connect(&net(), request(&origin)).await.unwrap();
+            let mut driven = Driven::new(Connection::Websocket(link));
+            assert_eq!(driven.messages(1).await, ["text hi"]);
+        }
+    });
+}
+
+#[test]
 fn an_upgrade_that_breaks_a_rule_is_a_protocol_failure() {
     local(async {
         for (rule, answer) in [
             ("HTTP", &b"220 mail.example ESMTP\r\n"[..]),
-            ("HTTP", b"\x15\x03\x01\x00\x02\x02\x0a"),
+            ("got TLS", b"\x15\x03\x01\x00\x02\x02\x0a"),
             ("Upgrade: websocket", b"HTTP/1.1 101 X\r\nConnection: upgrade\r\n\r\n"),
             ("Connection: Upgrade", b"HTTP/1.1 101 X\r\nUpgrade: WebSocket\r\n\r\n"),
             (
@@ -91,11 +117,21 @@ fn an_upgrade_that_breaks_a_rule_is_a_protocol_failure() {
 #[test]
 fn a_server_may_only_choose_what_was_offered() {
     local(async {
-        for (extra, offered, rule) in [
-            ("Sec-WebSocket-Extensions: permessage-deflate\r\n", &[][..], "extension"),
-            ("Sec-WebSocket-Protocol: b\r\n", &["a"][..], "subprotocols"),
-            ("Sec-WebSocket-Protocol: a\r\n", &[][..], "subprotocols"),
-            ("", &["a"][..], "subprotocols"),
+        for (extra, offered, failure, rule) in [
+            ("Sec-WebSocket-Extensions: permessage-deflate\r\n", &[][..], Failure::Protocol, "extension"),
+            (
+                "Sec-WebSocket-Protocol: b\r\n",
+                &["a"][..],
+                Failure::SubprotocolUnknown,
+                "subprotocols offered, got \"b\"",
+            ),
+            (
+                "Sec-WebSocket-Protocol: a\r\n",
+                &[],
+                Failure::SubprotocolUnknown,
+                "subprotocols offered, got \"a\"",
+            ),
+            ("", &["a"], Failure::SubprotocolMissing, "subprotocols offered, got none"),
         ] {
             let origin = serve(move |_, mut stream| async move {
                 let head = read_head(&mut stream).await;
@@ -104,7 +140,7 @@ fn a_server_may_only_choose_what_was_offered() {
             .await;
             let subprotocols = offered.iter().map(|&name| name.to_owned()).collect();
             let failed = refused(ConnectRequest { subprotocols, ..request(&origin) }).await;
-            assert_eq!(failed.failure, Failure::Protocol);
+            assert_eq!(failed.failure, failure);
             assert!(failed.detail.contains(rule), "{failed}");
         }
     });

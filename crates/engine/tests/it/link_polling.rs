@@ -241,7 +241,7 @@ fn a_poll_that_is_refused_ends_the_session_with_the_servers_words() {
         );
         driven.connection.take_bytes();
         let ended = driven.ended().await;
-        assert_eq!(ended.failure, Some(Failure::Protocol));
+        assert_eq!(ended.failure, Some(Failure::PollRefused(400)));
         assert!(ended.detail.contains("status 400: Session ID unknown"), "{}", ended.detail);
         assert_eq!(driven.connection.take_bytes().1, 89, "a refusal is traffic, too");
         assert_eq!(driven.ended().await, ended, "and says so again");

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod http;
+mod http_goaway;
 mod http_kept;
 mod http_shared;
 mod link;
@@ -16,4 +17,5 @@ mod link_sse;
 mod link_stomp;
 mod link_stream;
 mod net;
+mod net_certificates;
 mod net_servers;

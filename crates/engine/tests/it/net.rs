@@ -112,7 +112,7 @@ fn source_addresses_without_a_port_left_exhaust_the_generator() {
 }
 
 #[test]
-fn tls_to_a_plain_port_fails_as_tls() {
+fn tls_to_a_plain_port_is_told_as_such() {
     local(async {
         let origin = serve(|_, mut stream| async move {
             let mut hello = [0; 16];
@@ -121,7 +121,9 @@ fn tls_to_a_plain_port_fails_as_tls() {
             let _ = stream.read_to_end(&mut Vec::new()).await;
         })
         .await;
-        assert_eq!(failure(&net(), &Origin { tls: true, ..origin }).await.0, Failure::TlsFailed);
+        let (failure, detail) = failure(&net(), &Origin { tls: true, ..origin }).await;
+        assert_eq!(failure, Failure::NotTls);
+        assert!(detail.ends_with("it answered with something that is not TLS"), "{detail}");
     });
 }
 
@@ -157,7 +159,7 @@ fn a_certificate_nobody_vouches_for_is_refused_unless_verification_is_off() {
         let origin = Origin { tls: true, ..origin };
         let strict = Net::real(NetOptions::default()).unwrap();
         let (failure, detail) = failure(&strict, &origin).await;
-        assert_eq!(failure, Failure::TlsFailed);
+        assert_eq!(failure, Failure::CertificateSelfSigned);
         assert!(detail.contains("certificate"), "{detail}");
         assert!(matches!(net().dial(&origin, Alpn::Http1).await, Ok(Socket::Tls(_))));
     });

@@ -65,6 +65,9 @@ fn tls(options: &Options) -> TlsOptions {
                 hosts: own.domains.clone(),
             })
             .collect(),
+        authorities: None,
+        // Go reads none.
+        common_names: false,
     }
 }
 

@@ -430,7 +430,7 @@ impl Collector<'_, '_> {
         let rest = self.books.rest(now);
         self.record(rest);
         // A threshold that ends the test has judged it: that is a failure, not an interruption.
-        let is_interrupted = self.abort.why().is_some_and(|why| *why != Reason::Crossed);
+        let is_interrupted = self.abort.why().is_some_and(|why| !matches!(why, Reason::Crossed(_)));
         let last = self.books.close(now, is_interrupted);
         self.record(last);
     }

@@ -59,6 +59,12 @@ pub(crate) const HTTP: Area = Area {
             "false",
             "Whether HTTP/2 is offered over TLS; true by default. (Sonagi's own.)",
         ),
+        key(
+            "maxBody",
+            "a whole number of bytes",
+            "67108864",
+            "How much of a response's body captures, matches, expectations and functions see; 16 MiB by default. (Sonagi's own.)",
+        ),
         key("extendedMetrics", "true or false", "true", "Adds http.dns, http.tcp, http.tls and http.total."),
         ignored("maxSockets", "use `pool`"),
         ignored("cookieJarOptions", "cookies go by the rules of browsers"),
@@ -89,7 +95,7 @@ pub(crate) const WS: Area = Area {
         ignored("maxPayload", "`maxMessage` is the largest message accepted"),
         ignored("perMessageDeflate", "frames are not compressed"),
         refused("origin", "it is a header like others", "write `headers: {origin: …}`"),
-        refused("ca", CERTIFICATES, "set `rejectUnauthorized: false`"),
+        refused("ca", CERTIFICATES, TRUSTED),
         refused("cert", CERTIFICATES, "remove it"),
         refused("key", CERTIFICATES, "remove it"),
         refused("pfx", CERTIFICATES, "remove it"),
@@ -195,14 +201,17 @@ pub(crate) const TLS: Area = Area {
             "false",
             "false: accept any certificate. true by default.",
         ),
-        refused("ca", CERTIFICATES, "set `rejectUnauthorized: false`"),
-        refused("certificateAuthority", CERTIFICATES, "set `rejectUnauthorized: false`"),
+        refused("ca", CERTIFICATES, TRUSTED),
+        refused("certificateAuthority", CERTIFICATES, TRUSTED),
         refused("cert", CERTIFICATES, "remove it"),
         refused("certificate", CERTIFICATES, "remove it"),
         refused("key", CERTIFICATES, "remove it"),
         refused("pfx", CERTIFICATES, "remove it"),
     ],
 };
+
+/// What to do instead where one is to be trusted.
+const TRUSTED: &str = "put it into the file that SSL_CERT_FILE names, or set `rejectUnauthorized: false`";
 
 /// Why keys of certificates are refused.
 const CERTIFICATES: &str = "certificates are not read from files in this version";

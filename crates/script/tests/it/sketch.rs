@@ -21,11 +21,16 @@ pub(crate) fn sketch(plan: &Plan) -> String {
     let http = &plan.http;
     let _ = writeln!(
         out,
-        "http {:?} pool {:?}{} http2 {} {}",
+        "http {:?} pool {:?}{} http2 {}{} {}",
         http.timeout,
         http.pool,
         if http.warm { " warm" } else { "" },
         http.http2,
+        if http.max_body == HttpOptions::default().max_body {
+            String::new()
+        } else {
+            format!(" body {}", http.max_body)
+        },
         pairs(&http.headers)
     );
     let ws = &plan.websocket;

@@ -240,7 +240,8 @@ impl Reader {
             &mut response,
             bytes,
             &mut slots,
-        )?;
+        );
+        let parsed = parsed.map_err(|error| Violation::at(bytes, error))?;
         let httparse::Status::Complete(end) = parsed else { return Ok(None) };
         self.take_head(&response)?;
         Ok(Some(end))

@@ -8,6 +8,11 @@ pub enum Violation {
     /// §2.3, §4: no `HTTP/1.0` or `HTTP/1.1` where a response must begin.
     #[error("a response must begin with HTTP/1.1 or HTTP/1.0, got something else")]
     Version,
+    /// The same, and it begins as a record of TLS does.
+    #[error(
+        "a response must begin with HTTP/1.1 or HTTP/1.0, got TLS: is it https or wss that the port speaks?"
+    )]
+    Tls,
     /// §4: the rest of the status line.
     #[error("a status line must carry a status of three digits from 100 on, got another or none")]
     Status,
@@ -38,6 +43,18 @@ pub enum Violation {
     /// Our own limit.
     #[error("chunk extensions and trailers must not exceed {MAX_HEAD} bytes, got more")]
     ChunkOverhead,
+}
+
+impl Violation {
+    /// What is wrong with a head that begins so.
+    #[cold]
+    pub(super) fn at(head: &[u8], error: httparse::Error) -> Violation {
+        // An alert, or a handshake (RFC 8446 §5.1).
+        match head {
+            [0x15 | 0x16, ..] => Violation::Tls,
+            _ => error.into(),
+        }
+    }
 }
 
 impl From<httparse::Error> for Violation {

@@ -142,7 +142,7 @@ fn what_breaks_the_protocol_is_refused_by_the_rule_it_breaks() {
     let table = [
         ("220 mail.example ESMTP\r\n", Violation::Version),
         ("SSH-2.0-x\r\n", Violation::Version),
-        ("\u{15}\u{3}\u{1}\0\u{2}", Violation::Version),
+        ("\u{15}\u{3}\u{1}\0\u{2}", Violation::Tls),
         ("HTTP/2 200 OK\r\n\r\n", Violation::Version),
         ("HTTP/1.1 2x0 OK\r\n\r\n", Violation::Status),
         ("HTTP/1.1 099 No\r\n\r\n", Violation::Status),
@@ -164,9 +164,13 @@ fn what_breaks_the_protocol_is_refused_by_the_rule_it_breaks() {
 
 #[test]
 fn what_cannot_become_http_is_refused_before_its_line_ends() {
-    for stream in ["SSH-2.0-x", "\u{15}\u{3}\u{1}", "HTTP/2 "] {
+    for (stream, violation) in [
+        ("SSH-2.0-x", Violation::Version),
+        ("\u{15}\u{3}\u{1}", Violation::Tls),
+        ("HTTP/2 ", Violation::Version),
+    ] {
         let answer = answer(Asked::Other, stream.as_bytes(), false);
-        assert_eq!(answer.violation, Some(Violation::Version), "{stream:?}");
+        assert_eq!(answer.violation, Some(violation), "{stream:?}");
     }
 }
 

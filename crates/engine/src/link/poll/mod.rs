@@ -28,7 +28,7 @@ use std::time::Duration;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 
-use super::{Ended, Env, Incoming};
+use super::{Ended, Env, Incoming, give_way};
 use crate::http::{Client, Encoded, Keep, Request, Response};
 use crate::net::{Failed, Net, Origin, push_query};
 use crate::plan::{Cursor, Rhythm, Source};
@@ -289,7 +289,7 @@ impl PollLink {
                 Poll::Pending => return Ok(()),
             }
         }
-        cx.waker().wake_by_ref();
+        give_way(cx);
         Ok(())
     }
 

@@ -23,7 +23,7 @@ use sonagi_wire::engineio::{self, Handshake, Version};
 use sonagi_wire::websocket::Opcode;
 
 use super::super::channel::{Channel, Message};
-use super::super::{Ended, Env, Incoming, handshake};
+use super::super::{Ended, Env, Incoming, give_way, handshake};
 use super::session::{Session, engine, opening, protocol};
 use super::{SocketioRequest, into_failed, send_binary};
 use crate::http::{Client, Request, Response, Traffic};
@@ -252,7 +252,7 @@ impl Polling {
                 return Ok(Drive::Waiting);
             }
         }
-        cx.waker().wake_by_ref();
+        give_way(cx);
         Ok(Drive::Waiting)
     }
 
@@ -271,7 +271,7 @@ impl Polling {
         }
         if let Poll::Ready(outcome) = self.get.poll(cx) {
             moved = true;
-            let response = self.count(outcome)?;
+            let response = self.count("engine.io poll", outcome)?;
             packets(session.version, &response, |packet| {
                 self.queue.extend(session.packet(packet, on)?.as_ref().map(outgoing));
                 Ok(())
@@ -285,18 +285,23 @@ impl Polling {
         }
         if let Poll::Ready(outcome) = self.post.poll(cx) {
             moved = true;
-            self.count(outcome)?;
+            self.count("engine.io post", outcome)?;
         }
         Ok(moved)
     }
 
-    fn count(&mut self, (outcome, traffic): (Result<Response, Failed>, Traffic)) -> Result<Response, Ended> {
+    /// Counts a request's traffic; its answer must be one.
+    fn count(
+        &mut self,
+        what: &str,
+        (outcome, traffic): (Result<Response, Failed>, Traffic),
+    ) -> Result<Response, Ended> {
         self.bytes.0 += traffic.sent;
         self.bytes.1 += traffic.received;
         let response = outcome?;
         match response.status {
             200 => Ok(response),
-            _ => Err(protocol(refusal("engine.io poll", &response))),
+            status => Err(Ended::failed(Failure::PollRefused(status), refusal(what, &response))),
         }
     }
 

@@ -203,3 +203,45 @@ async fn a_form_of_several_parts_is_sent_with_a_boundary_of_its_own() {
     );
     assert_eq!(body, expected);
 }
+
+#[tokio::test(start_paused = true)]
+async fn redirects_without_an_end_and_to_nowhere_are_failures_of_their_own() {
+    for (location, failure) in [("/again", "too_many_redirects"), ("ftp://a/b", "redirect_invalid")] {
+        let redirect = answer(&format!("302 Found\r\nlocation: {location}"), b"");
+        let (_, summary) = asked(vec![step("GET", "/")], &[&redirect]).await;
+        let codes: Vec<_> = summary.errors.iter().map(|error| (&*error.code, error.count)).collect();
+        assert_eq!(codes, [(failure, 1)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_found_in_a_body_that_was_cut_says_so_and_which_key_reads_more() {
+    let text = [&br#"{"padding":""#[..], &[b'x'; 1000], br#"","id":7}"#].concat();
+    let mut packed = Vec::new();
+    flate2::read::GzEncoder::new(&text[..], flate2::Compression::best()).read_to_end(&mut packed).unwrap();
+    let (plain, zipped) = (answer("200 OK", &text), answer("200 OK\r\ncontent-encoding: gzip", &packed));
+    for (answer, max_body, words) in [
+        (&plain, 100, Some("only 100 of the body's 1021 bytes were read (raise `http.maxBody`): nothing")),
+        (&zipped, 100, Some("only 100 bytes of the unpacked body were read (raise `http.maxBody`): nothing")),
+        (&plain, 1021, None),
+        (&zipped, 1021, None),
+    ] {
+        let strict = capture(json("$.id"), "id", true);
+        let flow = vec![Step::Http(Box::new(HttpStep { captures: vec![strict], ..step("GET", "/") }))];
+        let mut plan = plan(arrivals(1, 1, None), flow);
+        plan.http.max_body = max_body;
+        let bytes = answer.clone();
+        let server = move |mut stream: DuplexStream| {
+            let bytes = bytes.clone();
+            tokio::task::spawn_local(async move {
+                while stream.read(&mut [0; 1000]).await.is_ok_and(|n| n > 0) {
+                    stream.write_all(&bytes).await.unwrap();
+                }
+            });
+        };
+        let summary = simulate(plan, Control::new(), server).await;
+        let example = summary.errors.first().map(|error| error.example.trim_start_matches("status 200: "));
+        assert_eq!(example.is_some(), words.is_some(), "{example:?}");
+        assert!(example.unwrap_or_default().starts_with(words.unwrap_or_default()), "{example:?}");
+    }
+}

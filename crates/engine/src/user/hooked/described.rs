@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Answered, User};
-use crate::http::{Marks, Response, decoded, reason};
+use crate::http::{Marks, Response, decoded_keeping, reason};
 use crate::net::Dialing;
 
 impl User {
@@ -14,7 +14,8 @@ impl User {
     pub(super) fn described(&mut self, answered: &Answered) -> Value {
         let Answered { origin, request, response } = answered;
         // What cannot be unpacked is shown as it came.
-        let body = decoded(&response.headers, &response.body).unwrap_or(Cow::Borrowed(&response.body));
+        let body = decoded_keeping(&response.headers, &response.body, self.shard.plan().http.max_body);
+        let body = body.unwrap_or(Cow::Borrowed(&response.body));
         let mut described = json!({
             "statusCode": response.status,
             "statusMessage": reason(response.status),

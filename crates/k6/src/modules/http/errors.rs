@@ -5,6 +5,24 @@ use sonagi_engine::net::{Cause, Failed, Origin};
 use sonagi_measure::outcome::Failure;
 use std::borrow::Cow;
 
+/// The error codes of HTTP/2 by their numbers.
+const HTTP2_CODES: [&str; 14] = [
+    "NO_ERROR",
+    "PROTOCOL_ERROR",
+    "INTERNAL_ERROR",
+    "FLOW_CONTROL_ERROR",
+    "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR",
+    "REFUSED_STREAM",
+    "CANCEL",
+    "COMPRESSION_ERROR",
+    "CONNECT_ERROR",
+    "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY",
+    "HTTP_1_1_REQUIRED",
+];
+
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unanswered {
@@ -93,17 +111,16 @@ impl Unanswered {
         let (code, error, told) = match (failed.cause, failed.failure) {
             (Cause::NameRefused, _) => (1111, "hostname is blocked", failed.detail.clone()),
             (Cause::AddressRefused, _) => (1110, "ip is blacklisted", failed.detail.clone()),
-            (Cause::UnknownIssuer, _) => return Unanswered::coded(1310, "x509: unknown authority"),
-            (Cause::WrongName, _) => {
-                return Unanswered::coded(1311, "x509: certificate doesn't match hostname");
-            }
-            (Cause::NotTls, _) => {
-                return Unanswered::coded(1301, "tls: first record does not look like a TLS handshake");
-            }
             (Cause::Alert(number), _) => {
                 return Unanswered::coded(1010, format!("remote error: tls: {}", alert(number)));
             }
             (Cause::Unfinished, _) => return Unanswered::coded(1000, "unexpected EOF"),
+            (Cause::GoAway(0), _) => {
+                let error = "http2: Transport received Server's graceful shutdown GOAWAY";
+                return Unanswered::coded(1000, error);
+            }
+            (Cause::GoAway(code), _) => return Unanswered::http2(1610, "received GoAway", code),
+            (Cause::StreamReset(code), _) => return Unanswered::http2(1630, "stream error", code),
             (_, Failure::Timeout) => return Unanswered::timeout(),
             (_, Failure::NameNotResolved) => {
                 (1101, "lookup: no such host", format!("lookup {}: no such host", origin.host))
@@ -118,12 +135,41 @@ impl Unanswered {
             (_, Failure::ConnectFailed | Failure::GeneratorExhausted) => {
                 return Unanswered::coded(1210, &*failed.detail);
             }
+            (Cause::Dialing, Failure::Reset) => {
+                let told = dialed(failed, origin, "connect: connection reset by peer");
+                (1220, "dial: connection reset by peer", told)
+            }
             (_, Failure::Reset) => return Unanswered::coded(1220, "read: connection reset by peer"),
             (_, Failure::ClosedEarly) => return Unanswered::coded(1000, "EOF"),
-            (_, Failure::TlsFailed) => return Unanswered::coded(1300, &*failed.detail),
+            (
+                _,
+                Failure::CertificateSelfSigned
+                | Failure::CertificateRootUntrusted
+                | Failure::CertificateIssuerUnknown
+                | Failure::CertificateChainIncomplete,
+            ) => return Unanswered::coded(1310, "x509: unknown authority"),
+            (_, Failure::CertificateWrongName) => {
+                return Unanswered::coded(1311, "x509: certificate doesn't match hostname");
+            }
+            (_, Failure::NotTls) => {
+                return Unanswered::coded(1301, "tls: first record does not look like a TLS handshake");
+            }
+            (_, Failure::TlsFailed | Failure::CertificateExpired | Failure::CertificateNotYetValid) => {
+                return Unanswered::coded(1300, &*failed.detail);
+            }
             _ => return Unanswered::coded(1000, &*failed.detail),
         };
         Unanswered { told, ..Unanswered::coded(code, error) }
+    }
+
+    /// An error code of HTTP/2 (RFC 9113 §7): each has a number of its own behind the one for codes that are not known.
+    fn http2(unknown: u16, what: &str, code: u32) -> Unanswered {
+        let place = HTTP2_CODES.iter().enumerate().find(|(number, _)| *number == code as usize);
+        let (offset, name) = match place {
+            Some((number, name)) => (number as u16 + 1, (*name).to_owned()),
+            None => (0, format!("unknown error code 0x{code:x}")),
+        };
+        Unanswered::coded(unknown + offset, format!("http2: {what} with http2 ErrCode {name}"))
     }
 
     pub(super) fn other(error: impl Into<String>) -> Unanswered {
@@ -243,10 +289,36 @@ mod tests {
             (Failure::Reset, Cause::Unknown, 1220, "read: connection reset by peer"),
             (Failure::ClosedEarly, Cause::Unfinished, 1000, "unexpected EOF"),
             (Failure::ConnectFailed, Cause::NameRefused, 1111, "x"),
-            (Failure::TlsFailed, Cause::UnknownIssuer, 1310, "x509: unknown authority"),
             (Failure::TlsFailed, Cause::Alert(40), 1010, "remote error: tls: handshake failure"),
             (Failure::TlsFailed, Cause::Alert(99), 1010, "remote error: tls: alert(99)"),
             (Failure::GeneratorExhausted, Cause::Unknown, 1210, "x"),
+            (Failure::CertificateSelfSigned, Cause::Unknown, 1310, "x509: unknown authority"),
+            (Failure::CertificateWrongName, Cause::Unknown, 1311, "x509: certificate doesn't match hostname"),
+            (Failure::CertificateExpired, Cause::Unknown, 1300, "x"),
+            (
+                Failure::Reset,
+                Cause::Dialing,
+                1220,
+                "dial tcp 127.0.0.1:81: connect: connection reset by peer",
+            ),
+            (
+                Failure::Reset,
+                Cause::StreamReset(2),
+                1633,
+                "http2: stream error with http2 ErrCode INTERNAL_ERROR",
+            ),
+            (
+                Failure::ClosedEarly,
+                Cause::GoAway(11),
+                1622,
+                "http2: received GoAway with http2 ErrCode ENHANCE_YOUR_CALM",
+            ),
+            (
+                Failure::ClosedEarly,
+                Cause::GoAway(0),
+                1000,
+                "http2: Transport received Server's graceful shutdown GOAWAY",
+            ),
         ] {
             let address = Some(Box::new("127.0.0.1:81".parse().unwrap()));
             let failed = Failed { cause, address, ..Failed::new(failure, "x") };
