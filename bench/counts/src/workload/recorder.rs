@@ -5,6 +5,7 @@ use sonagi_measure::ledger::Rules;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::stamp::{self, Stamp};
+use sonagi_measure::summary::FailOnStatus;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::hint::black_box;
 
@@ -86,6 +87,9 @@ fn header(kinds: u16) -> Header {
         environment: serde_json::Value::Null,
         deadline_ms: 1000.0,
         tracked: false,
+        arrivals: None,
+        cores: 1,
+        fail_on_status: FailOnStatus::default(),
         thresholds: Vec::new(),
         plugins: sonagi_measure::plugins::Plugins::default(),
     }
