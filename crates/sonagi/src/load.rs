@@ -273,14 +273,14 @@ fn functions(loaded: &[Loaded]) -> Result<Option<Unloaded>, Problems> {
     for run in loaded.iter().filter(|run| run.calls_functions()) {
         let Some(processor) = &run.plan.processor else { continue };
         let exported = match asked.take() {
-            Some((module, exported)) if module == processor.module => exported,
+            Some((module, exported)) if module == processor.module.as_path() => exported,
             _ => match sonagi_engine::exports(processor) {
                 Ok(exported) => exported,
                 Err(unloaded) => return Ok(Some(unloaded)),
             },
         };
         run.not_exported(&exported)?;
-        asked = Some((&processor.module, exported));
+        asked = Some((processor.module.as_path(), exported));
     }
     Ok(None)
 }
