@@ -41,8 +41,10 @@ pub(crate) struct Called {
 /// Says of functions that a processor does not have that it does not.
 pub(crate) fn not_exported(called: &[Called], exported: &[String]) -> Vec<Problem> {
     let known = || exported.iter().map(String::as_str);
-    let missing = called.iter().filter(|called| !exported.contains(&called.name));
+    let mut missing: Vec<&Called> = called.iter().filter(|called| !exported.contains(&called.name)).collect();
+    missing.sort_by_key(|called| (called.place.line, called.place.column));
     missing
+        .into_iter()
         .map(|Called { name, file, place }| {
             let hint = match nearest(name, known()) {
                 Some(meant) => format!("did you mean {meant:?}?"),
