@@ -1,12 +1,14 @@
 //! `ensure:` thresholds: expressions over summary names, e.g. `http.response_time.p95 < 200`, `delivery.ratio >= 0.999`.
 //!
-//! The language is Artillery's (filtrex): numbers, names with dots, `+ - * / %`, comparison, `and` `or` `not`,
-//! parentheses; names with other characters go in single quotes (`'errors.Failed capture or match' < 3`). There are no
-//! functions and no assignments. A name the run has not measured makes a threshold fail and say so, except counts of
+//! The language is Artillery's (filtrex): numbers, names with dots, `+ - * / % ^`, comparison, `in`, `and` `or` `not`, functions
+//! like `max`, parentheses. Names with other characters go in single quotes (`'errors.Failed capture or match' < 3`); without
+//! them the longest name counts that the run has measured (`login-time.p95`), as Artillery puts in what it has measured
+//! before it reads an expression. A name the run has not measured makes a threshold fail and say so, except counts of
 //! things that may well not happen (`errors.*`, `http.codes.*`, `vusers.*`), which are 0: a threshold that holds because
 //! nothing was measured would be a lie.
 
 mod expression;
+mod known;
 
 use expression::{Expression, Operator};
 use std::collections::BTreeMap;
@@ -43,6 +45,8 @@ pub struct ParseError {
     pub offset: usize,
     /// What was probably meant.
     pub hint: Option<String>,
+    /// The name that is none of a metric that a run measures by itself, when that is what is wrong.
+    pub metric: Option<String>,
 }
 
 /// Checks the form (names are known only at run time, except obviously misspelt ones).
@@ -51,13 +55,18 @@ pub struct ParseError {
 /// Says where the expression stops making sense.
 pub fn parse(expression: &str) -> Result<(), ParseError> {
     let expression = Expression::parse(expression)?;
-    expression.names().into_iter().try_for_each(|(name, offset)| expression::check_name(name, offset))
+    expression.names().into_iter().try_for_each(|(name, offset)| known::check(name, offset))
+}
+
+/// The names in an expression that no run measures by itself: a function's or a plugin's, then.
+pub fn foreign(expression: &str) -> Vec<String> {
+    names_in(expression).into_iter().filter(|name| !known::is_ours(name)).collect()
 }
 
 impl Threshold {
     /// Evaluates it over [`crate::summary::Summary::names`].
     pub fn judge(&self, names: &BTreeMap<String, f64>) -> Judged {
-        let (held, evidence) = match Expression::parse(&self.expression) {
+        let (held, evidence) = match Expression::parse_with(&self.expression, &|rest| longest(rest, names)) {
             Ok(expression) => {
                 let value = |name: &str| value_of(name, names);
                 let held = expression.evaluate(&value).map(|value| value != 0.0);
@@ -77,6 +86,18 @@ impl Threshold {
         };
         Judged { expression: self.expression.clone(), strict: self.strict, held, evidence }
     }
+}
+
+/// The longest of the names a text begins with that an expression would take apart.
+fn longest(rest: &str, names: &BTreeMap<String, f64>) -> Option<usize> {
+    let begins = |name: &&String| {
+        let after = rest.strip_prefix(name.as_str());
+        // Half of a name is none.
+        after.is_some_and(|after| !after.starts_with(expression::is_part))
+            && name.contains(|c| !expression::is_part(c))
+            && name.contains(char::is_alphabetic)
+    };
+    names.keys().filter(begins).map(String::len).max()
 }
 
 /// Families of counts in which a missing member means none.
@@ -187,6 +208,12 @@ mod tests {
             "2 * -b == -6",
             "1.5e0 + .5 == a",
             "a != b && !(a > b) || 0",
+            "a in (1, 2) and b not in (1, 2)",
+            "not a in (1, 3)",
+            "a + 1 in (b, 7)",
+            "max(a, b, 1) == 3 and min(a,b) == 2",
+            "round(2.5) + floor(1.9) + ceil(0.1) + abs(-2) + sqrt(9) + log(1) == 10",
+            "2 ^ a ^ 2 == 16",
         ] {
             let names = names();
             let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names);
@@ -271,5 +298,38 @@ mod tests {
             None
         );
         assert_eq!(objective(&["vusers.session_length.p99 < 5"]), None);
+    }
+
+    #[test]
+    fn a_name_that_was_measured_is_one_word_whatever_it_holds() {
+        let known = [
+            ("my-counter", 1.0),
+            ("my", 5.0),
+            ("counter", 2.0),
+            ("a/b", 1.0),
+            ("a", 4.0),
+            ("b", 2.0),
+            ("login-time.p95", 7.0),
+            ("login time", 3.0),
+            ("http://h:80/x?y=1", 2.0),
+            ("a/b/c", 9.0),
+            ("5", 1.0),
+        ];
+        let names = known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        for (expression, evidence) in [
+            ("my-counter == 1", "my-counter = 1"),
+            ("login-time.p95 < 10", "login-time.p95 = 7"),
+            ("a/b == 1", "a/b = 1"),
+            ("a/b/c == 9", "a/b/c = 9"),
+            ("a / b == 2", "a = 4, b = 2"),
+            ("(login time) in (2, 3) and not (a in (1,2))", "login time = 3, a = 4"),
+            ("http://h:80/x?y=1 == 2", "http://h:80/x?y=1 = 2"),
+            ("b - my-counter == 5 - 4", "b = 2, my-counter = 1"),
+        ] {
+            let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names);
+            assert_eq!((judged.held, judged.evidence.as_str()), (true, evidence), "{expression}");
+        }
+        let torn = Threshold { expression: "my-counters == 1".to_owned(), strict: true }.judge(&names);
+        assert_eq!(torn.evidence, "my = 5, counters was not measured");
     }
 }

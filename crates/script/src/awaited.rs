@@ -35,7 +35,7 @@ pub(crate) fn captures(
         let from = source(reader, &own, answer);
         let strict = reader.boolean(&own, "strict").unwrap_or(strict);
         let Some(name) = capture_name(reader, &own) else { continue };
-        reader.names.declare(name.split('.').next().unwrap_or(&name));
+        reader.names.declare(name.split(['.', '[']).next().unwrap_or(&name));
         if let Some(from) = from {
             all.push(Capture { from, name, strict });
         }
@@ -51,7 +51,17 @@ fn capture_name(reader: &mut Reader, own: &Fields<'_>) -> Option<String> {
     let name = reader.text(own, "as")?;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let is_name = |part: &str| !part.is_empty() && part.chars().all(plain);
-    if !name.split('.').all(is_name) || name.starts_with(|c: char| c.is_ascii_digit()) {
+    // A member may stand in brackets: `user[id]` is `user.id`.
+    let dotted = name.split('[').enumerate().map(|(index, part)| match part.split_once(']') {
+        Some((inner, after)) if index > 0 && (after.is_empty() || after.starts_with('.')) => {
+            Some(format!(".{inner}{after}"))
+        }
+        _ => (index == 0).then(|| part.to_owned()),
+    });
+    let dotted: Option<String> = dotted.collect();
+    if !dotted.is_some_and(|dotted| dotted.split('.').all(is_name))
+        || name.starts_with(|c: char| c.is_ascii_digit())
+    {
         let what = format!("`as` is the name of a variable, or of a member within one; got {name:?}");
         reader.problem(node.place, what, Some("names are like `token` and `user.id`".to_owned()));
         return None;

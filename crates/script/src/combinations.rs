@@ -209,7 +209,14 @@ fn axis(reader: &mut Reader, entry: &Entry) -> Axis {
 /// What `--matrix` leaves of the axes.
 fn narrowed(reader: &mut Reader, mut axes: Vec<Axis>, left: &[(String, Vec<String>)]) -> Vec<Axis> {
     let mut problem = |what: String, hint: Option<String>| {
-        reader.add(Problem { file: PathBuf::from("--matrix"), line: 0, column: 0, what, hint });
+        reader.add(Problem {
+            file: PathBuf::from("--matrix"),
+            line: 0,
+            column: 0,
+            what,
+            hint,
+            tolerated: None,
+        });
     };
     for (index, (name, wanted)) in left.iter().enumerate() {
         if let Some((_, before)) = left[..index].iter().find(|(known, _)| known == name) {

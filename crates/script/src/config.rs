@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::Overrides;
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Kind, Node};
+use crate::yaml::{Entry, Kind, Node};
 
 /// The target before the service that is started for the run has an address.
 const STAND_IN: &str = "http://127.0.0.1:8080";
@@ -80,21 +80,28 @@ pub(crate) fn variables(
     // Templates know made-up data from here on.
     reader.constants.fakes = crate::fakes::fakes(reader, config);
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
+    // What the command line says is known to all of config.
+    for (name, value) in &overrides.variables {
+        if let [only] = choices(value.clone()).as_slice() {
+            reader.names.declare_constant(name, only.clone());
+        }
+    }
     if let Some(node) = config.get("variables") {
         if !matches!(node.kind, Kind::Map(_)) {
             reader.wrong(config, "variables", node);
             reader.names.may_be_anything();
         }
         // Those that say their value themselves come first: the others may be made of them.
-        for entry in node.entries().iter().filter(|entry| !has_holes(&entry.value)) {
-            let given = overrides.variables.iter().find(|(name, _)| **name == entry.key);
-            let value = given.map_or_else(|| entry.value.to_value(), |(_, value)| value.clone());
-            if let [only] = choices(value).as_slice() {
+        let is_given = |name: &str| overrides.variables.iter().any(|(given, _)| given == name);
+        let said = |entry: &&Entry| !has_holes(&entry.value) && !is_given(&entry.key);
+        for entry in node.entries().iter().filter(said) {
+            if let [only] = choices(entry.value.to_value()).as_slice() {
                 reader.names.declare_constant(&entry.key, only.clone());
             }
         }
         for entry in node.entries() {
-            let value = filled(reader, &entry.value);
+            // What the command line says in its place comes below.
+            let value = if is_given(&entry.key) { Value::Null } else { filled(reader, &entry.value) };
             if matches!(&value, Value::Array(items) if items.is_empty()) {
                 let what = format!("the variable \"{}\" has no values to pick from", entry.key);
                 reader.problem(entry.place, what, None);
@@ -111,6 +118,7 @@ pub(crate) fn variables(
     }
     for (name, values) in &all {
         reader.declare_global(name);
+        reader.names.declare_choices(name, values.iter().cloned());
         if let [only] = values.as_slice() {
             reader.names.declare_constant(name, only.clone());
         }

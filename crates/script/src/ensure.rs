@@ -3,11 +3,11 @@
 use sonagi_engine::plan::Scenario;
 use sonagi_measure::outcome::FAILURES;
 use sonagi_measure::recorder::{FAILED_MATCH, WRONG_DATA};
-use sonagi_measure::thresholds::{self, Threshold};
+use sonagi_measure::thresholds::{self, ParseError, Threshold};
 
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Kind, Node};
+use crate::yaml::{Kind, Node, Place};
 
 /// The older form: key and metric.
 const LEGACY: &[(&str, &str)] = &[
@@ -30,11 +30,21 @@ pub(crate) fn thresholds(
     let stems = stems(reader, scenarios);
     if let Some(fields) = reader.section(config, "ensure", &schema::ENSURE) {
         section(reader, &fields, &stems, &mut all);
+        if !all.is_empty() && plugins.is_none_or(|plugins| plugins.entry("ensure").is_none()) {
+            let text =
+                "ensure decides the run; Artillery looks at it only with `plugins: {ensure: {}}` in config";
+            reader.notice(config.place_of("ensure"), text);
+        }
     }
     if let Some(plugins) = plugins
         && let Some(fields) = reader.section(plugins, "ensure", &schema::ENSURE)
     {
         section(reader, &fields, &stems, &mut all);
+    }
+    // Artillery's own switch.
+    if !all.is_empty() && reader.constants.is_set("ARTILLERY_DISABLE_ENSURE") {
+        reader.notice(config.place_of("ensure"), "ensure: no effect; ARTILLERY_DISABLE_ENSURE is set");
+        all.clear();
     }
     all
 }
@@ -81,11 +91,43 @@ fn limits(reader: &mut Reader, fields: &Fields<'_>, item: &Node, all: &mut Vec<T
         let plain = entry.key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
         let quote = if plain { "" } else { "'" };
         let expression = format!("{quote}{}{quote} < {limit}", entry.key);
-        match thresholds::parse(&expression) {
-            Ok(()) => all.push(Threshold { expression, strict: true }),
-            Err(error) => reader.problem(entry.place, format!("not a metric: {}", error.what), error.hint),
+        let wrong = |error: ParseError| (entry.place, format!("not a metric: {}", error.what), error.hint);
+        all.extend(judged(reader, expression, true, entry.place, wrong));
+    }
+}
+
+/// A threshold, unless it is wrong: an expression that cannot be read, or over a metric there is not. Functions may have any
+/// metric, under any name, so of what they may mean only a notice is given.
+fn judged(
+    reader: &mut Reader,
+    expression: String,
+    strict: bool,
+    place: Place,
+    wrong: impl Fn(ParseError) -> (Place, String, Option<String>),
+) -> Option<Threshold> {
+    let has_functions = reader.functions.has_module();
+    match thresholds::parse(&expression) {
+        Ok(()) => {
+            if !has_functions && let Some(name) = thresholds::foreign(&expression).first() {
+                let hint =
+                    "functions report metrics of their own: `events.emit(\"counter\", name, 1)`".to_owned();
+                let what = format!("nothing in the script measures `{name}`");
+                reader.tolerable(place, what, Some(hint), "it is not met");
+            }
+        }
+        Err(error) if has_functions => {
+            let (place, what, hint) = wrong(error);
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            let text = format!("{what}{hint}: it is not met unless a function reports a metric of that name");
+            reader.notice(place, text);
+        }
+        Err(error) => {
+            let (place, what, hint) = wrong(error);
+            reader.problem(place, what, hint);
+            return None;
         }
     }
+    Some(Threshold { expression, strict })
 }
 
 fn condition(reader: &mut Reader, item: &Node, stems: &[String]) -> Option<Threshold> {
@@ -102,18 +144,13 @@ fn condition(reader: &mut Reader, item: &Node, stems: &[String]) -> Option<Thres
         (node, reader.text(&fields, "expression")?, strict)
     };
     let quoted = quoted(&expression, stems);
-    match thresholds::parse(&quoted) {
-        Ok(()) => Some(Threshold { expression: quoted, strict }),
-        Err(error) if quoted != expression => {
-            reader.problem(node.place, format!("in the condition: {}", error.what), error.hint);
-            None
-        }
-        Err(error) => {
-            let offset = expression.get(..error.offset).map_or(0, |before| before.chars().count());
-            reader.problem(node.place_at(offset), format!("in the condition: {}", error.what), error.hint);
-            None
-        }
-    }
+    let is_as_written = quoted == expression;
+    let wrong = |error: ParseError| {
+        let offset = expression.get(..error.offset).map_or(0, |before| before.chars().count());
+        let place = if is_as_written { node.place_at(offset) } else { node.place };
+        (place, format!("in the condition: {}", error.what), error.hint)
+    };
+    judged(reader, quoted, strict, node.place, wrong)
 }
 
 /// Beginnings of metrics' names that an expression must quote, the longest first: Artillery's expressions do not.

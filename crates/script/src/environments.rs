@@ -1,6 +1,7 @@
 //! What is laid over a script: the chosen environment, then `--overrides` and what else the command line says ([`inputs`]).
 //!
-//! The environments that were not chosen are tried too, so that a mistake in one is found before the day it is needed. Of
+//! The environments that were not chosen are tried too, so that a mistake in one is found before the day it is needed; a run
+//! goes on in spite of it. Of
 //! them only mistakes that stand in their own text are told, and nothing is asked of this machine: files and environment
 //! variables of another place need not be here.
 
@@ -86,8 +87,9 @@ pub(crate) fn try_others(reader: &mut Reader, path: &Path, root: &Node, override
         if Some(&entry.key) == overrides.environment.as_ref() {
             continue;
         }
+        let outcome = format!("not looked at: the environment \"{}\" is not chosen", entry.key);
         for problem in tried(path, root, entry, overrides) {
-            reader.add(problem);
+            reader.add(Problem { tolerated: Some(outcome.clone()), ..problem });
         }
     }
 }

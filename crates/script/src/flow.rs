@@ -325,7 +325,6 @@ fn think(
             number.as_f64().and_then(constant_seconds)
         }
         Kind::Text { text, .. } if text.contains("{{") => match reader.expression(node)? {
-            Expression::Text(_) => None,
             Expression::Constant(value) => value.as_str().and_then(seconds_of).and_then(constant_seconds),
             expression => Some(expression),
         },

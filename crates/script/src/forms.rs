@@ -1,11 +1,14 @@
 //! What a request sends: `json`, `body`, `form`, `formData`; and pairs of names and values, where a value may be a list.
 
+use serde_json::Value;
 use sonagi_engine::plan::template::Piece;
-use sonagi_engine::plan::{Body, FormPart, PartContent, Template};
+use sonagi_engine::plan::{Body, Expression, FormPart, PartContent, Template};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::reader::{Fields, Reader, plain_text};
+use crate::reader::{Fields, Reader, plain_text, shown};
 use crate::schema;
+use crate::template;
 use crate::yaml::{Entry, Kind, Node};
 
 /// Largest file a form may carry, in bytes: it is held in memory once for all users, and once more while it is sent.
@@ -133,7 +136,7 @@ fn part(reader: &mut Reader, entry: &Entry) -> Option<FormPart> {
             None
         }
         (Some(file), None) => {
-            let (content, guessed) = file_of(reader, &fields, file)?;
+            let (content, guessed) = file_of(reader, &fields, &name, file)?;
             Some(FormPart { name, content, content_type: content_type.or(Some(guessed)) })
         }
         (None, Some(entry)) => {
@@ -158,12 +161,82 @@ fn json_text(reader: &mut Reader, node: &Node) -> Option<Template> {
     reader.template(&text)
 }
 
-/// A file and the type its name stands for.
-fn file_of(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<(PartContent, String)> {
-    let named = reader.text(fields, "fromFile")?;
-    let path = reader.folder().join(&named);
-    let name = Path::new(&named).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let content_type = mime_guess::from_path(&named).first_or_octet_stream().to_string();
+/// A file and the type its name stands for; or all files that a user's values may name.
+fn file_of(
+    reader: &mut Reader,
+    fields: &Fields<'_>,
+    part: &str,
+    node: &Node,
+) -> Option<(PartContent, String)> {
+    match plain_text(node).and_then(|text| names_of(reader, &text)) {
+        None => {
+            let named = reader.text(fields, "fromFile")?;
+            read_file(reader, node, &named)
+        }
+        Some(names) => {
+            let path = reader.template(node)?;
+            let mut files = BTreeMap::new();
+            let mut total = 0;
+            for named in BTreeSet::from_iter(names) {
+                let (content, guessed) = read_file(reader, node, &named)?;
+                if let PartContent::File { bytes, .. } = &content {
+                    total += bytes.len() as u64;
+                }
+                if total > MAX_FILE {
+                    let what = format!(
+                        "the files a part of a form may take have {} MiB at most together",
+                        MAX_FILE >> 20
+                    );
+                    reader.problem(node.place, what, None);
+                    return None;
+                }
+                let own = fields.get("contentType").and_then(plain_text);
+                let (name, content_type) = (part.to_owned(), own.or(Some(guessed)));
+                files.insert(named, FormPart { name, content, content_type });
+            }
+            Some((PartContent::OneOf { path, files: files.into() }, String::new()))
+        }
+    }
+}
+
+/// What the path of a file comes to with each value of the one variable in it that has several. None: there is no such variable.
+fn names_of(reader: &Reader, text: &str) -> Option<Vec<String>> {
+    let template = template::parse(text, &reader.constants, &mut |_, _| {}).ok()?;
+    let several = |hole: &Expression| match hole {
+        Expression::Path { variable, keys }
+            if keys.is_empty() && reader.names.constant(variable).is_none() =>
+        {
+            reader.names.choices(variable).map(|choices| (variable.clone(), choices))
+        }
+        _ => None,
+    };
+    let holes = template.pieces.iter().filter_map(|piece| match piece {
+        Piece::Hole(hole) => Some(hole),
+        Piece::Text(_) => None,
+    });
+    let (variable, choices) = holes.clone().find_map(several)?;
+    let named = |value: &Value| {
+        let mut name = String::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Text(text) => name.push_str(text),
+                Piece::Hole(Expression::Constant(known)) => name.push_str(&shown(known)),
+                Piece::Hole(Expression::Path { variable: other, keys }) if keys.is_empty() => {
+                    let known = if *other == variable { Some(value) } else { reader.names.constant(other) };
+                    name.push_str(&shown(known?));
+                }
+                Piece::Hole(_) => return None,
+            }
+        }
+        Some(name)
+    };
+    choices.iter().map(named).collect()
+}
+
+fn read_file(reader: &mut Reader, node: &Node, named: &str) -> Option<(PartContent, String)> {
+    let path = reader.folder().join(named);
+    let name = Path::new(named).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let content_type = mime_guess::from_path(named).first_or_octet_stream().to_string();
     if reader.is_trial {
         return Some((PartContent::File { name, bytes: Vec::new().into() }, content_type));
     }

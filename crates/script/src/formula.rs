@@ -2,7 +2,8 @@
 //!
 //! The language is filtrex's, which Artillery takes conditions to, with its operators, its order of binding and JavaScript's
 //! idea of equality. Where it is odd (`not` binds closer than `==`, a comparison is 1 or 0), so are we: a script's users
-//! are to take the same steps. What it would not understand, and Artillery then takes for true, is a mistake here.
+//! are to take the same steps. What it would not understand, and Artillery then takes for true, is a mistake here; but for a few
+//! signs of JavaScript's, which mean what their author meant.
 
 use regex::Regex;
 use serde_json::Value;
@@ -15,6 +16,7 @@ use crate::template::{self, Constants, Fault};
 
 mod words;
 
+pub(crate) use words::Foreign;
 use words::{Token, Word};
 
 /// Deepest nesting: nobody reads more, and a parser's stack is finite.
@@ -46,6 +48,8 @@ pub(crate) struct Parsed {
     pub(crate) has_truths: bool,
     /// It reaches into a variable, where Artillery looks for one of that whole name.
     pub(crate) reaches_in: bool,
+    /// A sign of JavaScript's in it, which Artillery does not read.
+    pub(crate) javascript: Option<Foreign>,
 }
 
 /// Reads a condition. `seen` hears of every variable with its offset, also when something is wrong.
@@ -61,7 +65,8 @@ pub(crate) fn parse(
     match parser.peek() {
         Word::End => {
             let Parser { has_truths, reaches_in, .. } = parser;
-            Ok(Parsed { formula, has_truths, reaches_in })
+            let javascript = words::javascript(text, &tokens);
+            Ok(Parsed { formula, has_truths, reaches_in, javascript })
         }
         _ => Err(parser.unexpected("an operator (==, <, and, or, in, …) or the end")),
     }

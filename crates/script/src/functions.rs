@@ -1,20 +1,21 @@
 //! The functions of a script's processor: where they are called from, and what they leave of a request.
 //!
-//! What a module exports is known when Node has loaded it, at the start of the run: here a name is only a name.
+//! What a module exports is known when Node has loaded it: here a name is only a name. Whoever has asked Node hears which of
+//! them are none of the module's ([`crate::Loaded::not_exported`]).
 
 use serde_json::{Map, Value};
 use sonagi_engine::plan::template::Piece;
 use sonagi_engine::plan::{Call, Hooks, Processor, ProcessorFile, Rewrite, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 use sonagi_transpile::{FileFault, Format};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::flow::Flow;
-use crate::problem::Problem;
+use crate::problem::{Problem, nearest};
 use crate::reader::{Fields, Reader, plain_text};
-use crate::yaml::Node;
+use crate::yaml::{Node, Place};
 
 mod rewrite;
 
@@ -25,7 +26,41 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub(crate) struct Functions {
     module: Option<PathBuf>,
-    called: BTreeSet<String>,
+    /// Each with where it is called first.
+    called: BTreeMap<String, Place>,
+}
+
+/// A function and where a script calls it first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Called {
+    name: String,
+    file: PathBuf,
+    place: Place,
+}
+
+/// Says of functions that a processor does not have that it does not.
+pub(crate) fn not_exported(called: &[Called], exported: &[String]) -> Vec<Problem> {
+    let known = || exported.iter().map(String::as_str);
+    let mut missing: Vec<&Called> = called.iter().filter(|called| !exported.contains(&called.name)).collect();
+    missing.sort_by_key(|called| (called.place.line, called.place.column));
+    missing
+        .into_iter()
+        .map(|Called { name, file, place }| {
+            let hint = match nearest(name, known()) {
+                Some(meant) => format!("did you mean {meant:?}?"),
+                None if exported.is_empty() => "it exports no function at all".to_owned(),
+                None => format!("it exports {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            Problem {
+                file: file.clone(),
+                line: place.line,
+                column: place.column,
+                what: format!("the processor exports no function {name:?}"),
+                hint: Some(hint),
+                tolerated: None,
+            }
+        })
+        .collect()
 }
 
 impl Functions {
@@ -49,7 +84,6 @@ pub(crate) fn module(reader: &mut Reader, config: &Fields<'_>, folders: &[PathBu
     let Some(node) = config.get("processor") else { return };
     // Whatever is wrong with it, what calls its functions is no further problem.
     reader.names.may_be_anything();
-    reader.constants.any_name = true;
     reader.functions.module = folders.last().cloned();
     let Some(name) = reader.text(config, "processor") else { return };
     let within =
@@ -77,18 +111,26 @@ fn resolve(path: &Path) -> Option<PathBuf> {
 
 /// What the engine is to run. None without a processor.
 pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
-    let Functions { module, called } = std::mem::take(&mut reader.functions);
+    let Functions { module, called } = &reader.functions;
+    let (module, called) = (module.clone(), called.keys().cloned().collect());
     let constants = reader.constants.clone();
     let module = module?;
     Some(Processor {
         files: files(reader, &module),
         module,
-        functions: called.into_iter().collect(),
+        functions: called,
         timeout: PATIENCE,
         environment: constants.stand_ins(),
         constants: constants.known(),
         rewrite: Rewrite::new(move |step, params| rewrite::step(&constants, step, params)),
     })
+}
+
+/// The functions the script calls; nothing without a processor.
+pub(crate) fn take_called(reader: &mut Reader) -> Vec<Called> {
+    let Functions { module, called } = std::mem::take(&mut reader.functions);
+    let of = |(name, place): (String, Place)| Called { name, file: reader.file_of(place.origin), place };
+    called.into_iter().filter(|_| module.is_some()).map(of).collect()
 }
 
 /// What of the module and its neighbours Node cannot load as it is written.
@@ -111,6 +153,7 @@ fn files(reader: &mut Reader, module: &Path) -> Vec<ProcessorFile> {
                 column: fault.column,
                 what: fault.what,
                 hint: None,
+                tolerated: None,
             }));
             Vec::new()
         }
@@ -145,7 +188,7 @@ pub(crate) fn called(reader: &mut Reader, node: &Node, name: &str) {
         let what = format!("the function {name:?} is called, and the script has no processor");
         reader.problem(node.place, what, Some("add `processor: ./processor.js` to `config`".into()));
     }
-    reader.functions.called.insert(name.to_owned());
+    reader.functions.called.entry(name.to_owned()).or_insert(node.place);
 }
 
 /// The functions a scenario calls before its first and after its last step.

@@ -67,6 +67,8 @@ pub struct Overrides {
     pub variables: Vec<(String, Value)>,
     /// `--overrides`: laid over the whole script; lists are replaced.
     pub overrides: Option<Value>,
+    /// `--strict`: nothing is tolerated that Artillery would go on in spite of ([`Problem::tolerated`]).
+    pub strict: bool,
     /// `-k`: accept any certificate.
     pub insecure: bool,
     /// Name of the run; the script's file stem by default.
@@ -103,6 +105,24 @@ pub struct Loaded {
     /// The service to start first; load again with its address as [`Overrides::target`]. None when there is none to
     /// start, or a target was given in its place.
     pub serve: Option<Serve>,
+    /// The functions it calls.
+    called: Vec<functions::Called>,
+}
+
+impl Loaded {
+    /// Whether it calls any function by a name that is known before the run.
+    pub fn calls_functions(&self) -> bool {
+        !self.called.is_empty()
+    }
+
+    /// What is wrong with the functions it calls, once it is known which its processor exports.
+    ///
+    /// # Errors
+    /// Names those that it does not export, each where it is called first.
+    pub fn not_exported(&self, exported: &[String]) -> Result<(), Problems> {
+        let problems = functions::not_exported(&self.called, exported);
+        if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+    }
 }
 
 /// Reads a script and everything it names (payload files, environment variables). Of a matrix that is one run:
@@ -147,17 +167,25 @@ fn text(path: &Path) -> Result<String, Problems> {
             column: 0,
             what,
             hint: Some(hint),
+            tolerated: None,
         }]));
     }
     let bytes = std::fs::read(path).map_err(|error| {
         let what = format!("cannot read the script: {error}");
-        Problems(vec![Problem { file: path.to_owned(), line: 0, column: 0, what, hint: None }])
+        Problems(vec![Problem {
+            file: path.to_owned(),
+            line: 0,
+            column: 0,
+            what,
+            hint: None,
+            tolerated: None,
+        }])
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let what = "a script is UTF-8 text; this line holds other bytes".to_owned();
-        Problems(vec![Problem { file: path.to_owned(), line, column: 1, what, hint: None }])
+        Problems(vec![Problem { file: path.to_owned(), line, column: 1, what, hint: None, tolerated: None }])
     })
 }
 
@@ -179,12 +207,17 @@ fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Proble
         environments::overlay(&mut reader, &mut root, overrides);
         plan(&mut reader, path, &root, overrides)
     });
+    let called = functions::take_called(&mut reader);
     let Reader { mut problems, mut notices, .. } = reader;
+    if !overrides.strict {
+        let tolerated = problems.extract_if(.., |problem| problem.tolerated.is_some());
+        notices.extend(tolerated.map(Notice::from));
+    }
     match plan {
         Some((plan, serve)) if problems.is_empty() => {
             notices.sort_by_key(|notice| (notice.line, notice.column));
             let combination = overrides.combination.clone().unwrap_or_default();
-            Ok(Loaded { plan, notices, combination, serve })
+            Ok(Loaded { plan, notices, combination, serve, called })
         }
         _ => {
             problems.sort_by(|a, b| (a.line, a.column, &a.what).cmp(&(b.line, b.column, &b.what)));
@@ -205,7 +238,6 @@ fn constants(path: &Path, overrides: &Overrides) -> Constants {
         dirname: absolute.display().to_string(),
         script: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
         odd_names: Default::default(),
-        any_name: false,
         fakes: None,
         env: |name| std::env::var(name).ok(),
         dotenv: overrides.dotenv.clone(),
@@ -286,6 +318,7 @@ fn plan(
         cursor: lost.cursor,
         drain,
         unset_fails: !reader.functions.has_module(),
+        undefined: std::mem::take(&mut reader.undefined),
         plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),
         processor: functions::processor(reader),
         operations: std::mem::take(&mut reader.operations).into_all(),

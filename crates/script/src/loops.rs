@@ -5,7 +5,7 @@ use sonagi_engine::plan::template::JsonPiece;
 use sonagi_engine::plan::{Condition, Expression, Formula, Function, Loop, Parallel, Repeat, Step};
 
 use crate::flow::{Flow, steps};
-use crate::formula::{self, Parsed};
+use crate::formula::{self, Foreign, Parsed};
 use crate::functions;
 use crate::reader::{Fields, Reader};
 use crate::yaml::{Kind, Node};
@@ -168,10 +168,17 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
     let parsed =
         formula::parse(text, &reader.constants, &mut |name, offset| uses.push((name.to_owned(), offset)));
     for (name, offset) in uses {
-        reader.names.used(name, node.place_at(offset));
+        reader.names.used_in_condition(name, node.place_at(offset));
     }
     match parsed {
-        Ok(Parsed { formula, has_truths, reaches_in }) => {
+        Ok(Parsed { formula, has_truths, reaches_in, javascript }) => {
+            if let Some(Foreign { offset, theirs, ours }) = javascript {
+                let what = format!("conditions have no `{theirs}`");
+                let outcome =
+                    "read as in JavaScript; Artillery cannot read the condition and takes it for true";
+                let hint = Some(format!("write `{ours}`"));
+                reader.tolerable(node.place_at(offset), what, hint, outcome);
+            }
             if has_truths {
                 let text = "true and false in a condition are what they say; Artillery looks for variables of that name";
                 reader.notice(node.place, text);

@@ -4,9 +4,14 @@
 //! before its capture, which the run then reports as a failed template.
 
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::problem::nearest;
+use crate::template::unknown;
 use crate::yaml::{Node, Place, covers};
+
+/// Values of one variable that are kept: more files nobody has in a form.
+const MOST_CHOICES: usize = 1000;
 
 /// Variables of a script while it is read.
 #[derive(Default)]
@@ -15,6 +20,8 @@ pub(crate) struct Names {
     global: BTreeSet<String>,
     /// Global ones with a single value, usable in `config` itself.
     constants: Vec<(String, Value)>,
+    /// Global ones with all the values they may have.
+    choices: BTreeMap<String, Vec<Value>>,
     /// Constants whose value is wrong, which has been said: nothing more is said of what hangs on them.
     unknown: BTreeSet<String>,
     /// Set by the flow being read.
@@ -54,6 +61,8 @@ pub(crate) struct Use {
     pub(crate) place: Place,
     in_loop: bool,
     over_list: bool,
+    /// In a condition: what has no value does not hold.
+    in_condition: bool,
     /// On whose behalf, as the end of a sentence; empty in a step's own text.
     by: String,
 }
@@ -70,6 +79,19 @@ impl Names {
 
     pub(crate) fn declare_constant(&mut self, name: &str, value: Value) {
         self.constants.push((name.to_owned(), value));
+    }
+
+    /// All values that users may have of a global one, where they are few.
+    pub(crate) fn declare_choices(&mut self, name: &str, values: impl ExactSizeIterator<Item = Value>) {
+        if values.len() <= MOST_CHOICES {
+            self.choices.insert(name.to_owned(), values.collect());
+        }
+    }
+
+    /// All values that users may have of this from their start. None: nobody can say, for a flow may set it.
+    pub(crate) fn choices(&self, name: &str) -> Option<&[Value]> {
+        let is_set_later = self.local.contains(name) || self.anywhere.contains(name);
+        self.choices.get(name).filter(|_| !is_set_later).map(Vec::as_slice)
     }
 
     pub(crate) fn declare_unknown(&mut self, name: &str) {
@@ -91,12 +113,20 @@ impl Names {
     }
 
     pub(crate) fn used(&mut self, name: String, place: Place) {
+        self.uses_one(name, place, false);
+    }
+
+    pub(crate) fn used_in_condition(&mut self, name: String, place: Place) {
+        self.uses_one(name, place, true);
+    }
+
+    fn uses_one(&mut self, name: String, place: Place, in_condition: bool) {
         let over_list = self.loops.iter().any(|turns| turns.over_list);
         if let Some(innermost) = self.loops.last_mut().filter(|_| name == "$loopCount") {
             innermost.is_counted = true;
         }
         let by = String::new();
-        self.uses.push(Use { name, place, in_loop: !self.loops.is_empty(), over_list, by });
+        self.uses.push(Use { name, place, in_loop: !self.loops.is_empty(), over_list, in_condition, by });
     }
 
     /// How many uses there are by now.
@@ -215,44 +245,65 @@ impl Names {
     }
 
     fn unset(&self, uses: Vec<Use>, local: &BTreeSet<String>) -> Vec<Unset> {
-        let unset = uses.into_iter().filter(|used| !self.open || used.name.starts_with('$'));
-        unset.filter_map(|used| why_unset(used, &self.global, local)).collect()
+        let is_set = |name: &str| {
+            let is_open = self.open && !unknown::is_call(name);
+            is_open || unknown::is_known(name) || self.global.contains(name) || local.contains(name)
+        };
+        let known = || self.global.iter().chain(local).map(String::as_str).chain(["target"]);
+        uses.into_iter()
+            .filter_map(|used| match outside_its_loop(&used) {
+                Some((what, hint)) => Some(Unset {
+                    is_tolerable: false,
+                    ..Unset::new(used, what.to_owned(), hint.map(str::to_owned))
+                }),
+                None if is_set(&used.name) => None,
+                None => Some(never_set(used, &mut known())),
+            })
+            .collect()
     }
 }
 
 /// A use that cannot be.
 pub(crate) struct Unset {
+    pub(crate) name: String,
     pub(crate) place: Place,
     pub(crate) what: String,
     pub(crate) hint: Option<String>,
+    /// No slip of the pen: it is undefined, and a run may go on.
+    pub(crate) is_tolerable: bool,
     /// On whose behalf, as the end of a sentence.
     pub(crate) by: String,
 }
 
-fn why_unset(used: Use, global: &BTreeSet<String>, local: &BTreeSet<String>) -> Option<Unset> {
-    let place = used.place;
-    let by = used.by;
-    match used.name.as_str() {
-        "$loopCount" if !used.in_loop => {
-            Some(Unset { place, what: "$loopCount outside a loop has no value".into(), hint: None, by })
-        }
-        "$loopElement" if !used.over_list => Some(Unset {
-            place,
-            what: "$loopElement outside a loop over a list has no value".into(),
-            hint: Some("add `over:` beside `loop:`".into()),
-            by,
-        }),
-        name if name.starts_with('$') || global.contains(name) || local.contains(name) => None,
-        name => {
-            let known = global.iter().chain(local).map(String::as_str).chain(["target"]);
-            let hint = match crate::problem::nearest(name, known) {
-                Some(meant) => format!("did you mean {{{{ {meant} }}}}?"),
-                None => {
-                    "set it in `config.variables`, as a `payload` field, or by a `capture` with `as`".into()
-                }
-            };
-            let what = format!("nothing sets the variable \"{name}\"");
-            Some(Unset { place, what, hint: Some(hint), by })
-        }
+impl Unset {
+    fn new(used: Use, what: String, hint: Option<String>) -> Unset {
+        let Use { name, place, by, .. } = used;
+        Unset { name, place, what, hint, is_tolerable: true, by }
     }
+}
+
+/// What a loop alone gives a value, and its mending.
+fn outside_its_loop(used: &Use) -> Option<(&'static str, Option<&'static str>)> {
+    match used.name.as_str() {
+        "$loopCount" if !used.in_loop => Some(("$loopCount outside a loop has no value", None)),
+        "$loopElement" if !used.over_list => {
+            Some(("$loopElement outside a loop over a list has no value", Some("add `over:` beside `loop:`")))
+        }
+        _ => None,
+    }
+}
+
+fn never_set(used: Use, known: &mut dyn Iterator<Item = &str>) -> Unset {
+    if used.name.starts_with('$') {
+        let (what, hint) = unknown::told(&used.name);
+        return Unset::new(used, what, Some(hint));
+    }
+    let meant = nearest(&used.name, known).map(|meant| format!("did you mean {{{{ {meant} }}}}?"));
+    // Who asks whether it is there may well know that it is not.
+    let is_tolerable = meant.is_none() || used.in_condition;
+    let hint = meant.unwrap_or_else(|| {
+        "set it in `config.variables`, as a `payload` field, or by a `capture` with `as`".into()
+    });
+    let what = format!("nothing sets the variable \"{}\"", used.name);
+    Unset { is_tolerable, ..Unset::new(used, what, Some(hint)) }
 }

@@ -248,7 +248,12 @@ fn defaults(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
     if let Some(strict) = reader.boolean(fields, "strictCapture") {
         settings.strict_capture = strict;
     }
-    if let Some(think) = reader.section(fields, "think", &schema::DEFAULT_THINK)
+    if let Some(node) = fields.get("think").filter(|node| matches!(node.kind, Kind::Number(_))) {
+        let hint =
+            "every pause is a `think` step of its own; `think: {jitter: \"20%\"}` spreads them".to_owned();
+        let what = format!("think wants a mapping; got {}", node.describe());
+        reader.tolerable(node.place, what, Some(hint), "ignored, as in Artillery");
+    } else if let Some(think) = reader.section(fields, "think", &schema::DEFAULT_THINK)
         && let Some(node) = think.get("jitter")
     {
         settings.jitter = jitter(reader, &think, node);

@@ -43,6 +43,7 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         delimiter: delimiter(reader, &fields),
         cast: reader.boolean(&fields, "cast").unwrap_or(true),
     };
+    let form = with_options(reader, &fields, form);
     // Declared even when the file cannot be read: one problem, not one per use.
     for name in form.fields.iter().flatten() {
         reader.declare_global(name);
@@ -86,7 +87,10 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         return None;
     }
     if all_as.is_none() {
-        names.iter().for_each(|name| reader.declare_global(name));
+        for (column, name) in names.iter().enumerate() {
+            reader.declare_global(name);
+            reader.names.declare_choices(name, rows.iter().map(|row| row[column].clone()));
+        }
     }
     // A list of all rows that name no columns is one of lists.
     let nameless = all_as.is_some() && !is_json && !is_named;
@@ -134,6 +138,16 @@ fn delimiter(reader: &mut Reader, fields: &Fields<'_>) -> u8 {
             reader.names.may_be_anything();
             b','
         }
+    }
+}
+
+/// What is handed on to Artillery's reader of CSV wins there over what stands beside it, and here.
+fn with_options(reader: &mut Reader, fields: &Fields<'_>, form: Form) -> Form {
+    let Some(options) = reader.section(fields, "options", &schema::PAYLOAD_OPTIONS) else { return form };
+    Form {
+        delimiter: options.get("delimiter").map_or(form.delimiter, |_| delimiter(reader, &options)),
+        cast: reader.boolean(&options, "cast").unwrap_or(form.cast),
+        ..form
     }
 }
 

@@ -84,6 +84,10 @@ fn apdex(reader: &mut Reader, config: &Fields<'_>, plugins: Option<&Fields<'_>>)
     };
     let of_plugin = plugins.and_then(&mut threshold);
     let of_config = threshold(config);
+    if config.entry("apdex").is_some() && plugins.is_none_or(|all| all.entry("apdex").is_none()) {
+        let text = "apdex is counted; Artillery does so only with `plugins: {apdex: {}}` in config";
+        reader.notice(config.place_of("apdex"), text);
+    }
     is_asked.then(|| of_config.or(of_plugin).unwrap_or(APDEX_MS))
 }
 

@@ -1,6 +1,7 @@
 //! What is wrong with a script, or worth knowing about it, and where.
 //!
-//! A problem stops the run, a notice does not. Both are data: only the binary prints. Problems are collected, never thrown
+//! A problem stops the run, a notice does not; one that Artillery would not stop at and nothing hangs on becomes a notice unless
+//! the run is strict ([`crate::Overrides::strict`]). All are data: only the binary prints. Problems are collected, never thrown
 //! at the first one, because an author who fixes twelve mistakes wants to see twelve.
 
 use std::fmt;
@@ -23,6 +24,8 @@ pub struct Problem {
     pub what: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// What becomes of it in a run that is not strict, which goes on: Artillery does, and nothing hangs on it. None: no run does.
+    pub tolerated: Option<String>,
 }
 
 /// Something the author should know although the script runs: one line.
@@ -45,10 +48,22 @@ impl fmt::Display for Problem {
             write!(out, "{}:{}:", self.line, self.column)?;
         }
         write!(out, " {}", self.what)?;
-        match &self.hint {
-            Some(hint) => write!(out, "\n  hint: {hint}"),
+        if let Some(hint) = &self.hint {
+            write!(out, "\n  hint: {hint}")?;
+        }
+        match &self.tolerated {
+            Some(outcome) => write!(out, "\n  without --strict: {outcome}"),
             None => Ok(()),
         }
+    }
+}
+
+impl From<Problem> for Notice {
+    /// What is said of it in a run that goes on.
+    fn from(problem: Problem) -> Notice {
+        let Problem { file, line, column, what, tolerated, .. } = problem;
+        let outcome = tolerated.map(|outcome| format!(": {outcome}")).unwrap_or_default();
+        Notice { file, line, column, text: what + &outcome }
     }
 }
 
@@ -111,10 +126,31 @@ mod tests {
             column: 7,
             what: "unknown key \"arivalRate\" in a phase".into(),
             hint: Some("did you mean \"arrivalRate\"?".into()),
+            tolerated: None,
         };
         assert_eq!(
             problem.to_string(),
             "chat.yml:12:7: unknown key \"arivalRate\" in a phase\n  hint: did you mean \"arrivalRate\"?"
+        );
+    }
+
+    #[test]
+    fn a_problem_that_a_run_may_tolerate_says_what_becomes_of_it_and_is_a_notice_then() {
+        let problem = Problem {
+            file: "chat.yml".into(),
+            line: 1,
+            column: 1,
+            what: "unknown key \"version\" in a script".into(),
+            hint: Some("known keys: config, scenarios".into()),
+            tolerated: Some("ignored, as in Artillery".into()),
+        };
+        assert_eq!(
+            problem.to_string(),
+            "chat.yml:1:1: unknown key \"version\" in a script\n  hint: known keys: config, scenarios\n  without --strict: ignored, as in Artillery"
+        );
+        assert_eq!(
+            Notice::from(problem).to_string(),
+            "chat.yml:1:1: unknown key \"version\" in a script: ignored, as in Artillery"
         );
     }
 }

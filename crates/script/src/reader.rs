@@ -8,6 +8,7 @@ pub(crate) use sonagi_engine::plan::seconds_of;
 use sonagi_engine::plan::template::Piece;
 use sonagi_engine::plan::{Expression, JsonTemplate, Template};
 use sonagi_measure::outcome::{OperationId, OperationKind};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ pub(crate) struct Reader {
     pub(crate) inputs: Vec<PathBuf>,
     /// An environment that was not chosen is being read: files named in it need not be here.
     pub(crate) is_trial: bool,
+    /// Variables that nothing sets, where a run goes on all the same.
+    pub(crate) undefined: BTreeSet<String>,
     /// What was told of templates, without the step that came upon it.
     told: Vec<Problem>,
 }
@@ -105,6 +108,7 @@ impl Reader {
             endpoints: Endpoints::default(),
             inputs: Vec::new(),
             is_trial: false,
+            undefined: BTreeSet::new(),
             told: Vec::new(),
         }
     }
@@ -169,7 +173,11 @@ impl Reader {
                 None => format!("known keys: {}", known.collect::<Vec<_>>().join(", ")),
             },
         };
-        self.problem(entry.place, format!("unknown key \"{}\" in {}", entry.key, area.name), Some(hint));
+        let what = format!("unknown key \"{}\" in {}", entry.key, area.name);
+        match area.ignores(&entry.key) {
+            true => self.tolerable(entry.place, what, Some(hint), "ignored, as in Artillery"),
+            false => self.problem(entry.place, what, Some(hint)),
+        }
         meant
     }
 
@@ -469,7 +477,7 @@ pub(crate) fn plain_text(node: &Node) -> Option<String> {
     }
 }
 
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::fakes::{self, Fakes};
-use crate::problem::nearest;
 
 mod path;
+pub(crate) mod unknown;
 
 use path::{operator, split_path};
 
@@ -30,8 +30,6 @@ pub(crate) struct Constants {
     pub(crate) script: String,
     /// Variables whose names look like something else: `user.name`, `$i`.
     pub(crate) odd_names: BTreeSet<String>,
-    /// Functions may set names that begin with `$`.
-    pub(crate) any_name: bool,
     /// Made-up data, when the script has it.
     pub(crate) fakes: Option<Fakes>,
     /// Reads an environment variable.
@@ -45,6 +43,11 @@ impl Constants {
     fn variable(&self, name: &str) -> Option<String> {
         let stand_in = || self.dotenv.iter().rfind(|(known, _)| known == name);
         (self.env)(name).or_else(|| stand_in().map(|(_, value)| value.clone()))
+    }
+
+    /// Whether an environment variable is set, be it empty.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.variable(name).is_some()
     }
 
     /// What stands in for variables that are not set.
@@ -100,7 +103,7 @@ const fn builtin(
 }
 
 const BUILTINS: &[Builtin] = &[
-    builtin("$randomNumber", Function::RandomNumber, 2..=2, false, "{{ $randomNumber(1, 100) }}"),
+    builtin("$randomNumber", Function::RandomNumber, 0..=2, false, "{{ $randomNumber(1, 100) }}"),
     builtin("$randomString", Function::RandomString, 0..=1, false, "{{ $randomString(10) }}"),
     builtin("$uuid", Function::Uuid, 0..=0, true, "{{ $uuid }}"),
     builtin("$loopCount", Function::LoopCount, 0..=0, true, "{{ $loopCount }}"),
@@ -117,17 +120,10 @@ const BUILTINS: &[Builtin] = &[
 const CONSTANTS: &[&str] =
     &["$env", "$processEnvironment", "$environment", "$testId", "$dirname", "$scenarioFile"];
 
-/// Names authors expect from elsewhere, and what to write instead.
-const FOREIGN: &[(&str, &str)] = &[
-    ("$randomInt", "{{ $randomNumber(1, 100) }}"),
-    ("$randomInteger", "{{ $randomNumber(1, 100) }}"),
-    ("$random", "{{ $randomNumber(1, 100) }}"),
-    ("$guid", "{{ $uuid }}"),
-    ("$randomUUID", "{{ $uuid }}"),
-    ("$timestamp", "{{ $now }}"),
-    ("$isoTimestamp", "{{ $now }}"),
-    ("$randomAlphaNumeric", "{{ $randomString(10) }}"),
-];
+/// The functions a template may call.
+fn functions() -> impl Iterator<Item = &'static str> {
+    BUILTINS.iter().map(|builtin| builtin.name)
+}
 
 /// Compiles a text, or says what is wrong in each of its holes. Either way `seen` hears of every variable and loop function
 /// with its offset.
@@ -165,7 +161,7 @@ pub(crate) fn parse(
         offset = start + 2 * braces + inner[..close].chars().count();
     }
     push_text(&mut template, rest);
-    if faults.is_empty() { Ok(template) } else { Err(faults) }
+    if faults.is_empty() { Ok(unknown::alone(template)) } else { Err(faults) }
 }
 
 /// Where the hole ends: the first `}}` outside quotes that closes no hole inside it.
@@ -212,7 +208,12 @@ pub(crate) fn drawn(function: Function, arguments: &[Expression]) -> Option<Stri
         .collect();
     let random = || RandomState::new().build_hasher().finish();
     match (function, numbers?.as_slice()) {
-        (Function::RandomNumber, [least, most]) => {
+        (Function::RandomNumber, ends) => {
+            let (least, most) = match ends {
+                [least, most, ..] => (least, most),
+                [most] => (&0, most),
+                [] => (&0, &1),
+            };
             let span = most.abs_diff(*least).saturating_add(1);
             Some(least.saturating_add_unsigned(random() % span).to_string())
         }
@@ -297,7 +298,7 @@ impl Hole<'_> {
         seen: &mut dyn FnMut(&str, usize),
     ) -> Result<Expression, Fault> {
         let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == name) else {
-            return self.made_up(offset, name, arguments);
+            return self.made_up(offset, name, arguments, seen);
         };
         let mut values = Vec::new();
         for argument in arguments.split(',').map(str::trim).filter(|argument| !argument.is_empty()) {
@@ -305,7 +306,11 @@ impl Hole<'_> {
         }
         if !builtin.arguments.contains(&values.len()) {
             let (least, most) = (builtin.arguments.start(), builtin.arguments.end());
-            let wants = if least == most { least.to_string() } else { format!("{least} or {most}") };
+            let wants = match most - least {
+                0 => least.to_string(),
+                1 => format!("{least} or {most}"),
+                _ => format!("{least} to {most}"),
+            };
             return Err(fault(
                 offset,
                 format!("{name} wants {wants} arguments; got {}", values.len()),
@@ -336,31 +341,34 @@ impl Hole<'_> {
         Ok(Expression::Call { function: builtin.function, arguments: values })
     }
 
-    /// Data that `fake-data` makes up.
-    fn made_up(&self, offset: usize, name: &str, arguments: &str) -> Result<Expression, Fault> {
+    /// Data that `fake-data` makes up; and what no function makes.
+    fn made_up(
+        &self,
+        offset: usize,
+        name: &str,
+        arguments: &str,
+        seen: &mut dyn FnMut(&str, usize),
+    ) -> Result<Expression, Fault> {
         let plain = name.trim_start_matches('$');
-        let Some(fakes) = &self.constants.fakes else {
-            if fakes::is_known(plain) {
-                let hint = "add `plugins: {fake-data: {}}` to `config`".to_owned();
-                return Err(fault(
-                    offset,
-                    format!("{name} is a function of the plugin fake-data"),
-                    Some(hint),
-                ));
+        let found = self.constants.fakes.as_ref().map(|fakes| fakes.named(plain));
+        if let Some(Some(fake)) = found {
+            if !arguments.trim().is_empty() {
+                let hint =
+                    format!("set them under `fake-data` in `config.plugins`: `{plain}: {{min: 1, max: 6}}`");
+                return Err(fault(offset, format!("{name} takes no arguments here"), Some(hint)));
             }
-            return Err(unknown_function(offset, name));
-        };
-        let Some(fake) = fakes.named(plain) else {
-            let unknown = unknown_function(offset, name);
-            let hint = unknown.hint.or_else(|| Some(fakes::instead_of(plain)));
-            return Err(Fault { hint, ..unknown });
-        };
-        if !arguments.trim().is_empty() {
-            let hint =
-                format!("set them under `fake-data` in `config.plugins`: `{plain}: {{min: 1, max: 6}}`");
-            return Err(fault(offset, format!("{name} takes no arguments here"), Some(hint)));
+            return Ok(Expression::Call { function: Function::Fake(fake), arguments: Vec::new() });
         }
-        Ok(Expression::Call { function: Function::Fake(fake), arguments: Vec::new() })
+        if let Some(slip) = unknown::slip(offset, name) {
+            return Err(slip);
+        }
+        // Artillery may well have it: Faker's names are many.
+        if found.is_some() && !unknown::is_foreign(name) {
+            return Err(fault(offset, unknown::no_function(name), Some(fakes::instead_of(plain))));
+        }
+        let variable = unknown::call(name, arguments);
+        seen(&variable, offset);
+        Ok(Expression::Path { variable, keys: Vec::new() })
     }
 
     fn argument(
@@ -423,66 +431,45 @@ impl Hole<'_> {
             seen(&variable, offset);
             return Ok(Expression::Path { variable, keys });
         }
-        let is_odd = self.constants.odd_names.contains(&variable);
-        let is_free = || self.constants.any_name && !CONSTANTS.contains(&variable.as_str());
-        match self.constant(offset, &variable, &keys) {
-            // What nothing like it is known by here may be a function's.
-            Err(unknown) if is_odd || (unknown.hint.is_none() && is_free()) => {
-                seen(&variable, offset);
-                Ok(Expression::Path { variable, keys })
-            }
-            other => other,
+        if let Some(known) = self.constant(offset, &variable, &keys) {
+            return known;
         }
+        let is_odd = self.constants.odd_names.contains(&variable);
+        if let Some(slip) = unknown::slip(offset, &variable).filter(|_| !is_odd) {
+            return Err(slip);
+        }
+        seen(&variable, offset);
+        Ok(Expression::Path { variable, keys })
     }
 
-    fn constant(&self, offset: usize, variable: &str, keys: &[Key]) -> Result<Expression, Fault> {
+    /// What is known before the run; None when nothing of that name is.
+    fn constant(&self, offset: usize, variable: &str, keys: &[Key]) -> Option<Result<Expression, Fault>> {
         let value = match (variable, keys) {
             ("$env" | "$processEnvironment", [Key::Name(name)]) => match self.constants.variable(name) {
                 Some(value) => Value::from(value),
                 None => {
-                    return Err(fault(
+                    return Some(Err(fault(
                         offset,
                         format!("the environment variable {name} is not set"),
                         Some(format!("set it when you run the script: {name}=… sonagi run …")),
-                    ));
+                    )));
                 }
             },
             ("$env" | "$processEnvironment", _) => {
-                return Err(fault(
+                return Some(Err(fault(
                     offset,
                     format!("{variable} wants the name of one environment variable"),
                     Some(format!("write {{{{ {variable}.NAME }}}}")),
-                ));
+                )));
             }
             ("$environment", []) => self.constants.environment.as_deref().map_or(Value::Null, Value::from),
             ("$testId", []) => Value::from(self.constants.test_id.as_str()),
             ("$dirname", []) => Value::from(self.constants.dirname.as_str()),
             ("$scenarioFile", []) => Value::from(self.constants.script.as_str()),
-            (name, []) | (name, _) => return Err(unknown_function(offset, name)),
+            _ => return None,
         };
-        Ok(Expression::Constant(value))
+        Some(Ok(Expression::Constant(value)))
     }
-}
-
-fn unknown_function(offset: usize, name: &str) -> Fault {
-    if matches!(name, "$room" | "$message") {
-        let hint = "a `publish` template of config knows both, a `subscribe` template $room".to_owned();
-        return fault(offset, format!("{name} has no value here"), Some(hint));
-    }
-    let foreign =
-        FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name)).map(|(_, instead)| *instead);
-    let meant = || {
-        let known = BUILTINS.iter().map(|builtin| builtin.name).chain(CONSTANTS.iter().copied());
-        nearest(name, known).map(|name| match BUILTINS.iter().find(|builtin| builtin.name == name) {
-            Some(builtin) => builtin.example.to_owned(),
-            None => format!("{{{{ {name} }}}}"),
-        })
-    };
-    let hint = match foreign {
-        Some(instead) => Some(format!("write {instead}")),
-        None => meant().map(|meant| format!("did you mean {meant}?")),
-    };
-    fault(offset, format!("there is no template function {name}"), hint)
 }
 
 #[cfg(test)]

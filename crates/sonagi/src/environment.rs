@@ -25,8 +25,15 @@ pub(crate) const HTTP_PROXY: Variable = Variable {
 };
 pub(crate) const HTTPS_PROXY: Variable = Variable { name: "HTTPS_PROXY", effect: "The same." };
 
+/// Read with the script ([`sonagi_script`]).
+pub(crate) const ARTILLERY_DISABLE_ENSURE: Variable = Variable {
+    name: "ARTILLERY_DISABLE_ENSURE",
+    effect: "When set, `ensure` decides nothing, as in Artillery.",
+};
+
 /// All of them.
-pub(crate) const VARIABLES: [&Variable; 5] = [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY];
+pub(crate) const VARIABLES: [&Variable; 6] =
+    [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY, &ARTILLERY_DISABLE_ENSURE];
 
 impl Variable {
     /// Its value, when it is set and not empty.
@@ -39,7 +46,7 @@ impl Variable {
 pub(crate) fn help() -> String {
     let mut text = String::from("Environment:\n");
     for variable in VARIABLES {
-        text.push_str(&format!("  {:<11} {}\n", variable.name, variable.effect));
+        text.push_str(&format!("  {:<24} {}\n", variable.name, variable.effect));
     }
     text
 }

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
+use sonagi_engine::Unloaded;
 use sonagi_engine::plan::Plan;
 use sonagi_report::figures::counted;
 use sonagi_script::{Combination, Loaded, Notice, Overrides, Problems, Serve};
@@ -144,14 +145,23 @@ fn object(flag: &str, text: Option<String>) -> Result<Option<Map<String, Value>>
     }
 }
 
+/// `--strict`.
+pub(crate) fn strict_argument() -> Arg {
+    Arg::new("strict").long("strict").action(ArgAction::SetTrue).help(
+        "Refuse what Artillery ignores and a run goes on in spite of (unknown keys, variables that nothing sets), as `check` does",
+    )
+}
+
 /// A script and the runs it stands for: one, or one per combination of its matrix.
 pub(crate) struct Script {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// As it was checked.
     text: Vec<u8>,
     overrides: Overrides,
     /// What its author should know.
     pub(crate) notices: Vec<Notice>,
+    /// Why nobody could say whether its functions are there: its processor could not be loaded.
+    pub(crate) unloaded: Option<Unloaded>,
     /// At least one, in the matrix's order.
     pub(crate) runs: Vec<Job>,
 }
@@ -180,17 +190,23 @@ impl Job {
 }
 
 impl Script {
-    fn of(path: &Path, text: Vec<u8>, overrides: &Overrides, loaded: Vec<Loaded>) -> Script {
+    fn of(
+        path: &Path,
+        text: Vec<u8>,
+        overrides: &Overrides,
+        loaded: Vec<Loaded>,
+        unloaded: Option<Unloaded>,
+    ) -> Script {
         let is_alone = loaded.len() == 1;
         let mut notices = Vec::new();
         let mut runs = Vec::with_capacity(loaded.len());
-        for Loaded { plan, notices: of_run, combination, serve } in loaded {
+        for Loaded { plan, notices: of_run, combination, serve, .. } in loaded {
             notices.extend(of_run);
             let name = plan.name.clone();
             let plan = (is_alone && serve.is_none()).then_some(plan);
             runs.push(Job { combination, name, serve, plan });
         }
-        Script { path: path.to_owned(), text, overrides: overrides.clone(), notices, runs }
+        Script { path: path.to_owned(), text, overrides: overrides.clone(), notices, unloaded, runs }
     }
 
     /// The targets of its runs, as far as they are known before their turn.
@@ -245,7 +261,28 @@ fn one(path: &Path, overrides: &Overrides) -> Result<Script, Problems> {
     // Unreadable: that is for `load_each` to say.
     let text = std::fs::read(path).unwrap_or_default();
     let loaded = sonagi_script::load_each(path, overrides)?;
-    Ok(Script::of(path, text, overrides, loaded))
+    let unloaded = functions(&loaded)?;
+    Ok(Script::of(path, text, overrides, loaded, unloaded))
+}
+
+/// Whether the functions a script calls are there: Node loads its processor and says what it exports. All runs of a script have
+/// the same one, but for what a matrix puts into its path. A processor that cannot be loaded ends the run that needs it; here
+/// that only leaves the question open.
+fn functions(loaded: &[Loaded]) -> Result<Option<Unloaded>, Problems> {
+    let mut asked: Option<(&Path, Vec<String>)> = None;
+    for run in loaded.iter().filter(|run| run.calls_functions()) {
+        let Some(processor) = &run.plan.processor else { continue };
+        let exported = match asked.take() {
+            Some((module, exported)) if module == processor.module.as_path() => exported,
+            _ => match sonagi_engine::exports(processor) {
+                Ok(exported) => exported,
+                Err(unloaded) => return Ok(Some(unloaded)),
+            },
+        };
+        run.not_exported(&exported)?;
+        asked = Some((processor.module.as_path(), exported));
+    }
+    Ok(None)
 }
 
 /// All scripts, or all problems of all of them.

@@ -59,11 +59,14 @@ impl Naming {
         if !port.is_empty() && port != own_port {
             path.push_str(&format!(":{port}"));
         }
+        // What is relative stands behind the target's own path, as it does in the request.
+        let base = if url.starts_with('/') { own_path(target) } else { "" };
         let rest = behind_authority(url);
         let end = outside_holes(rest, if self.strips_query { &['?', '#'] } else { &['#'] });
         let rest = &rest[..end];
         let slash = if rest.is_empty() || rest.starts_with('?') { "/" } else { "" };
-        path + slash + &decoded(rest).unwrap_or_else(|| rest.to_owned())
+        let whole = format!("{base}{slash}{rest}");
+        path + &decoded(&whole).unwrap_or(whole)
     }
 }
 
@@ -74,6 +77,13 @@ fn authority(url: &str) -> (&str, &str) {
     let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
     let port = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));
     port.unwrap_or((host, ""))
+}
+
+/// The path of a target, without the slash at its end.
+fn own_path(target: &str) -> &str {
+    let rest = behind_authority(target);
+    let path = &rest[..outside_holes(rest, &['?', '#'])];
+    if target.contains("://") { path.trim_end_matches('/') } else { "" }
 }
 
 fn behind_authority(url: &str) -> &str {
@@ -130,5 +140,20 @@ mod tests {
         check(Naming { strips_query: true, ..plain }, "/x?q=1", None, Some("/x"));
         check(Naming { only_names: true, ..plain }, "/x", Some("find"), Some("find"));
         check(Naming { ignores_unnamed: true, ..plain }, "/x", None, None);
+    }
+
+    #[test]
+    fn what_is_relative_is_told_with_the_targets_path_before_it() {
+        let check = |target: &str, url: &str, expected: &str| {
+            let called = Naming::default().called(target, url, None);
+            assert_eq!(called.as_deref(), Some(expected), "{target} {url}");
+        };
+        check("http://t:80/api/v1", "/posts", "/api/v1/posts");
+        check("http://t:80/api/v1/", "/posts?q=1", "/api/v1/posts?q=1");
+        check("http://t/caf%C3%A9", "/{{ a }}", "/café/{{ a }}");
+        check("http://t/", "/a", "/a");
+        check("http://t/api?k=v", "/a", "/api/a");
+        check("http://t/api", "http://t/b", "/b");
+        check("", "/a", "/a");
     }
 }

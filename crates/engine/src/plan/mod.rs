@@ -36,6 +36,7 @@ use sonagi_measure::ledger;
 use sonagi_measure::outcome::Operation;
 use sonagi_measure::plugins::Plugins;
 use sonagi_measure::thresholds::Threshold;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::schedule::Load;
@@ -75,9 +76,11 @@ pub struct Plan {
     pub cursor: Option<String>,
     /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
     pub drain: Duration,
-    /// Whether a template whose variable has no value fails its user. Else it is written as JavaScript writes it: `undefined`
+    /// Whether a template whose variable has no value fails its user. Else the value is written as JavaScript writes it: `undefined`
     /// in a text, and a header or member of an object that would be nothing else is left out.
     pub unset_fails: bool,
+    /// Variables that nothing sets, for which that holds in any case: nobody can have set them.
+    pub undefined: BTreeSet<String>,
     /// The functions users call; None: there are none.
     pub processor: Option<Processor>,
     /// What the author demands of the summary.
@@ -111,6 +114,7 @@ impl Plan {
             cursor: None,
             drain: Duration::from_secs(5),
             unset_fails: true,
+            undefined: BTreeSet::new(),
             processor: None,
             thresholds: Vec::new(),
             plugins: Plugins::default(),

@@ -1,6 +1,8 @@
 //! A body of several parts, as a form with files is sent (RFC 7578).
 
 use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Template;
 
@@ -26,6 +28,13 @@ pub enum PartContent {
         name: String,
         /// All of it.
         bytes: Bytes,
+    },
+    /// One of several files, each the part it makes.
+    OneOf {
+        /// Which, by a user's values.
+        path: Template,
+        /// By their paths as the script writes them.
+        files: Arc<BTreeMap<String, FormPart>>,
     },
 }
 

@@ -10,6 +10,7 @@
 //! again a few times: module state is lost then, the users' variables are not, for the engine has them. A signal that ends
 //! the run is none of Node's: it has a process group of its own, and goes on answering until its users are gone.
 
+mod exports;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use crate::clock::Clock;
 use crate::collect::TICK;
 use crate::control::Control;
 use crate::plan::Processor;
+pub use exports::exports;
 pub(crate) use message::{Answer, Call, Kind, Metric};
 use message::{Inbound, Loading};
 use sonagi_measure::At;

@@ -249,7 +249,8 @@ impl User {
         // Not the plan's own count: that one is atomic and shared by all shards.
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
-        let mut url = absolute(&plan.target, &self.values.text(&step.url)?);
+        let nowhere = || Unfilled("the address is a variable that has no value".to_owned());
+        let mut url = absolute(&plan.target, &self.values.given(&step.url)?.ok_or_else(nowhere)?);
         // What follows the path: a fragment is not sent, and blanks around a URL are not part of it.
         url.truncate(url.find('#').unwrap_or(url.len()));
         url.truncate(url.trim_end().len());

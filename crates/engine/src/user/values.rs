@@ -313,7 +313,7 @@ impl Values {
                 let (a, b) = match arguments {
                     [a, b, ..] => (self.number(a)? as i64, self.number(b)? as i64),
                     [a] => (0, self.number(a)? as i64),
-                    [] => (0, 100),
+                    [] => (0, 1),
                 };
                 Value::from(self.rng.i64(a.min(b)..=a.max(b)))
             }

@@ -14,6 +14,9 @@ pub(super) enum Expression {
     Name(String, usize),
     Not(Box<Expression>),
     Negative(Box<Expression>),
+    /// Whether the first is among the others.
+    Among(Box<Expression>, Vec<Expression>),
+    Call(Routine, Vec<Expression>),
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
@@ -32,10 +35,34 @@ pub(super) enum Operator {
     Multiply,
     Divide,
     Modulo,
+    Power,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Routine {
+    Abs,
+    Ceil,
+    Floor,
+    Log,
+    Max,
+    Min,
+    Round,
+    Sqrt,
+}
+
+const ROUTINES: [(&str, Routine); 8] = [
+    ("abs", Routine::Abs),
+    ("ceil", Routine::Ceil),
+    ("floor", Routine::Floor),
+    ("log", Routine::Log),
+    ("max", Routine::Max),
+    ("min", Routine::Min),
+    ("round", Routine::Round),
+    ("sqrt", Routine::Sqrt),
+];
+
 /// Spelling, meaning and how tightly it binds. Longer spellings first.
-const OPERATORS: [(&str, Operator, u8); 17] = [
+const OPERATORS: [(&str, Operator, u8); 18] = [
     ("||", Operator::Or, 1),
     ("or", Operator::Or, 1),
     ("&&", Operator::And, 2),
@@ -53,14 +80,24 @@ const OPERATORS: [(&str, Operator, u8); 17] = [
     ("*", Operator::Multiply, 6),
     ("/", Operator::Divide, 6),
     ("%", Operator::Modulo, 6),
+    ("^", Operator::Power, 7),
 ];
-/// `not` binds tighter than `and`, looser than a comparison.
+/// `not` binds tighter than `and`, looser than a comparison and `in`.
 const NOT: u8 = 3;
-const UNARY: u8 = 7;
+const IN: u8 = 4;
+const UNARY: u8 = 8;
+
+/// How long a name is that a text begins with, of names that are one word whatever they hold. None: it begins with none.
+pub(super) type Known<'n> = &'n dyn Fn(&str) -> Option<usize>;
 
 impl Expression {
     pub(super) fn parse(text: &str) -> Result<Expression, ParseError> {
-        let mut parser = Parser { text, at: 0, depth: 0 };
+        Expression::parse_with(text, &|_| None)
+    }
+
+    /// The same where names are known that an expression would else take apart: `a/b`, `login time`.
+    pub(super) fn parse_with(text: &str, known: Known<'_>) -> Result<Expression, ParseError> {
+        let mut parser = Parser { text, at: 0, depth: 0, known };
         let expression = parser.climb(0)?;
         parser.blanks();
         if parser.at < text.len() {
@@ -77,6 +114,15 @@ impl Expression {
             Expression::Name(name, _) => value(name)?,
             Expression::Not(inner) => return truth(inner.evaluate(value)? == 0.0),
             Expression::Negative(inner) => -inner.evaluate(value)?,
+            Expression::Among(item, list) => {
+                let item = item.evaluate(value)?;
+                let list = list.iter().map(|item| item.evaluate(value)).collect::<Option<Vec<_>>>()?;
+                return truth(list.contains(&item));
+            }
+            Expression::Call(routine, arguments) => {
+                let all = arguments.iter().map(|item| item.evaluate(value)).collect::<Option<Vec<_>>>()?;
+                routine.of(&all)
+            }
             Expression::Binary(operator, left, right) => {
                 // Both sides always: an unknown name must not hide behind the other side's answer.
                 let (left, right) = (left.evaluate(value)?, right.evaluate(value)?);
@@ -94,6 +140,7 @@ impl Expression {
                     Operator::Multiply => left * right,
                     Operator::Divide => left / right,
                     Operator::Modulo => left % right,
+                    Operator::Power => left.powf(right),
                 }
             }
         })
@@ -105,6 +152,11 @@ impl Expression {
         match self {
             Expression::Number(_) | Expression::Name(..) => {}
             Expression::Not(inner) | Expression::Negative(inner) => inner.walk(visit),
+            Expression::Among(item, list) => {
+                item.walk(visit);
+                list.iter().for_each(|item| item.walk(visit));
+            }
+            Expression::Call(_, arguments) => arguments.iter().for_each(|item| item.walk(visit)),
             Expression::Binary(_, left, right) => {
                 left.walk(visit);
                 right.walk(visit);
@@ -124,10 +176,28 @@ impl Expression {
     }
 }
 
+impl Routine {
+    /// As JavaScript's functions of these names; without arguments max and min are the ends of all numbers.
+    fn of(self, arguments: &[f64]) -> f64 {
+        let one = arguments.first().copied().unwrap_or(f64::NAN);
+        match self {
+            Routine::Abs => one.abs(),
+            Routine::Ceil => one.ceil(),
+            Routine::Floor => one.floor(),
+            Routine::Log => one.ln(),
+            Routine::Max => arguments.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Routine::Min => arguments.iter().copied().fold(f64::INFINITY, f64::min),
+            Routine::Round => (one + 0.5).floor(),
+            Routine::Sqrt => one.sqrt(),
+        }
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    known: Known<'a>,
 }
 
 impl Parser<'_> {
@@ -137,7 +207,18 @@ impl Parser<'_> {
             return Err(self.error(format!("the expression is nested deeper than {DEPTH}"), None));
         }
         let mut left = self.operand()?;
-        while let Some((spelling, operator, binds)) = self.operator().filter(|(.., binds)| *binds > least) {
+        loop {
+            if least < IN
+                && let Some(negated) = self.membership()
+            {
+                let among = Expression::Among(Box::new(left), self.list()?);
+                left = if negated { Expression::Not(Box::new(among)) } else { among };
+                continue;
+            }
+            let Some((spelling, operator, binds)) = self.operator().filter(|(.., binds)| *binds > least)
+            else {
+                break;
+            };
             self.at += spelling.len();
             let right = self.climb(binds)?;
             left = Expression::Binary(operator, Box::new(left), Box::new(right));
@@ -150,6 +231,11 @@ impl Parser<'_> {
         self.blanks();
         let start = self.at;
         let rest = &self.text[start..];
+        let plain = plain_name(rest);
+        if let Some(length) = (self.known)(rest).filter(|length| *length > plain.len()) {
+            self.at += length;
+            return Ok(Expression::Name(rest[..length].to_owned(), start));
+        }
         match rest.chars().next() {
             Some('(') => {
                 self.at += 1;
@@ -177,17 +263,63 @@ impl Parser<'_> {
                 None => Err(self.error("the quoted name has no closing quote".to_owned(), None)),
             },
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(rest),
-            Some(c) if is_name(c) => {
-                let name =
-                    rest.split(|c| !is_name(c) && !c.is_ascii_digit() && c != '.').next().unwrap_or(rest);
-                self.at += name.len();
-                if name == "not" {
+            Some(_) if !plain.is_empty() => {
+                self.at += plain.len();
+                if plain == "not" {
                     return Ok(Expression::Not(Box::new(self.climb(NOT)?)));
                 }
-                Ok(Expression::Name(name.to_owned(), start))
+                if let Some((_, routine)) = ROUTINES.iter().find(|(name, _)| *name == plain)
+                    && self.is_next('(')
+                {
+                    return Ok(Expression::Call(*routine, self.list()?));
+                }
+                Ok(Expression::Name(plain.to_owned(), start))
             }
             _ => Err(self.unexpected("a number, a name or `(`")),
         }
+    }
+
+    /// Whether what comes next is `in` (false) or `not in` (true); it is taken then.
+    fn membership(&mut self) -> Option<bool> {
+        self.blanks();
+        let word = |text: &str, word: &str| {
+            let rest = text.strip_prefix(word)?;
+            (!rest.starts_with(is_part)).then(|| text.len() - rest.trim_start().len())
+        };
+        let rest = &self.text[self.at..];
+        let not = word(rest, "not");
+        let length = not.unwrap_or(0) + word(&rest[not.unwrap_or(0)..], "in")?;
+        self.at += length;
+        Some(not.is_some())
+    }
+
+    fn is_next(&mut self, sign: char) -> bool {
+        self.blanks();
+        self.text[self.at..].starts_with(sign)
+    }
+
+    /// Values in brackets, or one without.
+    fn list(&mut self) -> Result<Vec<Expression>, ParseError> {
+        if !self.is_next('(') {
+            return Ok(vec![self.climb(IN)?]);
+        }
+        let mut items = Vec::new();
+        loop {
+            // The bracket, then commas.
+            self.at += 1;
+            if items.is_empty() && self.is_next(')') {
+                break;
+            }
+            items.push(self.climb(0)?);
+            if !self.is_next(',') {
+                break;
+            }
+        }
+        if !self.is_next(')') {
+            return Err(self.unexpected("`)`"));
+        }
+        self.at += 1;
+        Ok(items)
     }
 
     fn number(&mut self, rest: &str) -> Result<Expression, ParseError> {
@@ -227,16 +359,19 @@ impl Parser<'_> {
         };
         let hint = match found.as_bytes() {
             [b'=', ..] => Some("equality is written `==`".to_owned()),
-            [b'(' | b'?', ..] | b"in" => Some(
-                "there are + - * / %, comparisons, `and`, `or` and `not`; no functions, no `? :`".to_owned(),
-            ),
+            [b'(' | b'?', ..] => {
+                let routines = ROUTINES.map(|(name, _)| name).join(", ");
+                Some(format!(
+                    "there are + - * / % ^, comparisons, `in`, `and`, `or`, `not`, and the functions {routines}; no `? :`"
+                ))
+            }
             _ => None,
         };
         self.error(format!("expected {wanted}, got `{found}`"), hint)
     }
 
     fn error(&self, what: String, hint: Option<String>) -> ParseError {
-        ParseError { what, offset: self.at, hint }
+        ParseError { what, offset: self.at, hint, metric: None }
     }
 }
 
@@ -244,68 +379,13 @@ fn is_name(c: char) -> bool {
     c.is_alphabetic() || c == '_' || c == '$'
 }
 
-const DELIVERY: [&str; 17] = [
-    "messages",
-    "owed",
-    "delivered",
-    "late",
-    "replayed",
-    "lost",
-    "outstanding",
-    "duplicate",
-    "reordered",
-    "leaked",
-    "unknown",
-    "settling",
-    "foreign",
-    "negative",
-    "ratio",
-    "deadline_ms",
-    "latency_ms",
-];
-const FAMILIES: [&str; 14] = [
-    "delivery",
-    "vusers",
-    "http",
-    "websocket",
-    "socketio",
-    "errors",
-    "users",
-    "traffic",
-    "operations",
-    "kinds",
-    "generator",
-    "http_codes",
-    "scenarios",
-    "duration_s",
-];
-
-/// Refuses names that are obviously misspelt: one or two letters beside a known one, or no field of a closed family.
-pub(super) fn check_name(name: &str, offset: usize) -> Result<(), ParseError> {
-    let mut parts = name.split('.');
-    let family = parts.next().unwrap_or_default();
-    let known = |words: &[&'static str], word: &str| words.contains(&word);
-    if !known(&FAMILIES, family) {
-        // Artillery's plugins and scripts add families of their own; only near misses are refused.
-        return match nearest(&FAMILIES, family) {
-            Some(near) => {
-                let hint = Some(format!("did you mean `{}`?", name.replacen(family, near, 1)));
-                Err(ParseError { what: format!("`{name}` is not a metric"), offset, hint })
-            }
-            None => Ok(()),
-        };
-    }
-    let field = parts.next().unwrap_or_default();
-    if family == "delivery" && field != "replay_latency_ms" && !known(&DELIVERY, field) {
-        let hint = nearest(&DELIVERY, field)
-            .map(|near| format!("did you mean `delivery.{near}`?"))
-            .unwrap_or_else(|| format!("there are: {}", DELIVERY.join(", ")));
-        return Err(ParseError { what: format!("`{name}` is not a metric"), offset, hint: Some(hint) });
-    }
-    Ok(())
+/// Whether it may stand within a name that needs no quotes.
+pub(super) fn is_part(c: char) -> bool {
+    is_name(c) || c.is_ascii_digit() || c == '.'
 }
 
-fn nearest(words: &[&'static str], word: &str) -> Option<&'static str> {
-    let near = words.iter().map(|known| (strsim::damerau_levenshtein(known, word), *known)).min()?;
-    (near.0 <= 2 && word.len() > 3).then_some(near.1)
+/// The name a text begins with; empty when it begins with none that needs no quotes.
+fn plain_name(text: &str) -> &str {
+    let end = if text.starts_with(is_name) { text.find(|c| !is_part(c)).unwrap_or(text.len()) } else { 0 };
+    &text[..end]
 }

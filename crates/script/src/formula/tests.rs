@@ -12,7 +12,6 @@ fn constants() -> Constants {
         dirname: String::new(),
         script: String::new(),
         odd_names: Default::default(),
-        any_name: false,
         fakes: None,
         env: |_| None,
         dotenv: Vec::new(),
@@ -279,6 +278,25 @@ fn a_pattern_that_only_a_user_knows_and_is_none_cannot_be_worked_out() {
 }
 
 #[test]
+fn signs_of_javascript_are_read_and_told() {
+    for (text, told) in
+        [("n === 5", "=== =="), ("n !== 5", "!== !="), ("n && t", "&& and"), ("n || t", "|| or")]
+    {
+        let Ok(Parsed { javascript: Some(found), .. }) = parse(text, &constants(), &mut |_, _| {}) else {
+            panic!("{text}");
+        };
+        assert_eq!(
+            (found.offset, format!("{} {}", found.theirs, found.ours)),
+            (2, told.to_owned()),
+            "{text}"
+        );
+    }
+    assert!(
+        parse("s == \"&&\"", &constants(), &mut |_, _| {}).is_ok_and(|parsed| parsed.javascript.is_none())
+    );
+}
+
+#[test]
 fn a_condition_that_cannot_be_read_says_where_and_what_to_write() {
     let check = |text: &str, expected: &str| {
         let fault = parse(text, &constants(), &mut |_, _| {}).err().expect(text);
@@ -290,11 +308,7 @@ fn a_condition_that_cannot_be_read_says_where_and_what_to_write() {
     check("", &format!("0: a condition wants {value} here; got its end"));
     check("n ==", &format!("4: a condition wants {value} here; got its end"));
     check("n = 5", "2: conditions have no `=` | write `==`");
-    check("n === 5", "2: conditions have no `===` | write `==`");
-    check("n !== 5", "2: conditions have no `!==` | write `!=`");
     check("é && b", "0: conditions have no `é`");
-    check("n && t", "2: conditions have no `&&` | write `and`");
-    check("n || t", "2: conditions have no `||` | write `or`");
     check("!n", "0: conditions have no `!` | write `not`");
     check("n 5", &format!("2: a condition wants {operator} here; got the number 5"));
     check("(n", "2: a condition wants `)` here; got its end");
@@ -315,7 +329,10 @@ fn a_condition_that_cannot_be_read_says_where_and_what_to_write() {
         "5: `2n…` is neither a number nor a name | a name with a digit or another sign in front is written in single quotes: '2nd'",
     );
     check("s ~= \"(\"", "5: not a regular expression: unclosed group");
-    check("$nope == 1", "0: there is no template function $nope");
+    check(
+        "$randmString == 1",
+        "0: there is no template function $randmString | did you mean {{ $randomString(10) }}?",
+    );
 }
 
 #[test]

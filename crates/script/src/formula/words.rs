@@ -42,17 +42,33 @@ const SIGNS: [&str; 18] =
     ["==", "!=", "~=", ">=", "<=", "<", ">", "+", "-", "*", "/", "%", "^", "(", ")", ",", "?", ":"];
 const WORDS: [&str; 5] = ["and", "or", "not", "in", "of"];
 
+/// Signs of JavaScript's, and the one each of them is here. Artillery does not read a condition with one, and takes it for true.
+const JAVASCRIPT: [(&str, &str); 4] = [("===", "=="), ("!==", "!="), ("&&", "and"), ("||", "or")];
+
 /// What authors bring along from elsewhere, and what to write instead.
-const FOREIGN: [(&str, &str); 8] = [
-    ("===", "write `==`"),
-    ("!==", "write `!=`"),
-    ("&&", "write `and`"),
-    ("||", "write `or`"),
-    ("=", "write `==`"),
-    ("!", "write `not`"),
-    ("&", "write `and`"),
-    ("|", "write `or`"),
-];
+const FOREIGN: [(&str, &str); 4] =
+    [("=", "write `==`"), ("!", "write `not`"), ("&", "write `and`"), ("|", "write `or`")];
+
+/// A sign of JavaScript's in a condition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Foreign {
+    /// In characters from the start of the condition.
+    pub(crate) offset: usize,
+    pub(crate) theirs: &'static str,
+    pub(crate) ours: &'static str,
+}
+
+/// The first one among the words of a condition.
+pub(super) fn javascript(text: &str, tokens: &[Token]) -> Option<Foreign> {
+    let chars: Vec<char> = text.chars().collect();
+    let at = |token: &Token| {
+        let offset = token.offset;
+        let rest: String = chars.get(offset..)?.iter().take(3).collect();
+        let found = JAVASCRIPT.iter().find(|(theirs, _)| rest.starts_with(theirs));
+        found.map(|(theirs, ours)| Foreign { offset, theirs, ours })
+    };
+    tokens.iter().filter(|token| matches!(token.word, Word::Sign(_))).find_map(at)
+}
 
 pub(super) fn split(text: &str) -> Result<Vec<Token>, Fault> {
     let chars: Vec<char> = text.chars().collect();
@@ -94,9 +110,11 @@ fn word(rest: &[char]) -> Result<(Word, usize), Wrong> {
             }
         }
         other => {
-            let longer = FOREIGN.iter().find(|(foreign, _)| foreign.len() == 3 && starts(foreign));
-            let known = SIGNS.into_iter().find(|sign| starts(sign)).filter(|_| longer.is_none());
-            let foreign = longer.or_else(|| FOREIGN.iter().find(|(foreign, _)| starts(foreign)));
+            if let Some((theirs, ours)) = JAVASCRIPT.iter().find(|(theirs, _)| starts(theirs)) {
+                return Ok((Word::Sign(ours), theirs.len()));
+            }
+            let known = SIGNS.into_iter().find(|sign| starts(sign));
+            let foreign = FOREIGN.iter().find(|(foreign, _)| starts(foreign));
             match (known, foreign) {
                 (Some(sign), _) => Ok((Word::Sign(sign), sign.len())),
                 (None, Some((foreign, hint))) => {

@@ -3,8 +3,15 @@
 use super::{MOST_PROBLEMS, Reader};
 use crate::names::Unset;
 use crate::problem::{Notice, Problem};
+use crate::template::unknown;
 use crate::yaml::{Node, Origin, Place, covers};
 use std::path::PathBuf;
+
+/// What becomes of a name that nothing sets.
+fn undefined(name: &str) -> String {
+    let what = if unknown::is_call(name) { "the text it stands in" } else { "it" };
+    format!("{what} is undefined, as in Artillery")
+}
 
 impl Reader {
     /// Of the problems since there were `before`, those in a template get the step that came upon them; what another step came
@@ -33,8 +40,12 @@ impl Reader {
 
     /// Reports uses of variables that nothing sets.
     pub(crate) fn unset(&mut self, all: Vec<Unset>) {
-        for Unset { place, what, hint, by } in all {
-            let problem = self.located(place, what, hint);
+        for Unset { name, place, what, hint, is_tolerable, by } in all {
+            let mut problem = self.located(place, what, hint);
+            if is_tolerable {
+                problem.tolerated = Some(undefined(&name));
+                self.undefined.insert(name);
+            }
             if by.is_empty() { self.add(problem) } else { self.tell(problem, &by) }
         }
     }
@@ -44,11 +55,24 @@ impl Reader {
         self.add(problem);
     }
 
-    fn located(&self, place: Place, what: String, hint: Option<String>) -> Problem {
-        Problem { file: self.file_of(place.origin), line: place.line, column: place.column, what, hint }
+    /// A problem that a run goes on in spite of, unless it is strict; `outcome` says what becomes of it then.
+    pub(crate) fn tolerable(
+        &mut self,
+        place: Place,
+        what: impl Into<String>,
+        hint: Option<String>,
+        outcome: &str,
+    ) {
+        let problem = self.located(place, what.into(), hint);
+        self.add(Problem { tolerated: Some(outcome.to_owned()), ..problem });
     }
 
-    fn file_of(&self, origin: Origin) -> PathBuf {
+    fn located(&self, place: Place, what: String, hint: Option<String>) -> Problem {
+        let Place { origin, line, column } = place;
+        Problem { file: self.file_of(origin), line, column, what, hint, tolerated: None }
+    }
+
+    pub(crate) fn file_of(&self, origin: Origin) -> PathBuf {
         match origin {
             Origin::Script => self.file.clone(),
             Origin::Input(index) => self.inputs.get(index).cloned().unwrap_or_default(),
@@ -62,7 +86,10 @@ impl Reader {
     /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an environment is
     /// read with the script around it.
     pub(crate) fn add(&mut self, problem: Problem) {
-        if self.problems.len() < MOST_PROBLEMS && !self.problems.contains(&problem) {
+        // Those that are tolerated leave their places to the others.
+        let is_like = |known: &&Problem| known.tolerated.is_some() == problem.tolerated.is_some();
+        let is_full = self.problems.iter().filter(is_like).count() >= MOST_PROBLEMS;
+        if !is_full && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }

@@ -2,13 +2,14 @@
 
 use super::{
     APDEX, Area, DEFAULTS, DELIVERY, ENGINES, ENSURE, EXPECT_PLUGIN, FIXED_FLOW, HTTP, LONGPOLL,
-    METRICS_BY_ENDPOINT, POLL, RECONNECT, SCENARIO, SECONDS, SERVE, SOCKETIO, SSE, STOMP, TLS, WS, ignored,
-    key, refused,
+    METRICS_BY_ENDPOINT, Others, POLL, RECONNECT, SCENARIO, SECONDS, SERVE, SOCKETIO, SSE, STOMP, TLS, WS,
+    ignored, key, refused,
 };
 
 pub(crate) const SCRIPT: Area = Area {
     name: "a script",
     path: "(top level)",
+    others: Others::Ignored,
     keys: &[
         key(
             "config",
@@ -52,6 +53,7 @@ pub(crate) const SCRIPT: Area = Area {
 pub(crate) const CONFIG: Area = Area {
     name: "config",
     path: "config",
+    others: Others::Ignored,
     keys: &[
         key(
             "target",
@@ -192,6 +194,7 @@ pub(crate) const CONFIG: Area = Area {
 pub(crate) const PHASE: Area = Area {
     name: "a phase",
     path: "config.phases[]",
+    others: Others::Ignored,
     keys: &[
         key("duration", "a time: seconds, or a text like \"30s\", \"5m\"", "60", "How long the phase lasts."),
         key("arrivalRate", "a number of users per second", "5", "New users per second; fractions are fine."),
@@ -215,7 +218,7 @@ pub(crate) const PHASE: Area = Area {
             "100",
             "Closed model: this many users repeat their scenario. (Sonagi's own.)",
         ),
-        key("name", "a text", "warm up", "Shown in the report."),
+        key("name", "a text", "warm up", "Shown in the report.").label(),
         key("mode", "`uniform` or `poisson`", "poisson", "The same as `config.mode`: one for all phases."),
     ],
 };
@@ -223,6 +226,7 @@ pub(crate) const PHASE: Area = Area {
 pub(crate) const PAYLOAD: Area = Area {
     name: "a payload",
     path: "config.payload",
+    others: Others::Ignored,
     keys: &[
         key(
             "path",
@@ -253,13 +257,37 @@ pub(crate) const PAYLOAD: Area = Area {
         ),
         key("name", "a variable name", "rows", "Name of the list with `loadAll`."),
         ignored("skipEmptyLines", ""),
-        ignored("options", "the file is read as `delimiter`, `cast` and `skipHeader` say"),
+        key(
+            "options",
+            "a mapping",
+            "{delimiter: \";\"}",
+            "How the file is read; wins over what stands beside it.",
+        )
+        .of(&[&PAYLOAD_OPTIONS]),
+    ],
+};
+
+/// What Artillery hands on to its reader of CSV.
+pub(crate) const PAYLOAD_OPTIONS: Area = Area {
+    name: "options of a payload",
+    path: "config.payload.options",
+    others: Others::Meant,
+    keys: &[
+        key("delimiter", "one character", "\";\"", "As `delimiter` beside it."),
+        key("cast", "true or false", "false", "As `cast` beside it."),
+        ignored("trim", "cells are taken as they are"),
+        ignored("bom", "a mark of the byte order is passed over in any case"),
+        ignored("skip_empty_lines", "empty lines are passed over in any case"),
+        ignored("relax_column_count", "rows may have more columns than fields in any case"),
+        ignored("relax_quotes", "quotes are read as RFC 4180 has them"),
+        ignored("relax", "quotes are read as RFC 4180 has them"),
     ],
 };
 
 pub(crate) const PLUGINS: Area = Area {
     name: "config.plugins",
     path: "config.plugins",
+    others: Others::Ignored,
     keys: &[
         key("ensure", "a mapping", "{}", "Built in; the same keys as `config.ensure`.").of(&[&ENSURE]),
         key("expect", "a mapping", "{}", "Built in: what `expect` of requests comes to.")

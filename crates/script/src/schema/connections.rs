@@ -1,10 +1,11 @@
 //! The keys of `config:` that say how connections are made: `http`, `defaults`, `ws`, `socketio`, `tls`, `engines`.
 
-use super::{Area, SECONDS, ignored, key, refused};
+use super::{Area, Others, SECONDS, ignored, key, refused};
 
 pub(crate) const DEFAULTS: Area = Area {
     name: "http.defaults",
     path: "config.http.defaults (and config.defaults)",
+    others: Others::Ignored,
     keys: &[
         key(
             "headers",
@@ -26,6 +27,7 @@ pub(crate) const DEFAULTS: Area = Area {
 pub(crate) const DEFAULT_THINK: Area = Area {
     name: "defaults.think",
     path: "config.http.defaults.think",
+    others: Others::Ignored,
     keys: &[key(
         "jitter",
         "milliseconds, or a percentage",
@@ -37,6 +39,7 @@ pub(crate) const DEFAULT_THINK: Area = Area {
 pub(crate) const HTTP: Area = Area {
     name: "config.http",
     path: "config.http",
+    others: Others::Ignored,
     keys: &[
         key("timeout", SECONDS, "10", "Time limit of a request; 10 s by default."),
         key(
@@ -75,6 +78,7 @@ pub(crate) const HTTP: Area = Area {
 pub(crate) const WS: Area = Area {
     name: "config.ws",
     path: "config.ws",
+    others: Others::Meant,
     keys: &[
         key("subprotocols", "a list of texts", "[chat.v1]", "Offered in the handshake."),
         key(
@@ -128,6 +132,7 @@ pub(crate) const WS: Area = Area {
 pub(crate) const SOCKETIO: Area = Area {
     name: "the Socket.IO options",
     path: "config.socketio (and config.engines.socketio-v3, and a scenario's socketio)",
+    others: Others::Meant,
     keys: &[
         key(
             "url",
@@ -194,6 +199,7 @@ pub(crate) const SOCKETIO: Area = Area {
 pub(crate) const TLS: Area = Area {
     name: "config.tls",
     path: "config.tls",
+    others: Others::Meant,
     keys: &[
         key(
             "rejectUnauthorized",
@@ -219,6 +225,7 @@ const CERTIFICATES: &str = "certificates are not read from files in this version
 pub(crate) const ENGINES: Area = Area {
     name: "config.engines",
     path: "config.engines",
+    others: Others::Ignored,
     keys: &[
         key(
             "socketio-v3",

@@ -3,14 +3,15 @@
 use super::functions::FUNCTIONS;
 use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 use super::{
-    Area, CAPTURE, EXPECTED, FORM_PART, MATCH, PULL_CONNECT, SECONDS, SOCKETIO, STOMP_CONNECT, ignored, key,
-    refused,
+    Area, CAPTURE, EXPECTED, FORM_PART, MATCH, Others, PULL_CONNECT, SECONDS, SOCKETIO, STOMP_CONNECT,
+    ignored, key, refused,
 };
 
 const VALUES: &str = "a mapping of names to texts or lists of them";
 const TEXTS: &str = "a mapping of names to texts";
 const CAPTURES: &str = "a capture or a list of them";
 const MATCHES: &str = "a match or a list of them";
+const HANDED_ON: &str = "Artillery hands it on to its HTTP client, and this one has no such option";
 const WITH_NAME: &str = "Name of the step in the report.";
 
 pub(super) const ENGINE_NAMES: &str =
@@ -19,9 +20,10 @@ pub(super) const ENGINE_NAMES: &str =
 pub(crate) const FIXED_FLOW: Area = Area {
     name: "before/after",
     path: "before, after",
+    others: Others::Ignored,
     keys: &[
         key("flow", "a list of steps", "[{post: {url: /login}}]", "What is done, by one user."),
-        key("name", "a text", "set up", "Shown nowhere."),
+        key("name", "a text", "set up", "Shown nowhere.").label(),
         key("engine", ENGINE_NAMES, "socketio", "What the steps speak; http by default."),
         key("beforeScenario", FUNCTIONS, "login", "Called before the first step."),
         key("afterScenario", FUNCTIONS, "logout", "Called after the last step."),
@@ -34,8 +36,9 @@ pub(crate) const FIXED_FLOW: Area = Area {
 pub(crate) const SCENARIO: Area = Area {
     name: "a scenario",
     path: "scenarios[]",
+    others: Others::Ignored,
     keys: &[
-        key("name", "a text", "chat", "Shown in the report."),
+        key("name", "a text", "chat", "Shown in the report.").label(),
         key("weight", "a number", "3", "Relative share of users; 1 by default."),
         key(
             "engine",
@@ -73,6 +76,7 @@ pub(crate) const SCENARIO: Area = Area {
 pub(crate) const ROOM: Area = Area {
     name: "room",
     path: "scenarios[].room",
+    others: Others::Meant,
     keys: &[
         key("name", "a text", "\"{{ roomId }}\"", "The room's name."),
         key("id", "a text", "\"{{ roomId }}\"", "The same as `name`."),
@@ -94,6 +98,7 @@ pub(crate) const ROOM: Area = Area {
 pub(crate) const REQUEST_STEP: Area = Area {
     name: "an HTTP step",
     path: "flow[]: an HTTP request",
+    others: Others::Ignored,
     keys: &[
         key("get", "a request", "{url: /}", "Sends a request.").of(&[&REQUEST]),
         key("post", "a request", "{url: /login, json: {user: ada}}", "Sends a request.").of(&[&REQUEST]),
@@ -108,10 +113,11 @@ pub(crate) const REQUEST_STEP: Area = Area {
 pub(crate) const REQUEST: Area = Area {
     name: "an HTTP request",
     path: "flow[].get, post, put, patch, delete, head, options",
+    others: Others::Ignored,
     keys: &[
         key("url", "an address, absolute or relative to the target", "/rooms/{{ roomId }}", "Where to."),
         key("uri", "an address, absolute or relative to the target", "/rooms", "The same as `url`."),
-        key("name", "a text", "log in", WITH_NAME),
+        key("name", "a text", "log in", WITH_NAME).label(),
         key("headers", TEXTS, "{accept: application/json}", "Laid over the default headers."),
         key(
             "cookie",
@@ -163,6 +169,14 @@ pub(crate) const REQUEST: Area = Area {
             "true",
             "Whether the response may come compressed; captures see it as it was before. true by default.",
         ),
+        refused("searchParams", HANDED_ON, "write `qs`"),
+        refused("username", HANDED_ON, "write `auth: {user: …, pass: …}`"),
+        refused("password", HANDED_ON, "write `auth: {user: …, pass: …}`"),
+        refused("maxRedirects", HANDED_ON, "write `followRedirect: false`, or remove it"),
+        refused("http2", HANDED_ON, "set `http: {http2: …}` in config"),
+        refused("https", HANDED_ON, "set `tls` in config"),
+        refused("encoding", HANDED_ON, "remove it"),
+        refused("allowGetBody", HANDED_ON, "remove it"),
         key("beforeRequest", FUNCTIONS, "sign", "Called before the request; may change it."),
         key("afterResponse", FUNCTIONS, "check", "Called with the response."),
     ],
@@ -171,12 +185,14 @@ pub(crate) const REQUEST: Area = Area {
 pub(crate) const AUTH: Area = Area {
     name: "auth",
     path: "flow[].get.auth",
+    others: Others::Ignored,
     keys: &[key("user", "a text", "ada", "User name."), key("pass", "a text", "secret", "Password.")],
 };
 
 pub(crate) const CONNECT_STEP: Area = Area {
     name: "a connect step",
     path: "flow[]: connect",
+    others: Others::Ignored,
     keys: &[
         key(
             "connect",
@@ -185,13 +201,14 @@ pub(crate) const CONNECT_STEP: Area = Area {
             "Opens the connection now; `true`: as config says. Without it, it is opened before the first step that needs it; an event stream or polls by `subscribe`.",
         ).of(&[&WS_CONNECT, &SOCKETIO, &STOMP_CONNECT, &PULL_CONNECT]),
         key("namespace", "a path", "/chat", "Socket.IO: the namespace to join; `/` by default."),
-        key("name", "a text", "enter", WITH_NAME),
+        key("name", "a text", "enter", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const WS_CONNECT: Area = Area {
     name: "a WebSocket connect",
     path: "flow[].connect (engine: ws)",
+    others: Others::Meant,
     keys: &[
         key("target", "an address", "\"{{ target }}/ws\"", "Where to; the target by default."),
         key(
@@ -230,6 +247,7 @@ pub(crate) const WS_CONNECT: Area = Area {
 pub(crate) const SEND_STEP: Area = Area {
     name: "a send step",
     path: "flow[]: send (every engine but http)",
+    others: Others::Ignored,
     keys: &[
         key(
             "send",
@@ -244,22 +262,24 @@ pub(crate) const SEND_STEP: Area = Area {
             "\"{{ group }}\"",
             "The room the message goes to; how is in the engine's block of config, under `publish`. (Sonagi's own.)",
         ),
-        key("name", "a text", "say", WITH_NAME),
+        key("name", "a text", "say", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const SEND_BYTES_STEP: Area = Area {
     name: "a sendBytes step",
     path: "flow[]: sendBytes (engine: ws)",
+    others: Others::Ignored,
     keys: &[
         key("sendBytes", "a text", "hello", "Sends the text's bytes as a binary message."),
-        key("name", "a text", "say", WITH_NAME),
+        key("name", "a text", "say", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const SEND: Area = Area {
     name: "a send that waits",
     path: "flow[].send with capture or match",
+    others: Others::Ignored,
     keys: &[
         key("payload", "a text, or a value sent as JSON", "{type: ping}", "What to send."),
         key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it.")
@@ -273,6 +293,7 @@ pub(crate) const SEND: Area = Area {
 pub(crate) const WAIT_STEP: Area = Area {
     name: "a wait step",
     path: "flow[]: wait (engine: ws)",
+    others: Others::Ignored,
     keys: &[
         key(
             "wait",
@@ -281,13 +302,14 @@ pub(crate) const WAIT_STEP: Area = Area {
             "Waits for a message that fits without sending one; others are passed over.",
         )
         .of(&[&AWAITED]),
-        key("name", "a text", "welcome", WITH_NAME),
+        key("name", "a text", "welcome", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const AWAITED: Area = Area {
     name: "a wait",
     path: "flow[].wait",
+    others: Others::Ignored,
     keys: &[
         key("capture", CAPTURES, "{json: $.id, as: id}", "Keeps values of the message.").of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.type, value: joined}", "Demands values of the message.")
@@ -299,6 +321,7 @@ pub(crate) const AWAITED: Area = Area {
 pub(crate) const EMIT_STEP: Area = Area {
     name: "an emit step",
     path: "flow[]: emit (engine: socketio, socketio-v3)",
+    others: Others::Ignored,
     keys: &[
         key(
             "emit",
@@ -317,13 +340,14 @@ pub(crate) const EMIT_STEP: Area = Area {
             "true",
             "true: the session is closed before, and opened anew with the variables as they are now.",
         ),
-        key("name", "a text", "say", WITH_NAME),
+        key("name", "a text", "say", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const EMIT: Area = Area {
     name: "an emit",
     path: "flow[].emit",
+    others: Others::Ignored,
     keys: &[
         key("channel", "a text", "sendMessage", "The event's name."),
         key("data", "any value", "{text: hi}", "The event's argument; `{$base64: AAEC}` is those bytes."),
@@ -336,6 +360,7 @@ pub(crate) const EMIT: Area = Area {
 pub(crate) const RESPONSE: Area = Area {
     name: "a response",
     path: "flow[].response",
+    others: Others::Ignored,
     keys: &[
         key("on", "a text", "newMessage", "The event to wait for."),
         key("channel", "a text", "newMessage", "The same as `on`."),
@@ -358,6 +383,7 @@ pub(crate) const RESPONSE: Area = Area {
 pub(crate) const ACKNOWLEDGE: Area = Area {
     name: "an acknowledge",
     path: "flow[].acknowledge",
+    others: Others::Ignored,
     keys: &[
         key(
             "data",
@@ -381,6 +407,7 @@ pub(crate) const ACKNOWLEDGE: Area = Area {
 pub(crate) const EXPECT_STEP: Area = Area {
     name: "an expect step",
     path: "flow[]: expect",
+    others: Others::Meant,
     keys: &[
         key(
             "expect",
@@ -389,13 +416,14 @@ pub(crate) const EXPECT_STEP: Area = Area {
             "Waits for a message that fits without sending one; others are passed over. (Sonagi's own.)",
         )
         .of(&[&EXPECT]),
-        key("name", "a text", "news", WITH_NAME),
+        key("name", "a text", "news", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const EXPECT: Area = Area {
     name: "an expect",
     path: "flow[].expect",
+    others: Others::Meant,
     keys: &[
         key(
             "channel",
@@ -413,5 +441,6 @@ pub(crate) const EXPECT: Area = Area {
 pub(crate) const DISCONNECT_STEP: Area = Area {
     name: "a disconnect step",
     path: "flow[]: disconnect",
+    others: Others::Meant,
     keys: &[key("disconnect", "true", "true", "Closes the connection. (Sonagi's own.)")],
 };

@@ -3,6 +3,8 @@
 //! The tables drive the check for unknown keys, the wording of "wrong type" problems and the reference in
 //! `docs/scripts.md`. What a key *does* is in the reader of its place.
 
+use crate::problem::nearest;
+
 mod config;
 mod connections;
 mod editor;
@@ -33,7 +35,19 @@ pub(crate) struct Area {
     pub(crate) name: &'static str,
     /// Where it stands, for the reference: `config.phases[]`.
     pub(crate) path: &'static str,
+    /// What a key may mean that is not among them.
+    pub(crate) others: Others,
     pub(crate) keys: &'static [Key],
+}
+
+/// What a key may mean that its place does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Nothing: Artillery does not look at it either. A run goes on without it, unless it is a known key misspelt or in the wrong
+    /// place.
+    Ignored,
+    /// Something: Artillery hands all that stands there on to a client, or the run is judged by it, or the place is Sonagi's own.
+    Meant,
 }
 
 /// One key of a place.
@@ -49,6 +63,8 @@ pub(crate) struct Key {
     pub(crate) support: Support,
     /// The places a mapping under it may be; what is around the mappings (a list, say) is in `wants`.
     pub(crate) of: &'static [&'static Area],
+    /// It only says what something is called: in the wrong place it changes nothing.
+    is_label: bool,
 }
 
 /// What is done about a key.
@@ -62,21 +78,27 @@ pub(crate) enum Support {
 }
 
 const fn key(name: &'static str, wants: &'static str, example: &'static str, about: &'static str) -> Key {
-    Key { name, wants, example, about, support: Support::Honoured, of: &[] }
+    Key { name, wants, example, about, support: Support::Honoured, of: &[], is_label: false }
 }
 
 const fn refused(name: &'static str, why: &'static str, instead: &'static str) -> Key {
-    Key { name, wants: why, example: instead, about: "", support: Support::Refused, of: &[] }
+    Key { name, wants: why, example: instead, about: "", support: Support::Refused, of: &[], is_label: false }
 }
 
 const fn ignored(name: &'static str, why: &'static str) -> Key {
-    Key { name, wants: why, example: "", about: "", support: Support::Ignored, of: &[] }
+    Key { name, wants: why, example: "", about: "", support: Support::Ignored, of: &[], is_label: false }
 }
 
 impl Key {
     /// With the places a mapping under it may be.
     const fn of(mut self, areas: &'static [&'static Area]) -> Key {
         self.of = areas;
+        self
+    }
+
+    /// One that only says what something is called.
+    const fn label(mut self) -> Key {
+        self.is_label = true;
         self
     }
 
@@ -94,6 +116,16 @@ impl Key {
 }
 
 impl Area {
+    /// Whether a key that it does not have means nothing, neither here nor nearby.
+    pub(crate) fn ignores(&'static self, name: &str) -> bool {
+        let is_meant = || {
+            let misplaced = home_of(name, self).and_then(|home| home.key(name));
+            misplaced.is_some_and(|key| !key.is_label)
+                || nearest(name, self.keys.iter().map(|key| key.name)).is_some()
+        };
+        self.others == Others::Ignored && !is_meant()
+    }
+
     pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
@@ -106,6 +138,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &CONFIG,
     &PHASE,
     &PAYLOAD,
+    &PAYLOAD_OPTIONS,
     &DEFAULTS,
     &DEFAULT_THINK,
     &HTTP,
@@ -187,8 +220,9 @@ pub(crate) fn reference() -> String {
     let mut text = String::new();
     for area in AREAS {
         text.push_str(&format!(
-            "### {}\n\n| key | value | example | meaning |\n|---|---|---|---|\n",
-            area.path
+            "### {}\n\n{}| key | value | example | meaning |\n|---|---|---|---|\n",
+            area.path,
+            if area.others == Others::Meant { "Other keys are refused.\n\n" } else { "" }
         ));
         for key in area.keys {
             let row = match key.support {

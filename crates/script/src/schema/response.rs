@@ -1,12 +1,13 @@
 //! The keys of what is sent as a form, and of what is looked for and expected in an answer.
 
-use super::{Area, ignored, key, refused};
+use super::{Area, Others, ignored, key, refused};
 
 const NO_TRANSFORM: &str = "expressions of JavaScript are not evaluated";
 
 pub(crate) const FORM_PART: Area = Area {
     name: "a part of a form",
     path: "flow[].post.formData.<name>",
+    others: Others::Ignored,
     keys: &[
         key("value", "any value", "rain", "What the part holds; an object or a list as JSON."),
         key(
@@ -27,6 +28,7 @@ pub(crate) const FORM_PART: Area = Area {
 pub(crate) const EXPECT_PLUGIN: Area = Area {
     name: "config.plugins.expect",
     path: "config.plugins.expect",
+    others: Others::Ignored,
     keys: &[
         key(
             "expectDefault200",
@@ -49,6 +51,7 @@ pub(crate) const EXPECT_PLUGIN: Area = Area {
 pub(crate) const EXPECTED: Area = Area {
     name: "an HTTP step's expect",
     path: "flow[].get.expect",
+    others: Others::Meant,
     keys: &[
         key("statusCode", "a status or a list of them", "200", "The status is one of these."),
         key("notStatusCode", "a status or a list of them", "500", "The status is none of these."),
@@ -82,7 +85,7 @@ pub(crate) const EXPECTED: Area = Area {
         ),
         key("jmespath", "a JMESPath", "user.id", "Its value in the body, JSON, is truthy."),
         key("jpath", "a JMESPath", "user.id", "The same as `jmespath`."),
-        key("description", "a text", "has a user", "What `jmespath` expects, in words."),
+        key("description", "a text", "has a user", "What `jmespath` expects, in words.").label(),
         ignored("notEquals", "the plugin does not know it"),
     ],
 };
@@ -90,6 +93,7 @@ pub(crate) const EXPECTED: Area = Area {
 pub(crate) const CAPTURE: Area = Area {
     name: "a capture",
     path: "capture",
+    others: Others::Ignored,
     keys: &[
         key("json", "a JSONPath", "$.token", JSON),
         key("regexp", "a regular expression", "\"id=([0-9]+)\"", REGEXP),
@@ -134,6 +138,7 @@ const XPATH: &str = "The text of the first node it selects in an XML answer, or 
 pub(crate) const MATCH: Area = Area {
     name: "a match",
     path: "match",
+    others: Others::Ignored,
     keys: &[
         key("json", "a JSONPath", "$.ok", JSON),
         key("regexp", "a regular expression", "\"id=([0-9]+)\"", REGEXP),

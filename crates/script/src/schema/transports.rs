@@ -1,7 +1,7 @@
 //! The keys of everything that came with further transports: their blocks of `config`, reconnecting, matrix and service, and
 //! the steps every engine knows.
 
-use super::{Area, CAPTURE, Key, MATCH, SECONDS, ignored, key, refused};
+use super::{Area, CAPTURE, Key, MATCH, Others, SECONDS, ignored, key, refused};
 
 const TEXTS: &str = "a mapping of names to texts";
 const ADDRESS: &str = "an address, absolute or relative to the target";
@@ -13,6 +13,7 @@ const NO_PROXY: &str = "proxies are not supported in this version";
 pub(crate) const RECONNECT: Area = Area {
     name: "config.reconnect",
     path: "config.reconnect",
+    others: Others::Meant,
     keys: &[
         key(
             "automatic",
@@ -80,6 +81,7 @@ const PUBLISH: Key = key(
 pub(crate) const POLL: Area = Area {
     name: "config.poll",
     path: "config.poll",
+    others: Others::Meant,
     keys: &[
         POLL_URL,
         key("every", SECONDS, "3", "One poll is planned every so often, however long the one before took."),
@@ -101,6 +103,7 @@ pub(crate) const POLL: Area = Area {
 pub(crate) const LONGPOLL: Area = Area {
     name: "config.longpoll",
     path: "config.longpoll",
+    others: Others::Meant,
     keys: &[
         key("url", ADDRESS, "\"/location/long/{{ $room }}\"", "What is asked, without the cursor."),
         key(
@@ -121,6 +124,7 @@ pub(crate) const LONGPOLL: Area = Area {
 pub(crate) const CURSOR: Area = Area {
     name: "a cursor",
     path: "config.poll.cursor, config.longpoll.cursor",
+    others: Others::Meant,
     keys: &[
         key("json", "a JSONPath", "$.next", "Where the cursor is in a JSON answer."),
         key("header", "the name of a header", "x-cursor", "The header of the answer that is the cursor."),
@@ -131,6 +135,7 @@ pub(crate) const CURSOR: Area = Area {
 pub(crate) const SSE: Area = Area {
     name: "config.sse",
     path: "config.sse",
+    others: Others::Meant,
     keys: &[
         key("url", ADDRESS, "\"/location/sse/connect?group={{ $room }}\"", "The event stream."),
         key(
@@ -152,6 +157,7 @@ pub(crate) const SSE: Area = Area {
 pub(crate) const STOMP: Area = Area {
     name: "config.stomp",
     path: "config.stomp",
+    others: Others::Meant,
     keys: &[
         key(
             "url",
@@ -212,6 +218,7 @@ pub(crate) const STOMP: Area = Area {
 pub(crate) const STOMP_CONNECT: Area = Area {
     name: "a STOMP connect",
     path: "flow[].connect (engine: stomp)",
+    others: Others::Meant,
     keys: &[
         key("target", "an address", "/location", "Where to; `config.stomp.url` by default."),
         key(
@@ -243,6 +250,7 @@ pub(crate) const STOMP_CONNECT: Area = Area {
 pub(crate) const PULL_CONNECT: Area = Area {
     name: "a connect",
     path: "flow[].connect (engine: poll, longpoll, sse)",
+    others: Others::Meant,
     keys: &[
         key(
             "target",
@@ -260,6 +268,7 @@ pub(crate) const PULL_CONNECT: Area = Area {
 pub(crate) const SUBSCRIBE_STEP: Area = Area {
     name: "a subscribe step",
     path: "flow[]: subscribe, join (every engine but http)",
+    others: Others::Meant,
     keys: &[
         key(
             "subscribe",
@@ -268,13 +277,14 @@ pub(crate) const SUBSCRIBE_STEP: Area = Area {
             "From here on the user receives what is sent to the room; how is in the engine's block of config. It confirms the membership in `room`. (Sonagi's own.)",
         ).of(&[&STOMP_SUBSCRIBE]),
         key("join", "a room, or (STOMP) a mapping with a destination", "lobby", "The same as `subscribe`.").of(&[&STOMP_SUBSCRIBE]),
-        key("name", "a text", "enter", WITH_NAME),
+        key("name", "a text", "enter", WITH_NAME).label(),
     ],
 };
 
 pub(crate) const STOMP_SUBSCRIBE: Area = Area {
     name: "a STOMP subscription",
     path: "flow[].subscribe (engine: stomp), config.stomp.subscribe",
+    others: Others::Meant,
     keys: &[
         key("destination", "a text", "/topic/news", "Where to subscribe."),
         key(
@@ -296,6 +306,7 @@ pub(crate) const STOMP_SUBSCRIBE: Area = Area {
 pub(crate) const STOMP_SEND: Area = Area {
     name: "a STOMP message",
     path: "flow[].send (engine: stomp), config.stomp.publish",
+    others: Others::Meant,
     keys: &[
         key("destination", "a text", "/app/hello", "Where to send."),
         key("body", "a text", "hello", "The body, as it is."),
@@ -333,6 +344,7 @@ pub(crate) const STOMP_SEND: Area = Area {
 pub(crate) const RECONNECT_STEP: Area = Area {
     name: "a reconnect step",
     path: "flow[]: reconnect",
+    others: Others::Meant,
     keys: &[key(
         "reconnect",
         "true",
@@ -344,6 +356,7 @@ pub(crate) const RECONNECT_STEP: Area = Area {
 pub(crate) const SERVE: Area = Area {
     name: "serve",
     path: "serve",
+    others: Others::Meant,
     keys: &[
         key("workers", "a whole number", "1", "Threads of the service; one per core by default."),
         key(

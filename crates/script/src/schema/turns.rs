@@ -1,6 +1,6 @@
 //! The keys of steps that say when, how often and whether others are done.
 
-use super::{Area, SECONDS, key};
+use super::{Area, Others, SECONDS, key};
 
 pub(super) const IF_TRUE: &str = "an expression over variables, or the name of a function";
 pub(super) const ABOUT_IF_TRUE: &str = "Skips the step unless it holds.";
@@ -9,6 +9,7 @@ pub(super) const EXAMPLE_IF_TRUE: &str = "\"tries < 3 and not done\"";
 pub(crate) const THINK: Area = Area {
     name: "a think step",
     path: "flow[]: think",
+    others: Others::Ignored,
     keys: &[
         key(
             "think",
@@ -18,13 +19,14 @@ pub(crate) const THINK: Area = Area {
         ),
         key("jitter", "milliseconds, or a percentage", "\"20%\"", "Spreads the pause evenly by ± this."),
         key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, ABOUT_IF_TRUE),
-        key("name", "a text", "read", "Shown nowhere."),
+        key("name", "a text", "read", "Shown nowhere.").label(),
     ],
 };
 
 pub(crate) const LOG: Area = Area {
     name: "a log step",
     path: "flow[]: log",
+    others: Others::Ignored,
     keys: &[
         key("log", "a text", "\"got {{ token }}\"", "Prints a line."),
         key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, ABOUT_IF_TRUE),
@@ -34,6 +36,7 @@ pub(crate) const LOG: Area = Area {
 pub(crate) const LOOP: Area = Area {
     name: "a loop",
     path: "flow[]: loop",
+    others: Others::Ignored,
     keys: &[
         key(
             "loop",
@@ -63,13 +66,14 @@ pub(crate) const LOOP: Area = Area {
             "1",
             "Iteration n is due n × this after the loop began, however late the one before ended. (Sonagi's own.)",
         ),
-        key("name", "a text", "talk", "Shown nowhere."),
+        key("name", "a text", "talk", "Shown nowhere.").label(),
     ],
 };
 
 pub(crate) const PARALLEL: Area = Area {
     name: "parallel",
     path: "flow[]: parallel",
+    others: Others::Ignored,
     keys: &[
         key(
             "parallel",
@@ -79,6 +83,6 @@ pub(crate) const PARALLEL: Area = Area {
         ),
         key("limit", "a whole number of steps", "5", "So many at a time; 100 by default."),
         key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, "Skips all of them unless it holds."),
-        key("name", "a text", "load the page", "Shown nowhere."),
+        key("name", "a text", "load the page", "Shown nowhere.").label(),
     ],
 };

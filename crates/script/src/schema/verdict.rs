@@ -1,10 +1,11 @@
 //! The keys of what a run is judged by: `config.ensure` and `config.delivery`.
 
-use super::{Area, SECONDS, ignored, key};
+use super::{Area, Others, SECONDS, ignored, key};
 
 pub(crate) const ENSURE: Area = Area {
     name: "ensure",
     path: "config.ensure (and config.plugins.ensure)",
+    others: Others::Meant,
     keys: &[
         key(
             "thresholds",
@@ -33,6 +34,7 @@ pub(crate) const ENSURE: Area = Area {
 pub(crate) const CONDITION: Area = Area {
     name: "a condition",
     path: "config.ensure.conditions[]",
+    others: Others::Meant,
     keys: &[
         key(
             "expression",
@@ -52,6 +54,7 @@ pub(crate) const CONDITION: Area = Area {
 pub(crate) const APDEX: Area = Area {
     name: "apdex",
     path: "config.apdex (and config.plugins.apdex)",
+    others: Others::Ignored,
     keys: &[
         key(
             "threshold",
@@ -66,6 +69,7 @@ pub(crate) const APDEX: Area = Area {
 pub(crate) const METRICS_BY_ENDPOINT: Area = Area {
     name: "metrics-by-endpoint",
     path: "config.plugins.metrics-by-endpoint",
+    others: Others::Ignored,
     keys: &[
         key(
             "useOnlyRequestNames",
@@ -99,6 +103,7 @@ pub(crate) const METRICS_BY_ENDPOINT: Area = Area {
 pub(crate) const DELIVERY: Area = Area {
     name: "delivery",
     path: "config.delivery",
+    others: Others::Meant,
     keys: &[
         key(
             "deadline",

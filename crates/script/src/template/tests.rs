@@ -9,7 +9,6 @@ fn constants() -> Constants {
         dirname: "/scripts".into(),
         script: "/scripts/s.yml".into(),
         odd_names: Default::default(),
-        any_name: false,
         fakes: None,
         env: |name| (name == "PORT").then(|| "8080".to_owned()),
         dotenv: Vec::new(),
@@ -80,21 +79,33 @@ fn a_variable_may_be_called_what_looks_like_something_else() {
     let hole = |constants: &Constants, text: &str| {
         let mut seen = Vec::new();
         let parsed = parse(text, constants, &mut |name, _| seen.push(name.to_owned()));
-        let hole = parsed.map_err(|faults| faults[0].what.clone())?.pieces.into_iter().next();
+        let hole = parsed.map_err(|mut faults| faults.remove(0))?.pieces.into_iter().next();
         let Some(Piece::Hole(hole)) = hole else { panic!("{text}") };
-        Ok((hole, seen))
+        Ok::<_, Fault>((hole, seen))
     };
     for name in ["user.name", "first name", "$i"] {
         assert_eq!(hole(&known, &format!("{{{{ {name} }}}}")), Ok((path(name, &[]), vec![name.to_owned()])));
     }
     assert_eq!(hole(&known, "{{ $i.id }}").unwrap().0, path("$i", &[Key::Name("id".into())]));
     assert_eq!(hole(&known, "{{ user.id }}").unwrap().0, path("user", &[Key::Name("id".into())]));
-    let unknown = Err("there is no template function $token".to_owned());
-    assert_eq!(hole(&known, "{{ $token }}"), unknown);
-    known.any_name = true;
     assert_eq!(hole(&known, "{{ $token }}").unwrap().0, path("$token", &[]));
     assert!(hole(&known, "{{ $uid }}").is_err(), "$uuid is meant");
     assert!(hole(&known, "{{ $env }}").is_err());
+}
+
+#[test]
+fn a_text_that_calls_what_is_no_function_is_that_call_alone() {
+    let call = |text: &str| {
+        let mut seen = Vec::new();
+        let parsed = parse(text, &constants(), &mut |name, at| seen.push((name.to_owned(), at)));
+        (parsed.unwrap().pieces, seen)
+    };
+    let alone = vec![Piece::Hole(path("$randomInt(1, 9)", &[]))];
+    let (pieces, seen) = call("a {{ x }} b {{ $randomInt(1, 9) }} c");
+    assert_eq!(pieces, alone);
+    assert_eq!(seen, [("x".to_owned(), 5), ("$randomInt(1, 9)".to_owned(), 15)]);
+    let (pieces, _) = call("a {{ $timestamp }}");
+    assert_eq!(pieces, [Piece::Text("a ".into()), Piece::Hole(path("$timestamp", &[]))]);
 }
 
 #[test]
@@ -182,7 +193,7 @@ fn variables_are_heard_of_with_their_place_in_characters() {
 #[test]
 fn every_hole_is_judged_and_a_bad_one_does_not_hide_the_variables_of_others() {
     let mut seen = Vec::new();
-    let faults = parse("{{ a + 1 }}{{ b }}{{ $nope }} {{ c", &constants(), &mut |name, at| {
+    let faults = parse("{{ a + 1 }}{{ b }}{{ $uid  }} {{ c", &constants(), &mut |name, at| {
         seen.push((name.to_owned(), at));
     })
     .unwrap_err();

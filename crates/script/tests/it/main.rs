@@ -8,6 +8,7 @@ mod editor;
 mod environments;
 mod inputs;
 mod keys;
+mod leniency;
 mod matrix;
 mod mistakes;
 mod notices;

@@ -277,6 +277,7 @@ fn multipart(parts: &[FormPart]) -> String {
         let content = match &part.content {
             PartContent::Text(text) => template(text),
             PartContent::File { name, bytes } => format!("file {name} of {} bytes", bytes.len()),
+            PartContent::OneOf { path, files } => format!("file {} of {}", template(path), files.len()),
         };
         let content_type = part.content_type.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
         format!("{}: {content}{content_type}", part.name)

@@ -17,9 +17,18 @@ pub(crate) fn load_with(text: &str, overrides: &Overrides) -> Result<Loaded, Pro
     load(&path, overrides)
 }
 
-/// The problems of a text, one per line, without the file's name: `2:3: what | hint`.
+/// The problems of a text as `check` has them, one per line, without the file's name: `2:3: what | hint`.
 pub(crate) fn problems(text: &str) -> Vec<String> {
-    match load_text(text) {
+    told(load_with(text, &Overrides { strict: true, ..Overrides::default() }))
+}
+
+/// Those that stop a run that is not strict.
+pub(crate) fn stopping(text: &str) -> Vec<String> {
+    told(load_text(text))
+}
+
+fn told(loaded: Result<Loaded, Problems>) -> Vec<String> {
+    match loaded {
         Ok(_) => Vec::new(),
         Err(Problems(all)) => all
             .into_iter()
@@ -36,7 +45,7 @@ pub(crate) fn every_problem(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yml");
     std::fs::write(&path, text).unwrap();
-    match sonagi_script::load_each(&path, &Overrides::default()) {
+    match sonagi_script::load_each(&path, &Overrides { strict: true, ..Overrides::default() }) {
         Ok(_) => Vec::new(),
         Err(Problems(all)) => all
             .into_iter()

@@ -25,6 +25,7 @@ pub(super) fn define() -> Command {
              run gracefully, the second at once; what was recorded is in the run folder either way.",
         )
         .args(load::arguments())
+        .arg(load::strict_argument())
         .args(runs::arguments())
         .arg(Arg::new("name").long("name").value_name("NAME").help("Name of the run; default: the script's"))
         .arg(
@@ -47,7 +48,8 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let name = matches.get_one::<String>("name").cloned();
-    let overrides = Overrides { name, ..load::overrides(matches, terminal)? };
+    let strict = matches.get_flag("strict");
+    let overrides = Overrides { name, strict, ..load::overrides(matches, terminal)? };
     let scripts = load::all(&load::scripts(matches), &overrides)?;
     let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
     let options = Options {

@@ -94,3 +94,24 @@ fn options_that_serve_refuses_are_problems_at_their_keys_and_nothing_is_run() {
     place.write("served.yml", &format!("{CLEAN}serve: {{ workers: 1, null: true }}\n"));
     assert_eq!(place.sonagi(&["check", "served.yml"]).code, Some(0));
 }
+
+#[test]
+fn what_artillery_ignores_is_a_problem_to_check_and_to_a_strict_run_and_a_notice_to_any_other() {
+    let place = Place::new();
+    place.write("old.yml", &format!("version: 1\n{}", CLEAN.replace("flow:", "tags: [a]\n    flow:")));
+    let checked = place.sonagi(&["check", "old.yml"]);
+    assert_eq!(checked.code, Some(2));
+    let last = "old.yml: `sonagi run` goes on in spite of these; `sonagi run --strict` does not\n";
+    assert!(checked.out.ends_with(last), "{}", checked.out);
+    let json = place.sonagi(&["check", "--json", "old.yml"]).json();
+    assert_eq!(json["scripts"][0]["problems"][0]["tolerated"], "ignored, as in Artillery");
+    for quiet in [&["--quiet"][..], &[]] {
+        let strict = place.sonagi(&[&["run", "--strict", "--no-folder", "old.yml"], quiet].concat());
+        assert_eq!(strict.code, Some(2), "{strict:?}");
+        assert!(strict.err.contains("unknown key \"tags\" in a scenario"), "{strict:?}");
+    }
+    let run = place.sonagi(&["run", "--no-folder", "old.yml"]);
+    assert_ne!(run.code, Some(2), "{run:?}");
+    let notice = "notice: old.yml:1:1: unknown key \"version\" in a script: ignored, as in Artillery\n";
+    assert!(run.err.contains(notice), "{run:?}");
+}

@@ -92,8 +92,13 @@ fn functions_set_variables_change_requests_and_see_responses() {
 fn a_run_whose_functions_are_not_there_does_not_start() {
     let place = written(&SCRIPT.replace("function: every_tenth", "function: every_tenht"));
     let answer = place.sonagi(&["run", "s.yml", "-t", "http://127.0.0.1:9"]);
-    assert!(answer.err.contains("exports no function every_tenht"), "{answer:?}");
-    assert!(answer.err.contains("hint: it exports again, every_tenth, look, pick, sign"), "{answer:?}");
+    let line = 1 + SCRIPT.lines().position(|line| line.contains("function: every_tenth")).unwrap();
+    for (command, heard) in [("run", &answer.err), ("check", &place.sonagi(&["check", "s.yml"]).out)] {
+        assert!(heard.contains(&format!("s.yml:{line}:")), "{command}: {heard}");
+        assert!(heard.contains("the processor exports no function \"every_tenht\""), "{command}: {heard}");
+        assert!(heard.contains("hint: did you mean \"every_tenth\"?"), "{command}: {heard}");
+    }
+    assert_eq!(answer.code, Some(2), "{answer:?}");
     let place = written(SCRIPT);
     place.write("people.ts", "export const person = (n: number => n;");
     let answer = place.sonagi(&["run", "s.yml"]);
@@ -105,6 +110,10 @@ fn a_run_whose_functions_are_not_there_does_not_start() {
     let told = String::from_utf8_lossy(&without_node.stderr).into_owned();
     assert!(told.contains("needs Node 18 or newer, and `node` was not found"), "{told}");
     assert_ne!(answer.status.code(), Some(0));
+    let without_node = place.command(&["check", "s.yml"]).env("PATH", "/nowhere").output().unwrap();
+    let told = String::from_utf8_lossy(&without_node.stdout).into_owned();
+    assert!(told.starts_with("notice: s.yml: whether its functions are there is not known: "), "{told}");
+    assert_eq!(without_node.status.code(), Some(0));
 }
 
 /// A script whose functions set what its steps depend on, and leave some of it out.

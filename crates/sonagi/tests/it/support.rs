@@ -31,7 +31,9 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sonagi"));
         command.args(arguments).current_dir(self.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for variable in ["NO_COLOR", "COLUMNS", "TERM", "HTTP_PROXY", "HTTPS_PROXY"] {
+        for variable in
+            ["NO_COLOR", "COLUMNS", "TERM", "HTTP_PROXY", "HTTPS_PROXY", "ARTILLERY_DISABLE_ENSURE"]
+        {
             command.env_remove(variable);
         }
         command

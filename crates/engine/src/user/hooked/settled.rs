@@ -93,7 +93,7 @@ fn body(body: &Body, values: &mut Values, params: &mut Map<String, Value>) -> Re
             let parts = parts.iter().map(|part| {
                 let content = match &part.content {
                     PartContent::Text(text) => PartContent::Text(Template::constant(values.text(text)?)),
-                    file @ PartContent::File { .. } => file.clone(),
+                    file => file.clone(),
                 };
                 Ok(FormPart { content, ..part.clone() })
             });

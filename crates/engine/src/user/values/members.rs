@@ -9,10 +9,11 @@ use super::Values;
 const MAX_INDEX: usize = 10_000;
 
 impl Values {
-    /// Sets a variable, or a member within one (`user.id`), whoever set that: what else is in it stays. What is not there on
-    /// the way becomes a list where an index follows, else an object.
+    /// Sets a variable, or a member within one (`user.id`, `user[id]`), whoever set that: what else is in it stays. What is not
+    /// there on the way becomes a list where an index follows, else an object.
     pub(crate) fn set_at(&mut self, path: &str, value: Value) {
-        let Some((variable, members)) = path.split_once('.') else { return self.set(path, value) };
+        let Some(at) = path.find(['.', '[']) else { return self.set(path, value) };
+        let (variable, members) = path.split_at(at);
         let mut whole = self.find(variable).map(Cow::into_owned).unwrap_or_default();
         *member_at(&mut whole, members) = value;
         self.set(variable, whole);
@@ -30,7 +31,8 @@ impl Values {
 }
 
 fn member_at<'v>(whole: &'v mut Value, members: &str) -> &'v mut Value {
-    members.split('.').fold(whole, |at, member| {
+    let members = members.split(['.', '[', ']']).filter(|member| !member.is_empty());
+    members.fold(whole, |at, member| {
         let index = member.parse::<usize>().ok().filter(|index| *index <= MAX_INDEX && !at.is_object());
         let fits = matches!((&*at, index), (Value::Array(_), Some(_)) | (Value::Object(_), _));
         if !fits {

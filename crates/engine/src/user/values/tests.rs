@@ -88,12 +88,15 @@ fn a_member_is_added_to_what_the_config_has_set_and_an_index_makes_a_list() {
         ("made.0.7", json!(2)),
         ("list.size", json!(3)),
         ("made.2.99999", json!(4)),
+        ("pet[id]", json!(5)),
+        ("pet[tags][1].name", json!("x")),
     ] {
         values.set_at(name, value);
     }
     let user = json!({"name": "ada", "roles": ["a", null, "c"], "id": 7});
     assert_eq!(values.own_value("user"), Some(user));
     assert_eq!(values.own_value("list"), Some(json!({"size": 3})), "a list has no members of other names");
+    assert_eq!(values.own_value("pet"), Some(json!({"id": 5, "tags": [null, {"name": "x"}]})));
     assert_eq!(values.own_value("made"), Some(json!([{"id": 1, "7": 2}, null, {"99999": 4}])));
 }
 
@@ -159,6 +162,18 @@ fn lenient() -> Values {
     let plan = Plan { unset_fails: false, ..Plan::empty() };
     let common = Common { plan: Arc::new(plan), before: vec![("token".into(), json!("t-1"))], run: 7 };
     Values::new(Rc::new(common), 3, 0, fastrand::Rng::with_seed(1))
+}
+
+#[test]
+fn what_nothing_can_set_is_undefined_and_any_other_variable_without_a_value_fails_its_user() {
+    let plan = Plan { undefined: ["absent".to_owned()].into(), ..Plan::empty() };
+    let common = Common { plan: Arc::new(plan), before: Vec::new(), run: 7 };
+    let mut values = Values::new(Rc::new(common), 3, 0, fastrand::Rng::with_seed(1));
+    assert_eq!(text(&mut values, path("absent", vec![])).unwrap(), "<undefined>");
+    assert!(text(&mut values, path("captured", vec![])).is_err());
+    let alone = |name: &str| Template { pieces: vec![Piece::Hole(path(name, vec![]))] };
+    assert_eq!(values.given(&alone("absent")), Ok(None));
+    assert!(values.given(&alone("captured")).is_err());
 }
 
 #[test]

@@ -21,11 +21,14 @@ impl Values {
     /// Whether an expression is a variable without a value that is nothing then. Noted, to be told.
     fn is_nothing(&mut self, expression: &Expression) -> bool {
         let Expression::Path { variable, keys } = expression else { return false };
-        if self.common.plan.unset_fails {
+        let plan = &self.common.plan;
+        // What nothing can set has been told of before the run.
+        let is_known = plan.undefined.contains(variable);
+        if plan.unset_fails && !is_known {
             return false;
         }
         let is_nothing = self.resolved(keys).is_ok_and(|keys| self.at(variable, &keys).is_err());
-        if is_nothing && self.unset.is_none() {
+        if is_nothing && !is_known && self.unset.is_none() {
             self.unset = Some(variable.as_str().into());
         }
         is_nothing

@@ -61,7 +61,7 @@ impl Values {
         match body {
             // Never prepared: see `body_bytes` and `multipart`.
             Body::Empty | Body::Bytes(_) | Body::Multipart(_) => Ok(String::new()),
-            Body::Text(text) => self.text(text),
+            Body::Text(text) => Ok(self.given(text)?.unwrap_or_default()),
             Body::Json(json) => self.json(json),
             Body::Form(fields) => {
                 let mut form = String::new();
@@ -114,10 +114,20 @@ impl Values {
         let boundary = format!("{:->26}{:024x}", "", self.rng.u128(..) >> 32);
         let mut out = Vec::new();
         for part in parts {
+            let part = match &part.content {
+                PartContent::OneOf { path, files } => {
+                    let path = self.text(path)?;
+                    let none = || Unfilled(format!("no file of the form `{}` is called {path}", part.name));
+                    files.get(&path).ok_or_else(none)?
+                }
+                _ => part,
+            };
             part.push_head(&boundary, &mut out);
             match &part.content {
                 PartContent::Text(template) => out.extend_from_slice(self.text(template)?.as_bytes()),
                 PartContent::File { bytes, .. } => out.extend_from_slice(bytes),
+                // Each of them is a file by itself.
+                PartContent::OneOf { .. } => {}
             }
             out.extend_from_slice(b"\r\n");
         }

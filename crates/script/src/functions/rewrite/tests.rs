@@ -12,7 +12,6 @@ fn constants() -> Constants {
         dirname: String::new(),
         script: String::new(),
         odd_names: Default::default(),
-        any_name: true,
         fakes: None,
         env: |_| None,
         dotenv: Vec::new(),
@@ -147,6 +146,7 @@ fn form(part: &str, value: Value) -> Result<Vec<String>, String> {
         let content = match &part.content {
             PartContent::Text(text) => shown(text),
             PartContent::File { name, bytes } => format!("{name} of {} bytes", bytes.len()),
+            PartContent::OneOf { path, .. } => shown(path),
         };
         format!("{}: {content} {:?}", part.name, part.content_type)
     };

@@ -79,7 +79,8 @@ impl Bench {
     /// The problems of a script with something else in the place of some of its characters.
     fn problems(&self, script: usize, at: &Range<usize>, new: &str) -> Vec<Problem> {
         let (name, text) = &self.scripts[script];
-        match load(&self.write(name, &written::with(text, at, new)), &Overrides::default()) {
+        let strict = Overrides { strict: true, ..Overrides::default() };
+        match load(&self.write(name, &written::with(text, at, new)), &strict) {
             Ok(_) => Vec::new(),
             // The folder is another one each time.
             Err(Problems(all)) => {

@@ -39,7 +39,7 @@ const CASES: [Case; 43] = [
         http,
         "    - post: {url: /, json: {x: \"{{ $nope }}\"}, body: \"{{ missing }}\"}\n",
         &[
-            "7:36: there is no template function $nope",
+            "7:36: there is no template function $nope | functions are $randomNumber, $randomString, $uuid, $loopCount, $loopElement, $stamp, $now, $user, $cursor, $quotient, $remainder",
             r#"7:58: nothing sets the variable "missing" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     ),

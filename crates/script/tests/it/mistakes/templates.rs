@@ -32,8 +32,8 @@ const CASES: [Case; 20] = [
     ),
     (
         http,
-        "    - get: {url: \"/{{ $randomNumber(1) }}\"}\n",
-        &["7:23: $randomNumber wants 2 arguments; got 1 | write {{ $randomNumber(1, 100) }}"],
+        "    - get: {url: \"/{{ $randomNumber(1, 2, 3) }}\"}\n",
+        &["7:23: $randomNumber wants 0 to 2 arguments; got 3 | write {{ $randomNumber(1, 100) }}"],
     ),
     (
         http,
@@ -112,7 +112,7 @@ const CASES: [Case; 20] = [
         "    - get: {url: \"/{{ a + 1 }}/{{ $nope }}/{{ missing }}\"}\n",
         &[
             "7:23: templates have no expressions: `+` in `a + 1` | a template holds one name; capture or load the value in the form you need it",
-            "7:35: there is no template function $nope",
+            "7:35: there is no template function $nope | functions are $randomNumber, $randomString, $uuid, $loopCount, $loopElement, $stamp, $now, $user, $cursor, $quotient, $remainder",
             r#"7:47: nothing sets the variable "missing" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
         ],
     ),

@@ -129,7 +129,13 @@ const CASES: [Case; 43] = [
             "7:23: $personFullName is a function of the plugin fake-data | add `plugins: {fake-data: {}}` to `config`",
         ],
     ),
-    (http, "    - get: {url: \"/{{ a[{{ $nope }}] }}\"}\n", &["7:28: there is no template function $nope"]),
+    (
+        http,
+        "    - get: {url: \"/{{ a[{{ $nope }}] }}\"}\n",
+        &[
+            "7:28: there is no template function $nope | functions are $randomNumber, $randomString, $uuid, $loopCount, $loopElement, $stamp, $now, $user, $cursor, $quotient, $remainder",
+        ],
+    ),
     (
         http,
         "    - get: {url: \"/{{ a[i] }}\"}\n",

@@ -1,0 +1,24 @@
+//! What a processor's module exports: asked for before a run, so that a script that calls a function there is not is told of
+//! where it stands.
+//!
+//! Node loads the module for it and is ended; what the module prints meanwhile is nobody's.
+
+use serde_json::Map;
+use tokio::runtime::{Builder, LocalOptions};
+
+use super::{Sidecar, Unloaded};
+use crate::control::Control;
+use crate::plan::Processor;
+
+/// The names of the functions a processor has.
+///
+/// # Errors
+/// Says why it cannot be loaded.
+pub fn exports(processor: &Processor) -> Result<Vec<String>, Unloaded> {
+    let any = Processor { functions: Vec::new(), ..processor.clone() };
+    let start = |cause| Unloaded::Start { module: processor.module.display().to_string(), cause };
+    let runtime =
+        Builder::new_current_thread().enable_io().build_local(LocalOptions::default()).map_err(start)?;
+    let loaded = runtime.block_on(Sidecar::start(any, Map::new(), Control::new()))?;
+    Ok(loaded.map(|sidecar| sidecar.exported.borrow().clone()).unwrap_or_default())
+}
