@@ -19,8 +19,10 @@ declare module 'k6/x/sse' {
 declare module 'k6/x/socketio' {
   import type { Socket as WebSocket } from 'k6/ws';
   export interface Options { path?: string; namespace?: string; auth?: unknown; query?: Record<string, string | number>; timeout?: number; params?: object }
+  export interface Failure { message: string; type: 'transport' | 'socketio' | 'parser' | 'timeout'; data?: unknown }
   export interface Socket extends Omit<WebSocket, 'on' | 'send'> {
     readonly connected: boolean;
+    on(event: 'connect_error' | 'error', handler: (error: Failure) => void): Socket;
     on(event: string, handler: (...given: any[]) => void): Socket;
     emit(event: string, ...given: unknown[]): void;
     send(...given: unknown[]): void;

@@ -56,6 +56,10 @@ function converse(namespace, socket) {
     const bytes = [picture, more].map((part) => (Buffer.isBuffer(part) ? part.toString('hex') : `no bytes: ${typeof part}`));
     acknowledge({ label, bytes });
   });
+  // Gives the bytes to whoever sent them, whose answer is acknowledged.
+  socket.on('return', (bytes, acknowledge) => {
+    socket.emit('question', bytes, ({ again, more }) => acknowledge([again, more].map((part) => part.toString('hex'))));
+  });
   socket.on('kick me', () => socket.disconnect(true));
   socket.on('leave this namespace', () => socket.disconnect(false));
 }

@@ -61,6 +61,8 @@ pub(super) struct Session {
     line: Line,
     /// It carries Socket.IO: an acknowledgement that echoes a message is no delivery.
     is_socketio: bool,
+    /// Attachments of an acknowledgement that are still to come: no copies, as it is none.
+    answers: Cell<u32>,
     /// The script, or what happened to it, has closed it: nothing more is told.
     is_shut: Cell<bool>,
     is_left: Cell<bool>,
@@ -85,6 +87,7 @@ impl Session {
             pings: RefCell::default(),
             line: Line::default(),
             is_socketio,
+            answers: Cell::new(0),
             is_shut: Cell::new(false),
             is_left: Cell::new(false),
         })
@@ -195,7 +198,11 @@ impl Session {
     fn track(&self, vu: &Vu, event: &WebsocketEvent<'_>) {
         match event {
             WebsocketEvent::Text(text) if self.is_socketio && text.starts_with("43") => {}
+            WebsocketEvent::Text(text) if self.is_socketio && text.starts_with("46") => {
+                self.answers.set(attachments(text));
+            }
             WebsocketEvent::Text(text) => delivery::arrived(vu, text.as_bytes()),
+            WebsocketEvent::Binary(_) if self.answers.get() > 0 => self.answers.set(self.answers.get() - 1),
             WebsocketEvent::Binary(bytes) => delivery::arrived(vu, bytes),
             WebsocketEvent::Ping(_) | WebsocketEvent::Pong(_) | WebsocketEvent::Close { .. } => {}
         }
@@ -322,6 +329,12 @@ impl Session {
         vu.kept.traffic.add(sent, received);
         outcome
     }
+}
+
+/// How many attachments an acknowledgement of Socket.IO has: `462-…`.
+fn attachments(text: &str) -> u32 {
+    let count = text.get(2..).and_then(|rest| rest.split_once('-')).map(|(count, _)| count);
+    count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 /// What a value is called that is no bytes.

@@ -5,7 +5,7 @@
 //! | `/refuse` | answers 403 with a body |
 //! | `/hangup` | ends the connection |
 //! | `/greet` | says `welcome` along with the upgrade |
-//! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events |
+//! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events, echoes those with attachments |
 //! | `/stomp…` | speaks STOMP, as [`super::stomp`] has it |
 //! | any other | echoes what is no command |
 
@@ -35,7 +35,7 @@ pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
             let _ = pipe.write_all(answer.as_bytes()).await;
             return;
         }
-        "/hangup" => return,
+        path if path.starts_with("/hangup") => return,
         _ => {}
     }
     let mut out =
@@ -154,6 +154,24 @@ fn socketio(text: &str, out: &mut Vec<u8>) -> bool {
         _ if text.starts_with(r#"420["say""#) => say(&format!("430[{}]", serde_json::Value::from(text))),
         r#"42["ask me"]"# => say(r#"427["question",1]"#),
         r#"42["leave"]"# => say("41"),
+        // What it is told to say, as it stands: texts, and attachments of one byte.
+        _ if text.starts_with("42") && text.contains(r#"["raw","#) => {
+            let frames = &text[text.find('[').unwrap_or_default()..];
+            let frames: Vec<serde_json::Value> = serde_json::from_str(frames).unwrap_or_default();
+            for frame in frames.into_iter().skip(1) {
+                match frame {
+                    serde_json::Value::String(text) => encode(Opcode::Text, text.as_bytes(), None, out),
+                    byte => encode(Opcode::Binary, &[byte.as_u64().unwrap_or(0) as u8], None, out),
+                }
+            }
+        }
+        _ if text.starts_with("45") => say(text),
+        // An acknowledgement with attachments comes back as an event with them.
+        _ if text.starts_with("46") => {
+            let (count, rest) = text[2..].split_once('-').unwrap_or_default();
+            let data = &rest[rest.find('[').map_or(0, |at| at + 1)..];
+            say(&format!(r#"45{count}-["acknowledged",{data}"#));
+        }
         _ if text.starts_with("42") || text.starts_with("43") => {
             say(&format!(r#"42["heard",{}]"#, serde_json::Value::from(text)));
         }
