@@ -24,8 +24,10 @@ use crate::shard::{Common, Line, Shard};
 pub(super) struct Alone<'a> {
     pub(super) common: &'a Arc<Common>,
     pub(super) epoch: Instant,
-    /// How long its last task may take, and who else may end it.
-    pub(super) limit: Option<(Duration, Arc<Abort>)>,
+    /// How long its last task may take.
+    pub(super) limit: Option<Duration>,
+    /// Who else may end any of them.
+    pub(super) abort: &'a Arc<Abort>,
     /// How samples are told apart, and whether each is kept.
     pub(super) measured: (Detail, bool),
     /// When the test under way began, and its users: what scripts may ask for (`exec.instance`) in `setup`.
@@ -67,11 +69,12 @@ impl Alone<'_> {
             |why: std::io::Error| Ended::early(Exit::Other, format!("a user could not be made: {why}"));
         let (reports, inbox) = sync_channel(MOST_REPORTS);
         let (common, epoch) = (Arc::clone(self.common), self.epoch);
-        let (limit, measured, under_way) = (self.limit, self.measured, self.under_way);
+        let (limit, abort) = (self.limit, Arc::clone(self.abort));
+        let (measured, under_way) = (self.measured, self.under_way);
         let work = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let tasks_of_thread = tokio::task::LocalSet::new();
-            let life = life(common, epoch, limit, measured, under_way, tasks, &reports);
+            let life = life(common, epoch, (limit, abort), measured, under_way, tasks, &reports);
             let done = tasks_of_thread.block_on(&runtime, life)?;
             let _ = reports.send(Report::Done(Box::new(done)));
             runtime.shutdown_background();
@@ -82,7 +85,11 @@ impl Alone<'_> {
         loop {
             match inbox.recv_timeout(LOOK) {
                 Ok(Report::Meanwhile(meanwhile)) => tell(meanwhile),
-                Ok(Report::Done(what)) => done = Some(*what),
+                Ok(Report::Done(what)) => {
+                    // Nothing comes behind it; a user that is left where it is would keep the channel open.
+                    done = Some(*what);
+                    break;
+                }
                 Err(RecvTimeoutError::Timeout) => tell(Meanwhile::Nothing),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -99,7 +106,7 @@ impl Alone<'_> {
 async fn life(
     common: Arc<Common>,
     epoch: Instant,
-    limit: Option<(Duration, Arc<Abort>)>,
+    (limit, abort): (Option<Duration>, Arc<Abort>),
     (detail, keeps_samples): (Detail, bool),
     under_way: Option<(At, u64)>,
     tasks: Vec<Task>,
@@ -121,23 +128,25 @@ async fn life(
     }
     let ticker = tokio::task::spawn_local(tick(Rc::clone(&shard), reports.clone()));
     let mut user = User::new(Vu::new(Rc::clone(&shard), 0))?;
-    let never = Arc::new(Abort::default());
     let (count, mut outcomes) = (tasks.len(), Vec::with_capacity(tasks.len()));
     for (at, task) in tasks.into_iter().enumerate() {
-        let stop = match &limit {
-            Some((limit, abort)) if at + 1 == count => {
-                Stop::new(clock.now().plus(limit.as_nanos() as i64), &clock, abort)
-            }
-            _ => Stop::new(At(i64::MAX), &clock, &never),
+        let deadline = match limit {
+            Some(limit) if at + 1 == count => clock.now().plus(limit.as_nanos() as i64),
+            _ => At(i64::MAX),
         };
-        let watchman = tokio::task::spawn_local(wake(stop.clone(), Rc::clone(&clock)));
+        let stop = Stop::new(deadline, &clock, &abort);
+        let watchman = tokio::task::spawn_local(wake(stop.clone(), Rc::clone(&clock), Arc::clone(&abort)));
         outcomes.push(user.perform(task, stop).await);
         watchman.abort();
         if outcomes.last().is_some_and(Result::is_err) {
             break;
         }
     }
-    drop(user);
+    match outcomes.last() {
+        // QuickJS cannot take down modules that are half evaluated; the process is about to end.
+        Some(Err(Thrown::Interrupted)) => std::mem::forget(user),
+        _ => drop(user),
+    }
     ticker.abort();
     driver.abort();
     measured(&shard, reports);
@@ -157,9 +166,10 @@ fn measured(shard: &Shard, reports: &SyncSender<Report>) {
 }
 
 /// Lets a user that waits look at its stop again when that is due.
-async fn wake(stop: Stop, clock: Rc<Clock>) {
-    if stop.deadline() < At(i64::MAX) {
-        clock.sleep_until(stop.deadline()).await;
-        stop.pull();
+async fn wake(stop: Stop, clock: Rc<Clock>, abort: Arc<Abort>) {
+    tokio::select! {
+        () = abort.wait() => {}
+        () = clock.sleep_until(stop.deadline()), if stop.deadline() < At(i64::MAX) => {}
     }
+    stop.pull();
 }

@@ -104,13 +104,16 @@ pub struct Test {
 /// Stack and memory of a user whose options do not say more.
 const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 };
 
-/// Reads the script with its first user and judges the options of all tiers.
+/// What a signal makes of a test whose users are not all there.
+const INTERRUPTED_EARLY: &str = "the test was interrupted before it began";
+
+/// Reads the script with its first user and judges the options of all tiers; `abort` ends it early.
 ///
 /// # Errors
 /// How the test ended before it began: the script threw, or its options are wrong.
-pub fn load(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+pub fn load(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let secrets = Arc::clone(&asked.secrets);
-    read(asked, &mut |told| masked(&secrets, told, on))
+    read(asked, abort, &mut |told| masked(&secrets, told, on))
 }
 
 /// Tells it without the secrets that scripts were told.
@@ -124,7 +127,7 @@ fn masked(secrets: &Secrets, told: Told<'_>, on: &mut dyn FnMut(Told<'_>)) {
     }
 }
 
-fn read(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
@@ -142,16 +145,19 @@ fn read(asked: Asked, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
         records: asked.records,
     });
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
-    let mut read =
-        Alone { common: &first, epoch, limit: None, measured: (Detail::Total, false), under_way: None }
-            .perform(tasks, &mut |meanwhile| {
-                if let Meanwhile::Line(line) = meanwhile {
-                    on(Told::Line(&line));
-                }
-            })?
-            .outcomes
-            .into_iter();
+    let measured = (Detail::Total, false);
+    let mut read = Alone { common: &first, epoch, limit: None, abort, measured, under_way: None }
+        .perform(tasks, &mut |meanwhile| {
+            if let Meanwhile::Line(line) = meanwhile {
+                on(Told::Line(&line));
+            }
+        })?
+        .outcomes
+        .into_iter();
     if let Some(Err(thrown)) = read.next() {
+        if thrown == Thrown::Interrupted {
+            return Err(Ended::early(Exit::Interrupted, INTERRUPTED_EARLY));
+        }
         return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }
     let (options, functions) = (json(read.next()), json(read.next()));

@@ -1,6 +1,7 @@
 //! Whole tests, from the script to the exit code.
 
 use super::*;
+use crate::executor::Reason;
 use std::path::Path;
 
 /// How a test ended, and what was said meanwhile: each line's level, first line and fields.
@@ -10,6 +11,11 @@ struct Seen {
 }
 
 fn run(script: &str) -> Seen {
+    run_until(script, None)
+}
+
+/// [`run`], asked to end by a signal when it says this line.
+fn run_until(script: &str, last_line: Option<&str>) -> Seen {
     let asked = Asked {
         script: Path::new("/test/script.js").to_owned(),
         source: script.as_bytes().to_vec(),
@@ -26,18 +32,38 @@ fn run(script: &str) -> Seen {
         records: false,
     };
     let mut lines = Vec::new();
+    let abort = Arc::new(Abort::default());
     let mut on = |told: Told<'_>| {
         if let Told::Line(line) = told {
+            if last_line == Some(line.text.as_str()) {
+                abort.ask(Reason::Signal);
+            }
             let fields: String = line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
             let first = line.text.lines().next().unwrap_or_default();
             lines.push(format!("{:?}: {first}{}", line.level, fields.replace(" source=console", "")));
         }
     };
-    let ended = match load(asked, &mut on) {
-        Ok(test) => test.run(&Arc::default(), &mut on),
+    let ended = match load(asked, &abort, &mut on) {
+        Ok(test) => test.run(&abort, &mut on),
         Err(ended) => ended,
     };
     Seen { ended, lines }
+}
+
+#[test]
+fn the_first_signal_ends_init_code_whatever_it_does() {
+    let endless = [
+        "for (;;) {}",
+        "/^(a+)+$/.test('a'.repeat(40) + 'b')",
+        "await new Promise((done) => setTimeout(done, 1e9))",
+    ];
+    for endless in endless {
+        let script = format!("console.log('begun'); {endless}; export default () => {{}};");
+        let Seen { ended, lines } = run_until(&script, Some("begun"));
+        assert_eq!(lines, ["Info: begun"], "{endless}");
+        assert_eq!(ended.exit, Exit::Interrupted, "{endless}");
+        assert_eq!(ended.why.as_deref(), Some("the test was interrupted before it began"), "{endless}");
+    }
 }
 
 /// Where an exception comes from, as the log has it.

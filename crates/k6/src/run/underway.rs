@@ -21,7 +21,7 @@ use super::home::Shared;
 use super::noted::note;
 use super::periodic::{LOOK, Timetable};
 use super::shard::{Go, Luggage, MOST_REPORTS, Report, live};
-use super::{End, Ended, Exit, Test, Told};
+use super::{End, Ended, Exit, INTERRUPTED_EARLY, Test, Told};
 use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, Sampler};
 use crate::output::Output;
@@ -150,7 +150,7 @@ impl Collector<'_, '_> {
                 Ok(Report::Failed(why)) => return Err(Ended::early(Exit::Other, why)),
                 Ok(report) => self.take(report),
                 Err(_) if self.abort.asked() => {
-                    return Err(Ended::early(Exit::Interrupted, "the test was interrupted before it began"));
+                    return Err(Ended::early(Exit::Interrupted, INTERRUPTED_EARLY));
                 }
                 Err(_) => {}
             }
@@ -199,7 +199,8 @@ impl Collector<'_, '_> {
         let alone = Alone {
             common: &common,
             epoch: self.test.epoch,
-            limit: Some((limit, abort)),
+            limit: Some(limit),
+            abort: &abort,
             measured: (self.test.detail(), !self.outputs.is_empty()),
             under_way: self
                 .timetable

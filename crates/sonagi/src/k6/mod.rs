@@ -123,7 +123,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
             Told::Second(snapshot) => folder.tell(|folder| folder.snapshot(snapshot)),
             Told::Recorded(summary) => folder.tell(|folder| folder.ended(summary)),
         };
-        match load(asked, &mut on) {
+        match load(asked, &abort, &mut on) {
             Err(ended) => ended,
             Ok(test) => {
                 if !is_quiet {
