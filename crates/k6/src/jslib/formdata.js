@@ -25,9 +25,8 @@ export class FormData {
   body() {
     const pieces = this.parts.flatMap(({ field, data, filename, type }) => {
       const name = filename === undefined ? '' : `; filename="${quoted(filename)}"`;
-      const kind = type ?? (filename === undefined ? undefined : 'application/octet-stream');
-      const head = [`--${this.boundary}`, `Content-Disposition: form-data; name="${quoted(field)}"${name}`];
-      if (kind !== undefined) head.push(`Content-Type: ${kind}`);
+      const kind = type ?? (typeof data === 'string' && filename === undefined ? 'text/plain' : 'application/octet-stream');
+      const head = [`--${this.boundary}`, `Content-Disposition: form-data; name="${quoted(field)}"${name}`, `Content-Type: ${kind}`];
       return [utf8(`${head.join('\r\n')}\r\n\r\n`), content(data), utf8('\r\n')];
     });
     pieces.push(utf8(`--${this.boundary}--\r\n`));

@@ -1,30 +1,54 @@
 // What scripts import from jslib.k6.io/httpx: a client that remembers what its requests have in common.
 import http from 'k6/http';
 
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
+// What `http.url` gives.
+const isNamed = (url) => typeof url === 'object' && url !== null && 'name' in url && 'url' in url;
+
 export class Request {
-  constructor(method, url, body = null, params = {}) {
-    Object.assign(this, { method, url, body, params });
+  // The body is a member of `params`.
+  constructor(method, url, params) {
+    const { body = null, ...rest } = params ?? {};
+    Object.assign(this, { method, url: isNamed(url) ? url.url : url, body, params: rest });
+    if (isNamed(url)) this.addTag('name', url.name);
+  }
+  addHeader(name, value) {
+    this.params.headers = { ...this.params.headers, [name]: value };
+    return this;
+  }
+  addTag(name, value) {
+    this.params.tags = { ...this.params.tags, [name]: value };
+    return this;
   }
 }
-const of = (method, hasBody) =>
+// A body may also stand before the params.
+const of = (method) =>
   class extends Request {
-    constructor(url, body, params) {
-      super(method, url, hasBody ? body : null, hasBody ? params : params ?? body);
+    constructor(url, given, params) {
+      const hasBody = params !== undefined || (given !== undefined && typeof given !== 'object');
+      super(method, url, hasBody ? { ...params, body: given } : given);
     }
   };
-export const Get = of('GET', false);
-export const Head = of('HEAD', false);
-export const Post = of('POST', true);
-export const Put = of('PUT', true);
-export const Patch = of('PATCH', true);
-export const Delete = of('DELETE', true);
-export const Options = of('OPTIONS', true);
+export const Get = of('GET');
+export const Head = of('HEAD');
+export const Post = of('POST');
+export const Put = of('PUT');
+export const Patch = of('PATCH');
+export const Delete = of('DELETE');
+export const Options = of('OPTIONS');
+export const Connect = of('CONNECT');
+export const Trace = of('TRACE');
 
 export class Httpx {
-  constructor(options = {}) {
-    this.baseURL = options.baseURL ?? '';
-    this.params = { headers: { ...options.headers }, tags: { ...options.tags } };
-    if (options.timeout !== undefined) this.params.timeout = options.timeout;
+  constructor({ baseURL = '', headers, tags, errorMetric = null, errorMetricCondition, ...params } = {}) {
+    this.baseURL = baseURL;
+    this.params = { ...params, headers: { ...headers }, tags: { ...tags } };
+    this.errorMetric = errorMetric;
+    this.errorMetricCondition = errorMetricCondition ?? (({ status }) => status >= 200 && status <= 399);
+    this.lastRequest = { responseObject: null, responseChainDuration: null };
+  }
+  get lastRequestChainDuration() {
+    return this.lastRequest.responseChainDuration;
   }
   setBaseUrl(url) {
     this.baseURL = url;
@@ -54,63 +78,46 @@ export class Httpx {
     const { headers, tags } = this.params;
     return { ...this.params, ...own, headers: { ...headers, ...own?.headers }, tags: { ...tags, ...own?.tags } };
   }
-  #url(url) {
-    return typeof url === 'string' ? this.baseURL + url : { ...url, url: this.baseURL + url.url };
+  // The arguments of a request as k6/http takes them.
+  #asked(method, url, body, params) {
+    if (!METHODS.includes(method)) throw new Error(`Invalid method: ${method}. Expected one of ${METHODS}`);
+    const all = this.#params(params);
+    if (isNamed(url)) all.tags.name = url.name;
+    const address = isNamed(url) ? url.url : String(url);
+    return [method, address.startsWith('http') ? address : this.baseURL + address, body, all];
+  }
+  #answered(response, begun, params) {
+    this.lastRequest = { responseObject: response, responseChainDuration: Date.now() - begun };
+    if (this.errorMetric && params) this.errorMetric.add(!(params.expect ?? this.errorMetricCondition)(response));
+    return response;
   }
   request(method, url, body, params) {
-    return http.request(method, this.#url(url), body, this.#params(params));
+    const asked = this.#asked(method, url, body, params);
+    const begun = Date.now();
+    return this.#answered(http.request(...asked), begun, asked[3]);
   }
   asyncRequest(method, url, body, params) {
-    return http.asyncRequest(method, this.#url(url), body, this.#params(params));
+    return http.asyncRequest(...this.#asked(method, url, body, params));
   }
-  get(url, body, params) {
-    return this.request('GET', url, body, params);
+  execute({ method, url, body, params }) {
+    return this.request(method, url, body, params);
   }
-  head(url, body, params) {
-    return this.request('HEAD', url, body, params);
-  }
-  post(url, body, params) {
-    return this.request('POST', url, body, params);
-  }
-  put(url, body, params) {
-    return this.request('PUT', url, body, params);
-  }
-  patch(url, body, params) {
-    return this.request('PATCH', url, body, params);
-  }
-  delete(url, body, params) {
-    return this.request('DELETE', url, body, params);
-  }
-  options(url, body, params) {
-    return this.request('OPTIONS', url, body, params);
-  }
-  asyncGet(url, body, params) {
-    return this.asyncRequest('GET', url, body, params);
-  }
-  asyncPost(url, body, params) {
-    return this.asyncRequest('POST', url, body, params);
-  }
-  asyncPut(url, body, params) {
-    return this.asyncRequest('PUT', url, body, params);
-  }
-  asyncPatch(url, body, params) {
-    return this.asyncRequest('PATCH', url, body, params);
-  }
-  asyncDelete(url, body, params) {
-    return this.asyncRequest('DELETE', url, body, params);
-  }
-  asyncOptions(url, body, params) {
-    return this.asyncRequest('OPTIONS', url, body, params);
-  }
-  // Requests side by side; `params` are those of all of them.
+  // Requests side by side, as `Request`s or as lists of their arguments; `params` are those of all of them.
   batch(requests, params) {
-    const common = this.#params(params);
-    return http.batch(
-      requests.map((one) => {
-        const { headers, tags, ...rest } = one.params ?? {};
-        const own = { ...common, ...rest, headers: { ...common.headers, ...headers }, tags: { ...common.tags, ...tags } };
-        return { method: one.method, url: this.#url(one.url), body: one.body, params: own };
-      }),
-    );
+    const asked = requests.map((one) => {
+      const [method, url, body, own] = Array.isArray(one) ? one : [one.method, one.url, one.body, one.params];
+      const { headers, tags, ...rest } = own ?? {};
+      return this.#asked(method, url, body ?? null, { ...params, ...rest, headers: { ...params?.headers, ...headers }, tags: { ...params?.tags, ...tags } });
+    });
+    const begun = Date.now();
+    return this.#answered(http.batch(asked), begun);
   }
+}
+
+for (const method of METHODS) {
+  const name = method[0] + method.slice(1).toLowerCase();
+  Object.defineProperties(Httpx.prototype, {
+    [name.toLowerCase()]: { value(url, body, params) { return this.request(method, url, body, params); }, writable: true, configurable: true },
+    [`async${name}`]: { value(url, body, params) { return this.asyncRequest(method, url, body, params); }, writable: true, configurable: true },
+  });
 }

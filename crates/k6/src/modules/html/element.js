@@ -39,7 +39,7 @@
     const who = authority.includes('@') ? authority.slice(0, authority.lastIndexOf('@')) : '';
     const [username, password] = cut(who, ':');
     const host = authority.slice(authority.lastIndexOf('@') + 1);
-    return { protocol: `${path.slice(0, at)}:`, username, password: password.slice(1), host, pathname, search, hash };
+    return { protocol: path.slice(0, at).toLowerCase(), username, password: password.slice(1), host, pathname, search, hash };
   };
 
   class Element {
@@ -243,6 +243,31 @@
     tBodies() {
       return this.querySelectorAll('tbody');
     }
+    // The table's own: of another one in its cells nothing is asked.
+    #part(name) {
+      return this.children().find((child) => child.nodeName() === name);
+    }
+    caption() {
+      return this.#part('caption');
+    }
+    tHead() {
+      return this.#part('thead');
+    }
+    tFoot() {
+      return this.#part('tfoot');
+    }
+    #place(around, selector) {
+      return Selection.nodes(this.selection().closest(around).find(selector)).indexOf(this.#node);
+    }
+    cellIndex() {
+      return this.#place('tr', 'th,td');
+    }
+    rowIndex() {
+      return this.#place('table', 'tr');
+    }
+    sectionRowIndex() {
+      return this.#place('thead,tbody,tfoot', 'tr');
+    }
   }
 
   const method = (name, of) => {
@@ -260,10 +285,13 @@
     });
   }
   const link = (name, of) => method(name, function () { return of(parts(this.href())); });
-  for (const name of ['hash', 'host', 'password', 'pathname', 'protocol', 'search', 'username']) link(name, (url) => url[name]);
+  const USUAL = { http: ':80', https: ':443' };
+  const withoutUsual = ({ protocol, host }) => (USUAL[protocol] && host.endsWith(USUAL[protocol]) ? host.slice(0, -USUAL[protocol].length) : host);
+  link('host', withoutUsual);
+  for (const name of ['hash', 'password', 'pathname', 'protocol', 'search', 'username']) link(name, (url) => url[name]);
   link('hostname', ({ host }) => (host.includes(':') && !host.endsWith(']') ? host.slice(0, host.lastIndexOf(':')) : host));
   link('port', ({ host }) => (host.includes(':') && !host.endsWith(']') ? host.slice(host.lastIndexOf(':') + 1) : ''));
-  link('origin', ({ protocol, host }) => (host === '' ? '' : `${protocol}//${host}`));
+  link('origin', ({ protocol, host }) => (host === '' ? '' : `${protocol}://${host}`));
   method('relList', function () { return this.rel().split(' ').filter(Boolean); });
   return Element;
 })

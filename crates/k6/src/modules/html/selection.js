@@ -56,8 +56,23 @@
     }
     return String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text;
   };
-  const camel = (name) => name.split('-').map((part, at) => (at === 0 ? part : part.slice(0, 1).toUpperCase() + part.slice(1))).join('');
-  const dashed = (name) => Array.from(name, (letter) => (letter >= 'A' && letter <= 'Z' ? `-${letter.toLowerCase()}` : letter)).join('');
+  // Words that k6 writes in capitals, as Go does.
+  const CAPITALS = 'API ASCII CPU CSS DNS EOF GUID HTML HTTP HTTPS ID IP JSON LHS QPS RAM RHS RPC SLA SMTP SSH TLS TTL UID UI UUID URI URL UTF8 VM XML XSRF XSS'.split(' ');
+  const capital = (part) => (CAPITALS.includes(part.toUpperCase()) ? part.toUpperCase() : part.slice(0, 1).toUpperCase() + part.slice(1));
+  const camel = (name) => name.split('-').map((part, at) => (at === 0 ? part : capital(part))).join('');
+  const dashed = (name) => {
+    const words = new Array();
+    let from = 0;
+    for (let at = 1; at < name.length; at += 1) {
+      if (name[at] < 'A' || name[at] > 'Z') continue;
+      const whole = CAPITALS.filter((word) => name.startsWith(word, from)).sort((one, other) => other.length - one.length)[0];
+      words.push(whole ?? name.slice(from, at));
+      if (whole) at = from + whole.length;
+      from = at;
+    }
+    words.push(name.slice(from));
+    return words.filter(Boolean).join('-').toLowerCase();
+  };
 
   class Selection {
     #page;
@@ -67,6 +82,7 @@
       this.#page = page;
       this.#nodes = nodes;
       this.#before = before;
+      this.url = page.url;
     }
     static nodes = (selection) => selection.#nodes;
     #with(nodes) {
@@ -108,6 +124,10 @@
       if (typeof what === 'string') return this.#map((node) => this.#page.ask('select', node, what));
       const meant = this.#meant(what);
       return this.#with(meant.filter((node) => this.#page.ancestors(node).some((one) => this.#nodes.includes(one)) || this.#nodes.includes(0)));
+    }
+    // The first one found.
+    single(what) {
+      return what === undefined ? this.#with([]) : this.#with(Selection.nodes(this.find(what)).slice(0, 1));
     }
     add(what) {
       return this.#with(unique([...this.#nodes, ...this.#meant(what)]));

@@ -137,7 +137,17 @@ impl Kept {
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     // Without a body between URL and params.
     for (name, method) in [("get", "GET"), ("head", "HEAD")] {
-        let send = move |ctx: Ctx<'js>, Given(url): Given<'js>, params: Opt<Value<'js>>| {
+        let send = move |ctx: Ctx<'js>,
+                         Given(url): Given<'js>,
+                         params: Opt<Value<'js>>,
+                         more: Rest<Value<'js>>| {
+            if !more.is_empty() {
+                let given = more.len() + 2;
+                let text = format!(
+                    "http.{name} only accepts a url and a params argument (2 arguments), but {given} were given"
+                );
+                Vu::of(&ctx).shard.say(Level::Warn, text, Vec::new());
+            }
             send(&ctx, method, &url, None, params.0.as_ref())
         };
         object.set(name, Function::new(ctx.clone(), send)?)?;

@@ -150,3 +150,45 @@ fn a_response_is_a_page_whose_forms_and_links_can_be_followed() {
         ],
     );
 }
+
+#[test]
+fn tables_tell_their_parts_and_cells_their_places() {
+    check(
+        "import { parseHTML } from 'k6/html';
+         const page = parseHTML('<table id=t><caption>c</caption><thead id=h><tr><th>a</th></tr></thead><tfoot id=f><tr><td>f</td></tr></tfoot><tbody><tr id=r><td>1</td><td id=d>2</td></tr></tbody></table><table id=e></table>');
+         const of = (id) => page.find(id).get(0);
+         export default () => {
+           const table = of('#t');
+           console.log(table.caption().text(), table.tHead().id(), table.tFoot().id(), of('#e').caption(), of('#e').tHead());
+           console.log(of('#d').cellIndex(), of('#r').rowIndex(), of('#r').sectionRowIndex());
+         }",
+        &["c h f undefined undefined", "1 2 0"],
+    );
+}
+
+#[test]
+fn a_selection_gives_its_first_find_and_its_pages_address() {
+    check(
+        "import { parseHTML } from 'k6/html';
+         import http from 'k6/http';
+         export default () => {
+           const page = parseHTML('<p>1</p><p>2</p>');
+           console.log(page.single('p').text(), page.single('p').size(), page.single('b').size(), page.single().size(), `[${page.url}]`);
+           console.log(http.get('http://a/page/').html('a').url);
+         }",
+        &["1 1 0 0 []", "http://a/page/"],
+    );
+}
+
+/// As k6 2.2 writes words that Go has in capitals.
+#[test]
+fn data_knows_words_in_capitals() {
+    check(
+        r#"import { parseHTML } from 'k6/html';
+         export default () => {
+           const one = parseHTML('<i data-test-id="7" data-a-b="x" data-api-url-of-it="u" data-id="1"></i>').find('i');
+           console.log(JSON.stringify(one.data()), one.data('testID'), one.data('testId'), one.data('test-id'), one.data('apiURLOfIt'), one.data('aB'));
+         }"#,
+        &[r#"{"testID":7,"aB":"x","apiURLOfIt":"u","id":1} 7 7 7 u x"#],
+    );
+}

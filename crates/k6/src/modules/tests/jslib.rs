@@ -89,7 +89,7 @@ fn addresses_are_taken_apart_and_resolved() {
 #[test]
 fn a_client_remembers_what_its_requests_have_in_common() {
     check(
-        "import { Httpx, Get, Post } from 'https://jslib.k6.io/httpx/0.1.0/index.js';
+        "import { Httpx, Get, Patch, Post } from 'https://jslib.k6.io/httpx/0.1.0/index.js';
          const line = (r) => [r.body.split('\\r\\n')[0], /x-one: ([^\\r]*)/i.exec(r.body)?.[1], r.body.split('\\r\\n\\r\\n')[1]].join(' ');
          export default async () => {
            const session = new Httpx({ baseURL: 'http://a', headers: { 'X-One': '1' }, timeout: 5000 });
@@ -98,11 +98,17 @@ fn a_client_remembers_what_its_requests_have_in_common() {
            console.log(line(await session.asyncGet('/async')));
            const both = session.batch([new Get('/1'), new Post('/2', 'body', { headers: { 'X-One': '4' } })]);
            console.log(both.map(line).join(' | '));
+           console.log(line(session.trace('http://b/t')), line(session.execute(new Patch('/p', { body: 'of params' }).addHeader('X-One', '5'))), session.lastRequest.responseObject.url);
+           console.log((await session.asyncHead('/h')).status, typeof session.connect, typeof session.asyncTrace, line(session.batch([['PUT', '/3', 'x']])[0]));
+           try { session.request('FIND', '/'); } catch (e) { console.log(e.message); }
          }",
         &[
             "GET /g HTTP/1.1 1  POST /p HTTP/1.1 2 b=1",
             "GET /async HTTP/1.1 3 ",
             "GET /1 HTTP/1.1 3  | POST /2 HTTP/1.1 4 body",
+            "TRACE /t HTTP/1.1 3  PATCH /p HTTP/1.1 5 of params http://a/p",
+            "200 function function PUT /3 HTTP/1.1 3 x",
+            "Invalid method: FIND. Expected one of GET,HEAD,POST,PUT,DELETE,CONNECT,OPTIONS,TRACE,PATCH",
         ],
     );
 }
@@ -141,7 +147,7 @@ fn a_body_of_parts_is_put_together() {
            console.log(new TextDecoder().decode(form.body()).split(form.boundary).join('B').split('\\r\\n').join('|'));
          }",
         &[
-            "--B|Content-Disposition: form-data; name=\"text\"||ä|--B|Content-Disposition: form-data; name=\"bytes\"; filename=\"b.bin\"|Content-Type: application/octet-stream||ab|--B|Content-Disposition: form-data; name=\"file\"; filename=\"f %221%22.txt\"|Content-Type: text/plain||data|--B--|",
+            "--B|Content-Disposition: form-data; name=\"text\"|Content-Type: text/plain||ä|--B|Content-Disposition: form-data; name=\"bytes\"; filename=\"b.bin\"|Content-Type: application/octet-stream||ab|--B|Content-Disposition: form-data; name=\"file\"; filename=\"f %221%22.txt\"|Content-Type: text/plain||data|--B--|",
         ],
     );
 }
