@@ -3,7 +3,7 @@
 use crate::link::ImportFault;
 use crate::place::{fault, place};
 use crate::shape::{self, Shape};
-use crate::{Fault, Format, Import, Module, Places, package};
+use crate::{Fault, Format, Import, Module, Places, Plain, link, package};
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{Argument, Expression, ImportDeclarationSpecifier, Program, StringLiteral};
@@ -244,6 +244,16 @@ impl Draft {
             .collect();
         placed.sort_by_key(|fault| (fault.line, fault.column));
         placed
+    }
+
+    /// As it stands, with the helpers it calls in front of it: no line moves.
+    pub(crate) fn plain(self) -> Plain {
+        let Draft { text, mut places, shape, named, .. } = self;
+        let is_module = shape.awaits || !shape.statements.is_empty() || !shape.metas.is_empty();
+        let helpers = if shape.free.helpers { link::helpers() } else { String::new() };
+        places.push_right(helpers.len() as u32);
+        let names = named.into_iter().filter_map(|one| Some((one.specifier, one.name?))).collect();
+        Plain { is_module, has_regexps: shape.has_regexps, names, code: helpers + &text, places }
     }
 
     /// The finished module.

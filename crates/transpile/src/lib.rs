@@ -18,6 +18,7 @@
 mod builtin;
 mod draft;
 mod edit;
+mod functions;
 mod graph;
 mod link;
 mod package;
@@ -27,6 +28,7 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
+pub use functions::functions;
 pub use graph::graph;
 pub use place::Places;
 
@@ -52,6 +54,8 @@ pub struct Plain {
     pub is_module: bool,
     /// It has regular expressions among its literals.
     pub has_regexps: bool,
+    /// What it imports by name, `default` too: from where, and what; in the order of the source.
+    pub names: Vec<(String, String)>,
 }
 
 /// The two kinds of module Node knows.
@@ -112,9 +116,7 @@ pub struct FileFault {
 /// Every syntax error, in the order of the source.
 pub fn plain(path: &Path, source: &str) -> Result<Plain, Vec<Fault>> {
     let draft = draft::draft(path, source).map_err(|broken| broken.faults)?;
-    let shape = &draft.shape;
-    let is_module = shape.awaits || !shape.statements.is_empty() || !shape.metas.is_empty();
-    Ok(Plain { is_module, has_regexps: shape.has_regexps, code: draft.text, places: draft.places })
+    Ok(draft.plain())
 }
 
 /// Makes one source a module by itself: of the files it imports nothing is known, their extensions apart. `path` says which

@@ -33,6 +33,12 @@ impl Places {
         Places(pairs)
     }
 
+    /// The text's first line begins with so many more columns.
+    pub(crate) fn push_right(&mut self, columns: u32) {
+        let first_line = self.0.iter_mut().take_while(|((line, _), _)| *line == 0);
+        first_line.for_each(|((_, column), _)| *column += columns);
+    }
+
     /// Whether the text is its source.
     #[must_use]
     pub fn is_same(&self) -> bool {

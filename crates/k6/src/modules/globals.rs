@@ -7,11 +7,11 @@ use sonagi_measure::At;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{crypto, go_error, inspect, k6, require_from, text};
+use super::{callers, crypto, go_error, inspect, k6, language, require, text};
 use crate::runtime::{Phase, Unusable, Vu, located};
 use crate::shard::{Level, Shard};
 
@@ -61,6 +61,10 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     if wanted.random {
         k6::set_random(ctx, fastrand::Rng::new())?;
     }
+    // Who reads the script learns what it says as it goes.
+    if vu.shard.common.bundle.is_closed() {
+        language::speak(ctx, wanted.language)?;
+    }
     if !vu.shard.common.without_global {
         globals.prop("global", Property::from(globals.clone()).writable().enumerable().configurable())?;
     }
@@ -68,7 +72,7 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     environment(ctx, &[])?;
     globals.set("console", console(ctx)?)?;
     globals.set("open", Function::new(ctx.clone(), open)?)?;
-    globals.set("require", require_from(ctx, &vu.shard.common.bundle.entry)?)?;
+    globals.set("require", require(ctx)?)?;
     globals.set("setTimeout", Function::new(ctx.clone(), set_timeout)?)?;
     globals.set("setInterval", Function::new(ctx.clone(), set_interval)?)?;
     let clear = Function::new(ctx.clone(), clear)?;
@@ -129,23 +133,40 @@ fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> rquickjs::Result
         let rule = r#"the "open" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
         return Err(go_error(&ctx, rule));
     }
-    let bytes = opened(&ctx, &vu, &path)?;
+    let from = callers::outermost(&ctx);
+    warn_of_another_folder(&ctx, &vu, &path, from.as_deref());
+    let bytes = opened(&ctx, &vu, from.as_deref(), &path)?;
     if mode.0.as_deref() == Some("b") {
         return Ok(rquickjs::ArrayBuffer::new_copy(ctx, &bytes)?.into_value());
     }
     Ok(rquickjs::String::from_str(ctx, &String::from_utf8_lossy(&bytes))?.into_value())
 }
 
-/// A file's bytes, seen from the file of the script that asks.
-pub(super) fn opened(ctx: &Ctx<'_>, vu: &Vu, path: &str) -> rquickjs::Result<Arc<[u8]>> {
+/// A file is opened from another folder than that of the code that says so: whoever reads the script first is told, as k6 has it.
+fn warn_of_another_folder(ctx: &Ctx<'_>, vu: &Vu, path: &str, from: Option<&Path>) {
+    if vu.shard.common.bundle.is_closed() || path.starts_with('/') || path.starts_with("file://") {
+        return;
+    }
+    let said_in = callers::innermost(ctx);
+    if let (Some(from), Some(said_in)) = (from.and_then(Path::parent), &said_in)
+        && said_in.parent() != Some(from)
+    {
+        let text = format!(
+            "open({path:?}) in {} is seen from {}, whose file calls it, as in k6; `import.meta.resolve()` names files from where it is written",
+            said_in.display(),
+            from.display()
+        );
+        vu.shard.say(Level::Warn, text, Vec::new());
+    }
+}
+
+/// A file's bytes, seen from the file `from`, or from the script.
+pub(super) fn opened(ctx: &Ctx<'_>, vu: &Vu, from: Option<&Path>, path: &str) -> rquickjs::Result<Arc<[u8]>> {
     if path.is_empty() {
         return Err(go_error(ctx, "open() can't be used with an empty filename"));
     }
     let bundle = &vu.shard.common.bundle;
-    // Functions of ours stand between: the first name that is a path is the script's.
-    let names = (1..=4).filter_map(|level| ctx.script_or_module_name(level)?.to_string().ok());
-    let base = names.map(PathBuf::from).find(|name| name.is_absolute());
-    let opened = bundle.open(&located(base.as_deref().unwrap_or(&bundle.entry), path));
+    let opened = bundle.open(&located(from.unwrap_or(&bundle.entry), path));
     opened.map_err(|why| go_error(ctx, &unopened(&why)))
 }
 

@@ -3,6 +3,7 @@
 //! A module is an object that is built when a script first asks for it, by one function per file of this folder; importing
 //! takes its members as names, requiring gives the object itself.
 
+mod callers;
 mod crypto;
 pub(crate) mod data;
 pub(crate) mod delivery;
@@ -15,6 +16,7 @@ mod html;
 pub(crate) mod http;
 mod inspect;
 mod k6;
+mod language;
 mod loaded;
 mod meta;
 mod metrics;
@@ -38,13 +40,15 @@ use rquickjs::module::{Declarations, Declared, Exports, ModuleDef};
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Exception, Function, Module, Object, Value};
 use std::cell::{Cell, RefCell};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::jslib;
 use crate::metrics::Tags;
 use crate::runtime::{Phase, Rejections, Vu, common, located};
 use crate::shard::{Level, Shard};
+pub(crate) use callers::required as as_required;
+pub(crate) use language::speak;
 pub(crate) use loaded::COMMON;
 use loaded::Loaded;
 pub(crate) use socket::Mails;
@@ -157,6 +161,19 @@ pub(crate) fn is_known(name: &str) -> bool {
     position(name).is_some() || name == "k6" || name.starts_with("k6/")
 }
 
+/// Whether a module of ours exports this.
+pub(crate) fn has(module: &str, name: &str) -> bool {
+    position(module).is_some_and(|at| BUILTINS[at].exports.contains(&name))
+}
+
+/// Modules of k6 that are one object, of which a name it lacks is undefined; of the others' it is null.
+const WHOLE: &[&str] = &["k6/http", "k6/ws", "k6/execution", "k6/html"];
+
+/// What k6 gives who imports a name that the module lacks.
+pub(crate) fn value_of_lacking(module: &str) -> &'static str {
+    if WHOLE.contains(&module) || module.starts_with(EXTENSIONS) { "undefined" } else { "null" }
+}
+
 /// The module's object, the same one every time.
 fn object<'js>(ctx: &Ctx<'js>, at: usize) -> rquickjs::Result<Object<'js>> {
     let vu = Vu::of(ctx);
@@ -244,12 +261,19 @@ pub(crate) fn declared<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Opti
     }
 }
 
-/// Who reads the script first is told of a name that k6 will not know for ever.
+/// Names that k6 will not know for ever, or knows no more, and what there is in their place.
+const DEPRECATED: &[(&str, &str)] = &[
+    ("k6/experimental/websockets", "is deprecated, k6/websockets is the same"),
+    ("k6/experimental/timers", "is no module of k6 2.2 any more: timers are globals, without an import"),
+    ("k6/experimental/webcrypto", "is no module of k6 2.2 any more: crypto is a global, without an import"),
+];
+
+/// Who reads the script first is told of such a name.
 fn deprecated(ctx: &Ctx<'_>, name: &str) {
     let shard = &Vu::of(ctx).shard;
-    if name == "k6/experimental/websockets" && !shard.common.bundle.is_closed() {
-        let text = format!("{name} is deprecated, k6/websockets is the same");
-        shard.say(Level::Warn, text, Vec::new());
+    let why = DEPRECATED.iter().find(|(own, _)| *own == name);
+    if let Some((_, why)) = why.filter(|_| !shard.common.bundle.is_closed()) {
+        shard.say(Level::Warn, format!("{name} {why}"), Vec::new());
     }
 }
 
@@ -261,6 +285,9 @@ const ABSENT: &[(&str, &str)] = &[
     ("k6/experimental/grpc", "Sonagi speaks no gRPC"),
     ("k6/experimental/redis", "Sonagi is no client of Redis"),
 ];
+
+/// What names of extensions begin with.
+const EXTENSIONS: &str = "k6/x/";
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
     unloaded(ctx, &why_unknown(name), go_error)
@@ -283,20 +310,28 @@ fn why_unknown(name: &str) -> String {
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return format!("{name} is not there: {why}\nhint: if you miss it, say so in Sonagi's issue tracker");
     }
-    let known: Vec<&str> = BUILTINS.iter().flat_map(|builtin| builtin.names).copied().collect();
-    let known: Vec<&str> = known.into_iter().filter(|name| !name.starts_with("sonagi:")).collect();
-    format!("unknown module: {name}\nhint: there are {}", known.join(", "))
+    let known = |is_extension: bool| {
+        let known = BUILTINS.iter().flat_map(|builtin| builtin.names).copied();
+        let known = known.filter(|name| !name.starts_with("sonagi:"));
+        known.filter(|name| name.starts_with(EXTENSIONS) == is_extension).collect::<Vec<_>>().join(", ")
+    };
+    if name.starts_with(EXTENSIONS) {
+        return format!(
+            "{name} is an extension of k6 (xk6), which Sonagi does not support: they are written in Go\nhint: built in are {}; anything else must come from a JavaScript file beside the script",
+            known(true)
+        );
+    }
+    format!("unknown module: {name}\nhint: there are {}, {}", known(false), known(true))
 }
 
-/// `require` as the file at `from` sees it.
-pub(crate) fn require_from<'js>(ctx: &Ctx<'js>, from: &Path) -> rquickjs::Result<Function<'js>> {
-    let from: PathBuf = from.to_owned();
-    Function::new(ctx.clone(), move |ctx: Ctx<'js>, name: String| required(&ctx, &from, &name))?
-        .with_name("require")
+/// `require`, for all files: names are seen from the one it is called in.
+fn require<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Function<'js>> {
+    Function::new(ctx.clone(), |ctx: Ctx<'js>, name: String| required(&ctx, &name))?.with_name("require")
 }
 
-fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Value<'js>> {
-    if Vu::of(ctx).phase.get() != Phase::Init {
+fn required<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Value<'js>> {
+    let vu = Vu::of(ctx);
+    if vu.phase.get() != Phase::Init {
         let rule = r#"the "require" function is only available in the init stage (i.e. the global scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle for more information"#;
         return Err(go_error(ctx, rule));
     }
@@ -311,7 +346,10 @@ fn required<'js>(ctx: &Ctx<'js>, from: &Path, name: &str) -> rquickjs::Result<Va
         None if is_known(name) || name.contains("://") && !name.starts_with("file://") => {
             Err(unknown(ctx, name))
         }
-        None => common(ctx, &located(from, name)),
+        None => {
+            let from = callers::innermost(ctx).unwrap_or_else(|| vu.shard.common.bundle.entry.clone());
+            common(ctx, &located(&from, name))
+        }
     }
 }
 

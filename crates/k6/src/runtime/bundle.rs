@@ -6,10 +6,11 @@
 use rquickjs::Ctx;
 use sonagi_transpile::{Fault, Places, Plain};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::intrinsics::Intrinsics;
+use super::intrinsics::{Intrinsics, Language};
 use super::raw;
 use crate::jslib;
 use crate::modules;
@@ -22,16 +23,19 @@ pub(crate) struct Unit {
     pub(crate) format: Format,
     /// It asks `import.meta` something.
     pub(crate) asks_meta: bool,
-    /// The module that stands for it where it is imported and no module itself; made by who imports it first.
-    pub(crate) stand_in: OnceLock<Vec<u8>>,
+    /// What it imports by name: from where, and what.
+    names: Vec<(String, String)>,
     /// Where what an error says of it stands in the file.
     places: Places,
+    /// What is run, and where functions stand in it once somebody asks.
+    code: String,
+    functions: OnceLock<HashMap<(usize, usize), Range<usize>>>,
 }
 
 impl Unit {
     fn new(bytecode: Vec<u8>, format: Format, asks_meta: bool) -> Unit {
-        let (stand_in, places) = (OnceLock::new(), Places::default());
-        Unit { bytecode, format, asks_meta, stand_in, places }
+        let (names, places, code, functions) = Default::default();
+        Unit { bytecode, format, asks_meta, names, places, code, functions }
     }
 }
 
@@ -58,6 +62,9 @@ pub(crate) enum Unusable {
     #[error("{path}:{line}:{column}: {what}", path = .path.display(), line = .fault.line, column = .fault.column, what = .fault.what)]
     Syntax { path: PathBuf, fault: Fault },
 }
+
+/// What a file's address begins with.
+const ADDRESS: &str = "file:///";
 
 /// All files of a test, shared by all users.
 #[derive(Debug)]
@@ -143,7 +150,8 @@ impl Bundle {
         if let Some(plain) = plain {
             let is_ours = jslib::source(path).is_some();
             let of_ours = |plain: &Plain| Intrinsics::named(&plain.code, plain.has_regexps);
-            self.reach(if is_ours { of_ours(&plain) } else { Intrinsics::of(&plain) });
+            let spoken = self.reach(if is_ours { of_ours(&plain) } else { Intrinsics::of(&plain) });
+            modules::speak(ctx, spoken)?;
         }
         self.write().units.insert(path.to_owned(), Arc::clone(&unit));
         Ok(unit)
@@ -166,10 +174,36 @@ impl Bundle {
             return Ok(Arc::clone(unit));
         }
         let bytecode = with_room(|| raw::compiled_script(name, source)).map_err(|why| refused(ctx, &why))?;
-        let unit = Arc::new(Unit::new(bytecode, Format::CommonJs, false));
-        self.reach(Intrinsics::named(source, false));
+        self.reach(Intrinsics { language: Language::default(), ..Intrinsics::named(source, false) });
+        Ok(self.keep(name, Unit::new(bytecode, Format::CommonJs, false)))
+    }
+
+    /// A module of ours that stands for another one; made by who imports it first.
+    pub(super) fn stand_in(
+        &self,
+        ctx: &Ctx<'_>,
+        name: &str,
+        make: impl FnOnce() -> rquickjs::Result<String>,
+    ) -> rquickjs::Result<Arc<Unit>> {
+        if let Some(unit) = self.read().units.get(Path::new(name)) {
+            return Ok(Arc::clone(unit));
+        }
+        let code = make()?;
+        let bytecode = with_room(|| raw::compiled_module(name, &code)).map_err(|why| refused(ctx, &why))?;
+        Ok(self.keep(name, Unit::new(bytecode, Format::Module, false)))
+    }
+
+    fn keep(&self, name: &str, unit: Unit) -> Arc<Unit> {
+        let unit = Arc::new(unit);
         self.write().units.insert(PathBuf::from(name), Arc::clone(&unit));
-        Ok(unit)
+        unit
+    }
+
+    /// The names that a file imports by a specifier.
+    pub(super) fn asked(&self, file: &Path, specifier: &str) -> Vec<String> {
+        let files = self.read();
+        let names = files.units.get(file).map_or(&[][..], |unit| &unit.names);
+        names.iter().filter(|(from, _)| from == specifier).map(|(_, name)| name.clone()).collect()
     }
 
     /// A file compiled, and its code if it is any.
@@ -180,42 +214,68 @@ impl Bundle {
             let json = Unit::new(source.as_bytes().to_vec(), Format::Json, false);
             return Ok((Arc::new(json), None));
         }
-        let (plain, bytecode) = with_room(|| {
+        let (plain, bytecode, code) = with_room(|| {
             let plain = match sonagi_transpile::plain(path, source) {
                 Ok(plain) => plain,
                 Err(faults) => return Ok(Err(syntax(path, faults))),
             };
-            let bytecode = if plain.is_module {
-                raw::compiled_module(&name, &plain.code)
+            let (bytecode, code) = if plain.is_module {
+                (raw::compiled_module(&name, &plain.code), plain.code.clone())
             } else {
                 // On one line with the code's first, so that lines stay as they are.
-                let code = format!("(function (module, exports, require) {{{}\n}})", plain.code);
-                raw::compiled_script(&name, &code)
+                let code = format!("(function (module, exports) {{{}\n}})", plain.code);
+                (raw::compiled_script(&name, &code), code)
             };
-            bytecode.map(|bytecode| Ok((plain, bytecode)))
+            bytecode.map(|bytecode| Ok((plain, bytecode, code)))
         })
         .map_err(|why| refused(ctx, &why))?
         .map_err(|why| thrown(ctx, &why))?;
         let format = if plain.is_module { Format::Module } else { Format::CommonJs };
         let mut plain = plain;
         let asks_meta = format == Format::Module && plain.code.contains("import.meta");
-        let places = std::mem::take(&mut plain.places);
-        Ok((Arc::new(Unit { places, ..Unit::new(bytecode, format, asks_meta) }), Some(plain)))
+        let (places, names) = (std::mem::take(&mut plain.places), std::mem::take(&mut plain.names));
+        Ok((Arc::new(Unit { places, names, code, ..Unit::new(bytecode, format, asks_meta) }), Some(plain)))
+    }
+
+    /// The place in a file's source of one in what is run of it.
+    pub(crate) fn place(&self, path: &str, line: u32, column: u32) -> (u32, u32) {
+        let files = self.read();
+        files.units.get(Path::new(path)).map_or((line, column), |unit| unit.places.of(line, column))
+    }
+
+    /// The text of the function that begins at a place of what is run of a file.
+    pub(crate) fn function_text(&self, path: &str, line: usize, column: usize) -> Option<String> {
+        let unit = Arc::clone(self.read().units.get(Path::new(path))?);
+        let is_module = unit.format == Format::Module;
+        let functions = unit.functions.get_or_init(|| {
+            with_room(|| Ok(sonagi_transpile::functions(&unit.code, is_module))).unwrap_or_default()
+        });
+        // Some of its places count the columns of the first line from 0.
+        let near = || if line == 1 { functions.get(&(1, column + 1)) } else { None };
+        let range = functions.get(&(line, column)).or_else(near)?;
+        Some(unit.code[range.clone()].to_owned())
     }
 
     /// An error's text, the places of its stack those of the files: what is run of a TypeScript file has other lines.
     pub(crate) fn placed(&self, text: String) -> String {
         let files = self.read();
-        if files.units.values().all(|unit| unit.places.is_same()) {
+        if files.units.values().all(|unit| unit.places.is_same()) && !text.contains(ADDRESS) {
             return text;
         }
-        let lines = text.split('\n').map(|line| files.placed(line).unwrap_or_else(|| line.to_owned()));
-        lines.collect::<Vec<_>>().join("\n")
+        let placed = |line: &str| match line.starts_with("\tat ") && line.contains(ADDRESS) {
+            // A script that looks at stacks has them as in k6: with addresses, and the files' places.
+            true => line.replacen(ADDRESS, "/", 1),
+            false => files.placed(line).unwrap_or_else(|| line.to_owned()),
+        };
+        text.split('\n').map(placed).collect::<Vec<_>>().join("\n")
     }
 
-    fn reach(&self, intrinsics: Intrinsics) {
+    /// What of the language was not reached before.
+    fn reach(&self, intrinsics: Intrinsics) -> Language {
         let mut files = self.write();
+        let spoken = intrinsics.newly_spoken(files.intrinsics);
         files.intrinsics = files.intrinsics.or(intrinsics);
+        spoken
     }
 }
 

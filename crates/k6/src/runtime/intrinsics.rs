@@ -23,7 +23,55 @@ pub(crate) struct Intrinsics {
     pub(crate) random: bool,
     /// Something lists the members of objects: those of a response are its own then, not its class's.
     pub(crate) own_members: bool,
+    pub(crate) language: Language,
 }
+
+/// What of the language is as in k6 at a price (`modules::language`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Language {
+    /// `stack` of errors.
+    pub(crate) stack: bool,
+    /// Dates as texts.
+    pub(crate) dates: bool,
+    /// `localeCompare`.
+    pub(crate) order: bool,
+    /// Functions as texts.
+    pub(crate) functions: bool,
+}
+
+impl Language {
+    fn or(self, other: Language) -> Language {
+        Language {
+            stack: self.stack | other.stack,
+            dates: self.dates | other.dates,
+            order: self.order | other.order,
+            functions: self.functions | other.functions,
+        }
+    }
+
+    /// What `self` has and `other` has not.
+    fn without(self, other: Language) -> Language {
+        Language {
+            stack: self.stack && !other.stack,
+            dates: self.dates && !other.dates,
+            order: self.order && !other.order,
+            functions: self.functions && !other.functions,
+        }
+    }
+}
+
+/// What follows `Date` or `new Date()` where no text is made of it.
+const NO_TEXT_OF_DATE: &[&str] = &[
+    ".now",
+    ".UTC",
+    ".parse",
+    "().getTime",
+    "().toISOString",
+    "().valueOf",
+    "().toJSON",
+    "().getFullYear",
+    "() -",
+];
 
 /// Words that give code from texts, or globals by names that are computed.
 const ANYTHING: &[&str] = &["eval", "globalThis", "global", "Function", "Reflect", "constructor"];
@@ -56,6 +104,8 @@ const BINARY: &[&str] = &[
     "BigInt64Array",
     "BigUint64Array",
     "DataView",
+    "byteLength",
+    "isView",
     "Atomics",
     "SharedArrayBuffer",
     "binary",
@@ -92,6 +142,7 @@ impl Intrinsics {
         text: true,
         random: true,
         own_members: true,
+        language: Language { stack: true, dates: true, order: true, functions: true },
     };
 
     /// What this source may reach.
@@ -124,10 +175,21 @@ impl Intrinsics {
             reached.text |= matches!(word, "TextEncoder" | "TextDecoder");
             reached.random |= word == "random";
             reached.performance |= word == "performance";
+            reached.language.stack |= word == "stack";
+            reached.language.order |= word == "localeCompare";
+            reached.language.functions |= word == "String" && after(code, word).starts_with('(')
+                || word == "toString" && !is_of_a_number(after(code, word));
+            reached.language.dates |=
+                word == "Date" && !NO_TEXT_OF_DATE.iter().any(|next| after(code, word).starts_with(next));
         }
         reached.typed_arrays |= opens && as_bytes;
         reached.map_set |= reached.typed_arrays;
         reached
+    }
+
+    /// What of the language it reaches that `other` did not.
+    pub(crate) fn newly_spoken(self, other: Intrinsics) -> Language {
+        self.language.without(other.language)
     }
 
     /// What either reaches.
@@ -144,6 +206,7 @@ impl Intrinsics {
             text: self.text | other.text,
             random: self.random | other.random,
             own_members: self.own_members | other.own_members,
+            language: self.language.or(other.language),
         }
     }
 }
@@ -161,6 +224,11 @@ fn is_called(code: &str, word: &str) -> bool {
 /// What stands behind one of the code's words.
 fn after<'a>(code: &'a str, word: &str) -> &'a str {
     &code[word.as_ptr().addr() + word.len() - code.as_ptr().addr()..]
+}
+
+/// `(36)`, as behind the `toString` of a number.
+fn is_of_a_number(given: &str) -> bool {
+    given.strip_prefix('(').is_some_and(|given| given.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// `10n`.
@@ -205,6 +273,16 @@ mod tests {
         assert_eq!(of("socket.on('open', () => {})"), none);
         assert_eq!(of("open('a.bin', 'b')"), Intrinsics { typed_arrays: true, map_set: true, ..none });
         assert_eq!(of("const n = 10n"), Intrinsics { bigint: true, ..none });
+        assert_eq!(of("Date.now() - new Date().getTime() + (7).toString(36)"), none);
+        for (says, language) in [
+            ("`${new Date(0)}`", Language { dates: true, ..Language::default() }),
+            ("e.stack", Language { stack: true, ..Language::default() }),
+            ("f.toString()", Language { functions: true, ..Language::default() }),
+            ("map(String(f))", Language { functions: true, ..Language::default() }),
+            ("a.sort((a, b) => a.localeCompare(b))", Language { order: true, ..Language::default() }),
+        ] {
+            assert_eq!(of(says), Intrinsics { language, ..none }, "{says}");
+        }
         assert_eq!(of("globalThis['M' + 'ap']"), Intrinsics::ALL);
     }
 }

@@ -4,20 +4,17 @@
 //! ten thousand users is 40 MiB.
 
 use rquickjs::function::Args;
-use rquickjs::loader::{Loader, Resolver};
-use rquickjs::module::Declared;
 use rquickjs::promise::PromiseState;
-use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Promise, Runtime, Value};
+use rquickjs::{Context, Ctx, Function, Object, Persistent, Promise, Runtime, Value};
 use std::cell::RefCell;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::bundle::{Format, located, refused, with_room};
+use super::loading::{Files, Specifiers, imported};
 use super::thrown::Thrown;
 use super::vu::{Phase, Vu};
 use super::{raw, returned};
-use crate::{jslib, modules};
+use crate::modules;
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
 const STACK_MARGIN: usize = 48 << 10;
@@ -233,125 +230,4 @@ impl Drop for Machine {
         self.runtime.set_interrupt_handler(None);
         self.runtime.set_host_promise_rejection_tracker(None);
     }
-}
-
-/// What a file of the test exports, whatever its format; run the first time somebody asks. A promise of it where the file
-/// awaits something.
-fn imported<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
-    let vu = Vu::of(ctx);
-    match vu.shard.common.bundle.unit(ctx, path)?.format {
-        Format::Module => Ok(Module::import(ctx, path.display().to_string())?.into_value()),
-        Format::CommonJs | Format::Json => common(ctx, path),
-    }
-}
-
-/// `module.exports` of a CommonJS file, or the value of a JSON file.
-pub(crate) fn common<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
-    let vu = Vu::of(ctx);
-    if let Some(module) = vu.kept.loaded.common(ctx, path)? {
-        return module.get("exports");
-    }
-    let unit = vu.shard.common.bundle.unit(ctx, path)?;
-    let module = Object::new(ctx.clone())?;
-    match unit.format {
-        Format::Json => module.set("exports", ctx.json_parse(unit.bytecode.as_slice())?)?,
-        Format::Module => {
-            let promise = Module::import(ctx, path.display().to_string())?;
-            let never = "a file that awaits at its top level cannot be required";
-            let namespace = promise.finish::<Object<'_>>();
-            vu.kept.rejections.forget();
-            let namespace = namespace.map_err(|error| match error {
-                rquickjs::Error::WouldBlock => rquickjs::Exception::throw_type(ctx, never),
-                error => error,
-            });
-            module.set("exports", namespace?)?;
-        }
-        Format::CommonJs => {
-            let exports = Object::new(ctx.clone())?;
-            module.set("exports", exports.clone())?;
-            // Kept before it is run: files may require each other in a circle.
-            vu.kept.loaded.keep_common(ctx, path, &module);
-            let function = raw::run_script(ctx, &unit.bytecode)?;
-            let function = function.into_function().ok_or(rquickjs::Error::Unknown)?;
-            let require = modules::require_from(ctx, path)?;
-            let mut args = Args::new(ctx.clone(), 3);
-            args.this(exports.clone())?;
-            args.push_arg(module.clone())?;
-            args.push_arg(exports)?;
-            args.push_arg(require)?;
-            return function.call_arg::<Value<'_>>(args).and_then(|_| module.get("exports"));
-        }
-    }
-    vu.kept.loaded.keep_common(ctx, path, &module);
-    module.get("exports")
-}
-
-/// Runs a source of ours; compiled once per test.
-pub(crate) fn own_script<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> rquickjs::Result<Value<'js>> {
-    let unit = Vu::of(ctx).shard.common.bundle.own(ctx, name, source)?;
-    raw::run_script(ctx, &unit.bytecode)
-}
-
-/// Names of modules: k6's own, jslib's addresses, files.
-struct Specifiers;
-
-impl Resolver for Specifiers {
-    fn resolve<'js>(&mut self, _: &Ctx<'js>, base: &str, name: &str) -> rquickjs::Result<String> {
-        if let Some(library) = jslib::named(name) {
-            return Ok(library.to_owned());
-        }
-        let is_ours = modules::is_known(name) || jslib::source(Path::new(name)).is_some();
-        if is_ours || name.contains("://") && !name.starts_with("file://") {
-            return Ok(name.to_owned());
-        }
-        Ok(located(Path::new(base), name).display().to_string())
-    }
-}
-
-/// Modules by their resolved names.
-struct Files;
-
-impl Loader for Files {
-    fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
-        if let Some(module) = modules::declared(ctx, name)? {
-            return Ok(module);
-        }
-        let path = Path::new(name);
-        let unit = Vu::of(ctx).shard.common.bundle.unit(ctx, path)?;
-        match unit.format {
-            Format::Module => {
-                let module = raw::load_module(ctx.clone(), &unit.bytecode)?;
-                if unit.asks_meta {
-                    modules::give_meta(&module.meta()?, path)?;
-                }
-                Ok(module)
-            }
-            Format::CommonJs | Format::Json => {
-                if unit.stand_in.get().is_none() {
-                    let code = stand_in(&common(ctx, path)?, name)?;
-                    let compiled = with_room(|| raw::compiled_module(name, &code));
-                    let _ = unit.stand_in.set(compiled.map_err(|why| refused(ctx, &why))?);
-                }
-                raw::load_module(ctx.clone(), unit.stand_in.get().map_or(&[], Vec::as_slice))
-            }
-        }
-    }
-}
-
-/// A module whose names are the members of a CommonJS file's exports, as they are once it has run.
-fn stand_in(exports: &Value<'_>, path: &str) -> rquickjs::Result<String> {
-    let path = serde_json::Value::from(path);
-    let mut code = format!(
-        "import {{ common }} from '{}';\nconst all = common({path});\nexport default all?.__esModule ? all.default : all;\n",
-        modules::COMMON
-    );
-    let Some(exports) = exports.as_object() else { return Ok(code) };
-    for (at, name) in exports.keys::<String>().enumerate() {
-        let name = name?;
-        if name != "default" {
-            let name = serde_json::Value::from(name);
-            code.push_str(&format!("const name{at} = all[{name}];\nexport {{ name{at} as {name} }};\n"));
-        }
-    }
-    Ok(code)
 }

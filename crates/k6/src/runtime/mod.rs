@@ -4,6 +4,7 @@ mod bundle;
 mod events;
 mod fiber;
 mod intrinsics;
+mod loading;
 mod machine;
 mod opaque;
 mod raw;
@@ -17,7 +18,9 @@ mod vu;
 
 pub(crate) use bundle::{Bundle, Unusable, located};
 pub(crate) use events::{Job, Source, outcome};
-pub(crate) use machine::{Given, common, own_script};
+pub(crate) use intrinsics::Language;
+pub(crate) use loading::{common, own_script};
+pub(crate) use machine::Given;
 pub(crate) use opaque::{Opaque, opaque, opaque_in, opaque_on};
 pub(crate) use rejections::Rejections;
 pub(crate) use thrown::{Thrown, described};

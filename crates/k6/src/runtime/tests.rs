@@ -1,5 +1,7 @@
 //! Scripts that run: what they see, and how they end.
 
+mod folders;
+mod language;
 mod looks;
 mod peer;
 mod requests;

@@ -62,6 +62,11 @@ impl Thrown {
     }
 }
 
+/// Whether a line of a stack says anything: what runs a file for a `require` is ours.
+fn is_told(line: &str) -> bool {
+    !line.trim().is_empty() && !line.contains("(sonagi:require")
+}
+
 /// A thrown value as it is logged: an error with where it came from, anything else as text.
 pub(crate) fn described(value: &Value<'_>) -> String {
     let Some(exception) = value.clone().into_object().and_then(Exception::from_object) else {
@@ -73,7 +78,10 @@ pub(crate) fn described(value: &Value<'_>) -> String {
         Some(message) if !message.is_empty() => format!("{name}: {message}"),
         _ => name,
     };
-    for line in exception.stack().unwrap_or_default().lines().filter(|line| !line.trim().is_empty()) {
+    let stack = exception.stack().unwrap_or_default();
+    // As scripts see it, it begins with the error itself.
+    let callers = stack.strip_prefix(&text).unwrap_or(&stack).lines();
+    for line in callers.filter(|line| is_told(line)) {
         text.push_str("\n\t");
         text.push_str(line.trim());
     }

@@ -28,7 +28,7 @@ pub(super) fn keep(draft: &Draft, around: &dyn Around) -> String {
 fn called(draft: &Draft, around: &dyn Around, calls: &Dynamic) -> String {
     let mut text = String::new();
     if draft.shape.free.helpers {
-        text.push_str(&runtime::one_line(runtime::HELPERS));
+        text.push_str(&super::helpers());
         text.push(' ');
     }
     if calls.wide {

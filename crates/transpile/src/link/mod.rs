@@ -16,6 +16,11 @@ use crate::shape::{How, Imported, Statement};
 use crate::{Format, builtin, resolve};
 use std::collections::HashSet;
 
+/// `babelHelpers`, on one line.
+pub(crate) fn helpers() -> String {
+    runtime::one_line(runtime::HELPERS)
+}
+
 /// What is known of the modules that a module imports.
 pub(crate) trait Around {
     /// How `specifier` is imported; `json` when the import says that it is JSON.

@@ -76,7 +76,7 @@ fn fail(ctx: Ctx<'_>, what: String) -> rquickjs::Result<()> {
 
 fn open(ctx: Ctx<'_>, path: String) -> rquickjs::Result<Object<'_>> {
     let vu = Vu::of(&ctx);
-    let bytes = globals::opened(&ctx, &vu, &path)?;
+    let bytes = globals::opened(&ctx, &vu, None, &path)?;
     opaque(&ctx, Opaque::File(bytes))
 }
 

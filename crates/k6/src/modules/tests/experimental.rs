@@ -81,7 +81,8 @@ fn what_is_not_there_says_so() {
     for (module, why) in [
         ("k6/browser", "Sonagi drives no browser"),
         ("k6/net/grpc", "Sonagi speaks no gRPC"),
-        ("k6/x/nothing", "hint: there are k6, k6/http,"),
+        ("k6/nothing", "hint: there are k6, k6/http,"),
+        ("k6/x/nothing", "an extension of k6 (xk6)"),
         ("https://jslib.k6.io/ajv/6.12.5/index.js", "of https://jslib.k6.io there are k6-utils,"),
     ] {
         let seen = run(&format!("import x from '{module}'; export default () => x;"));

@@ -37,7 +37,6 @@ fn modules_export_what_k6s_modules_export() {
             "k6/experimental/streams",
             "CountQueuingStrategy ReadableStream ReadableStreamDefaultReader WritableStream WritableStreamDefaultWriter",
         ),
-        ("k6/experimental/webcrypto", "crypto"),
     ];
     for (name, exports) in modules {
         let script = format!(
@@ -46,6 +45,32 @@ fn modules_export_what_k6s_modules_export() {
         );
         check(&script, &[format!("{exports} object").as_str()]);
     }
+}
+
+#[test]
+fn modules_that_became_globals_are_still_there_and_say_so() {
+    check(
+        "import { setTimeout as later } from 'k6/experimental/timers'; import { crypto as own } from 'k6/experimental/webcrypto';
+         export default () => console.log(later === setTimeout, own === crypto);",
+        &[
+            "k6/experimental/timers is no module of k6 2.2 any more: timers are globals, without an import",
+            "k6/experimental/webcrypto is no module of k6 2.2 any more: crypto is a global, without an import",
+            "true true",
+        ],
+    );
+}
+
+#[test]
+fn get_and_head_take_two_arguments() {
+    check(
+        "import http from 'k6/http';
+         export default () => console.log(http.get('http://a/', null, {}).status, http.head('http://a/', {}, {}, 4).status, http.get('http://a/', {}).status);",
+        &[
+            "http.get only accepts a url and a params argument (2 arguments), but 3 were given",
+            "http.head only accepts a url and a params argument (2 arguments), but 4 were given",
+            "200 200 200",
+        ],
+    );
 }
 
 #[test]

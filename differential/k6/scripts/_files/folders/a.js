@@ -1,0 +1,10 @@
+import { later } from './deep/d.js';
+const read = (name) => open(name).trim();
+export const top = read('t.txt');
+export const json = JSON.parse(open('./model/x.json'));
+export const fromDeep = later('t.txt').trim();
+export const inMap = ['t.txt'].map((name) => open(name).trim()).join();
+export const resolved = open(import.meta.resolve('./deep/t.txt')).trim();
+export const required = require('./deep/e.cjs');
+export const load = (name) => open(name).trim();
+export const need = (name) => require(name);
