@@ -35,7 +35,7 @@ pub(crate) struct Language {
     pub(crate) dates: bool,
     /// `localeCompare`.
     pub(crate) order: bool,
-    /// Functions as texts.
+    /// Functions as texts: at 20 KiB a user none but scripts that may say anything have it, for `toString` is every number's, too.
     pub(crate) functions: bool,
 }
 
@@ -177,8 +177,6 @@ impl Intrinsics {
             reached.performance |= word == "performance";
             reached.language.stack |= word == "stack";
             reached.language.order |= word == "localeCompare";
-            reached.language.functions |= word == "String" && after(code, word).starts_with('(')
-                || word == "toString" && !is_of_a_number(after(code, word));
             reached.language.dates |=
                 word == "Date" && !NO_TEXT_OF_DATE.iter().any(|next| after(code, word).starts_with(next));
         }
@@ -224,11 +222,6 @@ fn is_called(code: &str, word: &str) -> bool {
 /// What stands behind one of the code's words.
 fn after<'a>(code: &'a str, word: &str) -> &'a str {
     &code[word.as_ptr().addr() + word.len() - code.as_ptr().addr()..]
-}
-
-/// `(36)`, as behind the `toString` of a number.
-fn is_of_a_number(given: &str) -> bool {
-    given.strip_prefix('(').is_some_and(|given| given.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// `10n`.
@@ -277,8 +270,6 @@ mod tests {
         for (says, language) in [
             ("`${new Date(0)}`", Language { dates: true, ..Language::default() }),
             ("e.stack", Language { stack: true, ..Language::default() }),
-            ("f.toString()", Language { functions: true, ..Language::default() }),
-            ("map(String(f))", Language { functions: true, ..Language::default() }),
             ("a.sort((a, b) => a.localeCompare(b))", Language { order: true, ..Language::default() }),
         ] {
             assert_eq!(of(says), Intrinsics { language, ..none }, "{says}");

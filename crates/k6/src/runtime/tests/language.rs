@@ -65,9 +65,9 @@ fn texts_compare_as_in_a_dictionary() {
 }
 
 #[test]
-fn functions_tell_their_source() {
+fn functions_tell_their_source_to_scripts_that_may_say_anything() {
     check(
-        "function named(a, b) { return a + b; /* kept */ }
+        "function named(a, b) { return a + b; /* kept */ } globalThis;
          const arrow = async (x) => x ** 2;
          class Kind { constructor(x) { this.x = x; } method(a) { return a; } static of() { return 1; } get g() { return 1; } }
          class Bare { field = 1; }
