@@ -21,6 +21,8 @@ pub(crate) enum Lists {
     Repeat,
     /// One value, with commas, as JavaScript makes a text of a list.
     Join,
+    /// One value, as a server joins the lines of one header (RFC 9110 §5.3); an empty list sends none.
+    Header,
 }
 
 /// The body a request has.
@@ -80,7 +82,9 @@ pub(crate) fn pairs(
                     items.iter().filter_map(|item| text(reader, key, name, item)).collect();
                 match lists {
                     Lists::Repeat => all.extend(items.into_iter().map(|item| (name.clone(), item))),
-                    Lists::Join => all.push((name.clone(), joined(items))),
+                    Lists::Join => all.push((name.clone(), joined(items, ","))),
+                    Lists::Header if items.is_empty() => {}
+                    Lists::Header => all.push((name.clone(), joined(items, ", "))),
                 }
             }
             _ => all.extend(text(reader, key, name, value).map(|value| (name.clone(), value))),
@@ -97,16 +101,17 @@ fn text(reader: &mut Reader, key: &str, name: &str, value: &Node) -> Option<Temp
     if plain_text(value).is_none() {
         let what = format!("{name} in {key} wants a text or a list of them; got {}", value.describe());
         let hint = format!("names can have brackets: `\"{name}[key]\": value`");
-        reader.problem(value.place, what, matches!(value.kind, Kind::Map(_)).then_some(hint));
+        let has_brackets = key != "headers" && matches!(value.kind, Kind::Map(_));
+        reader.problem(value.place, what, has_brackets.then_some(hint));
         return None;
     }
     reader.template(value)
 }
 
-fn joined(items: Vec<Template>) -> Template {
+fn joined(items: Vec<Template>, separator: &str) -> Template {
     let mut pieces = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
-        pieces.extend((index > 0).then(|| Piece::Text(",".to_owned())));
+        pieces.extend((index > 0).then(|| Piece::Text(separator.to_owned())));
         pieces.extend(item.pieces);
     }
     Template { pieces }

@@ -7,6 +7,7 @@ use sonagi_engine::net::Origin;
 use sonagi_engine::plan::Template;
 use sonagi_engine::plan::template::Piece;
 
+use crate::forms::{self, Lists};
 use crate::reader::{Fields, Reader};
 use crate::yaml::{Node, Place};
 
@@ -45,9 +46,9 @@ impl Reader {
         self.address(node)
     }
 
-    /// Header names and their values.
+    /// Header names and their values, of which each may be a list.
     pub(crate) fn headers(&mut self, fields: &Fields<'_>, key: &str) -> Vec<(String, Template)> {
-        let all = self.templates(fields, key);
+        let all = forms::pairs(self, fields, key, Lists::Header);
         for entry in fields.get(key).map(Node::entries).unwrap_or_default() {
             if !is_token(&entry.key) {
                 let what =

@@ -106,7 +106,11 @@ const CASES: [Case; 43] = [
             "7:30: headers wants a mapping of names to texts; got a list of 1 | e.g. `headers: {accept: application/json}`",
         ],
     ),
-    (http, "    - get: {url: /, headers: {a: [1]}}\n", &["7:34: a in headers wants a text; got a list of 1"]),
+    (
+        http,
+        "    - get: {url: /, headers: {a: {b: 1}}}\n",
+        &["7:34: a in headers wants a text or a list of them; got a mapping"],
+    ),
     (
         http,
         "    - get: {url: /, expect: {statusCode: ok}}\n",
