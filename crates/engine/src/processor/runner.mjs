@@ -150,7 +150,8 @@ installGlobal({ tell, note, print: (...values) => process.stdout.write(`${format
 function described(error) {
   try {
     if (error === undefined || error === null) return { message: 'no reason was given' };
-    if (typeof error !== 'object') return { message: String(error) };
+    // Artillery counts an error by its code or message: a text has neither.
+    if (typeof error !== 'object') return { message: String(error), code: 'undefined' };
     const message = String(error.message ?? format(error));
     const at = String(error.stack ?? '').split('\n').find((line) => /^\s+at /.test(line) && !/node:|data:|\[eval/.test(line));
     return { message, ...(error.code !== undefined && { code: String(error.code) }), ...(at && { at: at.trim() }) };
