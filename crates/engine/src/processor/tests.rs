@@ -460,18 +460,14 @@ fn a_function_that_asks_for_the_engines_connection_is_told_what_to_do_in_its_pla
              exports.send = async ({ ws }) => { if (ws) ws.send('x'); };",
         );
         let sidecar = started(&script, "p.cjs").await;
-        for (name, expected) in [
-            (
-                "emit",
-                "context.sockets is not supported, for functions have no connection: emit with a step, `emit: [channel, \"{{ variable }}\"]`, and set the variable in the function",
-            ),
-            (
-                "send",
-                "context.ws is not supported, for functions have no connection: send with a step, `send: \"{{ variable }}\"`, and set the variable in the function",
-            ),
-        ] {
+        let step = "functions have no connection: emit with a step, `emit: [channel, \"{{ variable }}\"]`";
+        let sockets =
+            format!("context.sockets is not supported, for {step}, and set the variable in the function");
+        let step = "functions have no connection: send with a step, `send: \"{{ variable }}\"`";
+        let ws = format!("context.ws is not supported, for {step}, and set the variable in the function");
+        for (name, expected) in [("emit", sockets), ("send", ws)] {
             let answer = call(&sidecar, 1, name, json!({})).await;
-            assert_eq!(answer.error.map(|error| error.message), Some(expected.to_owned()));
+            assert_eq!(answer.error.map(|error| error.message), Some(expected));
         }
     });
 }
