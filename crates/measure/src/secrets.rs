@@ -279,7 +279,11 @@ pub fn without(text: &str, values: &[String]) -> String {
         let mut from = 0;
         while let Some(at) = text[from..].find(&head).map(|at| from + at) {
             let same = text[at..].chars().zip(value.chars()).take_while(|(a, b)| a == b);
-            let length: usize = same.map(|(c, _)| c.len_utf8()).sum();
+            let mut length: usize = same.map(|(c, _)| c.len_utf8()).sum();
+            if length < value.len() {
+                // Cut off, or another one that begins alike, as tokens do: all of it goes.
+                length += text[at + length..].find(|c| !is_of_token(c)).unwrap_or(text.len() - at - length);
+            }
             let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
             let is_within =
                 is_part(text[..at].chars().next_back()) || is_part(text[at + length..].chars().next());
@@ -397,6 +401,7 @@ mod tests {
         assert_eq!(values.len(), 3);
         assert_eq!(without("ann: s3cr3t-value-1, 12345, abcd, abcde", &values), "ann: ***, ***, ***, abcde");
         assert_eq!(without("`x s3cr3t-va…`", &values), "`x ***…`");
+        assert_eq!(without("s3cr3t-value-2 of another", &values), "*** of another");
         assert_eq!(without("the password", &["password".to_owned()]), "the password");
         assert_eq!(without_tokens("data aB3dE5gH7jK9 is not-a-token"), "data *** is not-a-token");
     }

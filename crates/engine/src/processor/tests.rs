@@ -323,7 +323,7 @@ fn a_module_that_cannot_be_loaded_says_why_and_what_to_do() {
             ),
             "{error}"
         );
-        assert!(error.contains("hint: run `npm install`"), "{error}");
+        assert!(error.contains("hint: run `npm install nowhere-to-be-found` in"), "{error}");
         let error = told("p.mjs", "export const a = ;", &[]).await;
         assert!(error.contains("could not be loaded: Unexpected token"), "{error}");
         let error = told("p.cjs", "exports.login = () => {}; exports.limit = 3;", &["login", "logon"]).await;
