@@ -90,7 +90,7 @@ impl<'a> Collector<'a> {
                 self.seconds.take(second, *record);
             }
             Report::Ended { record } => self.seconds.end(*record),
-            Report::Log { at, user, text } => on(Happening::Log { at, user, text: &text }),
+            Report::Log { at, speaker, user, text } => on(Happening::Log { at, speaker, user, text: &text }),
             Report::Left { .. } => {}
             Report::Failed(error) => {
                 self.run.control().abort();

@@ -9,7 +9,15 @@ const ABORTED: u8 = 2;
 
 /// A handle on a run; clones steer the same run. Safe to use from a signal thread.
 #[derive(Clone, Debug, Default)]
-pub struct Control(Arc<AtomicU8>);
+pub struct Control(Arc<Asked>);
+
+/// What was asked of a run.
+#[derive(Debug, Default)]
+struct Asked {
+    to: AtomicU8,
+    /// By a function of the script; 0: nothing.
+    exit_code: AtomicU8,
+}
 
 impl Control {
     /// A handle for one run.
@@ -19,21 +27,31 @@ impl Control {
 
     /// Nobody arrives any more, users leave their flows at the next wait, copies under way still get a moment to arrive.
     pub fn stop(&self) {
-        self.0.fetch_max(STOPPING, Ordering::Relaxed);
+        self.0.to.fetch_max(STOPPING, Ordering::Relaxed);
     }
 
     /// Ends at once; what was recorded so far is still handed over.
     pub fn abort(&self) {
-        self.0.fetch_max(ABORTED, Ordering::Relaxed);
+        self.0.to.fetch_max(ABORTED, Ordering::Relaxed);
     }
 
     /// Whether the run was asked to end, either way.
     pub fn is_stopping(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != RUNNING
+        self.0.to.load(Ordering::Relaxed) != RUNNING
     }
 
     /// Whether the run was asked to end at once.
     pub fn is_aborted(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == ABORTED
+        self.0.to.load(Ordering::Relaxed) == ABORTED
+    }
+
+    /// A function of the script says what the command is to end with. The last word counts, and 0 takes it back.
+    pub(crate) fn suggest_exit_code(&self, code: u8) {
+        self.0.exit_code.store(code, Ordering::Relaxed);
+    }
+
+    /// What functions said since this was asked last that the command is to end with.
+    pub fn take_exit_code(&self) -> Option<u8> {
+        Some(self.0.exit_code.swap(0, Ordering::Relaxed)).filter(|code| *code != 0)
     }
 }

@@ -29,4 +29,4 @@ mod user;
 
 pub use control::Control;
 pub use processor::{Unloaded, exports};
-pub use run::{Error, Happening, Options, run};
+pub use run::{Error, Happening, Options, Speaker, run};

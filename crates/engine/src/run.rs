@@ -51,6 +51,17 @@ impl Default for Options {
     }
 }
 
+/// Whose words a line of the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The engine's own, about the script.
+    Engine,
+    /// The script's, for standard output: a `log` step, `console.log`.
+    Output,
+    /// The script's, for standard error: `console.error`.
+    ErrorOutput,
+}
+
 /// What a run tells its caller while it goes.
 #[derive(Debug)]
 pub enum Happening<'a> {
@@ -63,10 +74,12 @@ pub enum Happening<'a> {
         /// Its name in the script.
         name: &'a str,
     },
-    /// A `log` step spoke.
+    /// Words for who watches.
     Log {
         /// When.
         at: At,
+        /// Whose they are.
+        speaker: Speaker,
         /// The user's number in the run; None: the processor's console.
         user: Option<u32>,
         /// Its words.
@@ -278,7 +291,9 @@ impl Run {
         let mut patience = Patience::new(self.control());
         loop {
             match inbox.recv_timeout(TICK) {
-                Ok(Report::Log { at, user, text }) => on(Happening::Log { at, user, text: &text }),
+                Ok(Report::Log { at, speaker, user, text }) => {
+                    on(Happening::Log { at, speaker, user, text: &text });
+                }
                 Ok(Report::Second { record, .. }) => solo.records.push(*record),
                 Ok(Report::Left { variables, completed }) => (own, solo.is_complete) = (variables, completed),
                 Ok(Report::Ended { record }) => {

@@ -5,6 +5,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
+use sonagi_measure::secrets::masked;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
 use crate::processor::{Said, Sidecar};
 use crate::rooms::Rooms;
+use crate::run::Speaker;
 use crate::schedule::Arrival;
 use crate::user::{self, Common, Sought, User};
 
@@ -31,6 +33,9 @@ pub(crate) const MOST_LIVING: u64 = 100_000;
 /// Users started in a row before those started get a turn. Fewer than the tasks a runtime polls between two looks at its
 /// sockets, so that a flood of arrivals cannot outrun its own users.
 const ADMITTED_IN_A_ROW: u32 = 32;
+/// Takes what is said, when, by whom, and of which user.
+pub(crate) type Say = Box<dyn Fn(At, Speaker, Option<u32>, String)>;
+
 /// Lines of `log` steps passed on per shard and second; more are only counted.
 const LOG_LINES: u32 = 200;
 pub(crate) const SECOND_NS: i64 = 1_000_000_000;
@@ -69,7 +74,7 @@ pub(crate) struct Shard {
     pub(crate) sought: Option<Sought>,
     /// The clock for those who only read it.
     pub(crate) clock_reader: Rc<dyn Fn() -> At>,
-    say: Box<dyn Fn(At, Option<u32>, String)>,
+    say: Say,
     /// Variables that had no value and have been told of.
     pub(crate) told_unset: RefCell<Vec<Box<str>>>,
     /// What of functions has been told of.
@@ -89,7 +94,7 @@ impl Shard {
         processor: Option<Rc<Sidecar>>,
         common: Common,
         shared: Arc<Shared>,
-        say: Box<dyn Fn(At, Option<u32>, String)>,
+        say: Say,
     ) -> Rc<Shard> {
         let plan = &common.plan;
         let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
@@ -138,6 +143,11 @@ impl Shard {
         for said in self.processor.iter().flat_map(|processor| processor.take_said()) {
             match said {
                 Said::Line(text) => self.say(None, text),
+                Said::Printed { is_error, text } => {
+                    let speaker = if is_error { Speaker::ErrorOutput } else { Speaker::Output };
+                    self.pass_on(speaker, None, text);
+                }
+                Said::ExitCode(code) => self.shared.control.suggest_exit_code(code),
                 Said::Metric(metric) => {
                     self.recorder.borrow_mut().custom(metric.kind, &metric.name, metric.value);
                 }
@@ -145,17 +155,24 @@ impl Shard {
         }
     }
 
-    /// Passes on what a `log` step or the processor says, within the limit.
+    /// Says something about the script or its functions; what is secret by its name is masked.
     pub(crate) fn say(&self, user: Option<u32>, text: String) {
+        self.pass_on(Speaker::Engine, user, masked(&text));
+    }
+
+    /// A user's `log` step speaks.
+    pub(crate) fn print(&self, user: u32, text: String) {
+        self.pass_on(Speaker::Output, Some(user), text);
+    }
+
+    /// Within the limit.
+    fn pass_on(&self, speaker: Speaker, user: Option<u32>, text: String) {
         self.lines.set(self.lines.get() + 1);
         if self.lines.get() <= LOG_LINES {
-            (self.say)(self.clock.now(), user, text);
+            (self.say)(self.clock.now(), speaker, user, text);
         } else if self.lines.get() == LOG_LINES + 1 {
-            (self.say)(
-                self.clock.now(),
-                user,
-                format!("(more than {LOG_LINES} lines in a second: the rest is left out)"),
-            );
+            let text = format!("(more than {LOG_LINES} lines in a second: the rest is left out)");
+            (self.say)(self.clock.now(), Speaker::Engine, user, text);
         }
     }
 

@@ -95,7 +95,7 @@ async fn simulate_within(
                 None,
                 common,
                 shared,
-                Box::new(move |_, _, text| sayer.borrow_mut().push(text)),
+                Box::new(move |_, _, _, text| sayer.borrow_mut().push(text)),
             );
             tokio::task::spawn_local(Rc::clone(&shard).heartbeat());
             let most_connected = Rc::new(Cell::new(0));

@@ -19,7 +19,7 @@ use crate::http::Pool;
 use crate::net::{Net, NetOptions, Origin};
 use crate::plan::{Plan, Step};
 use crate::processor::Sidecar;
-use crate::run::{Error, Run};
+use crate::run::{Error, Run, Speaker};
 use crate::shard::{SECOND_NS, Shard, Shared};
 use crate::start::Place;
 use crate::user::Common;
@@ -70,6 +70,7 @@ pub(crate) enum Report {
     },
     Log {
         at: At,
+        speaker: Speaker,
         user: Option<u32>,
         text: String,
     },
@@ -142,8 +143,8 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     let index = if let Work::Arrivals { shard } = &work { Some(*shard as u16) } else { None };
     let clock = Clock::real(epoch)?;
     let logs = reports.clone();
-    let say = Box::new(move |at, user, text| {
-        let _ = logs.send(Report::Log { at, user, text });
+    let say = Box::new(move |at, speaker, user, text| {
+        let _ = logs.send(Report::Log { at, speaker, user, text });
     });
     let shard = Shard::new(clock, net, pool, processor, common, shared, say);
     let ahead = shard.pool.as_ref().map_or(0, |pool| pool.open_connections());

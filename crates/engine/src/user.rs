@@ -376,7 +376,7 @@ impl User {
         let timing = Timing { planned: begun.planned, started: begun.started, first_byte: None, ended };
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.operation(begun.operation, timing, Outcome::Failed(failure));
-        recorder.failure_called(Some(begun.operation), failure, None, called, || detail);
+        recorder.failure_called(Some(begun.operation), failure, None, called, || self.values.shown(&detail));
         Halt::Failed
     }
 
@@ -425,7 +425,8 @@ impl User {
     ) -> Halt {
         let now = self.now();
         self.note_attempt(failure, &detail);
-        self.shard.recorder.borrow_mut().failure_called(operation, failure, Some(now), called, || detail);
+        let mut recorder = self.shard.recorder.borrow_mut();
+        recorder.failure_called(operation, failure, Some(now), called, || self.values.shown(&detail));
         Halt::Failed
     }
 

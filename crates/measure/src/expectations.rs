@@ -5,7 +5,7 @@
 //! template: those beyond [`KINDS_MAX`] are counted together.
 
 use crate::At;
-use crate::failures::shortened;
+use crate::failures::kept;
 use std::collections::BTreeMap;
 
 /// Kinds of one run.
@@ -72,7 +72,7 @@ impl Expectations {
         let expected = self.of(kind);
         expected.failed += 1;
         if expected.example.is_none() {
-            expected.example = Some((at, shortened(example())));
+            expected.example = Some((at, kept(&example())));
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::At;
 use crate::outcome::{Failure, OperationId};
+use crate::secrets::masked;
 
 /// Names of a run that are not those of failures.
 pub const CALLED_MAX: usize = 200;
@@ -111,7 +112,12 @@ pub(crate) fn take_back(list: &mut Vec<FailureCount>, operation: Option<Operatio
 /// Stands for "not told"; the collector replaces it by the end of the interval.
 pub(crate) const UNKNOWN: At = At(i64::MAX);
 
-pub(crate) fn shortened(mut example: String) -> String {
+/// An example as it is kept: without secrets, and short.
+pub(crate) fn kept(example: &str) -> String {
+    shortened(masked(example))
+}
+
+fn shortened(mut example: String) -> String {
     if example.len() > EXAMPLE_BYTES {
         let mut end = EXAMPLE_BYTES - '…'.len_utf8();
         while !example.is_char_boundary(end) {

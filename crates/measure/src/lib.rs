@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod outcome;
 pub mod plugins;
 pub mod recorder;
+pub mod secrets;
 pub mod stamp;
 pub mod summary;
 pub mod thresholds;

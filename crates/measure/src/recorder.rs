@@ -8,7 +8,7 @@ use crate::At;
 use crate::answers::Answers;
 use crate::custom::{Kind, Metrics};
 use crate::expectations::Expectations;
-use crate::failures::{self, UNKNOWN, shortened};
+use crate::failures::{self, UNKNOWN, kept};
 pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount, WRONG_DATA, merge_failure};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
@@ -330,7 +330,7 @@ impl Recorder {
         entry.first_at = entry.first_at.min(at);
         entry.count += u64::from(!is_counted);
         if entry.example.is_empty() {
-            entry.example = shortened(example());
+            entry.example = kept(&example());
             entry.example_at = at;
         }
     }

@@ -34,8 +34,12 @@ pub trait Sink {
     fn phase(&mut self, _at: At, _name: &str) -> io::Result<()> {
         Ok(())
     }
-    /// A script's `log` step.
+    /// The engine's own words about the script.
     fn log(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
+    /// Words of the script (`log` steps, its functions' console), which go to a standard stream besides.
+    fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
         Ok(())
     }
     /// The schedule is over; users and owed copies are waited for.
@@ -67,6 +71,9 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
     fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
         (**self).log(at, user, text)
+    }
+    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        (**self).printed(at, user, text)
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
         (**self).draining(at)

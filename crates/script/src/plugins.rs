@@ -5,7 +5,7 @@
 
 use sonagi_engine::plan::{Endpoint, Naming, Told};
 use sonagi_measure::custom::NAMES_MAX;
-use sonagi_measure::outcome::OperationId;
+use sonagi_measure::outcome::{OperationId, OperationKind};
 use sonagi_measure::plugins::Plugins;
 
 use crate::problem::nearest;
@@ -157,6 +157,12 @@ impl Endpoints {
         self.of.iter().flatten().flat_map(of).collect()
     }
 
+    /// Whether requests that are one operation would be different endpoints: of the figures of one no other can be told.
+    fn is_other(&self, operation: OperationId, called: &str) -> bool {
+        let known = self.of.get(usize::from(operation.0)).and_then(Option::as_deref);
+        self.is_asked && known.is_some_and(|known| known != called)
+    }
+
     /// A request's endpoint; the first counts for requests that are one operation.
     fn note(&mut self, operation: OperationId, called: Option<String>) {
         let id = usize::from(operation.0);
@@ -170,11 +176,13 @@ impl Endpoints {
 }
 
 /// Notes the endpoint of a request that the script writes like this, and what is told by its name while the run goes on.
-/// `name` is its name with what is known before the run filled in.
+/// `name` is its name with what is known before the run filled in. The operation becomes another one where requests of its name
+/// are different endpoints, as those are that differ in their query.
 pub(crate) fn endpoint(
     reader: &mut Reader,
-    operation: OperationId,
+    operation: &mut OperationId,
     own: &Fields<'_>,
+    method: &str,
     name: Option<&str>,
 ) -> Option<Box<Told>> {
     let text = |key: &str| own.get(key).and_then(plain_text);
@@ -189,7 +197,11 @@ pub(crate) fn endpoint(
         let url = text("url").or_else(|| text("uri")).unwrap_or_default();
         let target = reader.constants.target.clone().unwrap_or_default();
         let called = naming.called(&target, &url, text("name").as_deref());
-        reader.endpoints.note(operation, called.clone());
+        if let Some(called) = called.as_deref().filter(|called| reader.endpoints.is_other(*operation, called))
+        {
+            *operation = reader.operation(own.place, &format!("{method} {called}"), OperationKind::Http)?;
+        }
+        reader.endpoints.note(*operation, called.clone());
         Endpoint::Written(called.filter(|_| reader.endpoints.is_asked)?)
     };
     Some(Box::new(Told { prefix, endpoint }))

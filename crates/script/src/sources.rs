@@ -33,7 +33,8 @@ pub(crate) fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> O
     beside(reader, own, &given);
     match sources.into_iter().next() {
         Some(first) => first,
-        // Artillery's default: the whole (first) argument.
+        // Artillery's defaults: the first argument of an acknowledgement, and a whole message.
+        None if answer == Answer::Acknowledgement => JsonPath::parse("$[0]").ok().map(Source::Json),
         None if answer != Answer::Response => JsonPath::parse("$").ok().map(Source::Json),
         None => {
             let what = format!("{} needs json, regexp, header, selector or xpath", own.area.name);

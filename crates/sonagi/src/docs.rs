@@ -87,6 +87,7 @@ fn exit_codes() -> String {
     for row in &exit::CODES {
         text.push_str(&format!("| {} | {} |\n", row.code, row.meaning));
     }
+    text.push_str(&format!("\n{}\n", exit::SUGGESTED));
     text.push_str(
         "\nA first Ctrl-C or SIGTERM ends a run gracefully: users leave their flows, copies under way are waited for, \
          and the verdict is INTERRUPTED, 130: the summary covers what ran and says what held until then. A second one stops at \

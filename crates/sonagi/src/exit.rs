@@ -13,7 +13,13 @@ pub(crate) enum Exit {
     CouldNotRun,
     Unexpected,
     Interrupted,
+    /// What a function of the script set `artillery.suggestedExitCode` to.
+    Suggested(u8),
 }
+
+/// What is said of codes that are no rows.
+pub(crate) const SUGGESTED: &str = "Any other code is what a function set `artillery.suggestedExitCode` to, as in Artillery: it stands in place of 0, 21 and a \
+     1 that no strict threshold decided.";
 
 /// One row of the table.
 pub(crate) struct Meaning {
@@ -80,13 +86,27 @@ impl Exit {
         }
     }
 
+    /// A function's word is the script's own judgement of a run. Artillery's `ensure` speaks last, so a strict threshold that failed
+    /// decides; and what hinders us from judging is no matter of the script's.
+    pub(crate) fn suggested(self, code: u8, run: &Summary) -> Exit {
+        let is_ensured = run.thresholds.iter().all(|threshold| threshold.held || !threshold.strict);
+        match self {
+            Exit::Pass | Exit::Fail | Exit::Unexpected if is_ensured => Exit::Suggested(code),
+            _ => self,
+        }
+    }
+
     /// What several runs end with: the gravest, so that no trouble hides behind a later success.
     pub(crate) fn worst(self, other: Exit) -> Exit {
-        let gravity = |exit: Exit| GRAVITY.iter().position(|grave| *grave == exit);
+        let as_row = |exit: Exit| if let Exit::Suggested(_) = exit { Exit::Fail } else { exit };
+        let gravity = |exit: Exit| GRAVITY.iter().position(|grave| *grave == as_row(exit));
         if gravity(other) > gravity(self) { other } else { self }
     }
 
     pub(crate) fn code(self) -> u8 {
+        if let Exit::Suggested(code) = self {
+            return code;
+        }
         let row = CODES.iter().find(|row| row.exit == self);
         row.expect("every exit has a row in the table").code
     }
@@ -104,6 +124,7 @@ pub(crate) fn help() -> String {
     for row in &CODES {
         text.push_str(&format!("  {:>3}  {}\n", row.code, row.meaning));
     }
+    text.push_str(&format!("{SUGGESTED}\n"));
     text
 }
 
@@ -129,10 +150,11 @@ mod tests {
         assert_eq!(Exit::of(&run).code(), 1);
         run.expectations.decisive = true;
         assert_eq!(Exit::of(&run).code(), 21);
+        assert_eq!(Exit::of(&run).suggested(17, &run).code(), 17);
         run.verdict.result = Conclusion::Invalid;
-        assert_eq!(Exit::of(&run).code(), 3);
+        assert_eq!(Exit::of(&run).suggested(17, &run).code(), 3);
         run.verdict.result = Conclusion::Interrupted;
-        assert_eq!(Exit::of(&run).code(), 130);
+        assert_eq!(Exit::of(&run).suggested(17, &run).code(), 130);
         run.verdict.result = Conclusion::Pass;
         assert_eq!(Exit::of(&run).code(), 0);
     }

@@ -18,7 +18,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_engine::plan::Plan;
-use sonagi_engine::{Control, Happening};
+use sonagi_engine::{Control, Happening, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
@@ -219,7 +219,7 @@ impl Session<'_> {
         };
         self.amend(&summary);
         self.reports.extend(periods.map(|periods| periods.document(&summary)));
-        self.worst = self.worst.worst(Exit::of(&summary));
+        self.judge(&summary);
         self.summaries.push(summary.clone());
         Ok(summary)
     }
@@ -228,6 +228,17 @@ impl Session<'_> {
     pub(crate) fn failed(&mut self, error: &Error) {
         self.terminal.say(&error.to_string());
         self.worst = self.worst.worst(error.exit());
+    }
+
+    /// What the run ends with, its functions' word (`artillery.suggestedExitCode`) taken into account.
+    fn judge(&mut self, summary: &Summary) {
+        let own = Exit::of(summary);
+        let exit = self.control.take_exit_code().map_or(own, |code| own.suggested(code, summary));
+        if exit != own && !self.options.quiet {
+            let text = format!("exit code {}: a function set artillery.suggestedExitCode", exit.code());
+            self.terminal.say(&text);
+        }
+        self.worst = self.worst.worst(exit);
     }
 
     /// Enters into the run's folder what the engine did not know.
@@ -281,6 +292,9 @@ fn one(
             beside.second(snapshot);
         }
         sinks.each(|sink| pass(sink, &happening), |trouble| warn(&trouble, terminal));
+        if let Happening::Log { speaker, text, .. } = happening {
+            speak(speaker, text, options, terminal);
+        }
     };
     match sonagi_engine::run(plan, engine, control.clone(), &mut on) {
         Ok(summary) => {
@@ -314,9 +328,21 @@ fn pass(sink: &mut dyn Sink, happening: &Happening<'_>) -> std::io::Result<()> {
         Happening::Began(header) => sink.began(header),
         Happening::Second(snapshot) => sink.snapshot(snapshot),
         Happening::Phase { at, name } => sink.phase(at, name),
-        Happening::Log { at, user, text } => sink.log(at, user, text),
+        Happening::Log { at, speaker: Speaker::Engine, user, text } => sink.log(at, user, text),
+        Happening::Log { at, user, text, .. } => sink.printed(at, user, text),
         Happening::Draining { at } => sink.draining(at),
         Happening::Ended(summary) => sink.ended(summary),
+    }
+}
+
+/// What the script prints, as it is and also when it is to be quiet: programs read it. Standard output is the document's where
+/// that is asked for.
+fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
+    match speaker {
+        Speaker::Engine => {}
+        // What cannot be written now cannot be in the end, and is an error then.
+        Speaker::Output if !options.json => drop(terminal.print(&format!("{text}\n"))),
+        Speaker::Output | Speaker::ErrorOutput => terminal.say(text),
     }
 }
 

@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
+use sonagi_measure::secrets::{is_secret, mentions};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -217,6 +218,18 @@ pub enum Source {
     Open(OpenSource),
     /// The status code.
     Status,
+}
+
+impl Source {
+    /// Whether what it points at is secret by its name.
+    pub(crate) fn is_secret(&self) -> bool {
+        match self {
+            Source::Json(path) | Source::JsonAll(path) => mentions(&path.to_string()),
+            Source::Regexp { regex, .. } => mentions(regex.as_str()),
+            Source::Header(name) => is_secret(name),
+            Source::JsonLength(_) | Source::Search(_) | Source::Open(_) | Source::Status => false,
+        }
+    }
 }
 
 /// Demands a value of a response or message.

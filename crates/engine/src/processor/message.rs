@@ -8,7 +8,8 @@
 //! | us | `call` | `id`, `user`, `name`, `kind`; `set` and `unset`: what of the user's variables it does not know yet; what belongs to the kind |
 //! | Node | `done` | `id`; `set` and `unset` likewise, and the same of `params`; `value` of a condition; `error` |
 //! | us | `abandon`, `forget` | the `id` of a call nobody waits for; a `user` that is gone |
-//! | Node | `metric`, `log` | what functions say besides |
+//! | Node | `metric`, `printed`, `exit` | what functions say besides: a metric, lines on a `stream`, the `code` they want the command to end with |
+//! | Node | `log` | what the runner says of functions |
 
 use serde_json::{Map, Value, json};
 
@@ -219,6 +220,11 @@ fn inbound(mut message: Value) -> Option<Inbound> {
         "ready" => Inbound::Ready(names(&message["names"])),
         "failed" => Inbound::Failed(Described::of(&message["error"])),
         "log" => Inbound::Said(Said::Line(text(&message, "text"))),
+        "printed" => {
+            let is_error = message["stream"] == "error";
+            Inbound::Said(Said::Printed { is_error, text: text(&message, "text") })
+        }
+        "exit" => Inbound::Said(Said::ExitCode(u8::try_from(message["code"].as_u64()?).ok()?)),
         "metric" => Inbound::Said(Said::Metric(Metric {
             kind: custom::Kind::named(&text(&message, "kind"))?,
             name: text(&message, "name"),

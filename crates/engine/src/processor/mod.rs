@@ -44,8 +44,12 @@ pub use unloaded::Unloaded;
 use unloaded::check_version;
 
 /// What Node runs.
-const RUNNER: &str =
-    concat!(include_str!("user.mjs"), include_str!("params.mjs"), include_str!("runner.mjs"));
+const RUNNER: &str = concat!(
+    include_str!("user.mjs"),
+    include_str!("params.mjs"),
+    include_str!("global.mjs"),
+    include_str!("runner.mjs")
+);
 /// How its loader finds what we turned into JavaScript.
 const HOOKS: &str = include_str!("hooks.mjs");
 /// Processes of one shard that may end by themselves before its calls fail for good.
@@ -60,8 +64,12 @@ const SAID_MAX: usize = 100_000;
 pub(crate) enum Said {
     /// A function's own metric.
     Metric(Metric),
-    /// A line of its console.
+    /// A line about it, of its own runner or of ours.
     Line(String),
+    /// What a function printed, without the end of its last line.
+    Printed { is_error: bool, text: String },
+    /// What a function wants the command to end with.
+    ExitCode(u8),
 }
 
 /// A shard's processor. Cheap to hold; ends its process when the last holder is gone.

@@ -8,6 +8,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import nodeModule, { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
+import { EventEmitter } from 'node:events';
+import { Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { format } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -24,6 +26,8 @@ const users = new Map();
 const calls = new Map();
 const doneTwice = new Set();
 const oddKinds = new Set();
+/** What is still to be said when the run is over. */
+const endings = [];
 /** How far functions' parameters reach. */
 const written = new WeakMap();
 /** Whose call is under way: an exception in a timer or a promise nobody waits for belongs to it. */
@@ -61,7 +65,7 @@ function send(text) {
 
 function flush() {
   if (outbox.length === 0) return;
-  if (dropped > 0) outbox.push(JSON.stringify({ is: 'log', stream: 'error', text: `${dropped} lines were dropped: they came faster than they can be printed` }));
+  if (dropped > 0) outbox.push(JSON.stringify({ is: 'log', text: `${dropped} lines were dropped: they came faster than they can be printed` }));
   const texts = outbox;
   outbox = [];
   dropped = 0;
@@ -84,14 +88,34 @@ function write(frame) {
   socket.write(Buffer.concat([head, text]), () => (lines = 0));
 }
 
-function log(stream, values) {
+function line(message) {
   if (lines >= LINES_MAX) return void (dropped += 1);
   lines += 1;
-  tell({ is: 'log', stream, text: format(...values) });
+  tell(message);
 }
 
-for (const [name, stream] of [['log', 'out'], ['info', 'out'], ['debug', 'out'], ['trace', 'out'], ['dir', 'out'], ['warn', 'error'], ['error', 'error']]) {
-  console[name] = (...values) => log(stream, values);
+/** Says something of our own, as the engine does. */
+function note(text) {
+  line({ is: 'log', text });
+}
+
+/** What functions print, console and all, goes out by the engine, whose streams have other readers too; whole lines of it. */
+function printed(stream) {
+  let rest = '';
+  const print = (text) => line({ is: 'printed', stream, text });
+  const write = (chunk, _, next) => {
+    rest += chunk;
+    const end = rest.lastIndexOf('\n');
+    if (end >= 0) print(rest.slice(0, end));
+    rest = rest.slice(end + 1);
+    next();
+  };
+  endings.push(() => rest && print(rest));
+  return new Writable({ decodeStrings: false, write });
+}
+// Before anybody prints: the console takes its streams from here when it prints first.
+for (const [name, stream] of [['stdout', 'out'], ['stderr', 'error']]) {
+  Object.defineProperty(process, name, { value: printed(stream), configurable: true, writable: true });
 }
 
 /** What functions may say besides: their own metrics, and errors to be counted. */
@@ -102,13 +126,13 @@ const events = {
     if (kind === 'error') [kind, name, value] = ['counter', `errors.${name}`, 1];
     if (!['counter', 'histogram', 'rate'].includes(kind)) {
       const isNews = !oddKinds.has(kind) && oddKinds.size < ODD_KINDS_MAX;
-      if (isNews) log('error', [`events.emit('${format(kind)}', …) means nothing here: the kinds are counter, rate, histogram and error`]);
+      if (isNews) note(`events.emit('${format(kind)}', …) means nothing here: the kinds are counter, rate, histogram and error`);
       if (isNews) oddKinds.add(kind);
       return false;
     }
     const amount = kind === 'rate' ? 1 : Number(value);
     if (typeof name !== 'string' || !Number.isFinite(amount)) {
-      log('error', [`events.emit('${kind}', …) needs a name and a number, got ${format(name)} and ${format(value)}`]);
+      note(`events.emit('${kind}', …) needs a name and a number, got ${format(name)} and ${format(value)}`);
       return false;
     }
     tell({ is: 'metric', kind, name, value: amount });
@@ -120,13 +144,16 @@ const events = {
   removeListener: () => events,
 };
 
+installGlobal({ tell, note, print: (...values) => process.stdout.write(`${format(...values)}\n`), EventEmitter });
+
 /** An error as the engine reports it; anything may be thrown. */
 function described(error) {
   try {
     if (error === undefined || error === null) return { message: 'no reason was given' };
-    if (typeof error !== 'object') return { message: String(error) };
+    // Artillery counts an error by its code or message: a text has neither.
+    if (typeof error !== 'object') return { message: String(error), code: 'undefined' };
     const message = String(error.message ?? format(error));
-    const at = String(error.stack ?? '').split('\n').find((line) => /^\s+at /.test(line) && !line.includes('node:'));
+    const at = String(error.stack ?? '').split('\n').find((line) => /^\s+at /.test(line) && !/node:|data:|\[eval/.test(line));
     return { message, ...(error.code !== undefined && { code: String(error.code) }), ...(at && { at: at.trim() }) };
   } catch {
     return { message: 'an error that cannot be put into words' };
@@ -147,10 +174,10 @@ function finish(call, by, error, value) {
   }
   // The engine stopped waiting for it.
   if (!call.isDone) return;
-  if (error) return log('error', [`the function "${call.name}" was done already when it failed: ${error.message}`]);
+  if (error) return note(`the function "${call.name}" was done already when it failed: ${error.message}`);
   if (!isRepeated || doneTwice.has(call.name)) return;
   doneTwice.add(call.name);
-  log('error', [`the function "${call.name}" called done more than once; the first time counted`]);
+  note(`the function "${call.name}" called done more than once; the first time counted`);
 }
 
 /** What a call has left behind, as text; what cannot be told fails this call and no other. */
@@ -264,7 +291,7 @@ function begin(call, kind) {
 function stray(error) {
   const call = current.getStore();
   if (call && calls.get(call.id) === call) return finish(call, 'throw', described(error));
-  log('error', [`an error that nobody caught${call ? `, from "${call.name}"` : ''}: ${described(error).message}`]);
+  note(`an error that nobody caught${call ? `, from "${call.name}"` : ''}: ${described(error).message}`);
 }
 process.on('uncaughtException', stray);
 process.on('unhandledRejection', stray);
@@ -328,6 +355,6 @@ socket.on('data', (bytes) => {
   }
 });
 // The engine has nothing more to ask: what was said so far still goes out.
-socket.on('end', () => (flush(), socket.end()));
+socket.on('end', () => (endings.forEach((end) => end()), flush(), socket.end()));
 socket.on('error', () => process.exit(0));
 socket.on('close', () => process.exit(0));

@@ -262,7 +262,7 @@ fn metrics_and_the_console_are_heard_and_so_is_what_is_said_at_the_very_end() {
                 metric(Histogram, "basket", 12.5),
                 metric(Rate, "checkouts", 1.0),
                 Said::Line(refused.to_owned()),
-                Said::Line("user 5 { a: 1 }".to_owned()),
+                Said::Printed { is_error: false, text: "user 5 { a: 1 }".to_owned() },
                 metric(Counter, "errors.ECART", 1.0),
                 Said::Line(odd.to_owned()),
             ]
@@ -323,7 +323,7 @@ fn a_module_that_cannot_be_loaded_says_why_and_what_to_do() {
             ),
             "{error}"
         );
-        assert!(error.contains("hint: run `npm install`"), "{error}");
+        assert!(error.contains("hint: run `npm install nowhere-to-be-found` in"), "{error}");
         let error = told("p.mjs", "export const a = ;", &[]).await;
         assert!(error.contains("could not be loaded: Unexpected token"), "{error}");
         let error = told("p.cjs", "exports.login = () => {}; exports.limit = 3;", &["login", "logon"]).await;
@@ -393,5 +393,81 @@ fn node_is_gone_when_the_sidecar_is() {
         sidecar.finish().await;
         drop(sidecar);
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    });
+}
+
+#[test]
+fn what_functions_print_is_heard_whole_by_its_stream_however_they_print_it() {
+    on_a_shard(async || {
+        let script = Script::new(
+            "p.cjs",
+            "exports.print = async () => {
+               console.error('wrong'); process.stdout.write('one '); process.stdout.write('line\\nand'); console.log(' more');
+               console.group('rooms'); console.info('inner'); console.groupEnd(); artillery.log('by', 'artillery'); process.stdout.write('end');
+             };",
+        );
+        let sidecar = started(&script, "p.cjs").await;
+        call(&sidecar, 1, "print", json!({})).await;
+        sidecar.finish().await;
+        let printed = [
+            (true, "wrong"),
+            (false, "one line"),
+            (false, "and more"),
+            (false, "rooms"),
+            (false, "  inner"),
+            (false, "by artillery"),
+            (false, "end"),
+        ];
+        let printed = printed.map(|(is_error, text)| Said::Printed { is_error, text: text.to_owned() });
+        assert_eq!(sidecar.take_said(), printed);
+    });
+}
+
+#[test]
+fn functions_find_artillerys_global_and_their_exit_code_is_heard() {
+    on_a_shard(async || {
+        let script = Script::new(
+            "p.cjs",
+            "exports.end = async (context) => {
+               artillery.suggestedExitCode = 17;
+               context.vars.code = global.artillery.suggestedExitCode;
+               context.vars.text = artillery.util.template('{{ word }}!', context);
+               context.vars.stash = typeof artillery.stash;
+               artillery.suggestedExitCode = 'many';
+             };",
+        );
+        let sidecar = started(&script, "p.cjs").await;
+        let answer = call(&sidecar, 1, "end", json!({ "word": "Sesam" })).await;
+        assert_eq!(
+            (answer.error.as_ref(), set(&answer)),
+            (None, json!({ "code": 17, "text": "Sesam!", "stash": "undefined" }))
+        );
+        let lines = [
+            "artillery.stash has no effect here",
+            "artillery.suggestedExitCode is a whole number, got many: it has no effect",
+        ];
+        let said = [Said::ExitCode(17)].into_iter().chain(lines.map(|line| Said::Line(line.to_owned())));
+        assert_eq!(sidecar.take_said(), said.collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_function_that_asks_for_the_engines_connection_is_told_what_to_do_in_its_place() {
+    on_a_shard(async || {
+        let script = Script::new(
+            "p.cjs",
+            "exports.emit = async ({ sockets }) => sockets[''].emit('say', 1);
+             exports.send = async ({ ws }) => { if (ws) ws.send('x'); };",
+        );
+        let sidecar = started(&script, "p.cjs").await;
+        let step = "functions have no connection: emit with a step, `emit: [channel, \"{{ variable }}\"]`";
+        let sockets =
+            format!("context.sockets is not supported, for {step}, and set the variable in the function");
+        let step = "functions have no connection: send with a step, `send: \"{{ variable }}\"`";
+        let ws = format!("context.ws is not supported, for {step}, and set the variable in the function");
+        for (name, expected) in [("emit", sockets), ("send", ws)] {
+            let answer = call(&sidecar, 1, name, json!({})).await;
+            assert_eq!(answer.error.map(|error| error.message), Some(expected));
+        }
     });
 }

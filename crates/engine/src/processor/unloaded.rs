@@ -71,12 +71,16 @@ pub enum Unloaded {
 impl Unloaded {
     /// The module is at fault, Node says.
     pub(super) fn module(module: &Path, cause: String) -> Unloaded {
-        let hint = if cause.contains("Cannot find package") || cause.contains("Cannot find module") {
-            "run `npm install` in the script's folder, and look at the paths it imports".to_owned()
-        } else {
-            let name = module.file_name().unwrap_or_default().to_string_lossy();
-            format!("`node` runs the module itself: try `node -e 'import(\"./{name}\")'` in its folder")
+        let hint = match missing(&cause) {
+            Some(Missing::Package(name)) => format!("run `npm install {name}` in the script's folder"),
+            Some(Missing::File(path)) => format!("look at the path it imports: {path}"),
+            None => {
+                let name = module.file_name().unwrap_or_default().to_string_lossy();
+                format!("`node` runs the module itself: try `node -e 'import(\"./{name}\")'` in its folder")
+            }
         };
+        // Node lists who required whom below it.
+        let cause = cause.lines().next().unwrap_or_default().to_owned();
         Unloaded::Module { module: module.display().to_string(), cause, hint }
     }
 
@@ -89,6 +93,26 @@ impl Unloaded {
     }
 }
 
+/// What an import does not find.
+#[derive(Debug, PartialEq)]
+enum Missing<'c> {
+    Package(&'c str),
+    File(&'c str),
+}
+
+/// What Node does not find, by what it says.
+fn missing(cause: &str) -> Option<Missing<'_>> {
+    let begins = ["Cannot find package '", "Cannot find module '"];
+    let name = begins.iter().find_map(|begin| cause.split_once(begin))?.1.split_once('\'')?.0;
+    if name.starts_with(['.', '/']) || name.contains(':') {
+        return Some(Missing::File(name));
+    }
+    // What follows the name is a path within the package.
+    let parts = if name.starts_with('@') { 2 } else { 1 };
+    let end = name.match_indices('/').nth(parts - 1).map_or(name.len(), |(at, _)| at);
+    Some(Missing::Package(&name[..end]))
+}
+
 /// Whether a Node is new enough.
 pub(super) fn check_version(module: &Path, version: &str) -> Result<(), Unloaded> {
     let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse().ok());
@@ -97,4 +121,32 @@ pub(super) fn check_version(module: &Path, version: &str) -> Result<(), Unloaded
         return Err(Unloaded::OldNode { module, version: version.to_owned() });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_that_is_not_installed_is_named_with_the_command_that_installs_it() {
+        for (cause, what) in [
+            ("Cannot find package 'uuid' imported from /p.mjs", Some(Missing::Package("uuid"))),
+            (
+                "Cannot find module '@faker-js/faker/locale/de'\nRequire stack:\n- /p.cjs",
+                Some(Missing::Package("@faker-js/faker")),
+            ),
+            ("Cannot find module 'lodash/get'", Some(Missing::Package("lodash"))),
+            ("Cannot find module './gone.js'", Some(Missing::File("./gone.js"))),
+            ("Cannot find module '/x/gone.js' imported from /p.mjs", Some(Missing::File("/x/gone.js"))),
+            ("Unexpected token '}'", None),
+        ] {
+            assert_eq!(missing(cause), what, "{cause}");
+        }
+        let told = Unloaded::module(
+            Path::new("p.cjs"),
+            "Cannot find module 'uuid'\nRequire stack:\n- /p.cjs".to_owned(),
+        );
+        let expected = "the processor p.cjs could not be loaded: Cannot find module 'uuid'\n  hint: run `npm install uuid` in the script's folder";
+        assert_eq!(told.to_string(), expected);
+    }
 }

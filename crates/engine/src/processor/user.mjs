@@ -43,7 +43,7 @@ class User {
   #told = new Map();
 
   constructor(scenario) {
-    this.context = { vars: { ...shared }, scenario, funcs: functionsOf(this) };
+    this.context = withoutClients({ vars: { ...shared }, scenario, funcs: functionsOf(this) });
   }
 
   #knownOf(name) {
@@ -98,7 +98,16 @@ class User {
 /** `context.funcs`: what templates may call, for functions. */
 function functionsOf(user) {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-  const lookup = (path) => path.split(/[.[\]'"]+/).filter(Boolean).reduce((value, key) => value?.[key], user.context.vars);
+  return {
+    $randomNumber: randomNumber,
+    $randomString: (length = 10) => Array.from({ length }, () => letters[randomNumber(0, letters.length - 1)]).join(''),
+    $template: templateOf(() => user.context.vars),
+  };
+}
+
+/** Fills templates with variables. */
+function templateOf(vars) {
+  const lookup = (path) => path.split(/[.[\]'"]+/).filter(Boolean).reduce((value, key) => value?.[key], vars());
   const shown = (value) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''));
   const render = (input) => {
     if (Array.isArray(input)) return input.map(render);
@@ -108,11 +117,7 @@ function functionsOf(user) {
     if (whole) return lookup(whole[1]);
     return input.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (_, path) => shown(lookup(path)));
   };
-  return {
-    $randomNumber: randomNumber,
-    $randomString: (length = 10) => Array.from({ length }, () => letters[randomNumber(0, letters.length - 1)]).join(''),
-    $template: render,
-  };
+  return render;
 }
 
 /** As Artillery's: the limits in either order, one alone from or to 0, and where one is a fraction any number between. */

@@ -2,6 +2,7 @@
 //! go by the address they asked for ([`Told`]).
 
 use sonagi_measure::custom::Kind;
+use sonagi_measure::secrets::masked;
 
 use super::{Begun, Halt, User};
 use crate::http::{Headers, Response};
@@ -13,7 +14,8 @@ impl User {
     pub(super) fn endpoint_asked(&self, step: &HttpStep, origin: &Origin, path: &str) -> Option<String> {
         let Endpoint::Asked { naming, name } = &step.told.as_deref()?.endpoint else { return None };
         let url = format!("{origin}{}", without_added(path, step.query.len()));
-        naming.called(&self.shard.plan().target, &url, name.as_deref())
+        let called = naming.called(&self.shard.plan().target, &url, name.as_deref())?;
+        Some(if called.contains('?') { masked(&called) } else { called })
     }
 
     /// Tells how a request ended that goes by its address.

@@ -2,12 +2,16 @@
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
+use sonagi_measure::secrets::{MASK, is_secret, without_tokens};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::values::{Unfilled, Values};
 use crate::http::Headers;
 use crate::plan::{Capture, Match, Source};
+
+/// Characters of an answer that an example shows.
+const LONGEST: usize = 80;
 
 /// What an answer consists of; its body is parsed as JSON at most once.
 pub(crate) struct Evidence<'a> {
@@ -147,8 +151,7 @@ pub(crate) fn compare(evidence: &Evidence<'_>, matches: &[Match], values: &mut V
         let found = found_in(evidence, &wanted.from, values)?;
         let is_equal = found.as_ref().is_some_and(|found| is_written_as(found, &expected));
         if !is_equal && wanted.strict {
-            let got = found.map_or_else(|| "nothing".to_owned(), |found| excerpt(&found.to_string()));
-            return Err(format!("expected `{expected}`, got {got}"));
+            return Err(differs(evidence, wanted, &expected, found.as_ref()));
         }
     }
     Ok(())
@@ -165,7 +168,7 @@ pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut V
                 return Err(format!(
                     "nothing to capture as `{}` in {}",
                     capture.name,
-                    excerpt(evidence.body)
+                    shown(evidence, &capture.name)
                 ));
             }
             // What was captured before is no longer true.
@@ -173,6 +176,29 @@ pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut V
         }
     }
     Ok(())
+}
+
+/// What was there in place of what was wanted, and what stood around it: an `error` beside an `ok: false` says why.
+fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Option<&Value>) -> String {
+    let is_hidden = wanted.from.is_secret();
+    let expected = if is_hidden { MASK } else { expected };
+    let got = match found {
+        None => "nothing".to_owned(),
+        Some(_) if is_hidden => excerpt(MASK),
+        Some(found) => excerpt(&found.to_string()),
+    };
+    let is_all = found.is_some_and(|found| evidence.json() == Some(found)) || evidence.body.is_empty();
+    let around = if is_all { String::new() } else { format!(" in {}", excerpt(evidence.body)) };
+    format!("expected `{expected}`, got {got}{around}")
+}
+
+/// The beginning of an answer in which something of this name was not found. A secret may well be in it by another name.
+fn shown(evidence: &Evidence<'_>, name: &str) -> String {
+    if !is_secret(name) {
+        return excerpt(evidence.body);
+    }
+    let head: String = evidence.body.chars().take(4 * LONGEST).collect();
+    excerpt(&without_tokens(&head))
 }
 
 fn is_written_as(value: &Value, text: &str) -> bool {
@@ -184,7 +210,6 @@ fn is_written_as(value: &Value, text: &str) -> bool {
 
 /// The beginning of a text, for a message.
 pub(crate) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 80;
     match text.char_indices().nth(LONGEST) {
         None => format!("`{text}`"),
         Some((end, _)) => format!("`{}…`", &text[..end]),
@@ -278,6 +303,13 @@ mod tests {
         let evidence = Evidence::message(r#"{"ok":true}"#);
         assert_eq!(examine(&evidence, &[], &wanted("true"), &mut values), Ok(()));
         let why = examine(&evidence, &[], &wanted("false"), &mut values).unwrap_err();
-        assert_eq!(why, "expected `false`, got `true`");
+        assert_eq!(why, r#"expected `false`, got `true` in `{"ok":true}`"#);
+        let evidence = Evidence::message(r#"{"ok":false,"error":"the room is full"}"#);
+        let why = examine(&evidence, &[], &wanted("true"), &mut values).unwrap_err();
+        assert_eq!(why, r#"expected `true`, got `false` in `{"ok":false,"error":"the room is full"}`"#);
+        let from = Source::Json(JsonPath::parse("$.token").unwrap());
+        let wanted = [Match { from, value: Template::constant("mine"), strict: true }];
+        let why = examine(&Evidence::message(r#"{"token":"x"}"#), &[], &wanted, &mut values).unwrap_err();
+        assert_eq!(why, r#"expected `***`, got `***` in `{"token":"x"}`"#, "whoever keeps it masks the rest");
     }
 }

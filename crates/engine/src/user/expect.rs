@@ -32,7 +32,7 @@ impl User {
                 Err(why) => {
                     let name = &shard.plan().operations[usize::from(begun.operation.0)].name;
                     let at = (shard.clock_reader)();
-                    recorder.expectations().failed(&kind, at, || format!("{name}: {why}"));
+                    recorder.expectations().failed(&kind, at, || values.shown(&format!("{name}: {why}")));
                     missed.push(why);
                 }
             }

@@ -124,7 +124,7 @@ impl User {
             Step::Log(text) => {
                 let text = self.values.text(text);
                 let text = self.filled(text)?;
-                self.shard.say(Some(self.values.member), text);
+                self.shard.print(self.values.member, text);
                 Ok(())
             }
             Step::Set { name, value } => {

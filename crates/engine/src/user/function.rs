@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
+use sonagi_measure::secrets::masked;
 
 use super::values::LoopValues;
 use super::{Halt, User, Waited, after};
@@ -145,7 +146,7 @@ impl User {
                     None => Ok(Ok(answer)),
                     Some(error) => {
                         let detail = format!("the function \"{function}\" failed: {}", error.told());
-                        let called = error.called().to_owned();
+                        let called = masked(&self.values.shown(error.called()));
                         Ok(Err(Refused { failure: Failure::Function, called, detail, timed_out: false }))
                     }
                 }
@@ -232,7 +233,7 @@ impl User {
         }
         told.push(what.into());
         drop(told);
-        self.shard.say(Some(self.values.member), text);
+        self.shard.say(Some(self.values.member), self.values.shown(&text));
     }
 
     /// The processor need not remember the user any longer.

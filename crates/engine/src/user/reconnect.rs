@@ -349,8 +349,9 @@ impl User {
         let timing = Timing { planned, started, first_byte: None, ended: now };
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.operation(plan.operation, timing, Outcome::Failed(failure));
-        recorder
-            .failure(Some(plan.operation), failure, || format!("given up after {failed} attempts: {detail}"));
+        recorder.failure(Some(plan.operation), failure, || {
+            self.values.shown(&format!("given up after {failed} attempts: {detail}"))
+        });
         Halt::Failed
     }
 

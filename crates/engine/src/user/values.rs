@@ -426,6 +426,7 @@ fn spell(keys: &[Key]) -> String {
 }
 
 mod members;
+mod secrets;
 mod shared;
 mod turns;
 mod unset;

@@ -91,6 +91,9 @@ impl Sink for Folder {
     fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
         self.writer()?.event(at, "log", json!({ "user": user, "text": text }))
     }
+    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        self.log(at, user, text)
+    }
     fn draining(&mut self, at: At) -> io::Result<()> {
         self.writer()?.event(at, "draining", json!({}))
     }

@@ -96,6 +96,11 @@ impl<W: Write> Sink for Live<W> {
             None => self.say(text),
         }
     }
+    /// Makes room: whoever prints it writes to the same terminal.
+    fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
+        self.clear()?;
+        self.out.flush()
+    }
     fn draining(&mut self, _at: At) -> io::Result<()> {
         self.draining = true;
         Ok(())

@@ -46,6 +46,29 @@ fn the_options_of_metrics_by_endpoint_are_those_of_artillerys() {
     );
 }
 
+#[test]
+fn requests_that_are_different_endpoints_are_counted_apart_when_the_script_asks_for_endpoints() {
+    let flow = "scenarios:\n  - flow:\n      - get: {url: \"/tasks?status=pending\"}\n      - get: {url: \"/tasks?status=done\"}\n\
+                \x20     - get: {url: \"/tasks?status=done\"}\n      - get: {url: /a, name: all}\n      - get: {url: /b, name: all}\n";
+    let of = |config: &str| {
+        let config =
+            format!("config:\n  target: http://t:80\n  phases: [{{duration: 1, arrivalRate: 1}}]\n{config}");
+        let plan = load_text(&format!("{config}{flow}")).unwrap_or_else(|problems| panic!("{problems}")).plan;
+        let names: Vec<String> = plan.operations.iter().map(|operation| operation.name.clone()).collect();
+        (names, endpoints(&plan.plugins).join(", "))
+    };
+    let (names, endpoints) = of("  plugins: {metrics-by-endpoint: {}}\n");
+    assert_eq!(names, ["GET /tasks", "GET /tasks?status=done", "all", "GET /b (all)"]);
+    assert_eq!(endpoints, "/tasks?status=pending, /tasks?status=done, /a (all), /b (all)");
+    let (names, endpoints) =
+        of("  plugins: {metrics-by-endpoint: {stripQueryString: true, useOnlyRequestNames: true}}\n");
+    assert_eq!(
+        (names.as_slice(), endpoints.as_str()),
+        (&["GET /tasks".to_owned(), "all".to_owned()][..], "/tasks, all")
+    );
+    assert_eq!(of("").0, ["GET /tasks", "all"], "whoever does not ask has one row for a name");
+}
+
 /// What each request of the script tells by the name of its endpoint.
 fn told(config: &str) -> (Vec<Option<Told>>, Vec<String>) {
     let loaded = load_text(&script(config)).unwrap_or_else(|problems| panic!("{problems}"));

@@ -22,3 +22,4 @@ mod signals;
 mod support;
 mod targets;
 mod verdicts;
+mod words;

@@ -3,7 +3,7 @@ use crate::plan::Payload;
 use serde_json::json;
 use sonagi_measure::stamp;
 
-fn values(variables: Vec<(&str, Vec<Value>)>, payloads: Vec<Payload>, arrival: u64) -> Values {
+pub(super) fn values(variables: Vec<(&str, Vec<Value>)>, payloads: Vec<Payload>, arrival: u64) -> Values {
     let variables = variables.into_iter().map(|(name, choices)| (name.to_owned(), choices)).collect();
     let plan = Plan { variables, payloads, ..Plan::empty() };
     let common = Common { plan: Arc::new(plan), before: vec![("token".into(), json!("t-1"))], run: 7 };
