@@ -227,8 +227,8 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
     Some((names, rows))
 }
 
-/// Whether the first row names its columns, as `fields` does: nobody means it as values. Columns beyond those of `fields` may
-/// follow. When its names stand in another order, each variable would get another's column: a problem.
+/// Whether the first row names its columns, as `fields` does: nobody means it as values. Columns beyond those of `fields`
+/// may follow. When its names stand in another order, each variable would get another's column: a problem.
 fn is_header(reader: &mut Reader, place: Place, first: &csv::StringRecord, fields: &[String]) -> bool {
     let columns: Vec<&str> = first.iter().map(str::trim).collect();
     if fields.is_empty() || !fields.iter().all(|name| columns.contains(&name.as_str())) {

@@ -1,11 +1,13 @@
-//! Every fenced block of README.md and docs/ is run as a reader would run it, against `sonagi serve`, and does what the page says.
+//! Every fenced block of README.md and docs/ is run as a reader would run it, against `sonagi serve`, and does what its
+//! page says.
 //!
-//! `yaml` and `js` blocks are scripts, `sh` blocks command lines; both end with exit code 0. `text` shows output. A comment
-//! right above a block says what is otherwise, and why: `<!-- run: exit 1; the service misbehaves -->`. See [`How`].
+//! `yaml` and `js` blocks are scripts, `sh` blocks command lines; both end with exit code 0. `text` shows output. A
+//! comment right above a block says what is otherwise, and why: `<!-- run: exit 1; the service misbehaves -->`. See
+//! [`How`].
 //!
-//! A block whose first line is a comment with a file's name is that file; when a command line or a script of the page names it,
-//! it is run there. The address 127.0.0.1:8080 becomes that of the service. Runs are made shorter by flags: what a block
-//! promises of its steps is held, not the size of its load.
+//! A block whose first line is a comment with a file's name is that file; when a command line or a script of the page
+//! names it, it is run there. The address 127.0.0.1:8080 becomes that of the service. Flags make runs shorter: what a
+//! block promises of its steps is held, not the size of its load.
 
 use crate::support::{Answer, Place};
 use std::fs;
