@@ -151,11 +151,13 @@ fn pages() -> Vec<(String, Vec<Block>)> {
 struct Reader {
     place: Place,
     service: Option<(Child, String)>,
+    /// The address that its files say.
+    written: String,
 }
 
 impl Reader {
     fn new(blocks: &[Block]) -> Reader {
-        let reader = Reader { place: Place::new(), service: None };
+        let reader = Reader { place: Place::new(), service: None, written: ADDRESS.to_owned() };
         for (name, text) in BROUGHT {
             reader.place.write(name, text);
         }
@@ -237,9 +239,10 @@ impl Reader {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|ending| ending == "yml" || ending == "js") {
                 let text = fs::read_to_string(&path).unwrap();
-                fs::write(&path, text.replace(ADDRESS, &address)).unwrap();
+                fs::write(&path, text.replace(&self.written, &address).replace(ADDRESS, &address)).unwrap();
             }
         }
+        self.written.clone_from(&address);
         let newest = self.place.folders().pop().map(|path| path.display().to_string());
         line.replace("runs/…", newest.as_deref().unwrap_or("runs/…")).replace(ADDRESS, &address)
     }
