@@ -4,6 +4,7 @@ CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 PYTHON := .cache/python/bin/python
 FUZZ_SECONDS ?= 30
+PREFIX ?= /usr/local
 
 # Go, where setup had to fetch one.
 export PATH := $(PATH):$(CURDIR)/.cache/go/bin
@@ -13,10 +14,14 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test check unit counts interop differential differential-k6 smoke conformance bench soak churn fuzz setup
+.PHONY: help install demo test check unit counts interop differential differential-k6 smoke conformance bench soak churn fuzz setup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## build, and put the binary into PREFIX/bin (/usr/local/bin)
+	$(CARGO) build --release --locked -p sonagi
+	install -D -m 755 $(TARGET_DIR)/release/sonagi $(DESTDIR)$(PREFIX)/bin/sonagi
 
 demo: ## build, start the chat service, load it with two scenarios, print both verdicts
 	$(CARGO) build --release --locked -p sonagi

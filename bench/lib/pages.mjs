@@ -1,12 +1,13 @@
 // The two pages: RESULTS.md and the section of the project's README. Pure: documents in, text out.
 import { readable } from './measures.mjs';
-import { anchor, caseText, claimsText, countsOf, rivalOf, rowsOf } from './tables.mjs';
+import { anchor, caseText, claimsText, countsOf, judged, rivalOf, rowsOf } from './tables.mjs';
 
 export function resultsText(results) {
   const lines = ['# Results', '', '<!-- Made by bench/render.mjs from bench/results/; do not edit. -->', ''];
   lines.push('`make bench` wrote this page; [README.md](README.md) says how everything is measured, [NOTES.md](NOTES.md) what was tried.', '');
   lines.push('Medians of all rounds, in brackets the least and the greatest. A *target CPU* near 100 % means that the target was the limit.', '');
-  lines.push(...machinesOf(results), '', '## Targets', '', claimsText(results), '', ...results.map(caseText));
+  lines.push(...machinesOf(results), '', '## Headlines', '', ...headlineTable(results.flatMap(headlines)), '');
+  lines.push('## Targets', '', claimsText(results), '', ...results.map(caseText));
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
@@ -18,16 +19,31 @@ function machinesOf(results) {
   return [...machines.map((one) => `- ${one}`), `- ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(' · ')}`];
 }
 
-/** The section of the README: the headline of each case, and the targets. */
-export function readmeText(results) {
-  const lines = ['Tool on one core, target on another; medians of all rounds. Ranges, commands, machine and versions are in [bench/RESULTS.md](bench/RESULTS.md),'];
-  lines.push('how it is measured in [bench/README.md](bench/README.md); `make bench` repeats it. `bare` is the floor: an epoll loop without features.', '');
-  lines.push('| case | figure | ours | others |', '|---|---|---|---|', ...results.flatMap(headlineLines), '', claimsText(results));
+/** The rows that the README shows: a case, and the row of ours in it. The others stand in RESULTS.md. */
+const IN_README = [['http-closed', 'sonagi'], ['ws-fanout', 'sonagi, N=500'], ['idle', 'sonagi, 10k'], ['k6-http', 'sonagi'], ['k6-held', 'sonagi, 10k']];
+
+/** The section of the README: a few headlines, and how many targets were met. */
+export function readmeText(results, chosen = IN_README) {
+  const all = results.flatMap(headlines);
+  const shown = chosen.flatMap(([name, ours]) => all.filter((headline) => headline.case === name && headline.ours === ours));
+  const lines = ['One core for the tool, another for the target; medians of all rounds. `bare` is the floor: an epoll loop without features.', ''];
+  lines.push(...headlineTable(shown), '', `All ${all.length} comparisons, commands and versions are in [bench/RESULTS.md](bench/RESULTS.md). ${targetsText(results)}`);
+  lines.push('[bench/README.md](bench/README.md) says how everything is measured; `make bench` repeats it.');
   return lines.join('\n').replaceAll('](#', '](bench/RESULTS.md#');
 }
 
-/** A line for each row that others are compared with: like beside like, a room of 300 with rooms of 300. */
-function headlineLines(result) {
+function targetsText(results) {
+  const verdicts = results.flatMap(judged).map(({ verdict }) => verdict);
+  const met = verdicts.filter((verdict) => verdict === 'met').length;
+  return `Sonagi meets ${met} of the ${verdicts.length} [targets](#targets) it set itself.`;
+}
+
+function headlineTable(shown) {
+  return ['| case | figure | Sonagi | others |', '|---|---|---|---|', ...shown.map(({ line }) => line)];
+}
+
+/** One for each row that others are compared with: like beside like, a room of 300 with rooms of 300. */
+function headlines(result) {
   const rows = rowsOf(result);
   const { label, unit } = result.columns[result.headline];
   const measured = result.rows.filter(({ name }) => rows[name][result.headline]);
@@ -37,7 +53,10 @@ function headlineLines(result) {
   const groups = measured.map((ours) => [ours, measured.filter((other) => other !== ours && rivalOf(result.rows, other) === ours)]);
   return groups
     .filter(([, others]) => others.length > 0)
-    .map(([ours, others]) => `| [${result.case}](#${anchor(result.title)}) | ${label} | **${shown(ours)}** | ${others.map(shown).join(' · ')} |`);
+    .map(([ours, others]) => {
+      const line = `| [${result.case}](#${anchor(result.title)}) | ${label} | **${shown(ours)}** | ${others.map(shown).join(' · ')} |`;
+      return { case: result.case, ours: ours.name, line };
+    });
 }
 
 const BEGIN = '<!-- performance:begin -->';

@@ -17,20 +17,22 @@ export function caseText(result) {
 /** The claims of all cases: `| target | says | verdict | figure |`. */
 export function claimsText(results) {
   const lines = ['| case | target | verdict | figure |', '|---|---|---|---|'];
-  for (const result of results) {
-    const rows = rowsOf(result);
-    const counts = countsOf(result);
-    for (const claim of result.claims) lines.push(claimLine(result, claim, judge(claim, rows, result.columns, counts)));
-  }
+  for (const result of results) for (const claim of judged(result)) lines.push(claimLine(result, claim));
   return lines.join('\n');
 }
 
-function claimLine(result, claim, { verdict, figure, of, against, why, short, capped }) {
-  const column = result.columns[claim.measure];
-  const worst = claim.worst ? ' in the worst run' : '';
+/** Each claim of a case with its verdict. */
+export function judged(result) {
+  const [rows, counts] = [rowsOf(result), countsOf(result)];
+  return result.claims.map((claim) => ({ ...claim, ...judge(claim, rows, result.columns, counts) }));
+}
+
+function claimLine(result, { says, measure, worst: isWorst, verdict, figure, of, against, why, short, capped }) {
+  const column = result.columns[measure];
+  const worst = isWorst ? ' in the worst run' : '';
   const value = against ? `${capped ? '≥ ' : ''}${readable(figure)} × (${of} ÷ ${against})` : readable(figure, column?.unit);
   const shown = figure === undefined ? why : [value + worst, short].filter(Boolean).join('; ');
-  return `| [${result.case}](#${anchor(result.title)}) | ${claim.says} | ${verdict === 'met' ? 'met' : `**${verdict}**`} | ${shown} |`;
+  return `| [${result.case}](#${anchor(result.title)}) | ${says} | ${verdict === 'met' ? 'met' : `**${verdict}**`} | ${shown} |`;
 }
 
 /** Of each row, by name: how many runs it had, how many of them failed, and how many fell short. */

@@ -53,7 +53,7 @@ test('each claim is a line with its verdict and figure', () => {
 test('a claim whose rows fell short or failed says so, in the README, too', () => {
   const whole = { ...result, runs: result.runs.filter(({ error }) => !error) };
   assert.match(claimsText([whole]), /\| met \| 2 × \(k6 ÷ sonagi\); k6 fell short in 1 of 2 runs \|/);
-  assert.match(readmeText([whole]), /k6: 14 \(fell short in 1 of 2 runs\) \|/);
+  assert.match(readmeText([whole], [['echo', 'sonagi']]), /k6: 14 \(fell short in 1 of 2 runs\) \|/);
 });
 
 test('rows that were not run, rows of fewer rounds and targets at their limit are named', () => {
@@ -73,14 +73,22 @@ test('the pages name the machine, the versions and every case', () => {
   assert.match(page, /Abacus 9, 2 cores, 8 GB, kernel 6\.1/);
   assert.match(page, /k6 2\.2\.0/);
   assert.match(page, /^## Echo, 50 connections$/m);
-  assert.match(readmeText([result]), /^\| \[echo\]\(bench\/RESULTS\.md#echo-50-connections\) \| CPU µs per message \| \*\*sonagi: 7\*\* \| k6: 14 \(fell short in 1 of 3 runs\) \|$/m);
+  assert.match(readmeText([result], [['echo', 'sonagi']]), /^\| \[echo\]\(bench\/RESULTS\.md#echo-50-connections\) \| CPU µs per message \| \*\*sonagi: 7\*\* \| k6: 14 \(fell short in 1 of 3 runs\) \|$/m);
 });
 
-test('the README sets like beside like', () => {
+test('like is set beside like, all of it in the results and a chosen few in the README', () => {
   const rows = [{ name: 'sonagi', tool: 'sonagi' }, { name: 'k6', tool: 'k6' }, { name: 'sonagi, 10k', tool: 'sonagi' }, { name: 'k6, 10k', tool: 'k6', beside: 'sonagi, 10k' }];
   const runs = [run('sonagi', 1), run('k6', 2), run('sonagi, 10k', 3), run('k6, 10k', 4)];
-  const lines = readmeText([{ ...result, rows: rows.map((row) => ({ target: 'null', ...row, beside: row.beside ?? (row.name === 'sonagi, 10k' ? row.name : undefined) })), runs }]).split('\n');
-  assert.deepEqual(lines.filter((line) => line.includes('**sonagi')).map((line) => line.split(' | ').slice(2).join(' | ')), ['**sonagi: 1** | k6: 2 |', '**sonagi, 10k: 3** | k6, 10k: 4 |']);
+  const whole = { ...result, rows: rows.map((row) => ({ target: 'null', ...row, beside: row.beside ?? (row.name === 'sonagi, 10k' ? row.name : undefined) })), runs };
+  const headlines = (page) => page.split('\n').filter((line) => line.includes('**sonagi')).map((line) => line.split(' | ').slice(2).join(' | '));
+  assert.deepEqual(headlines(resultsText([whole])), ['**sonagi: 1** | k6: 2 |', '**sonagi, 10k: 3** | k6, 10k: 4 |']);
+  assert.deepEqual(headlines(readmeText([whole], [['echo', 'sonagi, 10k'], ['never run', 'sonagi']])), ['**sonagi, 10k: 3** | k6, 10k: 4 |']);
+});
+
+test('the README says how many comparisons there are and how many targets were met', () => {
+  const whole = { ...result, runs: result.runs.filter(({ error }) => !error) };
+  const missed = { ...whole, claims: [...whole.claims, { says: '≥ 9 × better than k6', measure: 'cpu_us', of: 'k6', against: 'sonagi', atLeast: 9 }] };
+  assert.match(readmeText([missed]), /^All 1 comparisons, .* Sonagi meets 1 of the 2 \[targets\]\(bench\/RESULTS\.md#targets\) it set itself\.$/m);
 });
 
 test('a section is put between its marks and nowhere else', () => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::Overrides;
 use crate::reader::{Fields, Reader};
 use crate::schema;
-use crate::yaml::{Entry, Kind, Node};
+use crate::yaml::{Entry, Kind, Node, Origin, Place};
 
 /// The target before the service that is started for the run has an address.
 const STAND_IN: &str = "http://127.0.0.1:8080";
@@ -53,11 +53,15 @@ pub(crate) fn target(
         }
         return String::new();
     };
+    let place = match (&overrides.target, config.get("target")) {
+        (Some(_), _) => Place { origin: Origin::Target, line: 0, column: 0 },
+        (None, Some(node)) => node.place,
+        (None, None) => place,
+    };
     let address = target.trim();
     let rest =
         ["http://", "https://", "ws://", "wss://"].iter().find_map(|scheme| address.strip_prefix(scheme));
     if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
-        let place = config.get("target").map_or(place, |node| node.place);
         let what = format!(
             "target is an address that begins with http://, https://, ws:// or wss://; got {target:?}"
         );
@@ -65,7 +69,7 @@ pub(crate) fn target(
             .then(|| format!("did you mean \"http://{address}\"?"));
         reader.problem(place, what, hint);
     } else if let Some(wrong) = crate::sendable::unreachable_because(address) {
-        reader.problem(config.get("target").map_or(place, |node| node.place), wrong, None);
+        reader.problem(place, wrong, None);
     }
     reader.constants.target = Some(address.to_owned());
     address.to_owned()

@@ -44,7 +44,7 @@ mod websocket;
 mod yaml;
 
 pub use combinations::Combination;
-pub use problem::{Notice, Problem, Problems};
+pub use problem::{Notice, Problem, Problems, nearest};
 pub use serve::{Refused, Refuses, Serve, serve_options};
 
 use serde_json::Value;
@@ -156,31 +156,22 @@ pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Prob
 
 /// The script's text.
 fn text(path: &Path) -> Result<String, Problems> {
+    let unread = |what: String, hint: Option<String>| {
+        Problems(vec![Problem { file: path.to_owned(), line: 0, column: 0, what, hint, tolerated: None }])
+    };
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_some_and(|extension| ["js", "cjs", "mjs", "ts", "cts", "mts"].contains(&extension)) {
         let what =
             "an Artillery script is YAML or JSON; this is a module of JavaScript or TypeScript".to_owned();
         let hint = "a k6 script is run by `sonagi run`; of an Artillery script write what it exports as JSON, e.g. `node -p 'JSON.stringify(require(\"./script.js\"))'`; functions belong in `config.processor`".to_owned();
-        return Err(Problems(vec![Problem {
-            file: path.to_owned(),
-            line: 0,
-            column: 0,
-            what,
-            hint: Some(hint),
-            tolerated: None,
-        }]));
+        return Err(unread(what, Some(hint)));
     }
-    let bytes = std::fs::read(path).map_err(|error| {
-        let what = format!("cannot read the script: {error}");
-        Problems(vec![Problem {
-            file: path.to_owned(),
-            line: 0,
-            column: 0,
-            what,
-            hint: None,
-            tolerated: None,
-        }])
-    })?;
+    if path.is_dir() {
+        let hint = Some("name the files in it that are to be run".to_owned());
+        return Err(unread("a script is a file; this is a folder".to_owned(), hint));
+    }
+    let bytes =
+        std::fs::read(path).map_err(|error| unread(format!("cannot read the script: {error}"), None))?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();

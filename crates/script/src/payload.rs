@@ -22,7 +22,8 @@ pub(crate) fn payloads(reader: &mut Reader, config: &Fields<'_>, folder: &Path) 
 /// What a payload says beside its rows.
 struct Form {
     fields: Option<Vec<String>>,
-    skip_header: bool,
+    /// None: the script does not say.
+    skip_header: Option<bool>,
     delimiter: u8,
     cast: bool,
     /// All rows go by one name.
@@ -39,7 +40,7 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
     let form = Form {
         is_whole: all_as.is_some(),
         fields: names(reader, &fields),
-        skip_header: reader.boolean(&fields, "skipHeader").unwrap_or(false),
+        skip_header: reader.boolean(&fields, "skipHeader"),
         delimiter: delimiter(reader, &fields),
         cast: reader.boolean(&fields, "cast").unwrap_or(true),
     };
@@ -188,7 +189,6 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
         }
     }
     let named = form.fields.is_some();
-    let header_line = (!named && !form.is_whole) || form.skip_header;
     let names = match form.fields {
         Some(names) => names,
         None => records
@@ -196,13 +196,11 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
             .map(|record| record.iter().map(|name| name.trim().to_owned()).collect())
             .unwrap_or_default(),
     };
-    if named
-        && !form.skip_header
-        && let Some(first) = records.first()
-        && first.iter().map(str::trim).eq(names.iter().map(String::as_str))
-    {
-        reader.notice(place, "the payload's first row is the names of its fields and will be used as values; add `skipHeader: true`");
-    }
+    let header_line = match form.skip_header {
+        Some(skip) => skip || !(named || form.is_whole),
+        None if named => records.first().is_some_and(|first| is_header(reader, place, first, &names)),
+        None => !form.is_whole,
+    };
     let mut rows = Vec::new();
     for record in records.iter().skip(usize::from(header_line)) {
         if record.len() < names.len() {
@@ -227,6 +225,29 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
         rows.push(record.iter().take(names.len()).map(|cell| value(cell, form.cast)).collect());
     }
     Some((names, rows))
+}
+
+/// Whether the first row names its columns, as `fields` does: nobody means it as values. Columns beyond those of `fields`
+/// may follow. When its names stand in another order, each variable would get another's column: a problem.
+fn is_header(reader: &mut Reader, place: Place, first: &csv::StringRecord, fields: &[String]) -> bool {
+    let columns: Vec<&str> = first.iter().map(str::trim).collect();
+    if fields.is_empty() || !fields.iter().all(|name| columns.contains(&name.as_str())) {
+        return false;
+    }
+    if fields.iter().zip(&columns).all(|(name, column)| name == column) {
+        let text = "the payload's first row names the fields: it is skipped, where Artillery uses it as values; \
+                    say which with `skipHeader: true` or `skipHeader: false`";
+        reader.notice(place, text);
+    } else {
+        let what = format!(
+            "`fields` names the payload's columns in their order; its first row says {}, fields says {}",
+            columns.join(", "),
+            fields.join(", ")
+        );
+        let hint = "remove `fields`, and the first row names the columns; or list its names in that order";
+        reader.problem(place, what, Some(hint.into()));
+    }
+    true
 }
 
 /// With `cast`, what looks like a number becomes one, unless that would make another of it (`007`, `+49`).

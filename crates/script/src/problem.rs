@@ -33,7 +33,7 @@ pub struct Problem {
 pub struct Notice {
     /// The script as it was named.
     pub file: PathBuf,
-    /// Line of the first place it applies to, from 1.
+    /// Line of the first place it applies to, from 1; 0 when it has none.
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
@@ -81,12 +81,16 @@ impl fmt::Display for Problems {
 
 impl fmt::Display for Notice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}:{}:{}: {}", self.file.display(), self.line, self.column, self.text)
+        write!(out, "{}:", self.file.display())?;
+        if self.line > 0 {
+            write!(out, "{}:{}:", self.line, self.column)?;
+        }
+        write!(out, " {}", self.text)
     }
 }
 
 /// The nearest of `known` to a misspelt word, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = match lower.chars().count() {
         0..=1 => 0,

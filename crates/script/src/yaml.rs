@@ -36,6 +36,7 @@ pub(crate) enum Origin {
     /// The JSON given by `--overrides`.
     Overrides,
     /// Further flags that change a script.
+    Target,
     Payload,
     Solo,
     Scenario,

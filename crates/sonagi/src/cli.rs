@@ -2,8 +2,10 @@
 
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use crate::{commands, environment, exit};
-use clap::Command;
+use crate::{commands, environment, exit, k6};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Command};
+use std::ffi::OsString;
 
 /// The definition that parsing, `--help`, completions, the man page and `docs/cli.md` share.
 pub(crate) fn command() -> Command {
@@ -14,6 +16,36 @@ pub(crate) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(commands::COMMANDS.iter().map(|command| (command.define)()))
+}
+
+/// Understands the command line; a mistake in it is explained.
+pub(crate) fn matches(arguments: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let runs = arguments.get(1).is_some_and(|command| command == "run" || command == "check");
+    command().try_get_matches_from(arguments).map_err(|error| explained(error, runs))
+}
+
+/// With a hint where clap has none, or one that misleads.
+fn explained(mut error: clap::Error, runs: bool) -> clap::Error {
+    match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(given)), _) if runs => {
+            if let Some(tip) = k6::tip(given) {
+                error.remove(ContextKind::SuggestedArg);
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+            }
+        }
+        // For words as short as `rn` clap's measure finds nothing near.
+        (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(given)))
+            if error.get(ContextKind::SuggestedSubcommand).is_none() =>
+        {
+            let names = commands::COMMANDS.iter().map(|command| command.name);
+            if let Some(near) = sonagi_script::nearest(given, names) {
+                let near = ContextValue::Strings(vec![near.to_owned()]);
+                error.insert(ContextKind::SuggestedSubcommand, near);
+            }
+        }
+        _ => {}
+    }
+    error
 }
 
 /// Prints what clap answers instead of matches: help and version are results, everything else is a problem.

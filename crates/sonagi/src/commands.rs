@@ -1,6 +1,6 @@
 //! The commands: one file each, one line each in the table.
 
-mod check;
+pub(crate) mod check;
 mod completions;
 mod demo;
 mod man;
@@ -17,7 +17,7 @@ use clap::{ArgMatches, Command};
 
 /// A command: its definition, and what it does.
 pub(crate) struct Entry {
-    name: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) define: fn() -> Command,
     run: fn(&ArgMatches, &Terminal) -> Result<Exit, Error>,
 }

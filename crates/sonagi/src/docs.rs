@@ -2,7 +2,7 @@
 //!
 //! After a change of flags: `SONAGI_WRITE_DOCS=1 cargo test -p sonagi docs`.
 
-use crate::{cli, environment, exit};
+use crate::{cli, environment, exit, k6};
 use clap::{Arg, Command};
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,10 @@ fn command_line() -> String {
          `sonagi help COMMAND` prints the same. Exit codes are in [exit-codes.md](exit-codes.md).\n"
     );
     for command in whole.get_subcommands().filter(|command| command.get_name() != "help") {
-        text.push_str(&section(command));
+        text.push_str(&section(command, &format!("sonagi {}", command.get_name())));
+        if command.get_name() == "run" {
+            text.push_str(&section(&k6::command(), "sonagi run script.js"));
+        }
     }
     text.push_str("\n## Environment\n\n| variable | effect |\n|---|---|\n");
     for variable in environment::VARIABLES {
@@ -26,11 +29,11 @@ fn command_line() -> String {
     text
 }
 
-fn section(command: &Command) -> String {
+fn section(command: &Command, title: &str) -> String {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
-    let mut text = format!("\n## `sonagi {}`\n\n{about}\n\n```\n{usage}\n```\n", command.get_name());
+    let mut text = format!("\n## `{title}`\n\n{about}\n\n```text\n{usage}\n```\n");
     let shown = |argument: &&Arg| !argument.is_hide_set() && argument.get_id() != "help";
     let arguments: Vec<&Arg> = command.get_arguments().filter(shown).collect();
     if !arguments.is_empty() {
@@ -79,8 +82,8 @@ fn help(argument: &Arg) -> String {
 /// `docs/exit-codes.md`.
 fn exit_codes() -> String {
     let mut text = String::from(
-        "# Exit codes\n\n<!-- Made from the table in crates/sonagi; do not edit. -->\n\n\
-         Of several scripts on one command line, the gravest wins, so that no trouble hides behind a later success: 130 before 4, 3, 2, 1 \
+        "# Exit codes\n\n<!-- Made from the tables in crates/sonagi and crates/k6; do not edit. -->\n\n\
+         k6 scripts have [codes of their own](#k6-scripts). Of several scripts on one command line, the gravest wins, so that no trouble hides behind a later success: 130 before 4, 3, 2, 1 \
          and 21. The first to be interrupted is the last: those behind it are named as not run.\n\n\
          | code | meaning |\n|---|---|\n",
     );
@@ -97,8 +100,14 @@ fn exit_codes() -> String {
          `sonagi report` and `sonagi serve` have no verdict: 0 when they did their work. Of Artillery's own codes, \
          a failed `ensure` is 1 and a failed `expect` 21 in both. What it also calls 1, a script that is wrong, is 2 here: \
          whoever gates on 0 notices no difference, and 1 says that there was a run. An interrupted run ends with 130 in both after \
-         Ctrl-C; after SIGTERM Artillery ends with 143.\n",
+         Ctrl-C; after SIGTERM Artillery ends with 143.\n\n\
+         ## k6 scripts\n\n\
+         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script.\n\n\
+         | code | meaning |\n|---|---|\n",
     );
+    for (_, code, meaning) in sonagi_k6::run::Exit::CODES {
+        text.push_str(&format!("| {code} | {meaning} |\n"));
+    }
     text
 }
 

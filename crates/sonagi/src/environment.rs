@@ -30,10 +30,14 @@ pub(crate) const ARTILLERY_DISABLE_ENSURE: Variable = Variable {
     name: "ARTILLERY_DISABLE_ENSURE",
     effect: "When set, `ensure` decides nothing, as in Artillery.",
 };
+pub(crate) const K6_WEB_DASHBOARD: Variable = Variable {
+    name: "K6_WEB_DASHBOARD",
+    effect: "k6 scripts: the web dashboard is not supported; `run` says so.",
+};
 
 /// All of them.
-pub(crate) const VARIABLES: [&Variable; 6] =
-    [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY, &ARTILLERY_DISABLE_ENSURE];
+pub(crate) const VARIABLES: [&Variable; 7] =
+    [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY, &ARTILLERY_DISABLE_ENSURE, &K6_WEB_DASHBOARD];
 
 impl Variable {
     /// Its value, when it is set and not empty.

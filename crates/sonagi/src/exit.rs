@@ -39,17 +39,13 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::Problems,
         code: 2,
-        meaning: "The script or the flags have problems; nothing was run.",
+        meaning: "The script or the flags have problems, or a script cannot be read; nothing was run.",
     },
-    Meaning {
-        exit: Exit::Invalid,
-        code: 3,
-        meaning: "The generator itself fell behind: the figures say nothing of the target.",
-    },
+    Meaning { exit: Exit::Invalid, code: 3, meaning: "Results unreliable: the load generator fell behind." },
     Meaning {
         exit: Exit::CouldNotRun,
         code: 4,
-        meaning: "Something around the run failed: a file, a folder, an address, a process. What was measured is printed all the same.",
+        meaning: "Something around the run failed: a folder that cannot be written, an address in use, a process. What was measured is printed all the same.",
     },
     Meaning {
         exit: Exit::Unexpected,

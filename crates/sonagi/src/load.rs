@@ -19,7 +19,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .required(true)
             .num_args(1..)
             .value_parser(value_parser!(PathBuf))
-            .help("Artillery scripts (YAML or JSON); several are several runs, in order"),
+            .help("Artillery scripts (YAML or JSON), or a k6 script (JavaScript or TypeScript)"),
     ];
     arguments.extend(merged());
     arguments.extend(narrowing());
@@ -257,7 +257,8 @@ pub(crate) fn each(paths: &[PathBuf], overrides: &Overrides) -> Vec<(PathBuf, Re
     paths.iter().map(|path| (path.clone(), one(path, overrides))).collect()
 }
 
-fn one(path: &Path, overrides: &Overrides) -> Result<Script, Problems> {
+/// One script, with all its problems.
+pub(crate) fn one(path: &Path, overrides: &Overrides) -> Result<Script, Problems> {
     // Unreadable: that is for `load_each` to say.
     let text = std::fs::read(path).unwrap_or_default();
     let loaded = sonagi_script::load_each(path, overrides)?;

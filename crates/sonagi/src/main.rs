@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     if k6::is_meant(&arguments) {
         return k6::main(&arguments, &terminal).into();
     }
-    let matches = match cli::command().try_get_matches() {
+    let matches = match cli::matches(&arguments) {
         Ok(matches) => matches,
         Err(help_or_error) => return cli::answer(&help_or_error, &terminal).into(),
     };

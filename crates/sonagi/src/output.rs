@@ -25,7 +25,7 @@ pub(crate) fn vocabulary_argument() -> Arg {
                 .help("Artillery's dotted metric names; checks and verdict go to standard error"),
         ])
         .default_value("sonagi")
-        .help("In whose words the summary is printed")
+        .help("Summary format")
 }
 
 impl Vocabulary {

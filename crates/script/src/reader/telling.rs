@@ -77,6 +77,7 @@ impl Reader {
             Origin::Script => self.file.clone(),
             Origin::Input(index) => self.inputs.get(index).cloned().unwrap_or_default(),
             Origin::Overrides => PathBuf::from("--overrides"),
+            Origin::Target => PathBuf::from("--target"),
             Origin::Payload => PathBuf::from("--payload"),
             Origin::Solo => PathBuf::from("--solo"),
             Origin::Scenario => PathBuf::from("--scenario-name"),

@@ -246,7 +246,12 @@ pub(crate) const PAYLOAD: Area = Area {
             "sequence",
             "Which row a user gets; random by default. In sequence no row repeats before all were used.",
         ),
-        key("skipHeader", "true or false", "true", "Whether the first row is a heading; false by default."),
+        key(
+            "skipHeader",
+            "true or false",
+            "true",
+            "Whether the first row is a heading; by default it is when it names `fields`.",
+        ),
         key("delimiter", "one character", "\";\"", "Between columns; a comma by default."),
         key("cast", "true or false", "false", "Whether numbers in the file become numbers; true by default."),
         key(

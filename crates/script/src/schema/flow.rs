@@ -299,7 +299,7 @@ pub(crate) const WAIT_STEP: Area = Area {
             "wait",
             "a mapping with capture or match",
             "{match: {json: $.type, value: joined}}",
-            "Waits for a message that fits without sending one; others are passed over.",
+            "Waits for a message that fits without sending one; others are skipped.",
         )
         .of(&[&AWAITED]),
         key("name", "a text", "welcome", WITH_NAME).label(),
@@ -413,7 +413,7 @@ pub(crate) const EXPECT_STEP: Area = Area {
             "expect",
             "a mapping",
             "{channel: newMessage, within: 2}",
-            "Waits for a message that fits without sending one; others are passed over. (Sonagi's own.)",
+            "Waits for a message that fits without sending one; others are skipped. (Sonagi's own.)",
         )
         .of(&[&EXPECT]),
         key("name", "a text", "news", WITH_NAME).label(),

@@ -42,13 +42,13 @@ pub(crate) const LOOP: Area = Area {
             "loop",
             "a list of steps",
             "[{think: 1}]",
-            "Repeats steps; without count, over or whileTrue for ever.",
+            "Repeats steps; without count, over or whileTrue indefinitely.",
         ),
         key(
             "count",
             "a whole number, or a range",
             "\"9-12\"",
-            "How often; of a range up to, and without, its second number. 0: for ever.",
+            "How often; of a range up to, and without, its second number. 0: indefinitely.",
         ),
         key(
             "over",

@@ -50,19 +50,3 @@ fn the_reference_lists_every_key() {
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), wanted, "docs/scripts.md lags behind the key tables");
 }
-
-/// The YAML in the guide and on the front page runs as it stands.
-#[test]
-fn the_scripts_in_the_documents_load() {
-    for (document, least) in [("docs/scripts.md", 3), ("README.md", 1)] {
-        let text = std::fs::read_to_string(repository(document)).unwrap();
-        let blocks: Vec<&str> = text.split("```yaml\n").skip(1).collect();
-        assert!(blocks.len() >= least, "{document} shows scripts");
-        for block in blocks {
-            let script = block.split("```").next().unwrap();
-            if let Err(problems) = crate::support::load_text(script) {
-                panic!("{document}: {problems}\n{script}");
-            }
-        }
-    }
-}

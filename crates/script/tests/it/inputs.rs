@@ -83,6 +83,27 @@ fn a_payloads_file_and_variables_of_a_dotenv_file_come_from_the_command_line() {
 }
 
 #[test]
+fn a_target_of_the_command_line_that_is_no_address_is_blamed_on_its_flag() {
+    let folder = Folder::new(&[]);
+    let flawed = |target: &str| Overrides { target: Some(target.to_owned()), ..folder.overrides() };
+    assert_eq!(
+        folder.problems(&flawed("127.0.0.1:1")),
+        "--target: target is an address that begins with http://, https://, ws:// or wss://; got \"127.0.0.1:1\"\n  \
+         hint: did you mean \"http://127.0.0.1:1\"?"
+    );
+}
+
+#[test]
+fn a_folder_is_no_script() {
+    let folder = Folder::new(&[]);
+    let said = load(folder.0.path(), &Overrides::default()).unwrap_err();
+    assert_eq!(
+        (said.0[0].what.as_str(), said.0[0].hint.as_deref()),
+        ("a script is a file; this is a folder", Some("name the files in it that are to be run"))
+    );
+}
+
+#[test]
 fn what_a_payload_of_the_command_line_cannot_mean_is_a_problem() {
     let folder = Folder::new(&[]);
     let missing = Overrides { payload: Some("/nowhere.csv".into()), ..folder.overrides() };

@@ -224,3 +224,51 @@ fn a_scenarios_functions_around_requests_are_not_called_for_its_messages() {
     }
     assert_eq!(scenario(""), [""; 0]);
 }
+
+/// What is said of a payload with these keys, and the first values that a user gets of it.
+fn of_payload(keys: &str, file: &str) -> Result<(Vec<String>, Vec<serde_json::Value>), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.yml");
+    std::fs::write(folder.path().join("rows.csv"), file).unwrap();
+    let text = format!(
+        "config:\n  target: http://t\n  phases: [{{duration: 1, arrivalRate: 1}}]\n  payload: {{path: rows.csv, {keys}}}\n\
+         scenarios:\n  - flow: [{{get: {{url: /}}}}]\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    let loaded = sonagi_script::load(&path, &sonagi_script::Overrides::default());
+    let loaded =
+        loaded.map_err(|problems| problems.to_string().replace(&path.display().to_string(), "s.yml"))?;
+    let rows = &loaded.plan.payloads[0].rows;
+    Ok((notices(&loaded), rows[0].clone()))
+}
+
+#[test]
+fn a_first_row_that_names_the_fields_is_no_values_unless_the_script_says_so() {
+    let skipped = "4:19: the payload's first row names the fields: it is skipped, where Artillery uses it as values; \
+                   say which with `skipHeader: true` or `skipHeader: false`";
+    let file = "email,password,id,token\na@example.test,secret,1,x\n";
+    let fields = "fields: [email, password]";
+    for (more, said, first) in [
+        ("", &[skipped][..], "a@example.test"),
+        (", skipHeader: true", &[], "a@example.test"),
+        (", skipHeader: false", &[], "email"),
+    ] {
+        let (notices, row) = of_payload(&format!("{fields}{more}"), file).unwrap();
+        assert_eq!(
+            (notices.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), row[0].as_str()),
+            (said, Some(first))
+        );
+    }
+    // Other names for the columns: the first row may be anything.
+    assert_eq!(of_payload("fields: [mail, word]", file).unwrap().0, [""; 0]);
+}
+
+#[test]
+fn fields_in_another_order_than_the_first_row_has_them_are_a_problem() {
+    let said = of_payload("fields: [email, id]", "id,email,password\n1,a@example.test,x\n").unwrap_err();
+    assert_eq!(
+        said,
+        "s.yml:4:19: `fields` names the payload's columns in their order; its first row says id, email, password, \
+         fields says email, id\n  hint: remove `fields`, and the first row names the columns; or list its names in that order"
+    );
+}

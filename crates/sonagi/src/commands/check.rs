@@ -1,4 +1,4 @@
-//! `sonagi check`: all problems of scripts, with file, line, column, rule and hint; nothing is run.
+//! `sonagi check`: all problems of scripts, with file, line, column, rule and hint; nothing is sent.
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -7,18 +7,20 @@ use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use sonagi_engine::Unloaded;
-use sonagi_script::{Overrides, Problem, Problems};
-use std::path::Path;
+use sonagi_script::{Notice, Overrides, Problem, Problems};
+use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "check";
 
 pub(super) fn define() -> Command {
     Command::new(NAME)
-        .about("Name all problems of scripts, without running them")
+        .about("Validate scripts without running them")
         .long_about(
-            "Name all problems of scripts, each with file, line, column, the rule and a hint, without running them. \
+            "Validate scripts without running them: all problems, each with file, line, column, the rule and a hint. \
              The exit code is 2 when there are any, also of those that `sonagi run` goes on in spite of, because Artillery \
-             ignores them and nothing hangs on them: what becomes of them is told, and `sonagi run --strict` refuses them, too.",
+             ignores them and nothing hangs on them: what becomes of them is told, and `sonagi run --strict` refuses them, too.\n\n\
+             Of a k6 script the init code runs once, and nothing else; with one among the scripts the flags are those of \
+             `sonagi run script.js`, and --json.",
         )
         .args(load::arguments())
         .arg(
@@ -27,47 +29,6 @@ pub(super) fn define() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Print one JSON document: {\"scripts\": [{\"file\", \"problems\", \"notices\"}]}"),
         )
-}
-
-pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let overrides = Overrides { strict: true, ..load::overrides(matches, terminal)? };
-    let checked = load::each(&load::scripts(matches), &overrides);
-    let checked: Vec<_> =
-        checked.into_iter().map(|(path, outcome)| (path, outcome.and_then(loadable))).collect();
-    let clean = checked.iter().all(|(_, outcome)| outcome.is_ok());
-    if matches.get_flag("json") {
-        let scripts: Vec<Value> = checked.iter().map(|(path, outcome)| document(path, outcome)).collect();
-        terminal.print(&format!("{:#}\n", json!({ "scripts": scripts })))?;
-    } else {
-        for (path, outcome) in &checked {
-            match outcome {
-                Ok(script) => {
-                    if let Some(unloaded) = &script.unloaded {
-                        terminal.print(&format!(
-                            "notice: {}: whether its functions are there is not known: {unloaded}\n",
-                            path.display()
-                        ))?;
-                    }
-                    for notice in &script.notices {
-                        terminal.print(&format!("notice: {notice}\n"))?;
-                    }
-                    let runs = match script.runs.len() {
-                        1 => String::new(),
-                        several => format!(" in any of {several} runs"),
-                    };
-                    terminal.print(&format!("{}: no problems{runs}\n", path.display()))?;
-                }
-                Err(problems) => {
-                    terminal.print(&format!("{problems}\n"))?;
-                    if problems.0.iter().all(|problem| problem.tolerated.is_some()) {
-                        let text = "`sonagi run` goes on in spite of these; `sonagi run --strict` does not";
-                        terminal.print(&format!("{}: {text}\n", path.display()))?;
-                    }
-                }
-            }
-        }
-    }
-    Ok(if clean { Exit::Pass } else { Exit::Problems })
 }
 
 /// A processor that is at fault itself is a problem; without a Node to load it nobody can say.
@@ -85,34 +46,99 @@ fn loadable(script: Script) -> Result<Script, Problems> {
     Err(Problems(vec![Problem { file: script.path, line: 0, column: 0, what, hint, tolerated: None }]))
 }
 
-fn document(path: &Path, outcome: &Result<Script, Problems>) -> Value {
-    let (problems, notices) = match outcome {
-        Ok(script) => (&[][..], &script.notices[..]),
-        Err(problems) => (&problems.0[..], &[][..]),
-    };
-    let problems: Vec<Value> = problems
-        .iter()
-        .map(|problem| {
-            json!({
-                "file": problem.file.display().to_string(),
-                "line": problem.line,
-                "column": problem.column,
-                "what": problem.what,
-                "hint": problem.hint,
-                "tolerated": problem.tolerated,
+/// A script and what there is to say of it.
+pub(crate) struct Checked {
+    pub(crate) script: PathBuf,
+    pub(crate) problems: Result<(), Problems>,
+    pub(crate) notices: Vec<Notice>,
+    /// Why nobody can say whether the functions of its processor are there.
+    pub(crate) unloaded: Option<Unloaded>,
+    /// How many runs it stands for.
+    pub(crate) runs: usize,
+}
+
+impl Checked {
+    pub(crate) fn of(script: &Path, outcome: Result<Script, Problems>) -> Checked {
+        let (problems, notices, unloaded, runs) = match outcome.and_then(loadable) {
+            Ok(script) => (Ok(()), script.notices, script.unloaded, script.runs.len()),
+            Err(problems) => (Err(problems), Vec::new(), None, 0),
+        };
+        Checked { script: script.to_owned(), problems, notices, unloaded, runs }
+    }
+
+    fn print(&self, terminal: &Terminal) -> Result<(), Error> {
+        let name = self.script.display();
+        if let Some(unloaded) = &self.unloaded {
+            let text = "whether its functions are there is not known";
+            terminal.print(&format!("notice: {name}: {text}: {unloaded}\n"))?;
+        }
+        for notice in &self.notices {
+            terminal.print(&format!("notice: {notice}\n"))?;
+        }
+        let runs = match self.runs {
+            several if several > 1 => format!(" in any of {several} runs"),
+            _ => String::new(),
+        };
+        let problems = match &self.problems {
+            Ok(()) => return terminal.print(&format!("{name}: no problems{runs}\n")),
+            Err(problems) => problems,
+        };
+        terminal.print(&format!("{problems}\n"))?;
+        if problems.0.iter().all(|problem| problem.tolerated.is_some()) {
+            let text = "`sonagi run` goes on in spite of these; `sonagi run --strict` does not";
+            terminal.print(&format!("{name}: {text}\n"))?;
+        }
+        Ok(())
+    }
+
+    fn document(&self) -> Value {
+        let problems = self.problems.as_ref().err().map_or(&[][..], |problems| &problems.0[..]);
+        let problems: Vec<Value> = problems
+            .iter()
+            .map(|problem| {
+                json!({
+                    "file": problem.file.display().to_string(),
+                    "line": problem.line,
+                    "column": problem.column,
+                    "what": problem.what,
+                    "hint": problem.hint,
+                    "tolerated": problem.tolerated,
+                })
             })
-        })
-        .collect();
-    let notices: Vec<Value> = notices
-        .iter()
-        .map(|notice| {
-            json!({
-                "file": notice.file.display().to_string(),
-                "line": notice.line,
-                "column": notice.column,
-                "text": notice.text,
+            .collect();
+        let notices: Vec<Value> = self
+            .notices
+            .iter()
+            .map(|notice| {
+                json!({
+                    "file": notice.file.display().to_string(),
+                    "line": notice.line,
+                    "column": notice.column,
+                    "text": notice.text,
+                })
             })
-        })
+            .collect();
+        json!({ "file": self.script.display().to_string(), "problems": problems, "notices": notices })
+    }
+}
+
+pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let overrides = Overrides { strict: true, ..load::overrides(matches, terminal)? };
+    let checked: Vec<Checked> = load::each(&load::scripts(matches), &overrides)
+        .into_iter()
+        .map(|(path, outcome)| Checked::of(&path, outcome))
         .collect();
-    json!({ "file": path.display().to_string(), "problems": problems, "notices": notices })
+    tell(&checked, matches.get_flag("json"), terminal)
+}
+
+/// Prints what was found; the exit code says whether there are problems.
+pub(crate) fn tell(checked: &[Checked], json: bool, terminal: &Terminal) -> Result<Exit, Error> {
+    if json {
+        let scripts: Vec<Value> = checked.iter().map(Checked::document).collect();
+        terminal.print(&format!("{:#}\n", json!({ "scripts": scripts })))?;
+    } else {
+        checked.iter().try_for_each(|one| one.print(terminal))?;
+    }
+    let is_clean = checked.iter().all(|one| one.problems.is_ok());
+    Ok(if is_clean { Exit::Pass } else { Exit::Problems })
 }

@@ -13,7 +13,8 @@ pub(super) fn define() -> Command {
         .about("Print shell completions")
         .long_about(
             "Print shell completions.\n\n\
-             `sonagi completions bash > ~/.local/share/bash-completion/completions/sonagi`",
+             `mkdir -p ~/.local/share/bash-completion/completions && \
+             sonagi completions bash > ~/.local/share/bash-completion/completions/sonagi`",
         )
         .arg(
             Arg::new("shell")

@@ -26,13 +26,13 @@ pub(super) fn define() -> Command {
             .help(help)
     };
     Command::new(NAME)
-        .about("Load one address, without a script")
+        .about("Load-test a URL without a script")
         .long_about(
-            "Load one address, without a script: so many users arrive within a second, and each sends so many GET requests \
-             to an http:// or https:// address, or so many messages over one connection to a ws:// or wss:// address, \
-             each as soon as the one before is answered or sent.",
+            "Load-test a URL without a script: --count users arrive within a second, and each sends --num GET requests to an \
+             http:// or https:// address, or --num messages over one connection to a ws:// or wss:// address, each as soon \
+             as the one before is answered or sent.",
         )
-        .arg(Arg::new("url").value_name("URL").required(true).help("What is loaded"))
+        .arg(Arg::new("url").value_name("URL").required(true).help("Target URL"))
         .arg(number("count", 'c', "Users"))
         .arg(number("num", 'n', "Requests or messages of each user"))
         .arg(

@@ -11,24 +11,33 @@ use serde_json::Value;
 use sonagi_measure::folder::{self, ReadError};
 use sonagi_measure::summary::Summary;
 use sonagi_report::artillery::Periods;
+use sonagi_report::figures::counted;
 use sonagi_report::{Matrix, Sink};
 use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "report";
+
+/// What every run folder holds.
+const RUN: &str = "run.json";
+
+/// So many runs of a folder are listed.
+const LISTED: usize = 20;
 
 pub(super) fn define() -> Command {
     Command::new(NAME)
         .about("Print a run's summary again, from its folder")
         .long_about(
             "Print a run's summary again, from its folder. A run that was cut off is read up to its last second on \
-             disk. Of a folder that holds the runs over a matrix, the table that compares them. The exit code is 0 whatever the verdict was; 4 when the folder cannot be read.",
+             disk. For a folder with the runs over a matrix, the table that compares them; for one with other runs, \
+             such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict was; 4 when the \
+             folder cannot be read.",
         )
         .arg(
             Arg::new("folder")
                 .value_name("RUNFOLDER")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("A folder that `sonagi run` wrote, or a file of its `--output`"),
+                .help("A folder that `sonagi run` wrote, a folder of such folders, or a file of its `--output`"),
         )
         .arg(
             Arg::new("json")
@@ -53,6 +62,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     if let Some(runs) = matrix::read(folder) {
         return compare(&runs?, matches, terminal);
     }
+    if let Some(runs) = runs_in(folder) {
+        return list(&runs, matches, terminal);
+    }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
         false => sonagi_measure::folder::read(folder).map_err(|error| {
@@ -75,6 +87,49 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
         return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
     }
     Destination::prepare(path, &summary.started)?.write(&format!("{:#}\n", again(folder, summary)?))
+}
+
+/// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
+fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
+    let is_run = |path: &PathBuf| path.join(RUN).is_file() || path.join(matrix::DOCUMENT).is_file();
+    if is_run(&folder.to_owned()) {
+        return None;
+    }
+    let entries = std::fs::read_dir(folder).ok()?;
+    let mut runs: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_run).collect();
+    runs.sort_by(|one, other| other.cmp(one));
+    (!runs.is_empty()).then_some(runs)
+}
+
+/// A line for each run: its verdict and its folder.
+fn list(runs: &[PathBuf], matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    if matches.get_flag("json")
+        || matches.contains_id("output")
+        || Vocabulary::of(matches) == Vocabulary::Artillery
+    {
+        let what = "the folder holds several runs, and a report is of one";
+        let newest = runs.first().map_or_else(String::new, |run| run.display().to_string());
+        return Err(Error::could_not(format_args!("{what}\nhint: name one of them, e.g. {newest}")));
+    }
+    for run in runs.iter().take(LISTED) {
+        terminal.print(&format!("{:<11} {}\n", verdict(run), run.display()))?;
+    }
+    if let Some(left_out) = runs.len().checked_sub(LISTED).filter(|left_out| *left_out > 0) {
+        terminal.print(&format!("and {}\n", counted(left_out as u64, "older run")))?;
+    }
+    Ok(Exit::Pass)
+}
+
+/// In a word, without reading the run's seconds.
+fn verdict(run: &Path) -> String {
+    if run.join(matrix::DOCUMENT).is_file() {
+        return "matrix".to_owned();
+    }
+    let text = std::fs::read(run.join(RUN)).unwrap_or_default();
+    let document: Value = serde_json::from_slice(&text).unwrap_or_default();
+    let result = document["summary"]["verdict"]["result"].as_str();
+    result.map_or_else(|| "cut off".to_owned(), str::to_uppercase)
 }
 
 /// The summary that a report file has beside Artillery's members.

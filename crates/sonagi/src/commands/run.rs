@@ -22,7 +22,10 @@ pub(super) fn define() -> Command {
              one after another, each with its verdict; all are checked before the first one starts. A script with a \
              `matrix:` is a run for each combination of its values, and a table that compares them (docs/matrix.md).\n\n\
              Progress goes to standard error, the summary to standard output. The first Ctrl-C or SIGTERM ends the \
-             run gracefully, the second at once; what was recorded is in the run folder either way.",
+             run gracefully, the second at once; what was recorded is in the run folder either way.\n\n\
+             A k6 script (its name ends in .js, .ts, .mjs, .mts, .cjs or .cts, or its text is JavaScript) is run as k6 runs it, \
+             with k6's flags and exit codes: `sonagi run script.js --help` lists them, `sonagi run -` reads one from \
+             standard input.",
         )
         .args(load::arguments())
         .arg(load::strict_argument())

@@ -2,37 +2,67 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value};
-use sonagi_k6::options::{FLAGS, Problems, Takes, flags_to_tier};
+use sonagi_k6::options::{FLAGS, Flag, Problems, Takes, flags_to_tier};
 use sonagi_k6::run::Exit;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `sonagi run` as it is for a k6 script.
-pub(super) fn command() -> Command {
+pub(crate) fn run() -> Command {
     let codes: String =
         Exit::CODES.iter().map(|(_, code, meaning)| format!("  {code:>3}  {meaning}\n")).collect();
-    Command::new("run")
-        .about("Run a k6 script")
-        .allow_negative_numbers(true)
+    with_flags(Command::new("run").about("Run a k6 script"))
         .bin_name("sonagi run")
         .after_help(format!("Exit codes:\n{codes}"))
-        .arg(Arg::new("script").value_name("SCRIPT").required(true).value_parser(value_parser!(PathBuf)))
-        .args(FLAGS.iter().map(|flag| {
-            let arg = Arg::new(flag.name).long(flag.name).help(flag.help);
-            let arg = flag.short.map_or_else(|| arg.clone(), |letter| arg.clone().short(letter));
-            match flag.takes {
-                Takes::Switch => arg
-                    .num_args(0..=1)
-                    .require_equals(true)
-                    .default_missing_value("true")
-                    .value_name("BOOL")
-                    .hide_possible_values(true),
-                Takes::One(name) => arg.value_name(name).overrides_with(flag.name),
-                Takes::Many(name) => arg.value_name(name).action(ArgAction::Append),
-                Takes::Perhaps(name, value) => {
-                    arg.value_name(name).num_args(0..=1).require_equals(true).default_missing_value(value)
-                }
+        .arg(script("A k6 script: JavaScript or TypeScript; `-` is standard input"))
+}
+
+/// `sonagi check` as it is for k6 scripts.
+pub(super) fn check() -> Command {
+    with_flags(Command::new("check").about("Validate scripts without running them"))
+        .bin_name("sonagi check")
+        .arg(script("Scripts").num_args(1..))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON document"))
+}
+
+fn script(help: &'static str) -> Arg {
+    Arg::new("script").value_name("SCRIPT").required(true).value_parser(value_parser!(PathBuf)).help(help)
+}
+
+fn with_flags(command: Command) -> Command {
+    command.allow_negative_numbers(true).args(FLAGS.iter().map(|flag| {
+        let arg = Arg::new(flag.name).long(flag.name).help(flag.help);
+        let arg = flag.short.map_or_else(|| arg.clone(), |letter| arg.clone().short(letter));
+        match flag.takes {
+            Takes::Switch => arg
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+                .value_name("BOOL")
+                .hide_possible_values(true),
+            Takes::One(name) => arg.value_name(name).overrides_with(flag.name),
+            Takes::Many(name) => arg.value_name(name).action(ArgAction::Append),
+            Takes::Perhaps(name, value) => {
+                arg.value_name(name).num_args(0..=1).require_equals(true).default_missing_value(value)
             }
-        }))
+        }
+    }))
+}
+
+/// What to say of this flag on the command line of a YAML script; None when k6 does not know it, either.
+pub(crate) fn tip(given: &str) -> Option<String> {
+    let given = given.split('=').next().unwrap_or_default();
+    let is_given = |flag: &&Flag| {
+        given.strip_prefix("--") == Some(flag.name)
+            || flag.short.is_some_and(|letter| given.strip_prefix('-') == Some(letter.to_string().as_str()))
+    };
+    let flag = FLAGS.iter().find(is_given)?;
+    let instead = match flag.name {
+        "vus" | "duration" | "iterations" | "stage" | "rps" => {
+            "; a YAML script says in `config.phases` how many users come, and when"
+        }
+        _ => "",
+    };
+    Some(format!("'{given}' is a flag of k6 scripts (.js, .ts){instead}"))
 }
 
 /// What the command line says.
@@ -52,6 +82,11 @@ impl Given {
             FLAGS.iter().map(|flag| (flag.name, values(flag.name))).filter(|(_, values)| !values.is_empty());
         let script = matches.get_one::<PathBuf>("script").cloned().unwrap_or_default();
         Given { script, flags: flags.collect() }
+    }
+
+    /// The same of another script.
+    pub(super) fn with(&self, script: &Path) -> Given {
+        Given { script: script.to_owned(), flags: self.flags.clone() }
     }
 
     /// The values of a flag, or of the variable that says the same.
@@ -102,12 +137,21 @@ mod tests {
     use super::*;
 
     fn given(arguments: &[&str]) -> Given {
-        Given::of(&command().try_get_matches_from([&["run"], arguments].concat()).unwrap())
+        Given::of(&run().try_get_matches_from([&["run"], arguments].concat()).unwrap())
     }
 
     #[test]
     fn the_definition_is_sound() {
-        command().debug_assert();
+        run().debug_assert();
+        check().debug_assert();
+    }
+
+    #[test]
+    fn a_flag_of_k6_s_beside_a_yaml_script_is_told_as_that() {
+        let phases = "; a YAML script says in `config.phases` how many users come, and when";
+        assert_eq!(tip("--vus=3"), Some(format!("'--vus' is a flag of k6 scripts (.js, .ts){phases}")));
+        assert_eq!(tip("-w").as_deref(), Some("'-w' is a flag of k6 scripts (.js, .ts)"));
+        assert_eq!(tip("--vu"), None);
     }
 
     #[test]

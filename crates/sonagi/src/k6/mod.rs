@@ -1,13 +1,20 @@
-//! `sonagi run script.js`: k6's command line, exit codes and words.
+//! `sonagi run script.js`: k6's command line, exit codes and words; and `sonagi check script.js`.
 //!
 //! A script's name says whose flags are meant: `-e`, `-o` or `-i` mean one thing to who comes from Artillery and another to
 //! who comes from k6.
 
+mod check;
+mod dialect;
 mod flags;
 mod folder;
 mod log;
 
-use crate::environment::NO_COLOR;
+pub(crate) use dialect::is_meant;
+#[cfg(test)]
+pub(crate) use flags::run as command;
+pub(crate) use flags::tip;
+
+use crate::environment::{K6_WEB_DASHBOARD, NO_COLOR};
 use crate::signals;
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
@@ -25,9 +32,6 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Endings of scripts that are k6's.
-const ENDINGS: [&str; 6] = [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"];
-
 /// Flags of which only these values mean something.
 const CHOICES: [(&str, &[&str]); 2] = [
     ("summary-mode", &["compact", "full", "disabled"]),
@@ -37,19 +41,16 @@ const CHOICES: [(&str, &[&str]); 2] = [
 /// Flags of k6's API server.
 const OF_THE_SERVER: [&str; 3] = ["address", "linger", "profiling-enabled"];
 
-/// Whether this command line runs a k6 script.
-pub(crate) fn is_meant(arguments: &[OsString]) -> bool {
-    let mut arguments = arguments.iter().skip(1).map(|argument| argument.to_string_lossy());
-    let is_run = arguments.next().is_some_and(|command| command == "run");
-    let is_script = |text: &str| {
-        text == "-" || !text.starts_with('-') && ENDINGS.iter().any(|ending| text.ends_with(ending))
-    };
-    is_run && arguments.any(|argument| is_script(&argument))
-}
+/// What is said of k6's own page.
+const NO_DASHBOARD: &str =
+    "K6_WEB_DASHBOARD: the web dashboard is not supported; --out json=FILE or csv=FILE keeps every sample";
 
-/// Runs it; what the process ends with.
+/// Runs it, or checks it; what the process ends with.
 pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
-    let matches = match flags::command().try_get_matches_from(arguments.iter().skip(1)) {
+    if arguments.get(1).is_some_and(|command| command == "check") {
+        return check::main(arguments, terminal);
+    }
+    let matches = match flags::run().try_get_matches_from(arguments.iter().skip(1)) {
         Ok(matches) => matches,
         Err(answer) if answer.use_stderr() => {
             terminal.say(answer.render().to_string().trim_end());
@@ -108,6 +109,9 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     if let Err(error) = signals::listen(*terminal, first, second) {
         return refused(&mut log, Exit::Other, &error.to_string());
     }
+    if wants_dashboard() {
+        log.line(&Line::new(Level::Warn, NO_DASHBOARD));
+    }
     let is_quiet = given.has("quiet");
     let mut folder = match Folder::wanted(given, terminal) {
         Ok(folder) => folder,
@@ -149,6 +153,11 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
     }
     code
+}
+
+/// Whether the environment asks for k6's own page.
+fn wants_dashboard() -> bool {
+    K6_WEB_DASHBOARD.get().is_some_and(|value| !["false", "0"].contains(&value.as_str()))
 }
 
 /// What is run, before it is.
@@ -256,10 +265,17 @@ fn script(given: &Given) -> Result<(PathBuf, Vec<u8>), String> {
         std::io::stdin()
             .read_to_end(&mut text)
             .map_err(|error| format!("cannot read the script: {error}"))?;
+        if dialect::is_artillery(&String::from_utf8_lossy(&text)) {
+            let rule = "`-` takes a k6 script from standard input; this one is YAML or JSON";
+            return Err(format!("{rule}\nhint: write it into a file and name that"));
+        }
         return Ok((here.join("-.js"), text));
     }
     let path = here.join(&given.script);
     let path = path.canonicalize().unwrap_or(path);
+    if path.is_dir() {
+        return Err(format!("a script is a file; {} is a folder", path.display()));
+    }
     let source = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Ok((path, source))
 }

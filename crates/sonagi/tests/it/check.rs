@@ -115,3 +115,72 @@ fn what_artillery_ignores_is_a_problem_to_check_and_to_a_strict_run_and_a_notice
     let notice = "notice: old.yml:1:1: unknown key \"version\" in a script: ignored, as in Artillery\n";
     assert!(run.err.contains(notice), "{run:?}");
 }
+
+const K6: &str = "import http from 'k6/http';\n\
+    export const options = { vus: 2, iterations: 4 };\n\
+    export default () => { http.get('http://127.0.0.1:9/'); };\n";
+
+#[test]
+fn a_k6_script_is_checked_without_running_a_user() {
+    let place = Place::new();
+    place.write("a.js", &K6.replace("http.get(", "throw new Error(\"a user ran\"); http.get("));
+    let answer = place.sonagi(&["check", "a.js"]);
+    assert_eq!((answer.code, answer.out.as_str()), (Some(0), "a.js: no problems\n"), "{}", answer.err);
+}
+
+#[test]
+fn all_that_run_would_refuse_in_a_k6_script_is_a_problem_of_it() {
+    let place = Place::new();
+    let options = |options: &str| K6.replace("vus: 2, iterations: 4", options);
+    for (text, said) in [
+        (
+            options("vus: 0, iterations: 4, scenarios: { a: { executor: 'none' } }"),
+            &["a.js: options.scenarios.a"][..],
+        ),
+        (options("thresholds: { http_req_duration: ['p95<1'], none: ['rate>'] }"), &["p95<1", "rate>"]),
+        (K6.replace("default ()", "default (("), &["a.js:3:19: unexpected token\n"]),
+        (K6.replace("'k6/http'", "'./absent.js'"), &["absent.js"]),
+        (
+            K6.replace("export default", "nothing();\nexport default"),
+            &["a.js:3:1: ReferenceError: nothing is not defined\n"],
+        ),
+        (
+            K6.replace("default", "const other ="),
+            &["a.js: executor default: function 'default' not found in exports"],
+        ),
+    ] {
+        place.write("a.js", &text);
+        let answer = place.sonagi(&["check", "a.js"]);
+        assert_eq!(answer.code, Some(2), "{text}: {answer:?}");
+        for said in said {
+            assert!(answer.out.contains(said), "{said}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn k6_scripts_are_checked_with_the_flags_they_are_run_with_and_beside_other_scripts() {
+    let place = Place::new();
+    place.write("a.js", &K6.replace("vus: 2", "vus: Number(__ENV.USERS)"));
+    place.write("clean.yml", CLEAN);
+    place.write("troubled.yml", TROUBLED);
+    let answer = place.sonagi(&["check", "-e", "USERS=3", "--duration", "3 apples", "a.js"]);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert!(answer.out.starts_with("a.js: --duration: "), "{}", answer.out);
+    let answer = place.sonagi(&["check", "--json", "-e", "USERS=3", "clean.yml", "a.js", "troubled.yml"]);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    let document = answer.json();
+    let problems = |index: usize| document["scripts"][index]["problems"].as_array().unwrap().len();
+    assert_eq!([problems(0), problems(1), problems(2)], [0, 0, 2]);
+}
+
+#[test]
+fn a_k6_script_is_known_by_its_text_when_its_name_does_not_tell() {
+    let place = Place::new();
+    place.write("script", K6);
+    place.write("script.yml", K6);
+    for name in ["script", "script.yml"] {
+        let answer = place.sonagi(&["check", "--vus", "3", name]);
+        assert_eq!((answer.code, answer.out), (Some(0), format!("{name}: no problems\n")), "{}", answer.err);
+    }
+}

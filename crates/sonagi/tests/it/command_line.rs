@@ -1,4 +1,6 @@
 use crate::support::{Answer, Place};
+use std::io::Write;
+use std::process::Stdio;
 
 #[test]
 fn help_lists_every_command_and_every_exit_code() {
@@ -101,4 +103,113 @@ fn a_proxy_of_the_environment_is_not_used_and_a_run_says_so() {
     assert!(said("[::ffff:127.0.0.1]", &[]));
     assert!(!said("[::ffff:127.0.0.1]", &["-q"]));
     assert!(!said("127.0.0.1", &[]));
+}
+
+#[test]
+fn what_a_flag_or_a_folder_is_mistaken_for_is_named() {
+    let place = Place::new();
+    place.write("a.yml", "config: {target: 'http://127.0.0.1:9'}\nscenarios: [{flow: [{get: {url: /}}]}]\n");
+    place.write("x.js", "export default () => {};\n");
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["rn"], 2, "a similar subcommand exists: 'run'"),
+        (
+            &["run", "a.yml", "--vus", "10"],
+            2,
+            "'--vus' is a flag of k6 scripts (.js, .ts); a YAML script says in `config.phases` how many users come, and when",
+        ),
+        (
+            &["run", "a.yml", "-t", "127.0.0.1:1"],
+            2,
+            "--target: target is an address that begins with http://",
+        ),
+        (
+            &["run", "."],
+            2,
+            ".: a script is a file; this is a folder\n  hint: name the files in it that are to be run",
+        ),
+        (&["run", "absent.yml"], 2, "absent.yml: cannot read the script: No such file"),
+        (&["run", "absent.js"], 255, "absent.js: No such file"),
+    ];
+    for (arguments, code, said) in cases {
+        let answer = place.sonagi(arguments);
+        assert_eq!((answer.code, answer.out.as_str()), (Some(code), ""), "{arguments:?}: {}", answer.err);
+        assert!(answer.err.contains(said), "{arguments:?}: {}", answer.err);
+        assert!(!answer.err.contains("similar argument"), "{arguments:?}: {}", answer.err);
+    }
+}
+
+/// What a script on standard input comes to.
+fn piped(place: &Place, command: &str, text: &str) -> Answer {
+    let mut child = place.command(&[command, "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    Answer::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn standard_input_takes_k6_scripts_and_says_so_to_others() {
+    let place = Place::new();
+    let answer = piped(&place, "run", "export default () => { console.log('ran'); };\n");
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.err.contains("msg=ran"), "{answer:?}");
+    for text in ["config: {target: 'http://127.0.0.1:9'}\nscenarios: []\n", "{\"config\": {}}"] {
+        for (command, code) in [("run", 255), ("check", 2)] {
+            let answer = piped(&place, command, text);
+            assert_eq!(answer.code, Some(code), "{answer:?}");
+            let said = "`-` takes a k6 script from standard input; this one is YAML or JSON";
+            assert!(format!("{}{}", answer.out, answer.err).contains(said), "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn the_pages_and_help_of_run_lead_to_k6_s_flags() {
+    let place = Place::new();
+    let answer = place.sonagi(&["run", "--help"]);
+    assert!(answer.out.contains("`sonagi run script.js --help` lists them"), "{}", answer.out);
+    let answer = place.sonagi(&["run", "script.js", "--help"]);
+    for said in ["--vus <N>", "--stage <TIME:N>", "107  The script threw", "255  "] {
+        assert!(answer.out.contains(said), "{said}: {}", answer.out);
+    }
+}
+
+#[test]
+fn k6_s_own_page_is_said_to_be_unsupported() {
+    let place = Place::new();
+    place.write("x.js", "export default () => {};\n");
+    let said = |value: &str| {
+        let mut command = place.command(&["run", "x.js"]);
+        let answer = Answer::from(command.env("K6_WEB_DASHBOARD", value).output().unwrap());
+        answer.err.contains("K6_WEB_DASHBOARD: the web dashboard is not supported; --out json=FILE")
+    };
+    assert!(said("true"));
+    assert!(!said("false"));
+}
+
+#[test]
+fn a_folder_of_runs_is_listed_newest_first() {
+    let place = Place::new();
+    place.write("a.yml", "config: {target: 'http://127.0.0.1:9'}\nscenarios: [{flow: [{think: 0.1}]}]\n");
+    for name in ["one", "two"] {
+        assert_eq!(place.sonagi(&["run", "a.yml", "--name", name]).code, Some(0));
+    }
+    // A folder that is no run, and a run that was cut off before its first second.
+    let runs = place.path().join("runs");
+    std::fs::create_dir(runs.join("other")).unwrap();
+    std::fs::create_dir(runs.join("20200101-000000-old")).unwrap();
+    std::fs::write(runs.join("20200101-000000-old/run.json"), "{\"header\": {}, \"summary\": null}").unwrap();
+    let answer = place.sonagi(&["report", "runs/"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let lines: Vec<(&str, &str)> = answer
+        .out
+        .lines()
+        .map(|line| line.split_once(' ').map(|(word, rest)| (word, rest.trim())).unwrap())
+        .collect();
+    let ends =
+        |(word, folder): &(&str, &str), verdict: &str, name: &str| *word == verdict && folder.ends_with(name);
+    assert_eq!(lines.len(), 3, "{}", answer.out);
+    assert!(ends(&lines[0], "PASS", "-two") && ends(&lines[1], "PASS", "-one"), "{}", answer.out);
+    assert_eq!(lines[2], ("cut", "off     runs/20200101-000000-old"), "{}", answer.out);
+    let answer = place.sonagi(&["report", "runs/", "--json"]);
+    assert_eq!((answer.code, answer.out.as_str()), (Some(4), ""));
+    assert!(answer.err.contains("holds several runs") && answer.err.contains("-two"), "{}", answer.err);
 }

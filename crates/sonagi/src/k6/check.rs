@@ -1,0 +1,159 @@
+//! `sonagi check script.js`: what `run` would refuse it for. Its init code runs once, because that sets its options; no user
+//! runs, and nothing is sent.
+
+use super::flags::{self, Given};
+use super::{asked, dialect};
+use crate::commands::check::{self, Checked};
+use crate::load::one as artillery;
+use crate::terminal::Terminal;
+use crate::{cli, exit::Exit};
+use sonagi_k6::run::{self, Ended, Told};
+use sonagi_k6::{Level, Line};
+use sonagi_script::{Notice, Overrides, Problem, Problems};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Checks them; scripts of Artillery's among them as they stand.
+pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
+    let matches = match flags::check().try_get_matches_from(arguments.iter().skip(1)) {
+        Ok(matches) => matches,
+        Err(answer) => return cli::answer(&answer, terminal).code(),
+    };
+    let given = Given::of(&matches);
+    let scripts = matches.get_many::<PathBuf>("script").into_iter().flatten();
+    let checked: Vec<Checked> = scripts
+        .map(|script| match script.as_os_str() == "-" || dialect::is_k6(&script.to_string_lossy()) {
+            true => one(&given.with(script)),
+            false => {
+                Checked::of(script, artillery(script, &Overrides { strict: true, ..Overrides::default() }))
+            }
+        })
+        .collect();
+    check::tell(&checked, matches.get_flag("json"), terminal).map_or(Exit::CouldNotRun.code(), Exit::code)
+}
+
+fn one(given: &Given) -> Checked {
+    let script = given.script.clone();
+    let mut found = Found { script, ..Found::default() };
+    match asked(given) {
+        Err((_, why)) => found.refused(&why),
+        Ok(asked) => {
+            let ended = run::load(asked, &mut |told| {
+                if let Told::Line(line) = told {
+                    found.heard(line);
+                }
+            });
+            if let Err(Ended { why: Some(why), .. }) = ended {
+                found.refused(&why);
+            }
+        }
+    }
+    if super::wants_dashboard() {
+        found.notice(super::NO_DASHBOARD);
+    }
+    let Found { script, problems, notices } = found;
+    let problems = if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) };
+    Checked { script, problems, notices, unloaded: None, runs: 1 }
+}
+
+/// What there is to say of a script.
+#[derive(Default)]
+struct Found {
+    script: PathBuf,
+    problems: Vec<Problem>,
+    notices: Vec<Notice>,
+}
+
+impl Found {
+    fn notice(&mut self, text: &str) {
+        self.notices.push(Notice { file: self.script.clone(), line: 0, column: 0, text: text.to_owned() });
+    }
+
+    /// What the script's own console says is nobody's problem.
+    fn heard(&mut self, line: &Line) {
+        let is_console =
+            line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"));
+        match line.level {
+            _ if is_console => {}
+            Level::Error => self.thrown(&line.text),
+            Level::Warn => self.notice(&line.text),
+            Level::Info | Level::Debug => {}
+        }
+    }
+
+    /// What the script threw: where its uppermost frame says.
+    fn thrown(&mut self, text: &str) {
+        let (file, line, column) = place(text).unwrap_or_else(|| (self.script.clone(), 0, 0));
+        let is_own = self.script.canonicalize().is_ok_and(|own| own == file);
+        let file = if is_own { self.script.clone() } else { file };
+        let what = essence(text, line, column).to_owned();
+        self.problems.push(Problem { file, line, column, what, hint: None, tolerated: None });
+    }
+
+    /// A line for each problem, hints on lines of their own.
+    fn refused(&mut self, why: &str) {
+        for text in why.lines().filter(|line| !line.trim().is_empty()) {
+            match (text.trim_start().strip_prefix("hint: "), self.problems.last_mut()) {
+                (Some(hint), Some(problem)) => problem.hint = Some(hint.to_owned()),
+                _ => {
+                    let what = text.trim().to_owned();
+                    let file = self.script.clone();
+                    self.problems.push(Problem {
+                        file,
+                        line: 0,
+                        column: 0,
+                        what,
+                        hint: None,
+                        tolerated: None,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// What was thrown, without the place that stands before it.
+fn essence(text: &str, line: usize, column: usize) -> &str {
+    let first = text.lines().next().unwrap_or_default();
+    let first = match first.strip_prefix("could not load JS test '") {
+        Some(rest) => rest.split_once("': ").map_or(first, |(_, rest)| rest),
+        None => first,
+    };
+    first.split_once(&format!(":{line}:{column}: ")).map_or(first, |(_, rest)| rest)
+}
+
+/// The first place that it names: `/x.js:3:5`.
+fn place(text: &str) -> Option<(PathBuf, usize, usize)> {
+    text.split([' ', '\n', '\t', '(', ')', '\'']).find_map(|word| {
+        let word = word.trim_end_matches(':');
+        let mut parts = word.strip_prefix("file://").unwrap_or(word).rsplitn(3, ':');
+        let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some((PathBuf::from(parts.next()?), line, column))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exception_stands_where_its_uppermost_frame_says() {
+        for (text, what, file) in [
+            (
+                "ReferenceError: x\n\tat <anonymous> (/a/b.js:3:5)\n\tat f (/c.js:1:1)",
+                "ReferenceError: x",
+                "/a/b.js",
+            ),
+            ("Error: x\n\tat file:///a/b.js:3:5(12)\n", "Error: x", "/a/b.js"),
+            (
+                "could not load JS test 'file:///a/b.js': /a/b.js:3:5: unexpected token",
+                "unexpected token",
+                "/a/b.js",
+            ),
+        ] {
+            assert_eq!(place(text), Some((PathBuf::from(file), 3, 5)), "{text}");
+            assert_eq!(essence(text, 3, 5), what);
+        }
+        assert_eq!(place("ReferenceError: x at 12:30\n"), None);
+    }
+}
