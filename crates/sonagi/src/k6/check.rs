@@ -12,6 +12,7 @@ use sonagi_k6::{Level, Line};
 use sonagi_script::{Notice, Overrides, Problem, Problems};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Checks them; scripts of Artillery's among them as they stand.
 pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
@@ -38,7 +39,7 @@ fn one(given: &Given) -> Checked {
     match asked(given) {
         Err((_, why)) => found.refused(&why),
         Ok(asked) => {
-            let ended = run::load(asked, &mut |told| {
+            let ended = run::load(asked, &Arc::default(), &mut |told| {
                 if let Told::Line(line) = told {
                     found.heard(line);
                 }
