@@ -60,6 +60,9 @@ pub struct Counts {
     pub replayed: u64,
     /// Owed, never arrived.
     pub lost: u64,
+    /// Those of the lost that were a message's copy for its own sender. 0 until the run is over.
+    #[serde(default)]
+    pub lost_own: u64,
     /// Owed, not yet received, and not yet given up (0 once the ledger is closed).
     pub outstanding: u64,
     /// Further copies of a message that had already arrived.
@@ -217,12 +220,16 @@ impl Ledger {
         self.unsettled.clear();
         let mut unknown = 0;
         for (id, room) in self.rooms.iter_mut().enumerate() {
-            unknown += room.give_up(|message| own(self.rules, &self.seats, id as RoomId, message));
+            let own = |message: &Message| {
+                u64::from(!self.rules.echo && has_own(self.rules, &self.seats, id as RoomId, message))
+            };
+            unknown += room.give_up(own);
         }
         self.counts.unknown += unknown;
         self.counts.owed = self.counts.owed.saturating_sub(unknown);
         let missing = self.counts().outstanding;
         self.counts.lost += missing;
+        self.counts.lost_own = self.rooms.iter().map(Room::own_missing).sum();
         self.counts()
     }
 
@@ -259,8 +266,7 @@ impl Ledger {
                 room.joined(begun.owed_from);
                 if begun.resumed {
                     // Judged when nobody knew that this member would come back for them.
-                    let owed = |message: &&Message| rules.echo || message.sender != member;
-                    self.counts.owed += room.judged_since(begun.owed_from).filter(owed).count() as u64;
+                    self.counts.owed += room.owe_again(begun.owed_from, member, rules.echo);
                 }
             } else {
                 moves.goes -= 1;
@@ -299,8 +305,9 @@ impl Ledger {
             let room = &mut rooms[id as usize];
             let Some(message) = room.ripe(number, ripe) else { return true };
             let members = room.owed_at(message.started);
-            counts.owed += members.saturating_sub(own(rules, seats, id, &message));
-            room.judged(number);
+            let own = has_own(rules, seats, id, &message);
+            counts.owed += members.saturating_sub(u64::from(own && !rules.echo));
+            room.judged(number, own && rules.echo);
             false
         });
     }
@@ -386,7 +393,7 @@ impl Ledger {
             counts.duplicate += 1;
             return Ok(());
         }
-        room.arrived(copy.number);
+        room.arrived(copy.number, copy.member);
         counts.reordered += u64::from(seat.overtaken(copy.number, message.sender, room));
         let latency_ns = copy.at.since(message.planned);
         let replayed = seat.replayed(stay, message.started, copy.at);
@@ -442,10 +449,10 @@ impl Moves {
     }
 }
 
-/// 1 when the sender would be owed its own message but for the rule, else 0.
-fn own(rules: Rules, seats: &Seats, room: RoomId, message: &Message) -> u64 {
-    let seat = || seats.get(message.sender, room);
-    u64::from(!rules.echo && seat().is_some_and(|seat| seat.owed(message.started, rules.settle_ns).is_some()))
+/// Whether the sender was in the room when its message left: unless a rule forbids it, it is owed its own.
+fn has_own(rules: Rules, seats: &Seats, room: RoomId, message: &Message) -> bool {
+    let seat = seats.get(message.sender, room);
+    seat.is_some_and(|seat| seat.owed(message.started, rules.settle_ns).is_some())
 }
 
 fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {

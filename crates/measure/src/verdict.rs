@@ -27,7 +27,7 @@ pub fn advice(generator: &Generator) -> String {
             "lower the load per shard, add shards, or use a faster or idle machine"
         }
     };
-    format!("the figures say nothing of the target: {helps}")
+    format!("results unreliable: the load generator fell behind; {helps}")
 }
 
 /// Judges a summary whose other fields are filled in.
@@ -64,7 +64,7 @@ fn interrupt(summary: &Summary, verdict: &mut Verdict) {
     let held = summary.thresholds.iter().filter(|threshold| threshold.held).count() as u64;
     if held > 0 {
         let all = counted(summary.thresholds.len() as u64, "threshold");
-        said.push(format!("{} of {all} held", grouped(held)));
+        said.push(format!("{} of {all} passed", grouped(held)));
     }
     if verdict.result != Conclusion::Pass {
         said.extend(summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)));
@@ -138,7 +138,7 @@ impl Verdict {
 }
 
 fn broken(threshold: &Judged) -> String {
-    format!("the threshold `{}` did not hold: {}", threshold.expression, threshold.evidence)
+    format!("the threshold `{}` failed: {}", threshold.expression, threshold.evidence)
 }
 
 fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
@@ -178,16 +178,14 @@ pub fn delivered(counts: &Counts) -> Delivered {
         faults.extend((count > 0).then(|| Fault { metrics, reason: reason() }));
     };
     fault(lost, &["delivery.lost", "delivery.ratio", "sonagi_lost", "sonagi_delivery"], &|| {
-        format!("{} lost ({})", of(lost, counts.owed, "owed copies"), percent(lost, counts.owed))
+        format!("{} lost ({})", of(lost, counts.owed, "expected deliveries"), percent(lost, counts.owed))
     });
     fault(leaked, &["delivery.leaked", "sonagi_leaked"], &|| {
         format!("{} received by users who were not in the room", copies(leaked))
     });
-    fault(duplicate, &["delivery.duplicate", "sonagi_duplicate"], &|| {
-        format!("{} received again", copies(duplicate))
-    });
+    fault(duplicate, &["delivery.duplicate", "sonagi_duplicate"], &|| counted(duplicate, "duplicate"));
     fault(reordered, &["delivery.reordered", "sonagi_reordered"], &|| {
-        format!("{} received after a later message of the same sender", copies(reordered))
+        format!("{} out of order", copies(reordered))
     });
     Delivered { faults, hints: doubts(counts) }
 }
@@ -201,6 +199,7 @@ fn doubts(counts: &Counts) -> Vec<String> {
         };
         hints.push(format!("{belong} the target never acknowledged: not counted as lost"));
     }
+    hints.extend(why_lost(counts));
     if counts.messages > 0 && counts.owed == 0 && counts.unknown == 0 {
         let why = match counts.settling {
             0 => "did the receivers join the room the messages went to?",
@@ -213,6 +212,30 @@ fn doubts(counts: &Counts) -> Vec<String> {
     hints
 }
 
+/// What losses of these kinds come from, more often than from a target that loses messages.
+fn why_lost(counts: &Counts) -> Option<String> {
+    let Counts { owed, lost, lost_own, leaked, settling, foreign, .. } = *counts;
+    if lost == 0 {
+        return None;
+    }
+    if lost < owed {
+        let why = "every lost copy was the sender's own: if the target sends to everybody but the sender (`socket.to(room).emit`), set `delivery: { echo: false }`";
+        return (lost == lost_own).then(|| why.to_owned());
+    }
+    let why = match (leaked, settling + foreign) {
+        (0, 0) => {
+            "nobody received a message with a stamp: does the target send on what this event or destination brings, with its text, and is the script's `room` the room users really join? A `match` in `acknowledge` shows what it answers"
+        }
+        (0, _) => {
+            "nobody received what was owed to it: what came was near a join or leave, the sender's own (`echo: false`), or of another run"
+        }
+        _ => {
+            "messages came only to users outside the room: is the script's `room` the room users really join?"
+        }
+    };
+    Some(why.to_owned())
+}
+
 fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let users = &summary.users;
     if let Some(cause) = failed_before(summary) {
@@ -222,7 +245,8 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     } else if users.completed == 0 && !ran_until_stopped(summary) && !summary.interrupted {
         verdict.fail(match users.started {
             0 => "no user was started".to_owned(),
-            1 => "the 1 user did not complete".to_owned(),
+            1 if users.failed == 1 => "the only user failed".to_owned(),
+            1 => "the only user did not complete".to_owned(),
             started => format!("none of {} completed", counted(started, "user")),
         });
     }
@@ -341,7 +365,10 @@ fn praise(summary: &Summary) -> String {
 /// Says so when something was owed and all of it came.
 pub fn all_arrived(counts: &Counts) -> Option<String> {
     let Counts { owed, lost, outstanding, .. } = *counts;
-    (owed > 0 && lost == 0 && outstanding == 0).then(|| format!("all {} owed copies arrived", grouped(owed)))
+    (owed > 0 && lost == 0 && outstanding == 0).then(|| match owed {
+        1 => "the only expected delivery received".to_owned(),
+        _ => format!("all {} expected deliveries received", grouped(owed)),
+    })
 }
 
 /// Says why nothing was owed to anybody, when nothing was.
@@ -361,7 +388,7 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// `3,012 of 100,000 owed copies were`
+/// `3,012 of 100,000 expected deliveries were`
 fn of(part: u64, whole: u64, what: &str) -> String {
     format!("{} of {} {what} {}", grouped(part), grouped(whole), if part == 1 { "was" } else { "were" })
 }

@@ -68,6 +68,7 @@ pub(crate) fn counts(value: impl Fn(&str) -> u64) -> Counts {
         late,
         replayed,
         lost: value("sonagi_lost"),
+        lost_own: 0,
         outstanding: 0,
         duplicate: value("sonagi_duplicate"),
         reordered: value("sonagi_reordered"),

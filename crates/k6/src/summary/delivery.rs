@@ -87,7 +87,7 @@ mod tests {
         let block = "
   █ DELIVERY 
 
-    ✓ all 4 owed copies arrived
+    ✓ all 4 expected deliveries received
 
     sonagi_delivery....: 100.00% 4 out of 4
     sonagi_e2e.........: avg=2.5ms min=1ms med=2.5ms max=4ms p(90)=3.7ms p(95)=3.84ms p(99)=3.97ms
@@ -128,14 +128,13 @@ mod tests {
 
   █ DELIVERY 
 
-    ✗ 1 of 5 owed copies was lost (20.0 %)
-    ✗ 2 copies were received again
+    ✗ 1 of 5 expected deliveries was lost (20.0 %)
+    ✗ 2 duplicates
 
     sonagi_delivery....: 80.00% 4 out of 5
 ";
         assert!(text.contains(said), "{text}");
-        let warned =
-            ["shard 0 was full", "1 of 5 owed copies was lost (20.0 %)", "2 copies were received again"];
+        let warned = ["shard 0 was full", "1 of 5 expected deliveries was lost (20.0 %)", "2 duplicates"];
         assert_eq!(summary.warnings(), warned);
     }
 

@@ -23,7 +23,7 @@ macro_rules! fields {
 /// A number of `T`, for reading and writing alike.
 type Field<T> = (&'static str, fn(&mut T) -> &mut u64);
 
-const LEDGER: [Field<Counts>; 14] = fields!(
+const LEDGER: [Field<Counts>; 15] = fields!(
     "delivery.",
     Counts,
     [
@@ -33,6 +33,7 @@ const LEDGER: [Field<Counts>; 14] = fields!(
         late,
         replayed,
         lost,
+        lost_own,
         outstanding,
         duplicate,
         reordered,

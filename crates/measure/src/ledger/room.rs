@@ -28,6 +28,16 @@ pub(super) struct Message {
     state: State,
     /// Its owed copies have been counted.
     is_judged: bool,
+    own: Own,
+}
+
+/// What became of the copy of a message for its own sender.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// It is not owed, or nobody knows yet, or it was given up.
+    None,
+    Missing,
+    Come,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +57,7 @@ const VACANT: Message = Message {
     next: NONE,
     state: State::Vacant,
     is_judged: false,
+    own: Own::None,
 };
 
 /// Messages by number, and the stays of all members as two sorted lists.
@@ -145,36 +156,52 @@ impl Room {
         self.message(number).filter(|m| m.started <= ripe).copied()
     }
 
-    /// A message's owed copies have been counted: a stay that is owed it and becomes known later counts its own.
-    pub(super) fn judged(&mut self, number: u32) {
+    /// A message's owed copies have been counted, one of them its sender's `own`: a stay that is owed it and becomes known
+    /// later counts its own.
+    pub(super) fn judged(&mut self, number: u32, own: bool) {
         let Some(at) = self.place(number) else { return };
         self.messages[at].is_judged = true;
+        self.messages[at].miss_own(own);
         if let Some(order) = &mut self.by_sending {
             let (messages, first) = (&self.messages, self.first);
             insert_by(order, number, |number| messages[(number - first) as usize].started);
         }
     }
 
-    /// The messages judged so far that were sent at this instant or later.
-    pub(super) fn judged_since(&mut self, from: At) -> impl Iterator<Item = &Message> {
-        let messages = &self.messages;
+    /// How many of the messages judged so far, sent at this instant or later, `member` is owed that has come back for them.
+    pub(super) fn owe_again(&mut self, from: At, member: u32, echo: bool) -> u64 {
+        let messages = &mut self.messages;
         let first = self.first;
-        let message = move |number: u32| &messages[(number - first) as usize];
-        let started = |number: &u32| message(*number).started;
         let order = self.by_sending.get_or_insert_with(|| {
-            let judged = (first..).zip(messages).filter(|(_, message)| message.is_judged);
+            let judged = (first..).zip(&*messages).filter(|(_, message)| message.is_judged);
             let mut order: Vec<u32> = judged.map(|(number, _)| number).collect();
-            order.sort_by_key(started);
+            order.sort_by_key(|number| messages[(number - first) as usize].started);
             order
         });
-        let since = order.partition_point(|number| started(number) < from);
-        order[since..].iter().map(move |&number| message(number))
+        let since = order.partition_point(|number| messages[(number - first) as usize].started < from);
+        let mut owed = 0;
+        for number in &order[since..] {
+            let message = &mut messages[(number - first) as usize];
+            let is_own = message.sender == member;
+            message.miss_own(is_own && echo);
+            owed += u64::from(echo || !is_own);
+        }
+        owed
     }
 
-    /// A first copy arrived.
-    pub(super) fn arrived(&mut self, number: u32) {
+    /// How many copies have not come that their own senders are owed.
+    pub(super) fn own_missing(&self) -> u64 {
+        self.messages.iter().filter(|message| message.own == Own::Missing).count() as u64
+    }
+
+    /// A first copy arrived at this member.
+    pub(super) fn arrived(&mut self, number: u32, member: u32) {
         if let Some(at) = self.place(number) {
-            self.messages[at].arrived += 1;
+            let message = &mut self.messages[at];
+            message.arrived += 1;
+            if message.sender == member {
+                message.own = Own::Come;
+            }
         }
     }
 
@@ -255,8 +282,18 @@ impl Room {
             unknown += (begun.saturating_sub(ended) as u64).saturating_sub(come);
             // Given up once: closing again must not count it twice.
             message.state = State::Acked;
+            message.own = Own::None;
         }
         unknown
+    }
+}
+
+impl Message {
+    /// Its sender is owed a copy, if so, and it has not come yet.
+    fn miss_own(&mut self, is_owed: bool) {
+        if is_owed && self.own == Own::None {
+            self.own = Own::Missing;
+        }
     }
 }
 

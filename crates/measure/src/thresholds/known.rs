@@ -23,6 +23,7 @@ const FAMILIES: [Family; 9] = [
             "late",
             "replayed",
             "lost",
+            "lost_own",
             "outstanding",
             "duplicate",
             "reordered",

@@ -50,12 +50,12 @@ fn users_stopped_in_mid_flow_have_neither_completed_nor_failed() {
 #[test]
 fn an_interrupted_run_is_neither_passed_nor_failed_and_says_what_held_until_then() {
     let slow =
-        "until then: the threshold `http.response_time.p95 < 1` did not hold: http.response_time.p95 = 1.001";
+        "until then: the threshold `http.response_time.p95 < 1` failed: http.response_time.p95 = 1.001";
     let summary = stopped(with("http.response_time.p95 < 1", true), Some(Outcome::Status(200)));
     check(&summary, Conclusion::Interrupted, &[STOPPED, slow]);
     let fast = stopped(with("http.response_time.p95 < 9", true), Some(Outcome::Status(200)));
     let users = "until then: 3 users were stopped in mid-flow, 0 failed";
-    check(&fast, Conclusion::Interrupted, &[STOPPED, users, "until then: 1 of 1 threshold held"]);
+    check(&fast, Conclusion::Interrupted, &[STOPPED, users, "until then: 1 of 1 threshold passed"]);
     check(&stopped(header(), None), Conclusion::Interrupted, &[STOPPED, users]);
     let errors = stopped(header(), Some(Outcome::Status(404)));
     let every = "until then: every one of 3 HTTP answers was an error status (404: 3)";
@@ -76,10 +76,10 @@ fn what_was_delivered_until_then_is_said_beside_what_failed() {
         }
     };
     let ok = Some(Outcome::Status(200));
-    let arrived = "until then: all 1 owed copies arrived";
+    let arrived = "until then: the only expected delivery received";
     check(&stopped_after(header(), ok, deliver(1)), Conclusion::Interrupted, &[STOPPED, arrived]);
     let lost = stopped_after(header(), ok, deliver(0));
-    let gone = "until then: 1 of 1 owed copies was lost (100.0 %)";
+    let gone = "until then: 1 of 1 expected deliveries was lost (100.0 %)";
     check(&lost, Conclusion::Interrupted, &[STOPPED, gone]);
     let failed = stopped_after(header(), ok, |shard| {
         deliver(1)(shard);

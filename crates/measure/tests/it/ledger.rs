@@ -106,6 +106,19 @@ fn what_never_comes_is_lost() {
 }
 
 #[test]
+fn a_lost_copy_of_ones_own_message_is_told_from_the_others() {
+    let sent = [Join(1, 0), Join(2, 0), Send(1, 0, 500, 500)];
+    let with = |more: &[Event]| [&sent[..], more].concat();
+    let one = Counts { owed: 2, delivered: 1, lost: 1, ..counts() };
+    check(&with(&[Get(2, 0, 510)]), Counts { lost_own: 1, ..one });
+    check(&with(&[Get(1, 0, 510)]), one);
+    check(&with(&[]), Counts { owed: 2, lost: 2, lost_own: 1, ..counts() });
+    // A copy that nobody may blame the target for is not lost.
+    let tried = [Join(1, 0), Try(1, 0, 500)];
+    check(&tried, Counts { unknown: 1, ..counts() });
+}
+
+#[test]
 fn a_message_sent_within_settle_of_a_join_is_neither_owed_nor_leaked() {
     check(&[Join(1, 1000), Send(0, 0, 1099, 1099), Get(1, 0, 1101)], Counts { settling: 1, ..counts() });
     check(&[Join(1, 1000), Send(0, 0, 1099, 1099)], counts());

@@ -151,6 +151,7 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
             if came || acked {
                 c.owed += 1;
             }
+            c.lost_own += u64::from(!came && acked && member == message.sender);
             if !came {
                 *if acked { &mut c.lost } else { &mut c.unknown } += 1;
             }

@@ -141,7 +141,7 @@ pub(crate) fn everything() -> Summary {
     run.verdict = Verdict {
         result: Conclusion::Fail,
         reasons: vec![
-            "3,012 of 200,000 owed copies were lost (1.5 %).".into(),
+            "3,012 of 200,000 expected deliveries were lost (1.5 %).".into(),
             "threshold failed: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8)".into(),
             "4 users failed.".into(),
         ],
@@ -158,6 +158,7 @@ pub(crate) fn everything() -> Summary {
             late: 61,
             replayed: 20,
             lost: 3012,
+            lost_own: 0,
             outstanding: 7,
             duplicate: 31,
             reordered: 12,
