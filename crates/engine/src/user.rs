@@ -18,6 +18,7 @@ mod pull;
 mod realtime;
 mod recipe;
 mod reconnect;
+mod refusal;
 mod request;
 mod stomp;
 mod values;

@@ -106,6 +106,8 @@ pub enum Failure {
     RedirectInvalid,
     /// A capture found nothing, or a match did not match.
     CaptureOrMatch,
+    /// The acknowledgement that was to confirm a membership refuses it.
+    JoinRefused,
     /// An expected message did not come in time.
     ExpectationMissed,
     /// A response is not as expected, and that is to fail its user.
@@ -155,6 +157,7 @@ impl Failure {
             | Failure::TooManyRedirects
             | Failure::RedirectInvalid
             | Failure::CaptureOrMatch
+            | Failure::JoinRefused
             | Failure::Function
             | Failure::FunctionTimeout => true,
             Failure::NameNotResolved
@@ -188,6 +191,7 @@ impl Failure {
         !matches!(
             self,
             Failure::CaptureOrMatch
+                | Failure::JoinRefused
                 | Failure::ExpectationMissed
                 | Failure::ExpectationFailed
                 | Failure::Template

@@ -119,7 +119,7 @@ pub(crate) fn awaited(
     };
     let captures = captures(reader, fields, answer, true);
     let matches = matches(reader, fields, answer);
-    Awaited { timeout, data, captures, matches }
+    Awaited { timeout, data, captures, matches, confirms: false }
 }
 
 /// The `expect` step.

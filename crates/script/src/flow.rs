@@ -179,6 +179,7 @@ impl<'s> Flow<'s> {
     /// Steps that confirm the membership: it begins after them, and again when a reconnect takes them again.
     fn confirm(&self, mut steps: Vec<Step>, resumes: bool, out: &mut Vec<Step>) {
         let Some(room) = &self.room else { return out.extend(steps) };
+        ask_for_consent(&mut steps);
         let join = Step::Join(room.name.clone());
         match steps.last_mut() {
             Some(Step::Subscribe(last)) => Arc::make_mut(last).steps.push(join),
@@ -192,6 +193,20 @@ impl<'s> Flow<'s> {
             _ => steps.push(join),
         }
         out.extend(steps);
+    }
+}
+
+/// Has the last acknowledgement of steps that confirm a membership agree to it, unless the script says itself what it wants
+/// of it.
+fn ask_for_consent(steps: &mut [Step]) {
+    match steps.last_mut() {
+        Some(Step::Subscribe(last)) => ask_for_consent(&mut Arc::make_mut(last).steps),
+        Some(Step::SocketioEmit(emit)) => {
+            if let Some(answer) = &mut emit.acknowledge {
+                answer.confirms = answer.data.is_none() && answer.matches.is_empty();
+            }
+        }
+        _ => {}
     }
 }
 

@@ -278,7 +278,7 @@ fn acknowledgement(
         Kind::Bool(false) => None,
         Kind::Bool(true) => {
             acknowledgement_notice(reader, node.place, timeout);
-            Some(Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new() })
+            Some(Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new(), confirms: false })
         }
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::ACKNOWLEDGE)?;
@@ -297,7 +297,7 @@ fn acknowledgement(
 
 fn acknowledgement_notice(reader: &mut Reader, place: Place, timeout: std::time::Duration) {
     let text =
-        format!("acknowledge waits at most {} s here; Artillery waits for ever", timeout.as_secs_f64());
+        format!("acknowledge waits at most {} s here; Artillery waits indefinitely", timeout.as_secs_f64());
     reader.notice(place, text);
 }
 

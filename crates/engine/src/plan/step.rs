@@ -339,6 +339,8 @@ pub struct Awaited {
     pub captures: Vec<Capture>,
     /// Values demanded.
     pub matches: Vec<Match>,
+    /// It confirms a membership: an acknowledgement that refuses fails the user.
+    pub confirms: bool,
 }
 
 /// Waiting for a message: a Socket.IO event by name, or any WebSocket message, that fits.

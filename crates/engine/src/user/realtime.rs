@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::evidence::{Evidence, compare, excerpt, keep};
 use super::mail::{Answer, Awaited};
+use super::refusal::refuses;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
 use crate::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
@@ -337,8 +338,7 @@ impl User {
             if objection.is_none() || has_one_chance {
                 self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
                 // The operation's time stands, the user fails.
-                let failure = Failure::CaptureOrMatch;
-                return objection.map_or(Ok(()), |Objection { called, why }| {
+                return objection.map_or(Ok(()), |Objection { failure, called, why }| {
                     Err(self.note_called(Some(begun.operation), failure, called, why))
                 });
             }
@@ -352,23 +352,32 @@ impl User {
         wanted: Option<&Value>,
         answer: &Answer,
     ) -> Result<(), Objection> {
-        if wanted.is_none() && awaited.captures.is_empty() && awaited.matches.is_empty() {
+        let is_any = wanted.is_none() && awaited.captures.is_empty() && awaited.matches.is_empty();
+        if is_any && !awaited.confirms {
             // Any answer will do: it need not be copied, nor its JSON be read.
             return Ok(());
         }
         let (subject, arguments) = answer.subject();
+        if awaited.confirms && arguments.as_deref().is_some_and(refuses) {
+            let why = format!("the join was answered with {}", excerpt(&subject));
+            return Err(Objection { failure: Failure::JoinRefused, called: "", why });
+        }
+        let failure = Failure::CaptureOrMatch;
         if let Some(wanted) = wanted.filter(|wanted| !fits(wanted, &subject, arguments.as_deref())) {
             let why = format!("expected {wanted}, got {}", excerpt(&subject));
-            return Err(Objection { called: WRONG_DATA, why });
+            return Err(Objection { failure, called: WRONG_DATA, why });
         }
         let evidence = match arguments.as_deref() {
             Some(arguments) => Evidence::arguments(&subject, arguments),
             None => Evidence::message(&subject),
         };
         let values = &mut self.values;
-        compare(&evidence, &awaited.matches, values)
-            .map_err(|why| Objection { called: FAILED_MATCH, why })?;
-        keep(&evidence, &awaited.captures, values).map_err(|why| Objection { called: "", why })
+        compare(&evidence, &awaited.matches, values).map_err(|why| Objection {
+            failure,
+            called: FAILED_MATCH,
+            why,
+        })?;
+        keep(&evidence, &awaited.captures, values).map_err(|why| Objection { failure, called: "", why })
     }
 
     pub(super) fn count_sent(&self, vocabulary: Counter) {
@@ -397,6 +406,7 @@ impl User {
 
 /// Why an answer will not do.
 struct Objection {
+    failure: Failure,
     /// What Artillery counts it by; empty: by its failure.
     called: &'static str,
     why: String,

@@ -258,6 +258,15 @@ pub const FAILURES: &[FailureEntry] = &[
         Some("the example shows the beginning of the answer"),
     ),
     entry(
+        Failure::JoinRefused,
+        "join_refused",
+        "join refused",
+        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error as the first argument): its user is no member.",
+        Some(
+            "the example shows the target's answer; check the room's name and who may enter it. If the answer means yes, say so by a `match` in `acknowledge`",
+        ),
+    ),
+    entry(
         Failure::ExpectationFailed,
         "expectation_failed",
         "Failed expectations for request",

@@ -85,6 +85,7 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         TooManyRedirects,
         RedirectInvalid,
         CaptureOrMatch,
+        JoinRefused,
         ExpectationMissed,
         ExpectationFailed,
         NotConnected,

@@ -8,6 +8,7 @@ mod documents;
 mod faults;
 mod functions;
 mod hooks;
+mod joins;
 mod k6_delivery;
 mod k6_examples;
 mod k6_hostile;

@@ -83,7 +83,7 @@ fn send_stamped(response: Option<Awaited>) -> Step {
 }
 
 fn any_within(timeout: Duration) -> Option<Awaited> {
-    Some(Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new() })
+    Some(Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new(), confirms: false })
 }
 
 fn join() -> Step {

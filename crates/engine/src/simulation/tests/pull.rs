@@ -116,7 +116,7 @@ fn join() -> Step {
 }
 
 fn expect(event: Option<&str>, timeout: Duration) -> Step {
-    let awaited = Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new() };
+    let awaited = Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new(), confirms: false };
     let event = event.map(Template::constant);
     Step::Expect(Box::new(Expect { operation: OperationId(4), event, awaited }))
 }

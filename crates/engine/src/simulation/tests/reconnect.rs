@@ -113,7 +113,7 @@ fn open() -> Step {
 fn awaited(timeout: Duration, text: Option<&str>) -> Awaited {
     let data = text.map(|text| JsonTemplate::compile::<()>(&text.into(), &mut |t| Ok(Template::constant(t))));
     let data = data.transpose().unwrap();
-    Awaited { timeout, data, captures: Vec::new(), matches: Vec::new() }
+    Awaited { timeout, data, captures: Vec::new(), matches: Vec::new(), confirms: false }
 }
 
 fn send(text: Template, response: Option<Awaited>) -> Step {

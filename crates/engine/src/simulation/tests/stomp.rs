@@ -155,7 +155,7 @@ fn send(receipt: bool, response: Option<Awaited>) -> Step {
 }
 
 fn any(timeout: Duration) -> Awaited {
-    Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new() }
+    Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new(), confirms: false }
 }
 
 fn talk(flow: Vec<Step>) -> Plan {

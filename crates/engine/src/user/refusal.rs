@@ -1,0 +1,82 @@
+//! Whether the acknowledgement of a join refuses it.
+//!
+//! Services word a refusal as they like. Only what nobody says by mistake counts: `{ok: false}`, `{success: false}`,
+//! `{status: "error"}`, an `error` that says something, `false` alone, or, as callbacks of Node have it, an error before a
+//! result that is not there. A text alone says neither yes nor no.
+
+use serde_json::{Map, Value};
+
+/// Whether these arguments, a JSON array, refuse what was asked for.
+pub(super) fn refuses(arguments: &str) -> bool {
+    match serde_json::from_str::<Value>(arguments) {
+        Ok(Value::Array(arguments)) => is_refusal(&arguments),
+        _ => false,
+    }
+}
+
+fn is_refusal(arguments: &[Value]) -> bool {
+    match arguments {
+        [Value::Bool(answer)] => !answer,
+        [Value::Object(answer)] => says_no(answer),
+        [Value::Null, Value::Object(result), ..] => says_no(result),
+        [Value::Object(first), ..] if says_no(first) => true,
+        [Value::Object(_) | Value::String(_), results @ ..] => {
+            !results.is_empty() && results.iter().all(Value::is_null)
+        }
+        _ => false,
+    }
+}
+
+fn says_no(answer: &Map<String, Value>) -> bool {
+    let is_false = |name: &str| answer.get(name) == Some(&Value::Bool(false));
+    let is_error = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && value != "";
+    is_false("ok")
+        || is_false("success")
+        || answer.get("status").is_some_and(|status| status == "error")
+        || answer.get("error").is_some_and(is_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_acknowledgement_refuses_by_a_false_an_error_or_an_error_without_a_result() {
+        for refusal in [
+            r#"[{"ok":false}]"#,
+            r#"[{"ok":false,"error":{"code":"ROOM_NOT_FOUND"}}]"#,
+            r#"[{"success":false}]"#,
+            r#"[{"status":"error"}]"#,
+            r#"[{"error":"forbidden"}]"#,
+            r#"[false]"#,
+            r#"["forbidden",null]"#,
+            r#"[{"message":"forbidden"},null]"#,
+            r#"[{"error":"forbidden"},{"room":"lobby"}]"#,
+            r#"[null,{"ok":false}]"#,
+        ] {
+            assert!(refuses(refusal), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn every_other_acknowledgement_confirms() {
+        for confirmation in [
+            "[]",
+            "[null]",
+            "[true]",
+            r#"["joined"]"#,
+            r#"[{}]"#,
+            r#"[{"ok":true}]"#,
+            r#"[{"ok":true,"error":null}]"#,
+            r#"[{"error":""}]"#,
+            r#"[{"error":false,"members":3}]"#,
+            r#"[null,{"room":"lobby"}]"#,
+            r#"[false,{"room":"lobby"}]"#,
+            r#"["joined","lobby"]"#,
+            r#"[200,null]"#,
+            "no JSON",
+        ] {
+            assert!(!refuses(confirmation), "{confirmation}");
+        }
+    }
+}
