@@ -198,6 +198,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
         thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
         arrivals: plan.load.planned(options.seed),
+        load_s: Some(plan.load.end().0 as f64 / 1e9),
         cores: health::cores(),
         fail_on_status: options.fail_on_status,
         plugins: plan.plugins.clone(),

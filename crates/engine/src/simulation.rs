@@ -137,6 +137,7 @@ fn header(plan: &Plan) -> Header {
         thresholds: Vec::new(),
         population: plan.load.population(),
         arrivals: plan.load.planned(0),
+        load_s: None,
         cores: 1,
         fail_on_status: Default::default(),
         plugins: plan.plugins.clone(),

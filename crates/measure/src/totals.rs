@@ -56,6 +56,9 @@ pub struct Header {
     /// Arrivals of the whole plan; None where nobody knows before its end.
     #[serde(default)]
     pub arrivals: Option<u64>,
+    /// How long the phases of the load take (s).
+    #[serde(default)]
+    pub load_s: Option<f64>,
     /// Cores this process may use; 0: unknown.
     #[serde(default)]
     pub cores: usize,

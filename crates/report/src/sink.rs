@@ -42,7 +42,7 @@ pub trait Sink {
     fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
         Ok(())
     }
-    /// The schedule is over; users and owed copies are waited for.
+    /// The phases of the load are over; users finish, then copies under way are waited for.
     fn draining(&mut self, _at: At) -> io::Result<()> {
         Ok(())
     }

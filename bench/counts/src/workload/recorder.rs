@@ -88,6 +88,7 @@ fn header(kinds: u16) -> Header {
         deadline_ms: 1000.0,
         tracked: false,
         arrivals: None,
+        load_s: None,
         cores: 1,
         fail_on_status: FailOnStatus::default(),
         thresholds: Vec::new(),

@@ -5,7 +5,7 @@ use crate::page::{cut, tame};
 use crate::progress::Line;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::Snapshot;
+use sonagi_measure::totals::{Header, Snapshot};
 use std::io::{self, Write};
 
 /// A line that is not redrawn is written after the first second and then this often, in seconds: a log of an hour's
@@ -22,7 +22,10 @@ pub struct Live<W> {
     title: String,
     /// Columns, when `out` is a terminal whose line can be redrawn.
     redrawn: Option<usize>,
-    draining: bool,
+    /// The phases of the load are over.
+    is_loaded: bool,
+    /// How long they take, in whole seconds.
+    length: Option<u64>,
     drawn: bool,
     /// The second of the last plain line: the last intervals of a run share one.
     written: u64,
@@ -31,12 +34,28 @@ pub struct Live<W> {
 impl<W: Write> Live<W> {
     /// Redraws one line of at most `columns` columns.
     pub fn redrawn(out: W, columns: usize) -> Live<W> {
-        Live { out, title: String::new(), redrawn: Some(columns), draining: false, drawn: false, written: 0 }
+        Live {
+            out,
+            title: String::new(),
+            redrawn: Some(columns),
+            is_loaded: false,
+            length: None,
+            drawn: false,
+            written: 0,
+        }
     }
 
     /// Writes a plain line every few seconds.
     pub fn plain(out: W) -> Live<W> {
-        Live { out, title: String::new(), redrawn: None, draining: false, drawn: false, written: 0 }
+        Live {
+            out,
+            title: String::new(),
+            redrawn: None,
+            is_loaded: false,
+            length: None,
+            drawn: false,
+            written: 0,
+        }
     }
 
     /// Says before every line which run of how many this is.
@@ -78,8 +97,13 @@ impl<W: Write> Sink for Live<W> {
     fn name(&self) -> &str {
         "the live line"
     }
+    fn began(&mut self, header: &Header) -> io::Result<()> {
+        self.length = header.load_s.map(|seconds| seconds.round() as u64).filter(|length| *length > 0);
+        Ok(())
+    }
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        let line = Line { draining: self.draining, ..Line::of(snapshot) };
+        let line = if self.is_loaded { Line::after_load(snapshot) } else { Line::of(snapshot) };
+        let line = Line { length: self.length, ..line };
         let due = line.second == 1 || line.second.is_multiple_of(PLAIN_EVERY);
         if self.redrawn.is_none() && (!due || line.second == self.written) {
             return Ok(());
@@ -102,7 +126,7 @@ impl<W: Write> Sink for Live<W> {
         self.out.flush()
     }
     fn draining(&mut self, _at: At) -> io::Result<()> {
-        self.draining = true;
+        self.is_loaded = true;
         Ok(())
     }
     fn ended(&mut self, _summary: &Summary) -> io::Result<()> {

@@ -42,22 +42,26 @@ fn on_a_terminal_one_line_is_redrawn_and_what_is_said_stands_above_it() {
         live.log(At(0), Some(7), "hello\x1b[2J").unwrap();
         live.draining(At(0)).unwrap();
         live.snapshot(&second(1)).unwrap();
+        let mut last = second(2);
+        last.progress.users = 0;
+        live.snapshot(&last).unwrap();
         live.ended(&fixture::minimal()).unwrap();
     });
-    assert_snapshot!(text.escape_debug(), @r"0:01  started 45/50  users 45  in 10.0k/s  p99 4.20 ms\r\u{1b}[Kuser 7: hello [2J\n0:02  draining  started 45/50  in 10.0k/s  p99 4.20 ms\r\u{1b}[K");
+    assert_snapshot!(text.escape_debug(), @r"0:01  started 45/50  users 45  in 10.0k/s  p99 4.20 ms\r\u{1b}[Kuser 7: hello [2J\n0:02  finishing  started 45/50  in 10.0k/s  p99 4.20 ms\r\u{1b}[K0:03  draining  started 45/50  in 10.0k/s  p99 4.20 ms\r\u{1b}[K");
 }
 
 #[test]
 fn elsewhere_a_plain_line_is_written_now_and_then() {
     let text = written(false, |live| {
+        live.began(&Header { load_s: Some(50.0), ..Header::default() }).unwrap();
         (0..10).for_each(|n| live.snapshot(&second(n)).unwrap());
         live.snapshot(&second(9)).unwrap();
         live.phase(At(0), "peak").unwrap();
     });
     assert_snapshot!(text, @"
-    0:01  started 45/50  users 45  out 0/s  in 10.0k/s  owed 12  p99 4.20 ms
-    0:05  started 45/50  users 45  out 0/s  in 10.0k/s  owed 12  p99 4.20 ms
-    0:10  started 45/50  users 45  out 0/s  in 10.0k/s  owed 12  p99 4.20 ms
+    0:01/0:50  started 45/50  users 45  out 0/s  in 10.0k/s  outstanding 12  p99 4.20 ms
+    0:05/0:50  started 45/50  users 45  out 0/s  in 10.0k/s  outstanding 12  p99 4.20 ms
+    0:10/0:50  started 45/50  users 45  out 0/s  in 10.0k/s  outstanding 12  p99 4.20 ms
     phase peak
     ");
 }
