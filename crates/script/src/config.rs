@@ -66,13 +66,23 @@ pub(crate) fn target(
             "target is an address that begins with http://, https://, ws:// or wss://; got {target:?}"
         );
         let hint = (!address.contains("://") && !address.is_empty())
-            .then(|| format!("did you mean \"http://{address}\"?"));
+            .then(|| format!("did you mean \"{}\"?", with_scheme(address)));
         reader.problem(place, what, hint);
     } else if let Some(wrong) = crate::sendable::unreachable_because(address) {
         reader.problem(place, wrong, None);
     }
     reader.constants.target = Some(address.to_owned());
     address.to_owned()
+}
+
+/// An address whose scheme is missing or misspelt, as it is probably meant: `http//host` and `host` are both `http://host`.
+fn with_scheme(address: &str) -> String {
+    let misspelt = ["http", "https", "ws", "wss"].into_iter().find_map(|scheme| {
+        let rest = address.strip_prefix(scheme)?;
+        let host = rest.trim_start_matches([':', '/']);
+        rest[..rest.len() - host.len()].contains('/').then(|| format!("{scheme}://{host}"))
+    });
+    misspelt.unwrap_or_else(|| format!("http://{address}"))
 }
 
 /// `config.variables`, those of the command line over them. Each has the values one is picked from.

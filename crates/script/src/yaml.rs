@@ -142,13 +142,22 @@ impl<'a> Builder<'a, '_> {
         } else if line.contains(": {{") || line.trim_start().starts_with("- {{") {
             Some("a value that begins with `{{` needs quotes: \"{{ name }}\"".into())
         } else {
-            None
+            self.unquoted_template(marker.line())
         };
         Fault {
             place: Place { origin: Origin::Script, line: marker.line().max(1), column: marker.col() + 1 },
             what: format!("not valid YAML: {}", error.info()),
             hint,
         }
+    }
+
+    /// A template without quotes within `{ }` or `[ ]` ends there what YAML takes for the value; it says so on that line or
+    /// the next one.
+    fn unquoted_template(&self, line: usize) -> Option<String> {
+        [line, line.saturating_sub(1)].into_iter().filter(|line| *line > 0).find_map(|line| {
+            let value = unquoted_template(self.text.lines().nth(line - 1)?)?;
+            Some(format!("quote it: \"{value}\" (line {line})"))
+        })
     }
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Step<Node> {
@@ -455,6 +464,30 @@ pub(crate) fn covers(node: &Node, place: Place) -> bool {
         }
         _ => at(node.place, 0),
     }
+}
+
+/// The first value of a line that holds a template and has no quotes: `/x/{{ id }}`.
+fn unquoted_template(line: &str) -> Option<&str> {
+    let mut quote = None;
+    let mut begin = 0;
+    for (at, character) in line.char_indices() {
+        let rest = &line[at..];
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') if line[begin..at].trim().is_empty() => quote = Some(character),
+            (None, '#') if line[..at].ends_with(' ') => return None,
+            (None, '{') if rest.starts_with("{{") => {
+                let holes = at + rest.find("}}")? + 2;
+                let end = line[holes..].find([',', ' ', '}', ']']).map_or(line.len(), |end| holes + end);
+                return Some(line[begin..end].trim());
+            }
+            (None, ':' | ',') if rest[1..].starts_with(' ') => begin = at + 1,
+            (None, '{' | '[') => begin = at + 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]

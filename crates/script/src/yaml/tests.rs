@@ -40,6 +40,21 @@ fn plain_scalars_have_the_types_of_the_core_schema() {
 }
 
 #[test]
+fn a_template_without_quotes_in_braces_is_to_be_quoted() {
+    let hint = |text: &str| {
+        let mut faults = Vec::new();
+        parse(text, &mut faults);
+        faults[0].hint.clone()
+    };
+    let quoted = |value: &str, line: u32| Some(format!("quote it: \"{value}\" (line {line})"));
+    assert_eq!(hint("a: 1\nget: { url: /x/{{ id }} }\n"), quoted("/x/{{ id }}", 2));
+    assert_eq!(hint("get: { url: /x/{{ id }}/y, name: n }\n"), quoted("/x/{{ id }}/y", 1));
+    assert_eq!(hint("get: { name: \"a, {{ b }}\", url: a-{{ id }} }\n"), quoted("a-{{ id }}", 1));
+    assert_eq!(hint("emit: [say, room-{{ id }}]\n"), quoted("room-{{ id }}", 1));
+    assert_eq!(hint("get: { url: \"/x/{{ id }}\", name: n\n"), None);
+}
+
+#[test]
 fn places_count_characters_from_one() {
     let root = tree("키: 값\nlist:\n  - {a: \"é{{ x }}\", b: 2}\n  -   3\nempty:\n");
     let entries = root.entries();

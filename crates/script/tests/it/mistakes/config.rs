@@ -69,6 +69,13 @@ const CASES: &[Case] = &[
     ),
     (
         whole,
+        "config:\n  target: http//t:8080/a\n  phases: [{duration: 1, arrivalRate: 1}]\nscenarios: [{flow: [{think: 1}]}]\n",
+        &[
+            r#"2:11: target is an address that begins with http://, https://, ws:// or wss://; got "http//t:8080/a" | did you mean "http://t:8080/a"?"#,
+        ],
+    ),
+    (
+        whole,
         "config:\n  phases: [{duration: 1, arrivalRate: 1}]\n  environments: {local: {target: http://t}}\nscenarios: [{flow: [{think: 1}]}]\n",
         &["2:3: the script has no target | choose an environment that has one with -e: local"],
     ),
