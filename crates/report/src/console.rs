@@ -4,7 +4,7 @@
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
 
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
-use crate::page::{Page, Tone, cut, items, tame};
+use crate::page::{Page, Tone, items, tame};
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::summary::{
     Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
@@ -107,15 +107,15 @@ fn users(page: &mut Page, run: &Summary) {
         parts.push(format!("{} still active", count(users.active)));
     }
     if users.peak > 0 {
-        parts.push(format!("at most {} at once", count(users.peak)));
+        parts.push(format!("peak {} concurrent", count(users.peak)));
     }
     page.entry("users", Tone::Faint, &items(&parts));
     if users.session_ms.count > 0 {
         let session = &users.session_ms;
         page.more(&format!(
-            "session {} median, {} at most",
-            milliseconds(session.p50),
-            milliseconds(session.max)
+            "session duration {} median, {} max",
+            duration(session.p50 / 1e3),
+            duration(session.max / 1e3)
         ));
     }
     if run.scenarios.len() > 1 {
@@ -137,7 +137,7 @@ fn custom(page: &mut Page, run: &Summary) {
             (Some(sum), _, _) => format!("{sum}"),
             (_, Some(rate), _) => format!("{} ({rate:.1}/s)", count(metric.count)),
             (.., Some(values)) => format!(
-                "{}, {} median, {} p95, {} at most",
+                "{}, {} median, {} p95, {} max",
                 counted(metric.count, "value"),
                 figure(values.p50),
                 figure(values.p95),
@@ -183,10 +183,10 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
         "delivery",
         tone,
         &format!(
-            "{} of {} owed {} of {} arrived",
+            "{} of {} expected {} of {} received",
             percent(delivery.ratio),
             count(counts.owed),
-            if counts.owed == 1 { "copy" } else { "copies" },
+            if counts.owed == 1 { "delivery" } else { "deliveries" },
             counted(counts.messages, "message")
         ),
     );
@@ -211,11 +211,11 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
 /// Copies that nobody was owed, and those that are not told of by what became of them.
 fn beside(page: &mut Page, counts: &Counts) {
     let beside = [
-        (counts.duplicate, "duplicate"),
-        (counts.reordered, "reordered"),
+        (counts.duplicate, if counts.duplicate == 1 { "duplicate" } else { "duplicates" }),
+        (counts.reordered, "out of order"),
         (counts.leaked, "leaked"),
         (counts.unknown, "unknown (send not acknowledged)"),
-        (counts.settling, "around a join or leave"),
+        (counts.settling, "ignored (near a join or leave)"),
         (counts.foreign, "of other runs"),
         (counts.negative, "with a negative latency"),
     ];
@@ -316,14 +316,15 @@ fn latency(page: &mut Page, run: &Summary) {
     let room = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
     let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let name_column = longest.max(LATENCY_TITLE.len()).min(room);
-    let mut head = format!("{LATENCY_TITLE:<name_column$}{:>COUNT_COLUMN$}", "count");
+    let title = fitting(page, LATENCY_TITLE, name_column, Tone::Faint);
+    let mut head = format!("{title:<name_column$}{:>COUNT_COLUMN$}", "count");
     for (title, _) in QUANTILES {
         head.push_str(&format!("{title:>QUANTILE_COLUMN$}"));
     }
     page.line(&head, Tone::Faint);
     for (name, quantiles) in rows.iter().take(OPERATIONS_SHOWN) {
-        let mut row =
-            format!("{:<name_column$}{:>COUNT_COLUMN$}", cut(name, name_column), count(quantiles.count));
+        let name = fitting(page, name, name_column, Tone::Plain);
+        let mut row = format!("{name:<name_column$}{:>COUNT_COLUMN$}", count(quantiles.count));
         for (_, of) in QUANTILES {
             row.push_str(&format!("{:>QUANTILE_COLUMN$}", cell(of(quantiles))));
         }
@@ -335,6 +336,15 @@ fn latency(page: &mut Page, run: &Summary) {
             Tone::Faint,
         );
     }
+}
+
+/// A name that fits its column; of one that does not, nothing, for it has a line of its own above.
+fn fitting<'n>(page: &mut Page, name: &'n str, column: usize, tone: Tone) -> &'n str {
+    if name.chars().count() <= column {
+        return name;
+    }
+    page.line(name, tone);
+    ""
 }
 
 /// A figure of at most six characters: from 100 s on, thousands of milliseconds.
@@ -349,13 +359,13 @@ fn thresholds(page: &mut Page, run: &Summary) {
     page.blank();
     for (i, threshold) in run.thresholds.iter().enumerate() {
         let (mark, tone) = match (threshold.held, threshold.strict) {
-            (true, _) => ("held  ", Tone::Good),
+            (true, _) => ("passed", Tone::Good),
             (false, true) => ("FAILED", Tone::Bad),
             (false, false) => ("missed", Tone::Doubtful),
         };
         if i == 0 {
             let held = run.thresholds.iter().filter(|threshold| threshold.held).count();
-            page.entry("thresholds", Tone::Faint, &format!("{held} of {} held", run.thresholds.len()));
+            page.entry("thresholds", Tone::Faint, &format!("{held} of {} passed", run.thresholds.len()));
         }
         let seen =
             if threshold.evidence.is_empty() { String::new() } else { format!("  ({})", threshold.evidence) };
@@ -400,14 +410,14 @@ fn generator(page: &mut Page, generator: &Generator) {
     };
     let mut parts = vec![state.to_string()];
     if generator.send_lag_ms.count > 0 {
-        parts.push(format!("send lag p99 {}", milliseconds(generator.send_lag_ms.p99)));
+        parts.push(format!("scheduling delay p99 {}", milliseconds(generator.send_lag_ms.p99)));
     }
     parts.push(format!("busiest core {}", percent(generator.busiest_core)));
     parts.push(format!("{} CPU", duration(generator.cpu_s)));
-    parts.push(format!("{} MB", figure(generator.resident_peak_mb)));
+    parts.push(format!("{} MB resident", figure(generator.resident_peak_mb)));
     if generator.open_files_limit > 0 {
         parts.push(format!(
-            "{} of {} files",
+            "{}/{} file descriptors",
             count(generator.open_files_peak),
             count(generator.open_files_limit)
         ));
@@ -422,8 +432,8 @@ fn generator(page: &mut Page, generator: &Generator) {
 fn service(page: &mut Page, service: &Service) {
     let mut parts = vec![
         format!("{} CPU", duration(service.cpu_s)),
-        format!("at most {} of {} busy", figure(service.busiest_cores), counted(service.workers, "worker")),
-        format!("{} MB", figure(service.resident_peak_mb)),
+        format!("peak {} of {} busy", figure(service.busiest_cores), counted(service.workers, "worker")),
+        format!("{} MB resident", figure(service.resident_peak_mb)),
     ];
     if let Some(how) = &service.ended {
         parts.insert(0, format!("ended during the run: {how}"));

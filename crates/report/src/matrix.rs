@@ -103,7 +103,7 @@ impl Matrix {
             ""
         };
         let runs = counted(self.planned as u64, "run");
-        let mut headline = format!("{held} of {runs} held their users{how}");
+        let mut headline = format!("{held} of {runs} sustained all users{how}");
         if self.runs.len() < self.planned {
             headline.push_str(&format!("; {} not run", self.planned - self.runs.len()));
         }

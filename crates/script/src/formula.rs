@@ -229,7 +229,7 @@ impl Parser<'_> {
         let template = parsed.map_err(|faults| {
             let first = faults.into_iter().next();
             first.map_or_else(
-                || fault(offset, format!("`{name}` is no variable"), None),
+                || fault(offset, format!("`{name}` is not a valid variable name"), None),
                 |first| Fault { offset: offset + first.offset.saturating_sub(2), ..first },
             )
         })?;

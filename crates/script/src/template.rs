@@ -257,7 +257,7 @@ impl Hole<'_> {
             Some(_) => Err(fault(
                 offset,
                 format!(
-                    "`{text}` is no variable: a template holds one name, or a function like $randomNumber(1, 9)"
+                    "`{text}` is not a valid variable name: a template holds one name, or a function like $randomNumber(1, 9)"
                 ),
                 None,
             )),

@@ -106,7 +106,7 @@ fn passes_over(reader: &mut Reader, flow: &Flow<'_>, place: Place) {
     if flow.behalf.is_some() {
         return;
     }
-    let text = "messages that do not fit are passed over; Artillery looks at the first one only, and ends at one too many";
+    let text = "non-matching messages are skipped; Artillery checks only the first and fails on extras";
     reader.notice(place, text);
 }
 

@@ -365,7 +365,7 @@ pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
 fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
     let (first, second, says) = (control.clone(), control.clone(), *terminal);
     let stop = move || {
-        says.say("stopping: no new users, the present ones are ended; Ctrl-C again stops at once");
+        says.say("stopping; finishing active users (Ctrl-C again stops at once)");
         first.stop();
     };
     let abort = move || {

@@ -51,7 +51,8 @@ pub enum Misread {
     Form(String),
     /// What is on the left is no method.
     #[error(
-        "threshold \"{expression}\" begins with \"{method}\", which is no method\nhint: there are count, rate, value, avg, min, med, max and p(N){}",
+        "threshold \"{expression}\": unknown aggregation \"{method}\"{}\nhint: there are count, rate, value, avg, min, med, max and p(N){}",
+        meant(method),
         several(expression)
     )]
     Method {
@@ -89,6 +90,12 @@ pub enum Misread {
         /// And kind.
         kind: Kind,
     },
+}
+
+/// What a percentile is written like.
+fn meant(method: &str) -> String {
+    let digits = method.strip_prefix('p').filter(|digits| digits.parse::<f64>().is_ok());
+    digits.map(|digits| format!("; use p({digits})")).unwrap_or_default()
 }
 
 fn several(expression: &str) -> &'static str {

@@ -308,7 +308,9 @@ fn why_unknown(name: &str) -> String {
         return jslib::unloaded(name);
     }
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
-        return format!("{name} is not there: {why}\nhint: if you miss it, say so in Sonagi's issue tracker");
+        return format!(
+            "{name} is not supported: {why}\nhint: if you miss it, say so in Sonagi's issue tracker"
+        );
     }
     let known = |is_extension: bool| {
         let known = BUILTINS.iter().flat_map(|builtin| builtin.names).copied();

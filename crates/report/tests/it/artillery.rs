@@ -81,7 +81,7 @@ fn the_checks_say_what_held_and_end_with_the_verdict() {
     ok: http.response_time.p99 < 250
     fail: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8)
     fail, not strict: vusers.failed == 0 (vusers.failed = 4)
-    FAIL  fan-out: 3,012 of 200,000 owed copies were lost (1.5 %).; threshold failed: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8); 4 users failed.
+    FAIL  fan-out: 3,012 of 200,000 expected deliveries were lost (1.5 %).; threshold failed: delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8); 4 users failed.
     ");
     assert_eq!(artillery::checks(&fixture::minimal()), "PASS  ping: \n");
 }

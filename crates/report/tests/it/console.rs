@@ -17,10 +17,10 @@ fn a_small_run_has_only_the_sections_it_needs() {
     assert_snapshot!(shown(&fixture::minimal()), @"
     PASS        ping · http://127.0.0.1:8080 · 2.00 s
 
-    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+    users       1 started of 1 planned · 1 completed · 0 failed · peak 1 concurrent
 
-    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
-                1 shard
+    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
+                12/1,024 file descriptors · 1 shard
     ");
 }
 
@@ -30,10 +30,10 @@ fn a_passed_run_says_so_first_and_then_what_was_delivered() {
     PASS        fan-out · http://127.0.0.1:8080 · 25.3 s
 
     users       100 started of 100 planned · 100 completed · 0 failed ·
-                at most 100 at once
-                session 20.0 s median, 240 s at most
+                peak 100 concurrent
+                session duration 20.0 s median, 4 min 00 s max
 
-    delivery    100 % of 200,000 owed copies of 2,000 messages arrived
+    delivery    100 % of 200,000 expected deliveries of 2,000 messages received
                 200,000 delivered · 0 lost
 
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
@@ -45,8 +45,9 @@ fn a_passed_run_says_so_first_and_then_what_was_delivered() {
     socket.io connect           100   3.00   6.00   7.50   12.0   24.0   36.0
     sendMessage               2,000   0.80   1.60   2.00   3.20   6.40   9.60
 
-    generator   ok · send lag p99 0.20 ms · busiest core 43.0 % · 9.40 s CPU ·
-                38.2 MB · 112 of 1,048,576 files · 1 shard
+    generator   ok · scheduling delay p99 0.20 ms · busiest core 43.0 % ·
+                9.40 s CPU · 38.2 MB resident · 112/1,048,576 file descriptors ·
+                1 shard
     run folder  runs/2026-11-20T10-00-00-fan-out
     ");
 }
@@ -55,7 +56,7 @@ fn a_passed_run_says_so_first_and_then_what_was_delivered() {
 fn a_failed_run_names_every_reason_and_shows_every_section() {
     assert_snapshot!(shown(&fixture::everything()), @"
     FAIL        fan-out · http://127.0.0.1:8080 · 25.3 s
-                3,012 of 200,000 owed copies were lost (1.5 %).
+                3,012 of 200,000 expected deliveries were lost (1.5 %).
                 threshold failed: delivery.latency_ms.p99 < 4
                 (delivery.latency_ms.p99 = 4.8)
                 4 users failed.
@@ -64,16 +65,17 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
 
     users       104 planned · 103 iterations started · 1 missed ·
                 2 skipped by maxVusers · 96 completed · 4 failed · 2 stopped ·
-                1 still active · at most 101 at once
-                session 20.0 s median, 240 s at most
+                1 still active · peak 101 concurrent
+                session duration 20.0 s median, 4 min 00 s max
                 fan-out: 100 · watch: 3
 
-    delivery    98.4 % of 200,000 owed copies of 2,000 messages arrived
+    delivery    98.4 % of 200,000 expected deliveries of 2,000 messages received
                 196,900 delivered · 61 late (after 1,000 ms) · 20 replayed ·
                 3,012 lost (1.5 %) · 7 outstanding
-                31 duplicate · 12 reordered · 3 leaked ·
-                99 unknown (send not acknowledged) · 40 around a join or leave ·
-                2 of other runs · 1 with a negative latency
+                31 duplicates · 12 out of order · 3 leaked ·
+                99 unknown (send not acknowledged) ·
+                40 ignored (near a join or leave) · 2 of other runs ·
+                1 with a negative latency
 
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
     http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
@@ -84,10 +86,11 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
     POST /auth/login                   100   42.0   84.0    105    168    336    504
     socket.io connect                  100   3.00   6.00   7.50   12.0   24.0   36.0
     sendMessage                      2,000   0.80   1.60   2.00   3.20   6.40   9.60
-    a step whose author gave it…        12  1,500  3,000  3,750  6,000 12,000 18,000
+    a step whose author gave it a very long name indeed
+                                        12  1,500  3,000  3,750  6,000 12,000 18,000
 
-    thresholds  1 of 3 held
-        held    http.response_time.p99 < 250 (http.response_time.p99 = 168)
+    thresholds  1 of 3 passed
+        passed  http.response_time.p99 < 250 (http.response_time.p99 = 168)
         FAILED  delivery.latency_ms.p99 < 4 (delivery.latency_ms.p99 = 4.8)
         missed  vusers.failed == 0 (vusers.failed = 4)
 
@@ -97,12 +100,14 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
              3  connect_refused in socket.io connect, first at 0.31 s
                 e.g. 127.0.0.1:8080: connection refused
 
-    generator   warning (starved) · send lag p99 0.20 ms · busiest core 43.0 % ·
-                9.40 s CPU · 38.2 MB · 112 of 1,048,576 files · 1 shard
+    generator   warning (starved) · scheduling delay p99 0.20 ms ·
+                busiest core 43.0 % · 9.40 s CPU · 38.2 MB resident ·
+                112/1,048,576 file descriptors · 1 shard
                 send lag p99 was 1.40 ms in second 12; up to 1 ms is expected of a
                 generator with room.
     service     ended during the run: signal: 9 (SIGKILL) · 31.2 s CPU ·
-                at most 1.04 of 1 worker busy · 88.4 MB · saturated for 12 seconds
+                peak 1.04 of 1 worker busy · 88.4 MB resident ·
+                saturated for 12 seconds
                 generator and service together filled the machine's 2 cores for 4
                 seconds
     run folder  runs/2026-11-20T10-00-00-fan-out
@@ -133,10 +138,10 @@ fn a_run_whose_generator_fell_behind_is_invalid() {
                 the generator started 812 of 1,000 planned users (81.2 %).
           hint: use more shards (--shards), or a lower rate
 
-    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+    users       1 started of 1 planned · 1 completed · 0 failed · peak 1 concurrent
 
-    generator   fell behind · busiest core 1.0 % · 0.02 s CPU · 9.10 MB ·
-                12 of 1,024 files · 1 shard
+    generator   fell behind · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
+                12/1,024 file descriptors · 1 shard
                 achieved 81.2 % of the planned rate; 99 % is the least.
     ");
 }
@@ -179,10 +184,10 @@ fn an_interrupted_run_says_so_first_and_one_that_was_cut_off_what_its_figures_co
                 stopped after 2.0 s: the figures cover what ran until then
                 until then: 1 user completed
 
-    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+    users       1 started of 1 planned · 1 completed · 0 failed · peak 1 concurrent
 
-    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
-                1 shard
+    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
+                12/1,024 file descriptors · 1 shard
     ");
     let run = Summary { complete: false, ..fixture::minimal() };
     assert_snapshot!(shown(&run), @"
@@ -190,7 +195,7 @@ fn an_interrupted_run_says_so_first_and_one_that_was_cut_off_what_its_figures_co
                 Cut off: the run has no closing record; the figures end with its
                 last second on disk.
 
-    users       1 started of 1 planned · 1 completed · 0 failed · at most 1 at once
+    users       1 started of 1 planned · 1 completed · 0 failed · peak 1 concurrent
 
     generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
                 1 shard
@@ -203,6 +208,7 @@ fn no_line_is_wider_than_the_terminal() {
         let text = console::summary(&fixture::everything(), width, false);
         let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
         assert!(widest.chars().count() <= width, "{width}: {widest}");
+        assert!(text.contains("\nend to end (delivery)"), "a name is told whole at {width} columns: {text}");
     }
 }
 

@@ -27,7 +27,7 @@ fn mixed() -> Matrix {
     let mut full = run("sse", 10_000, 10_000, fixture::service(12, 9));
     let lossy = summary(&mut full);
     lossy.verdict.result = Conclusion::Fail;
-    lossy.verdict.reasons = vec!["3,012 of 200,000 owed copies were lost (1.5 %)".into()];
+    lossy.verdict.reasons = vec!["3,012 of 200,000 expected deliveries were lost (1.5 %)".into()];
     let delivery = lossy.delivery.as_mut().unwrap();
     (delivery.counts.lost, delivery.counts.replayed, delivery.ratio) = (3012, 20, 0.98494);
     lossy.errors = fixture::everything().errors;
@@ -55,12 +55,12 @@ fn the_table_says_first_how_many_held_and_which_side_was_at_its_limit() {
     let shown = mixed().console(80, false);
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     assert_snapshot!(shown, @"
-    matrix      1 of 6 runs held their users with every message delivered; 2 not run
-                · ten-groups
-                sse 10,000: FAIL; 3,012 of 200,000 owed copies were lost (1.5 %);
-                the service saturated: its 1 worker had no time left for 12 seconds;
-                the machine saturated: both sides together filled its 2 cores for 9
-                seconds
+    matrix      1 of 6 runs sustained all users with every message delivered; 2 not
+                run · ten-groups
+                sse 10,000: FAIL; 3,012 of 200,000 expected deliveries were lost
+                (1.5 %); the service saturated: its 1 worker had no time left for 12
+                seconds; the machine saturated: both sides together filled its 2
+                cores for 9 seconds
                 longpoll 1,000: INVALID; the generator saturated: shard 0 used more
                 than 90 % of its core for 7 s on end
                 longpoll 10,000: could not run: the reference service did not start:
@@ -103,7 +103,7 @@ fn markdown_has_one_table_whose_values_cannot_become_markup() {
     matrix.planned = 1;
     matrix.runs[0].combination.insert("transport".into(), json!("a|b*"));
     assert_snapshot!(markdown(&matrix), @r"
-    **1 of 1 run held their users with every message delivered**
+    **1 of 1 run sustained all users with every message delivered**
 
     | transport | users | held/wanted | conn avg | conn p95 | ops/s | msgs/s | delivered | fails | e2e p50 | e2e p95 | e2e p99 | replayed | B/copy | CPU s | MB |
     |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -173,7 +173,7 @@ fn the_document_has_the_tables_figures_and_reads_back_as_the_same_matrix() {
     assert_eq!(first["figures"]["service_cpu_s"], json!(31.25));
     assert_eq!(
         document["verdict"]["headline"],
-        "1 of 6 runs held their users with every message delivered; 2 not run"
+        "1 of 6 runs sustained all users with every message delivered; 2 not run"
     );
     assert_eq!(document["verdict"]["others"].as_array().unwrap().len(), 3);
     assert!(Matrix::read("{}").is_err());

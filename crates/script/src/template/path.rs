@@ -38,7 +38,7 @@ pub(super) fn split_path<E>(
     let plain = |c: char| {
         !c.is_whitespace() && !matches!(c, '.' | '[' | ']' | '(' | ')' | '{' | '}' | '"' | '\'' | ',' | ';')
     };
-    let bad = || wrong(format!("`{text}` is no variable: a path looks like `friends[0].id`"));
+    let bad = || wrong(format!("`{text}` is not a valid variable name: a path looks like `friends[0].id`"));
     let end = text.find(|c| !plain(c)).unwrap_or(text.len());
     let (variable, mut rest) = text.split_at(end);
     if variable.is_empty() || variable.starts_with(|c: char| c.is_ascii_digit()) {

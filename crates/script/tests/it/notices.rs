@@ -136,7 +136,7 @@ fn what_artillery_makes_something_else_of_is_told_once_where_it_is_used() {
     let captures = "{emit: [a], acknowledge: {capture: {json: $.id, as: id}}}";
     check("socketio", captures, "a capture that finds nothing in a Socket.IO answer fails its user");
     let waits = "{wait: {match: {json: $.a, value: 1}}}";
-    check("ws", &format!("{waits}, {waits}"), "messages that do not fit are passed over");
+    check("ws", &format!("{waits}, {waits}"), "non-matching messages are skipped");
 }
 
 #[test]

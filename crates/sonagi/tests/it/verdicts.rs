@@ -99,7 +99,7 @@ scenarios:
     for line in [
         "the figures cover what ran until then\n",
         "until then: ",
-        "until then: 1 of 1 threshold held\n",
+        "until then: 1 of 1 threshold passed\n",
         " started of 300 planned",
     ] {
         assert!(answer.out.contains(line), "{line}: {}", answer.out);

@@ -41,8 +41,13 @@ fn what_is_no_expression_says_why() {
         );
     }
     for source in ["foo<1", "p95<1", "AVG<1", "sum<1", "1>avg", "p (5)<1"] {
-        assert!(why(source).contains(", which is no method\nhint: there are count, rate"), "{source}");
+        assert!(why(source).contains(": unknown aggregation \""), "{source}");
     }
+    let p95 = why("p95<1");
+    assert!(
+        p95.starts_with("threshold \"p95<1\": unknown aggregation \"p95\"; use p(95)\nhint: there are"),
+        "{p95}"
+    );
     for source in ["p(101)<1", "p(-1)<1", "p()<1", "p( 90 )<1", "p(9.5.5)<1"] {
         assert!(why(source).ends_with(", which is not a number from 0 to 100"), "{source}");
     }

@@ -78,13 +78,13 @@ const CASES: [Case; 20] = [
     (
         http,
         "    - get: {url: \"/{{ a b }}\"}\n",
-        &["7:23: `a b` is no variable: a path looks like `friends[0].id`"],
+        &["7:23: `a b` is not a valid variable name: a path looks like `friends[0].id`"],
     ),
     (
         http,
         "    - get: {url: \"/{{ Math.random() }}\"}\n",
         &[
-            "7:23: `Math.random()` is no variable: a template holds one name, or a function like $randomNumber(1, 9)",
+            "7:23: `Math.random()` is not a valid variable name: a template holds one name, or a function like $randomNumber(1, 9)",
         ],
     ),
     (http, "    - get: {url: \"/{{ $loopCount }}\"}\n", &["7:23: $loopCount outside a loop has no value"]),
