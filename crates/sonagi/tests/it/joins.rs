@@ -38,7 +38,7 @@ fn a_join_that_the_service_refuses_fails_the_user_and_makes_no_member() {
     let error = &summary["errors"][0];
     assert_eq!((&error["code"], &error["count"]), (&"join_refused".into(), &3.into()), "{summary}");
     let example = error["example"].as_str().unwrap();
-    assert!(example.starts_with(r#"the join was answered with {"ok":false,"error":{"#), "{example}");
+    assert!(example.starts_with(r#"the join was answered with `{"ok":false,"error":{"#), "{example}");
     let hints = summary["verdict"]["hints"].as_array().unwrap();
     let is_of_the_join = |hint: &&serde_json::Value| hint.as_str().unwrap().starts_with("join_refused: ");
     assert_eq!(hints.iter().filter(is_of_the_join).count(), 1, "{hints:?}");
