@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_live_line_says_where_the_run_stands() {
-        insta::assert_snapshot!(busy().text(80), @"0:12/0:30  started 24/45  users 24  out 100/s  in 10.0k/s  outstanding 12  p99 4.21 ms");
+        insta::assert_snapshot!(busy().text(90), @"0:12/0:30  started 24/45  users 24  out 100/s  in 10.0k/s  outstanding 12  p99 4.21 ms");
         let troubled =
             Line { second: 3723, errors: 1204, lost: 28, leaked: 3, stage: Stage::Draining, ..busy() };
         insta::assert_snapshot!(troubled.text(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in 10.0k/s  outstanding 12  p99 4.21 ms  lost 28  leaked 3  errors 1,204");

@@ -197,8 +197,8 @@ fn an_interrupted_run_says_so_first_and_one_that_was_cut_off_what_its_figures_co
 
     users       1 started of 1 planned · 1 completed · 0 failed · peak 1 concurrent
 
-    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB · 12 of 1,024 files ·
-                1 shard
+    generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
+                12/1,024 file descriptors · 1 shard
     ");
 }
 
