@@ -132,18 +132,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Resul
     let registry = Arc::new(Registry::new());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
     let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
-    let first = Arc::new(Common {
-        bundle: Arc::clone(&bundle),
-        registry: Arc::clone(&registry),
-        options: Arc::new(nothing.options),
-        environment: asked.environment.clone(),
-        limits: LIMITS,
-        without_global: asked.without_global,
-        secrets: Arc::clone(&asked.secrets),
-        pace: Pace::default(),
-        delivery: Delivery::default(),
-        records: asked.records,
-    });
+    let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let measured = (Detail::Total, false);
     let mut read = Alone { common: &first, epoch, limit: None, abort, measured, under_way: None }
@@ -186,9 +175,21 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Resul
         stack_bytes: options.sonagi.stack_size.unwrap_or(LIMITS.stack_bytes),
         memory_bytes: options.sonagi.memory_limit.unwrap_or(LIMITS.memory_bytes),
     };
-    let common = Arc::new(Common {
-        bundle,
-        registry,
+    let common = common(&asked, &bundle, &registry, options, limits);
+    Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
+}
+
+/// What all users of a test share.
+fn common(
+    asked: &Asked,
+    bundle: &Arc<Bundle>,
+    registry: &Arc<Registry>,
+    options: Options,
+    limits: Limits,
+) -> Arc<Common> {
+    Arc::new(Common {
+        bundle: Arc::clone(bundle),
+        registry: Arc::clone(registry),
         options: Arc::new(options),
         environment: asked.environment.clone(),
         limits,
@@ -197,8 +198,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Resul
         pace: Pace::default(),
         delivery: Delivery::default(),
         records: asked.records,
-    });
-    Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
+    })
 }
 
 fn json(outcome: Option<Result<Option<String>, Thrown>>) -> Value {

@@ -255,7 +255,7 @@ pub const FAILURES: &[FailureEntry] = &[
         "capture_or_match",
         "Failed capture or match",
         "A capture found nothing, or a match did not match.",
-        Some("the example shows the beginning of the answer"),
+        Some("the example shows the beginning of the answer, with secrets masked"),
     ),
     entry(
         Failure::JoinRefused,

@@ -190,8 +190,15 @@ pub(super) fn check(name: &str, offset: usize) -> Result<(), ParseError> {
 
 fn nearest(words: impl Iterator<Item = &'static str>, word: &str) -> Option<&'static str> {
     let near = words.map(|known| (strsim::damerau_levenshtein(known, word), known)).min()?;
-    let most = if word.len() > 8 { 3 } else { 2 };
-    (near.0 <= most && word.len() > 3).then_some(near.1)
+    let most = match word.len() {
+        0..=2 => 0,
+        // Of three signs with a digit, `p80` say, one more or less makes another figure, not the same misspelt.
+        3 if word.contains(|c: char| c.is_ascii_digit()) => 0,
+        3..=5 => 1,
+        6..=8 => 2,
+        _ => 3,
+    };
+    (near.0 <= most).then_some(near.1)
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
     run.custom = own.summary(2.0);
     let page = shown(&run);
     for line in [
-        "metrics     basket: 1 value, 12.5 median, 12.5 p95, 12.5 at most\n",
+        "metrics     basket: 1 value, 12.5 median, 12.5 p95, 12.5 max\n",
         "            carts: 4.5\n",
         "            checkouts: 1 (0.5/s)\n",
     ] {

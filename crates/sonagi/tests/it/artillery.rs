@@ -229,7 +229,7 @@ fn a_report_of_a_run_that_was_stopped_says_so() {
     place.write("long.yml", &HEALTH.replace("duration: 1", "duration: 600"));
     let arguments = ["run", "long.yml", "-t", &service.url, "-o", "report.json"];
     let mut running = Running::start(place.command(&arguments));
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     running.signal(Signal::INT);
     let answer = running.end();
     let report = read(&place, "report.json");

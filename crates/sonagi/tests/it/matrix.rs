@@ -262,7 +262,7 @@ fn a_run_that_cannot_be_run_keeps_no_other_from_its_turn() {
 fn long_run(place: &Place) -> Running {
     place.write("long.yml", LONG);
     let mut running = Running::start(place.command(&["run", "long.yml"]));
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     running
 }
 
@@ -271,7 +271,7 @@ fn a_service_that_dies_fails_its_run_and_the_next_has_a_new_one() {
     let place = Place::new();
     place.write("dying.yml", &LONG.replace("think: 600", "think: 1").replace("duration: 600", "duration: 3"));
     let mut running = Running::start(place.command(&["run", "dying.yml"]));
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     kill_process(child_of(running.id()), Signal::KILL).unwrap();
     let Answer { code, out, err } = running.end();
     assert_eq!(code, Some(1), "{out}{err}");

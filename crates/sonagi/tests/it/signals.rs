@@ -17,7 +17,7 @@ fn long_run(place: &Place, service: &Service) -> Running {
     place.write("long.yml", LONG);
     let mut running = Running::start(place.command(&["run", "long.yml", "-t", &service.url]));
     // The line of the first second: by then that second is in the run folder.
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     running
 }
 
@@ -75,7 +75,7 @@ fn scripts_that_did_not_run_because_of_a_signal_are_no_pass() {
     place.write("longer.yml", LONG);
     let arguments = ["run", "long.yml", "longer.yml", "-t", &service.url, "--json"];
     let mut running = Running::start(place.command(&arguments));
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     running.signal(Signal::INT);
     let answer = running.end();
     assert_eq!(answer.code, Some(130), "{answer:?}");

@@ -24,7 +24,7 @@ fn spoilt(arguments: &[&str], spoil: impl Fn(&Place)) -> crate::support::Answer 
     let mut command = place.command(&["run", "slow.yml", "-t", &service.url]);
     command.args(arguments);
     let mut running = Running::start(command);
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     spoil(&place);
     running.end()
 }
@@ -88,7 +88,7 @@ scenarios:
         let mut command = place.command(&["run", "long.yml", "-t", &service.url]);
         command.args(arguments);
         let mut running = Running::start(command);
-        running.wait_for("0:01  ");
+        running.wait_for("0:01/");
         running.signal(Signal::TERM);
         let answer = running.end();
         assert_eq!(answer.code, Some(130), "{answer:?}");
@@ -124,7 +124,7 @@ fn the_interrupted_one_of_several_scripts_decides_the_exit_code() {
     place.write("long.yml", &SLOW.replace("duration: 3", "duration: 60"));
     let mut running = Running::start(place.command(&["run", "health.yml", "long.yml", "-t", &service.url]));
     running.wait_for("2/2 long");
-    running.wait_for("0:01  ");
+    running.wait_for("0:01/");
     running.signal(Signal::INT);
     let answer = running.end();
     assert_eq!(answer.code, Some(130), "{answer:?}");

@@ -133,6 +133,7 @@ const CASES: [Case; 43] = [
         http,
         "    - get: {url: \"/{{ a[{{ $nope }}] }}\"}\n",
         &[
+            r#"7:23: nothing sets the variable "a" | set it in `config.variables`, as a `payload` field, or by a `capture` with `as`"#,
             "7:28: there is no template function $nope | functions are $randomNumber, $randomString, $uuid, $loopCount, $loopElement, $stamp, $now, $user, $cursor, $quotient, $remainder",
         ],
     ),
