@@ -209,9 +209,9 @@ fn a_refused_stream_is_asked_for_again_and_what_was_sent_again_is_counted() {
             let stream = peer.request().await.unwrap();
             seen.borrow_mut().push((number, stream));
             if number == 0 {
-                peer.reset(stream, REFUSED_STREAM).await
+                peer.reset(stream, REFUSED_STREAM).await;
             } else {
-                peer.answer(stream).await
+                peer.answer(stream).await;
             }
             peer.answer_all().await;
         })
@@ -245,9 +245,9 @@ fn a_server_that_refuses_for_ever_is_asked_five_times_and_named() {
                 while let Some(stream) = peer.request().await {
                     seen.borrow_mut().push((number, stream));
                     if is_reset {
-                        peer.reset(stream, REFUSED_STREAM).await
+                        peer.reset(stream, REFUSED_STREAM).await;
                     } else {
-                        peer.go_away(0, NO_ERROR).await
+                        peer.go_away(0, NO_ERROR).await;
                     }
                 }
             })

@@ -71,7 +71,7 @@ fn a_self_signed_certificate_is_accepted_where_it_is_trusted_and_named_where_it_
         let key = KeyPair::generate().unwrap();
         let own = authority("localhost").self_signed(&key).unwrap().der().clone();
         let origin = showing(vec![own.clone()], key_of(&key)).await;
-        dialed(&origin, trusting(&[own.clone()])).await.unwrap();
+        dialed(&origin, trusting(std::slice::from_ref(&own))).await.unwrap();
         let failed = dialed(&origin, trusting(&[])).await.unwrap_err();
         assert_eq!(failed.failure, Failure::CertificateSelfSigned);
         assert_eq!(
@@ -81,7 +81,7 @@ fn a_self_signed_certificate_is_accepted_where_it_is_trusted_and_named_where_it_
             )
         );
         let elsewhere = Origin { host: "127.0.0.1".into(), ..origin.clone() };
-        let failed = dialed(&elsewhere, trusting(&[own.clone()])).await.unwrap_err();
+        let failed = dialed(&elsewhere, trusting(std::slice::from_ref(&own))).await.unwrap_err();
         assert_eq!(failed.failure, Failure::CertificateWrongName, "an address goes by no common name");
         let tls = TlsOptions { common_names: false, ..trusting(&[own]).tls };
         let failed = dialed(&origin, NetOptions { tls, ..NetOptions::default() }).await.unwrap_err();
