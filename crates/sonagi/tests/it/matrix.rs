@@ -333,7 +333,7 @@ fn a_service_that_cannot_start_says_why_and_the_run_with_it() {
     let place = Place::new();
     place.write("health.yml", &HEALTH.replace("workers: 1", "store: nowhere/chat.db"));
     let answer = place.sonagi(&["run", "health.yml", "--matrix", "users=2"]);
-    let why = "the reference service did not start: it ended with exit status: 4: cannot open the message store: unable to open database file: nowhere/chat.db";
+    let why = "the reference service did not start: it ended with exit status: 4: cannot open the message store: nowhere/chat.db: No such file or directory";
     assert!(answer.err.contains(why), "{}", answer.err);
     assert_eq!(answer.code, Some(4), "{}", answer.err);
 }

@@ -22,7 +22,7 @@ scenarios: [{{ flow: [{{ function: tell }}, {{ function: wait }}, {{ think: 600 
 }
 
 /// Says which process it is.
-const TELL: &str = "exports.tell = async () => console.log('pid %d', process.pid);";
+const TELL: &str = "exports.tell = async () => console.error('pid %d', process.pid);";
 
 fn placed(name: &str, code: &str) -> Place {
     let place = Place::new();
@@ -58,7 +58,8 @@ fn a_terminals_interrupt_ends_the_run_and_not_its_functions() {
     let answer = run.end();
     assert_eq!(answer.code, Some(130), "{answer:?}");
     assert!(!answer.err.contains("ended by itself"), "{}", answer.err);
-    assert_eq!(std::fs::read_to_string(place.path().join("loaded")).unwrap(), "x", "it was loaded once");
+    let loaded = std::fs::read_to_string(place.path().join("loaded")).unwrap();
+    assert_eq!(loaded, "xx", "it was loaded for its exports, and once for the run");
     assert!(!Path::new(&node).exists());
 }
 
@@ -175,5 +176,5 @@ fn what_a_function_took_away_is_gone_for_the_node_that_comes_after_its_own() {
     let answer = place.sonagi(&["run", "s.yml", "--shards", "1", "--no-folder"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
     assert!(answer.err.contains("the processor's Node ended by itself"), "{}", answer.err);
-    assert!(answer.err.contains("word: undefined, kept: here"), "{}", answer.err);
+    assert!(answer.out.contains("word: undefined, kept: here"), "{}", answer.out);
 }
