@@ -52,6 +52,7 @@ const settings = (ts) => ({
   skipLibCheck: true,
   allowImportingTsExtensions: true,
   target: ts.ScriptTarget.ES2022,
+  experimentalDecorators: true,
   module: ts.ModuleKind.ESNext,
   moduleResolution: ts.ModuleResolutionKind.Bundler,
   // Where a script finds `console`, @types/k6 leaves to the types of browsers.
