@@ -250,6 +250,22 @@ fn a_generator_without_ports_says_that_its_figures_are_worth_nothing() {
 }
 
 #[test]
+fn a_generator_without_ports_in_setup_or_teardown_says_so_too() {
+    for once in ["setup = ask", "teardown = ask", "setup = () => { ask(); throw new Error('no answer'); }"] {
+        let seen = run(&format!(
+            "import http from 'k6/http';
+             export const options = {{ iterations: 1, localIPs: '192.0.2.1' }};
+             const ask = () => {{ http.get('http://127.0.0.1:1/'); }};
+             export const {once};
+             export default () => {{}};"
+        ));
+        let End::Summary(summary) = seen.ended.end else { panic!("there is a summary") };
+        let text = summary.text(false);
+        assert!(text.contains("GENERATOR"), "{once}: {text}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_opened_is_told_as_in_k6() {
     for (path, told) in [
         ("missing.txt", "stat /test/missing.txt: no such file or directory"),
