@@ -26,7 +26,7 @@ use std::rc::Rc;
 
 use super::given::Given;
 use super::{Builtin, go_error};
-use crate::runtime::{Phase, Vu, outcome};
+use crate::runtime::{Opaque, Phase, Vu, opaque, outcome};
 use crate::shard::Level;
 use answer::Answer;
 use call::{Call, ResponseType};
@@ -280,7 +280,8 @@ fn url<'js>(
     parts: Vec<String>,
     values: Rest<Coerced<String>>,
 ) -> rquickjs::Result<Object<'js>> {
-    let address = Object::new(ctx)?;
+    let address =
+        opaque(&ctx, Opaque::Structure(&[("clean_url", "CleanURL"), ("name", "Name"), ("url", "URL")]))?;
     let mut url = String::new();
     for (at, part) in parts.iter().enumerate() {
         url.push_str(part);
@@ -315,7 +316,8 @@ fn file<'js>(
     name: Opt<Coerced<String>>,
     kind: Opt<Coerced<String>>,
 ) -> rquickjs::Result<Object<'js>> {
-    let file = Object::new(ctx)?;
+    let members = &[("content_type", "ContentType"), ("data", "Data"), ("filename", "Filename")];
+    let file = opaque(&ctx, Opaque::Structure(members))?;
     let unnamed = || format!("{}", std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos()));
     file.prop(body::FILE, true)?;
     file.set("data", data)?;
