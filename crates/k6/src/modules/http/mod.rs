@@ -25,6 +25,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::given::Given;
+use super::own::constructor;
 use super::{Builtin, go_error};
 use crate::runtime::{Opaque, Phase, Vu, opaque, outcome};
 use crate::shard::Level;
@@ -167,8 +168,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     object.set("url", Function::new(ctx.clone(), url)?)?;
     object.set("file", Function::new(ctx.clone(), file)?)?;
     object.set("cookieJar", Function::new(ctx.clone(), cookie_jar)?)?;
-    let jar = Function::new(ctx.clone(), cookies::new_cookie_jar)?.with_constructor(true);
-    object.set("CookieJar", jar)?;
+    object.set("CookieJar", constructor(Function::new(ctx.clone(), cookies::new_cookie_jar)?)?)?;
     let statuses = |ctx: Ctx<'js>, given: Rest<Value<'js>>| Expected::statuses(&ctx, &given);
     object.set("expectedStatuses", Function::new(ctx.clone(), statuses)?)?;
     object.set("setResponseCallback", Function::new(ctx.clone(), set_response_callback)?)?;

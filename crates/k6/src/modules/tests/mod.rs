@@ -1,5 +1,6 @@
 //! What scripts see of modules; k6 was asked where its answer is not obvious.
 
+mod constructors;
 mod cookies;
 mod crypto;
 mod data;
