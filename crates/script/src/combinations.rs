@@ -7,7 +7,7 @@
 use serde_json::Value;
 use sonagi_engine::plan::Payload;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::merge::{Lists, merge};
 use crate::problem::{Problem, Problems, nearest};
@@ -209,14 +209,7 @@ fn axis(reader: &mut Reader, entry: &Entry) -> Axis {
 /// What `--matrix` leaves of the axes.
 fn narrowed(reader: &mut Reader, mut axes: Vec<Axis>, left: &[(String, Vec<String>)]) -> Vec<Axis> {
     let mut problem = |what: String, hint: Option<String>| {
-        reader.add(Problem {
-            file: PathBuf::from("--matrix"),
-            line: 0,
-            column: 0,
-            what,
-            hint,
-            tolerated: None,
-        });
+        reader.add(Problem::of_file("--matrix", what, hint));
     };
     for (index, (name, wanted)) in left.iter().enumerate() {
         if let Some((_, before)) = left[..index].iter().find(|(known, _)| known == name) {

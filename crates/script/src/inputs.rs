@@ -30,7 +30,7 @@ fn read(reader: &mut Reader, path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path);
     if let Err(error) = &text {
         let what = format!("cannot read the file to be merged over the script: {error}");
-        reader.add(Problem { file: path.to_owned(), line: 0, column: 0, what, hint: None, tolerated: None });
+        reader.add(Problem::of_file(path, what, None));
     }
     text.ok()
 }

@@ -156,9 +156,7 @@ pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Prob
 
 /// The script's text.
 fn text(path: &Path) -> Result<String, Problems> {
-    let unread = |what: String, hint: Option<String>| {
-        Problems(vec![Problem { file: path.to_owned(), line: 0, column: 0, what, hint, tolerated: None }])
-    };
+    let unread = |what: String, hint: Option<String>| Problems(vec![Problem::of_file(path, what, hint)]);
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_some_and(|extension| ["js", "cjs", "mjs", "ts", "cts", "mts"].contains(&extension)) {
         let what =

@@ -41,6 +41,13 @@ pub struct Notice {
     pub text: String,
 }
 
+impl Problem {
+    /// One of a whole file, or of a flag named in a file's place: it has no line.
+    pub fn of_file(file: impl Into<PathBuf>, what: String, hint: Option<String>) -> Problem {
+        Problem { file: file.into(), line: 0, column: 0, what, hint, tolerated: None }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:", self.file.display())?;

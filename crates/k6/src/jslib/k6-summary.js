@@ -1,16 +1,19 @@
 // What scripts import from jslib.k6.io/k6-summary: the end's summary as text, and as a JUnit report.
-const COLORS = { cyan: '36', green: '32', red: '31', faint: '2' };
+const COLORS = { cyan: '36', green: '32', red: '31', faint: '2', 'faint cyan': '36;2' };
 const TIMES = { s: [1e-3, 's'], ms: [1, 'ms'], us: [1e3, 'µs'] };
 
 const painter = (enabled) => (text, color) => (enabled && color ? `\u001b[${COLORS[color]}m${text}\u001b[0m` : text);
 
 // At most so many decimals, none that are zero.
 const brief = (number, decimals) => String(Number(number.toFixed(decimals)));
+const cut = (number, decimals) => brief(Math.trunc(number * 10 ** decimals) / 10 ** decimals, decimals);
+// Letters as a terminal shows them.
+const width = (text) => Array.from(text.normalize('NFKC')).length;
 
 function bytes(value) {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
-  if (value < 10) return `${brief(value, 2)} B`;
-  const at = Math.min(Math.floor(Math.log10(value) / 3), units.length - 1);
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB', 'YB'];
+  if (value < 10) return `${value} B`;
+  const at = Math.min(Math.floor(Math.log(value) / Math.log(1000)), units.length - 1);
   const scaled = Math.floor((value / 1000 ** at) * 10 + 0.5) / 10;
   return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[at]}`;
 }
@@ -18,13 +21,13 @@ function bytes(value) {
 function duration(ms, unit) {
   if (TIMES[unit] !== undefined) return (ms * TIMES[unit][0]).toFixed(2) + TIMES[unit][1];
   if (ms === 0) return '0s';
-  if (ms < 0.001) return `${brief(ms * 1e6, 0)}ns`;
-  if (ms < 1) return `${brief(ms * 1e3, 2)}µs`;
-  if (ms < 1000) return `${brief(ms, 2)}ms`;
-  if (ms < 60000) return `${brief(ms / 1000, 2)}s`;
-  const minutes = Math.floor(ms / 60000);
-  const seconds = Math.floor(ms / 1000) % 60;
-  return minutes < 60 ? `${minutes}m${seconds}s` : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}s`;
+  if (ms < 0.001) return `${Math.trunc(ms * 1e6)}ns`;
+  if (ms < 1) return `${cut(ms * 1e3, 2)}µs`;
+  if (ms < 1000) return `${cut(ms, 2)}ms`;
+  const seconds = `${cut((ms % 60000) / 1000, ms > 60000 ? 0 : 2)}s`;
+  const minutes = Math.trunc(ms / 60000);
+  if (minutes === 0) return seconds;
+  return minutes < 60 ? `${minutes}m${seconds}` : `${Math.trunc(minutes / 60)}h${minutes % 60}m${seconds}`;
 }
 
 export function humanizeValue(value, metric, timeUnit) {
@@ -43,19 +46,27 @@ function columns(metric, timeUnit) {
       return [human(values.count), `${human(values.rate)}/s`];
     case 'gauge':
       return [human(values.value), `min=${human(values.min)}`, `max=${human(values.max)}`];
-    default:
+    case 'rate':
       return [human(values.rate), `✓ ${values.passes}`, `✗ ${values.fails}`];
+    default:
+      return ['[no data]'];
   }
 }
 
-const byName = (one, other) => (one.name < other.name ? -1 : Number(one.name > other.name));
+// As dictionaries have names: case counts last, `_` comes first; the parts of a metric stand behind it.
+const byCode = (one, other) => (one < other ? -1 : Number(one > other));
+const inDictionary = (one, other) => {
+  const [first, second] = [one, other].map((name) => name.split('_').join(' ').toLowerCase());
+  return byCode(first, second) || byCode(other, one);
+};
+const byName = (one, other) => inDictionary(one.of, other.of) || inDictionary(one.part, other.part);
 const listed = (of) => (Array.isArray(of) ? of : Object.entries(of ?? {}).map(([name, value]) => ({ name, ...value })));
 
 function checkLines(check, indent, paint) {
-  if (check.fails === 0) return [`${indent}${paint(`✓ ${check.name}`, 'green')}`];
+  if (check.fails === 0) return [paint(`${indent}✓ ${check.name}`, 'green')];
   const percent = Math.floor((100 * check.passes) / (check.passes + check.fails));
   const counts = `${indent} ↳  ${percent}% — ✓ ${check.passes} / ✗ ${check.fails}`;
-  return [paint(`${indent}✗ ${check.name}`, 'red'), paint(counts, 'red')];
+  return [paint(`${indent}✗ ${check.name}\n${counts}`, 'red')];
 }
 
 function groupLines(group, indent, paint) {
@@ -69,40 +80,56 @@ function groupLines(group, indent, paint) {
 }
 
 const isCrossed = (metric) => Object.values(metric.thresholds ?? {}).some((threshold) => !threshold.ok);
-const mark = (metric) => (metric.thresholds === undefined ? ' ' : isCrossed(metric) ? '✗' : '✓');
-const padded = (cells, widths) => cells.map((cell, at) => cell.padEnd(widths[at])).join(' ').trimEnd();
+
+function mark(metric, paint) {
+  if (metric.thresholds === undefined) return ' ';
+  return isCrossed(metric) ? paint('✗', 'red') : paint('✓', 'green');
+}
+
+// What stands in a metric's line: `{ name, text, color }`. A statistic that was not asked for is not known.
+function cells(metric, stats, unit) {
+  if (metric.type !== 'trend') return columns(metric, unit).map((text, at) => ({ name: '', text, color: at === 0 ? 'cyan' : 'faint cyan' }));
+  return stats.map((stat) => {
+    const value = metric.values[stat];
+    const text = value === undefined ? '-' : stat === 'count' ? String(value) : humanizeValue(value, metric, unit);
+    return { name: `${stat}=`, text, color: 'cyan' };
+  });
+}
+
+function row(name, metric, { summaryTrendStats, summaryTimeUnit }) {
+  const at = name.includes('{') ? name.indexOf('{') : name.length;
+  const part = name.slice(at);
+  const [margin, shown] = part === '' ? ['', name] : ['  ', `{ ${part.slice(1, -1)} }`];
+  return { of: name.slice(0, at), part, metric, margin, shown, isTrend: metric.type === 'trend', cells: cells(metric, summaryTrendStats, summaryTimeUnit) };
+}
+
+// The widest text of each column.
+function widths(rows) {
+  const count = Math.max(0, ...rows.map((row) => row.cells.length));
+  return Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => (at < row.cells.length ? width(row.cells[at].text) : 0))));
+}
 
 function metricLines(data, indent, options, paint) {
-  const { summaryTrendStats: stats, summaryTimeUnit } = { summaryTrendStats: ['avg', 'min', 'med', 'max', 'p(90)', 'p(95)'], ...data.options };
-  const unit = options.summaryTimeUnit ?? summaryTimeUnit;
-  const rows = Object.entries(data.metrics).map(([name, metric]) => {
-    const isPart = name.includes('{');
-    const shown = isPart ? `  { ${name.slice(name.indexOf('{') + 1, -1)} }` : name;
-    const cells = metric.type === 'trend' ? stats.map((stat) => `${stat}=${humanizeValue(metric.values[stat] ?? 0, metric, unit)}`) : columns(metric, unit);
-    return { name, metric, shown, cells };
-  });
-  rows.sort(byName);
-  const width = Math.max(0, ...rows.map(({ shown }) => shown.length)) + 1;
-  const widths = (isTrend) => {
-    const cells = rows.filter(({ metric }) => (metric.type === 'trend') === isTrend).map((row) => row.cells);
-    const count = Math.max(0, ...cells.map((row) => row.length));
-    return Array.from({ length: count }, (_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)));
-  };
-  const of = { true: widths(true), false: widths(false) };
-  return rows.map(({ metric, shown, cells }) => {
-    const sign = mark(metric);
-    const dots = '.'.repeat(Math.max(0, width - shown.length + 2));
-    const values = padded(cells, of[metric.type === 'trend']);
-    return `${indent}${paint(sign, sign === '✗' ? 'red' : 'green')} ${shown}${paint(dots, 'faint')}: ${paint(values, 'cyan')}`;
+  const rows = Object.entries(data.metrics).map(([name, metric]) => row(name, metric, options)).sort(byName);
+  const widest = Math.max(0, ...rows.map(({ margin, shown }) => width(margin + shown)));
+  const of = { true: widths(rows.filter((row) => row.isTrend)), false: widths(rows.filter((row) => !row.isTrend)) };
+  return rows.map(({ metric, margin, shown, isTrend, cells }) => {
+    const dots = '.'.repeat(widest - width(margin + shown) + 3);
+    const told = cells.map(({ name, text, color }, at) => {
+      // A counter's rate ends its line.
+      const room = !isTrend && at === 1 && cells.length === 2 ? 0 : of[isTrend][at] - width(text);
+      return `${name}${paint(text, color)}${' '.repeat(room)}`;
+    });
+    return `${indent}${margin}${mark(metric, paint)} ${shown}${paint(`${dots}:`, 'faint')} ${told.join(' ')}`;
   });
 }
 
 export function textSummary(data, options = {}) {
-  const { indent = ' ', enableColors = true } = options;
-  const paint = painter(enableColors);
-  const groups = groupLines(data.root_group ?? { name: '' }, `${indent}    `, paint);
-  const before = groups.length > 0 && groups.at(-1) !== '' ? [...groups, ''] : groups;
-  return [...before, ...metricLines(data, `${indent}  `, options, paint)].join('\n');
+  const usual = { indent: ' ', enableColors: true, summaryTrendStats: ['avg', 'min', 'med', 'max', 'p(90)', 'p(95)'] };
+  const wanted = { ...usual, ...data.options, ...options };
+  const paint = painter(wanted.enableColors);
+  const groups = groupLines(data.root_group ?? { name: '' }, `${wanted.indent}    `, paint);
+  return [...groups, ...metricLines(data, `${wanted.indent}  `, wanted, paint)].join('\n');
 }
 
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
@@ -111,12 +138,13 @@ const escaped = (text) => Array.from(text, (letter) => ESCAPES[letter] ?? letter
 // Each threshold is a test case.
 export function jUnit(data, options = {}) {
   const { name = 'k6 thresholds', classname = 'Unnamed folder' } = options;
-  const cases = Object.entries(data.metrics).flatMap(([metric, { thresholds }]) =>
-    Object.entries(thresholds ?? {}).map(([source, { ok }]) => ({ title: `${metric} - ${source}`, ok })),
-  );
+  const cases = Object.entries(data.metrics).flatMap(([metric, { type, values, thresholds }]) => {
+    const why = `${type} threshold failed: ${Object.entries(values).map(([name, value]) => `${name} value: ${value}`).join(', ')}`;
+    return Object.entries(thresholds ?? {}).map(([source, { ok }]) => ({ title: `${metric} - ${source}`, ok, why }));
+  });
   const failures = cases.filter(({ ok }) => !ok).length;
-  const body = cases.map(({ title, ok }) => {
-    const failure = ok ? '' : '<failure message="failed" />';
+  const body = cases.map(({ title, ok, why }) => {
+    const failure = ok ? '' : `<failure message="${escaped(why)}" />`;
     return `    <testcase name="${escaped(title)}" classname="${escaped(classname)}">${failure}</testcase>`;
   });
   const counts = `tests="${cases.length}" failures="${failures}"`;

@@ -7,7 +7,7 @@ use rquickjs::function::Opt;
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use std::sync::Arc;
 
-use super::own::own;
+use super::own::{constructor, own};
 use super::{Builtin, freeze, go_error};
 use crate::runtime::{Phase, Vu};
 
@@ -17,9 +17,7 @@ pub(crate) type Shared = Arc<[Box<str>]>;
 pub(super) const MODULE: Builtin = Builtin {
     names: &["k6/data"],
     exports: &["SharedArray"],
-    build: |ctx, object| {
-        object.set("SharedArray", Function::new(ctx.clone(), shared_array)?.with_constructor(true))
-    },
+    build: |ctx, object| object.set("SharedArray", constructor(Function::new(ctx.clone(), shared_array)?)?),
 };
 
 fn shared_array<'js>(

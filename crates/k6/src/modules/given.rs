@@ -1,7 +1,7 @@
 //! Arguments as JavaScript has them: one that was not given is undefined.
 
-use rquickjs::Value;
 use rquickjs::function::{FromParam, ParamRequirement, ParamsAccessor};
+use rquickjs::{Coerced, Value};
 
 /// An argument, given or not.
 pub(super) struct Given<'js>(pub(super) Value<'js>);
@@ -16,6 +16,22 @@ impl<'js> FromParam<'js> for Given<'js> {
             true => Value::new_undefined(params.ctx().clone()),
             false => params.arg(),
         }))
+    }
+}
+
+/// A text as Go's functions take one: empty where there is no argument.
+pub(super) struct Word(pub(super) String);
+
+impl<'js> FromParam<'js> for Word {
+    fn param_requirement() -> ParamRequirement {
+        ParamRequirement::optional()
+    }
+
+    fn from_param<'a>(params: &mut ParamsAccessor<'a, 'js>) -> rquickjs::Result<Self> {
+        match params.is_empty() {
+            true => Ok(Word(String::new())),
+            false => Ok(Word(params.arg().get::<Coerced<String>>()?.0)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The modules a user has: those of ours it asked for, and its CommonJS files.
 
 use rquickjs::{Ctx, Function, Object, Persistent, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,7 @@ fn exports<'js>(ctx: Ctx<'js>, path: String) -> rquickjs::Result<Value<'js>> {
 pub(crate) struct Loaded {
     builtins: RefCell<[Option<Persistent<Object<'static>>>; BUILTINS.len()]>,
     commons: RefCell<HashMap<PathBuf, Persistent<Object<'static>>>>,
+    is_unfinished: Cell<bool>,
 }
 
 impl Loaded {
@@ -47,6 +48,16 @@ impl Loaded {
 
     pub(crate) fn keep_common<'js>(&self, ctx: &Ctx<'js>, path: &Path, module: &Object<'js>) {
         self.commons.borrow_mut().insert(path.to_owned(), Persistent::save(ctx, module.clone()));
+    }
+
+    /// A module stays where it awaits something.
+    pub(crate) fn leave_unfinished(&self) {
+        self.is_unfinished.set(true);
+    }
+
+    /// Whether one does.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.is_unfinished.get()
     }
 
     pub(super) fn forget(&self) {

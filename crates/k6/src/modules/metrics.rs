@@ -7,6 +7,7 @@ use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 
 use super::k6::is_true;
+use super::own::constructor;
 use super::tags::{self, given_tags};
 use super::{Builtin, go_error};
 use crate::metrics::{Contains, Kind, MetricId};
@@ -36,7 +37,7 @@ fn class<'js>(ctx: &Ctx<'js>, kind: Kind) -> rquickjs::Result<Function<'js>> {
             is_time.0.as_ref().is_some_and(is_true),
         )
     };
-    Ok(Function::new(ctx.clone(), make)?.with_constructor(true))
+    constructor(Function::new(ctx.clone(), make)?)
 }
 
 fn metric<'js>(ctx: &Ctx<'js>, kind: Kind, name: &str, is_time: bool) -> rquickjs::Result<Object<'js>> {

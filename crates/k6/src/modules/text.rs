@@ -4,13 +4,14 @@ use rquickjs::convert::List;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
 
 use super::http::bytes;
-use super::own::own;
+use super::own::{callable, own};
 
 fn classes<'js>(ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Value<'js>> {
     let native = Object::new(ctx.clone())?;
     native.set("encode", Function::new(ctx.clone(), encode)?)?;
     native.set("decode", Function::new(ctx.clone(), decode)?)?;
-    own(ctx, "text", include_str!("text.js"))?.call::<_, Object<'js>>((native,))?.get(name)
+    let classes: Object<'js> = own(ctx, "text", include_str!("text.js"))?.call((native,))?;
+    callable(ctx, classes.get(name)?)
 }
 
 pub(super) fn encoder<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {

@@ -5,6 +5,8 @@
 use sonagi_engine::clock::Clock;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Record;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -40,6 +42,8 @@ pub(super) struct Done {
     pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
     /// The script said that the test has failed.
     pub(super) has_failed: bool,
+    /// What speaks against the generator itself; what else its requests came to is in no record.
+    pub(super) record: Record,
 }
 
 /// What who waits for it is told meanwhile.
@@ -150,7 +154,13 @@ async fn life(
     ticker.abort();
     driver.abort();
     measured(&shard, reports);
-    Ok(Done { outcomes, has_failed: shard.has_failed.get() })
+    let mut failures = shard.recorder.borrow_mut().take().failures;
+    failures.retain(|count| count.failure == Failure::GeneratorExhausted);
+    Ok(Done {
+        outcomes,
+        has_failed: shard.has_failed.get(),
+        record: Record { failures, ..Record::default() },
+    })
 }
 
 async fn tick(shard: Rc<Shard>, reports: SyncSender<Report>) {

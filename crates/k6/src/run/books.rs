@@ -72,6 +72,13 @@ impl Books {
         self.seconds.end(record);
     }
 
+    /// What `setup` or `teardown` has to say: it goes with the next second.
+    pub(super) fn take_once(&mut self, record: Record) {
+        if !record.failures.is_empty() {
+            self.seconds.end(record);
+        }
+    }
+
     /// The next second that all shards have delivered, and the samples that follow from it.
     pub(super) fn whole(&mut self) -> Option<(Snapshot, Interval)> {
         let (second, records) = self.seconds.whole()?;
@@ -82,6 +89,12 @@ impl Books {
     pub(super) fn rest(&mut self, now: At) -> (Snapshot, Interval) {
         let records = self.seconds.rest();
         self.absorb(records, now)
+    }
+
+    /// What `teardown`, or a `setup` behind which there was no second, has to say against the generator.
+    pub(super) fn late(&mut self, now: At) -> Option<(Snapshot, Interval)> {
+        let records = self.seconds.rest();
+        (!records.is_empty()).then(|| self.absorb(records, now))
     }
 
     fn absorb(&mut self, records: Vec<Record>, at: At) -> (Snapshot, Interval) {

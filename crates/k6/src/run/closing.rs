@@ -16,6 +16,7 @@ use crate::summary::{Facts, Summary, TimeUnit};
 impl Collector<'_, '_> {
     /// Thresholds for the last time, the summary, and what the script makes of it.
     pub(super) fn close(mut self) -> Ended {
+        self.record_late();
         let elapsed = self.timetable.elapsed(self.test.since_epoch());
         let judgement = self.test.store.judge(elapsed, true);
         if !judgement.crossed.is_empty() && self.exit == Exit::Passed {

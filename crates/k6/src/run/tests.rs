@@ -238,6 +238,29 @@ fn a_refused_connection_names_the_address_that_was_called() {
     assert_eq!(seen.lines, [line]);
 }
 
+#[test]
+fn a_promise_that_nothing_settles_ends_init_code_and_setup() {
+    let unsettled = "await new Promise(() => {});";
+    let rule = "awaits a promise, and nothing is left that could settle it";
+    for (script, line) in [
+        (
+            format!("{unsettled} export default () => {{}};"),
+            "could not load JS test 'file:///test/script.js': the script awaits a promise at its top level, and nothing is left that could settle it".to_owned(),
+        ),
+        (
+            format!("import {{ sleep }} from 'k6'; if (__VU === 1) {unsettled} export default () => {{}};"),
+            "the script awaits a promise at its top level, and nothing is left that could settle it".to_owned(),
+        ),
+        (
+            format!("export const setup = async () => {{ {unsettled} }}; export default () => console.log('never');"),
+            format!("setup() {rule}"),
+        ),
+    ] {
+        let seen = run(&script);
+        assert_eq!((seen.ended.exit, seen.lines), (Exit::Other, vec![format!("Error: {line}")]), "{script}");
+    }
+}
+
 /// No address of this machine is one of TEST-NET-1 (RFC 5737), so there is no port of it either.
 #[test]
 fn a_generator_without_ports_says_that_its_figures_are_worth_nothing() {
@@ -247,6 +270,22 @@ fn a_generator_without_ports_says_that_its_figures_are_worth_nothing() {
     let End::Summary(summary) = seen.ended.end else { panic!("there is a summary") };
     let text = summary.text(false);
     assert!(text.contains("GENERATOR"), "{text}");
+}
+
+#[test]
+fn a_generator_without_ports_in_setup_or_teardown_says_so_too() {
+    for once in ["setup = ask", "teardown = ask", "setup = () => { ask(); throw new Error('no answer'); }"] {
+        let seen = run(&format!(
+            "import http from 'k6/http';
+             export const options = {{ iterations: 1, localIPs: '192.0.2.1' }};
+             const ask = () => {{ http.get('http://127.0.0.1:1/'); }};
+             export const {once};
+             export default () => {{}};"
+        ));
+        let End::Summary(summary) = seen.ended.end else { panic!("there is a summary") };
+        let text = summary.text(false);
+        assert!(text.contains("GENERATOR"), "{once}: {text}");
+    }
 }
 
 #[test]

@@ -218,11 +218,12 @@ impl Collector<'_, '_> {
                 self.keep_time();
             }
         });
-        let Done { mut outcomes, has_failed } = match done {
+        let Done { mut outcomes, has_failed, record } = match done {
             Ok(done) => done,
             Err(ended) => return Err(Thrown::Error(ended.why.unwrap_or_default())),
         };
         self.has_failed |= has_failed;
+        self.books.take_once(record);
         outcomes.pop().unwrap_or(Ok(None))
     }
 
@@ -423,6 +424,14 @@ impl Collector<'_, '_> {
     fn record(&mut self, (snapshot, interval): (Snapshot, Interval)) {
         self.absorb(interval);
         (self.on)(Told::Second(&snapshot));
+    }
+
+    /// What was said against the generator when no second was to come any more.
+    pub(super) fn record_late(&mut self) {
+        let now = At(self.test.since_epoch().as_nanos() as i64);
+        if let Some(late) = self.books.late(now) {
+            self.record(late);
+        }
     }
 
     /// What comes after the scenarios is of no room.

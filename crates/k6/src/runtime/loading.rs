@@ -46,7 +46,10 @@ fn run<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
             let namespace = promise.finish::<Object<'_>>();
             vu.kept.rejections.forget();
             let namespace = namespace.map_err(|error| match error {
-                rquickjs::Error::WouldBlock => rquickjs::Exception::throw_type(ctx, never),
+                rquickjs::Error::WouldBlock => {
+                    vu.kept.loaded.leave_unfinished();
+                    rquickjs::Exception::throw_type(ctx, never)
+                }
                 error => error,
             });
             module.set("exports", namespace?)?;

@@ -19,6 +19,9 @@ use crate::modules;
 /// Room for QuickJS's own checks and our functions below the deepest script.
 const STACK_MARGIN: usize = 48 << 10;
 
+const UNSETTLED: &str = "the script awaits a promise at its top level, and nothing is left that could settle it\nhint: what settles it must be under way: a timer, a request, a socket";
+const UNSETTLED_SETUP: &str = "setup() awaits a promise, and nothing is left that could settle it\nhint: what settles it must be under way: a timer, a request, a socket";
+
 /// A user's interpreter.
 pub(crate) struct Machine {
     vu: Rc<Vu>,
@@ -75,14 +78,21 @@ impl Machine {
     /// Runs the script's init code. On a fiber.
     #[inline(never)]
     pub(crate) fn init(&self) -> Result<(), Thrown> {
-        self.attempt(|ctx| {
+        let is_settled = self.attempt(|ctx| {
             let entry = self.vu.shard.common.bundle.entry.clone();
-            let exports = imported(ctx, &entry)?;
-            let exports = self.settle(ctx, Some(exports))?.and_then(Value::into_object);
+            let imported = imported(ctx, &entry)?;
+            let promise = imported.as_promise().cloned();
+            let exports = self.settle(ctx, Some(imported));
+            if promise.is_some_and(|promise| promise.state() == PromiseState::Pending) {
+                self.vu.kept.loaded.leave_unfinished();
+            }
+            let Some(exports) = exports? else { return Ok(false) };
             let none = || rquickjs::Exception::throw_type(ctx, "the script exports nothing");
-            self.exports.replace(Some(Persistent::save(ctx, exports.ok_or_else(none)?)));
-            Ok(())
-        })
+            let exports = exports.into_object().ok_or_else(none)?;
+            self.exports.replace(Some(Persistent::save(ctx, exports)));
+            Ok(true)
+        })?;
+        if is_settled { Ok(()) } else { Err(Thrown::Unusable(UNSETTLED.to_owned())) }
     }
 
     /// The script's options, as JSON; None: it exports none.
@@ -126,15 +136,16 @@ impl Machine {
             let returned = self.settle(ctx, Some(returned))?;
             match (returned, self.vu.phase.get()) {
                 (Some(value), Phase::Setup) if !value.is_undefined() => {
-                    Ok(returned::data(ctx, &value)?.map(Some))
+                    let data = returned::data(ctx, &value)?.map(Some);
+                    Ok(data.map_err(|why| format!("error marshaling setup() data to JSON: {why}")))
                 }
+                (None, Phase::Setup) => Ok(Err(UNSETTLED_SETUP.to_owned())),
                 (Some(value), Phase::Summary) => Ok(Ok(Some(returned::files(ctx, &value)?))),
                 _ => Ok(Ok(None)),
             }
         });
         self.context.with(|ctx| modules::end_iteration(&ctx, &self.vu));
-        let returned = outcome?
-            .map_err(|why| Thrown::Unusable(format!("error marshaling setup() data to JSON: {why}")))?;
+        let returned = outcome?.map_err(Thrown::Unusable)?;
         Ok(returned.map(|json| json.to_string()))
     }
 
@@ -223,6 +234,10 @@ fn settled<'js>(promise: &Promise<'js>) -> Option<rquickjs::Result<Value<'js>>> 
 
 impl Drop for Machine {
     fn drop(&mut self) {
+        if self.vu.kept.loaded.is_unfinished() {
+            // QuickJS frees what modules that are half evaluated still need, and the process with it.
+            std::mem::forget((self.context.clone(), self.runtime.clone()));
+        }
         // Values first: the interpreter must outlive them.
         self.context.with(|ctx| modules::forget(&ctx, &self.vu));
         self.exports.take();

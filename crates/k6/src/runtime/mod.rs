@@ -21,7 +21,7 @@ pub(crate) use events::{Job, Source, outcome};
 pub(crate) use intrinsics::Language;
 pub(crate) use loading::{common, own_script};
 pub(crate) use machine::Given;
-pub(crate) use opaque::{Opaque, opaque, opaque_in, opaque_on};
+pub(crate) use opaque::{Members, Opaque, opaque, opaque_in, opaque_on};
 pub(crate) use rejections::Rejections;
 pub(crate) use thrown::{Thrown, described};
 pub(crate) use user::{Task, User};

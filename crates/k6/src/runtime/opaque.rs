@@ -19,6 +19,22 @@ pub(crate) enum Opaque {
     /// A file's bytes.
     File(Arc<[u8]>),
     Stomp(Rc<StompSession>),
+    /// Nothing of ours: what a structure of Go's is in k6, with these members.
+    Structure(Members),
+}
+
+/// A structure's members as scripts know them, and as Go's JSON names them.
+pub(crate) type Members = &'static [(&'static str, &'static str)];
+
+impl Opaque {
+    /// What of it `setup` hands on to the users.
+    pub(super) fn members(&self) -> Vec<(&'static str, &'static str)> {
+        match self {
+            Opaque::Response(_) => Received::members().map(|name| (name, name)).collect(),
+            Opaque::Structure(members) => members.to_vec(),
+            Opaque::Jar(_) | Opaque::File(_) | Opaque::Stomp(_) => Vec::new(),
+        }
+    }
 }
 
 /// Where the object keeps it.

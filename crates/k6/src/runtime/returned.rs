@@ -5,6 +5,7 @@ use rquickjs::function::This;
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, TypedArray, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::opaque::opaque_in;
 use crate::json;
 
 /// Deeper than this a value is taken for one that contains itself.
@@ -69,12 +70,18 @@ fn composed<'js>(
     if let Some(list) = object.as_array() {
         return listed(ctx, list.iter(), depth);
     }
+    if let Some(what) = opaque_in(object) {
+        let member = |(own, name): (&str, &str)| Ok((name.to_owned(), object.get(own)?));
+        return named(ctx, what.members().into_iter().map(member), depth);
+    }
     let is_a = |name: &str| is_a(ctx, object, name);
     if is_a("Date")? {
         return Ok(Ok(date(object)?));
     }
-    if is_a("Map")? || is_a("Set")? {
-        let class: Object<'_> = ctx.globals().get("Array")?;
+    let class: Object<'_> = ctx.globals().get("Array")?;
+    // A SharedArray stands before a list.
+    let is_list = class.get::<_, Function<'_>>("isArray")?.call::<_, bool>((object.clone(),))?;
+    if is_list || is_a("Map")? || is_a("Set")? {
         let list: rquickjs::Array<'_> = class.get::<_, Function<'_>>("from")?.call((object.clone(),))?;
         return listed(ctx, list.iter(), depth);
     }
@@ -90,15 +97,23 @@ fn composed<'js>(
         let members: Vec<_> = object.values::<Value<'_>>().collect();
         return listed(ctx, members.into_iter(), depth);
     }
-    let mut members = Map::new();
-    for pair in object.props::<String, Value<'js>>() {
-        let (name, value) = pair?;
+    named(ctx, object.props::<String, Value<'js>>(), depth)
+}
+
+fn named<'js>(
+    ctx: &Ctx<'js>,
+    members: impl Iterator<Item = rquickjs::Result<(String, Value<'js>)>>,
+    depth: usize,
+) -> rquickjs::Result<Result<Json, Unusable>> {
+    let mut object = Map::new();
+    for member in members {
+        let (name, value) = member?;
         match written(ctx, &value, depth + 1)? {
-            Ok(value) => members.insert(name, value),
+            Ok(value) => object.insert(name, value),
             Err(why) => return Ok(Err(why)),
         };
     }
-    Ok(Ok(Json::Object(members)))
+    Ok(Ok(Json::Object(object)))
 }
 
 fn listed<'js>(

@@ -5,6 +5,7 @@ mod language;
 mod looks;
 mod peer;
 mod requests;
+mod setup;
 mod socketio;
 mod sonagi;
 mod sse;
@@ -57,6 +58,8 @@ struct How {
     /// Iterations behind the first one; the last one's outcome is seen.
     more_iterations: usize,
     keep_connections: bool,
+    /// Its default function is called as `setup` is; the outcome is what it returns.
+    is_setup: bool,
 }
 
 fn run_as(folder: &Path, script: &str, how: How) -> Seen {
@@ -87,8 +90,8 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
                         stop.pull();
                     });
                 }
-                let call =
-                    Task::Call { phase: Phase::Iteration, function: "default".into(), given: Given::Nothing };
+                let phase = if how.is_setup { Phase::Setup } else { Phase::Iteration };
+                let call = Task::Call { phase, function: "default".into(), given: Given::Nothing };
                 for _ in 0..how.more_iterations {
                     user.perform(call.clone(), stop.clone()).await.unwrap();
                 }

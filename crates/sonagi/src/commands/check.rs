@@ -43,7 +43,7 @@ fn loadable(script: Script) -> Result<Script, Problems> {
         Some((what, hint)) => (what.to_owned(), Some(hint.to_owned())),
         None => (told, None),
     };
-    Err(Problems(vec![Problem { file: script.path, line: 0, column: 0, what, hint, tolerated: None }]))
+    Err(Problems(vec![Problem::of_file(script.path, what, hint)]))
 }
 
 /// A script and what there is to say of it.

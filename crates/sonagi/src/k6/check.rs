@@ -96,18 +96,7 @@ impl Found {
         for text in why.lines().filter(|line| !line.trim().is_empty()) {
             match (text.trim_start().strip_prefix("hint: "), self.problems.last_mut()) {
                 (Some(hint), Some(problem)) => problem.hint = Some(hint.to_owned()),
-                _ => {
-                    let what = text.trim().to_owned();
-                    let file = self.script.clone();
-                    self.problems.push(Problem {
-                        file,
-                        line: 0,
-                        column: 0,
-                        what,
-                        hint: None,
-                        tolerated: None,
-                    });
-                }
+                _ => self.problems.push(Problem::of_file(&self.script, text.trim().to_owned(), None)),
             }
         }
     }

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use super::encoding::text_or_bytes;
 use super::given::Given;
 use super::{Builtin, go_error};
+use crate::runtime::{Opaque, opaque};
 use hashing::{Algorithm, Hashing};
 
 pub(super) const MODULE: Builtin = Builtin {
@@ -107,7 +108,7 @@ fn create_hmac<'js>(ctx: Ctx<'js>, name: Coerced<String>, key: Value<'js>) -> rq
 
 /// An object that is given more and more, and tells the hash of all so far.
 fn hasher<'js>(ctx: &Ctx<'js>, hashing: Hashing) -> rquickjs::Result<Object<'js>> {
-    let (object, hashing) = (Object::new(ctx.clone())?, Rc::new(RefCell::new(hashing)));
+    let (object, hashing) = (opaque(ctx, Opaque::Structure(&[]))?, Rc::new(RefCell::new(hashing)));
     let of_update = Rc::clone(&hashing);
     let update = move |ctx: Ctx<'js>, input: Value<'js>| {
         of_update.borrow_mut().update(&text_or_bytes(&ctx, &input)?);

@@ -6,7 +6,7 @@ use rquickjs::object::Property;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
 use std::sync::Arc;
 
-use super::own::own;
+use super::own::{callable, own};
 use super::{Builtin, globals, go_error};
 use crate::runtime::{Opaque, Phase, Vu, opaque, opaque_in};
 
@@ -28,7 +28,8 @@ pub(super) const CSV: Builtin = Builtin {
     exports: &["parse", "Parser"],
     build: |ctx, object| {
         let library: Object<'_> = super::built(ctx, FS_NAME)?.get(LIBRARY)?;
-        ["parse", "Parser"].iter().try_for_each(|name| object.set(*name, library.get::<_, Value<'_>>(*name)?))
+        object.set("parse", library.get::<_, Value<'_>>("parse")?)?;
+        object.set("Parser", callable(ctx, library.get("Parser")?)?)
     },
 };
 
@@ -37,7 +38,7 @@ pub(super) const STREAMS: Builtin = Builtin {
     exports: CLASSES,
     build: |ctx, object| {
         let classes: Object<'_> = own(ctx, STREAMS_NAME, STREAMS_SOURCE)?.call(())?;
-        CLASSES.iter().try_for_each(|name| object.set(*name, classes.get::<_, Value<'_>>(*name)?))
+        CLASSES.iter().try_for_each(|name| object.set(*name, callable(ctx, classes.get(*name)?)?))
     },
 };
 

@@ -84,6 +84,32 @@ pub(super) fn wrong_in(url: &str) -> Option<String> {
     (!behind.is_empty() && !is_port).then(|| format!("invalid port {behind:?} after host"))
 }
 
+/// What Go's `url.Parse` finds wrong in a URL.
+pub(super) fn unparsable(url: &str) -> Option<String> {
+    if let Err(why) = escaped(url) {
+        return Some(why);
+    }
+    let whole = url.split('#').next().unwrap_or_default();
+    if whole.starts_with(':') {
+        return Some("missing protocol scheme".to_owned());
+    }
+    let path = whole.split('?').next().unwrap_or_default();
+    let is_relative = scheme(path).0.is_empty() && !path.starts_with('/');
+    if is_relative && path.split('/').next().is_some_and(|segment| segment.contains(':')) {
+        return Some("first path segment in URL cannot contain colon".to_owned());
+    }
+    wrong_in(url).or_else(|| {
+        let authority = scheme(path).1.strip_prefix("//")?.split('/').next()?;
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let wrong = host.bytes().find(|byte| byte.is_ascii() && !is_of_host(*byte))?;
+        Some(format!("invalid character {:?} in host name", char::from(wrong).to_string()))
+    })
+}
+
+fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"%".contains(&byte)
+}
+
 /// Bytes that stay what they are in a path, whatever else is in it.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
@@ -167,7 +193,7 @@ fn path_of(path: &str) -> Result<Cow<'_, str>, String> {
 }
 
 /// A URL without the user and password it carries before its host, these, and the URL with stars in their places.
-fn without_credentials(url: &str) -> (String, Option<(String, String)>, String) {
+pub(super) fn without_credentials(url: &str) -> (String, Option<(String, String)>, String) {
     let nothing = || (url.to_owned(), None, url.to_owned());
     let Some((scheme, rest)) = url.split_once("://") else { return nothing() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

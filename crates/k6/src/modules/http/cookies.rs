@@ -1,38 +1,44 @@
 //! Cookie jars as scripts see them.
 
-use rquickjs::function::{Opt, This};
-use rquickjs::{Coerced, Ctx, Exception, Function, Object, Value};
+use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_engine::http::{Jar, cookie_date};
 use sonagi_engine::net::Origin;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
+use super::address;
 use super::named::Named;
+use crate::modules::given::{Given, Word};
 use crate::modules::go_error;
+use crate::modules::k6::is_true;
 use crate::runtime::{Opaque, Vu, opaque, opaque_in};
 
 /// A jar in an object that scripts hand about.
 pub(crate) struct CookieJar;
 
 impl CookieJar {
-    /// An object for a jar.
+    /// An object for a jar. Its functions may be handed about without it.
     pub(super) fn object<'js>(ctx: &Ctx<'js>, jar: &Rc<RefCell<Jar>>) -> rquickjs::Result<Object<'js>> {
         let object = opaque(ctx, Opaque::Jar(Rc::clone(jar)))?;
-        object.set("cookiesForURL", Function::new(ctx.clone(), cookies_for_url)?)?;
+        let it = Rc::clone(jar);
+        let cookies = move |ctx: Ctx<'js>, url: Word| cookies_for_url(&ctx, &it, &url.0);
+        object.set("cookiesForURL", Function::new(ctx.clone(), cookies)?)?;
+        let it = Rc::clone(jar);
+        let set = move |ctx: Ctx<'js>, url: Word, name: Word, value: Word, options: Given<'js>| {
+            set(&ctx, &it, &url.0, (&name.0, &value.0), &options.0)
+        };
         object.set("set", Function::new(ctx.clone(), set)?)?;
+        let it = Rc::clone(jar);
+        let clear = move |ctx: Ctx<'js>, url: Word| remove(&ctx, &it, &url.0, None);
         object.set("clear", Function::new(ctx.clone(), clear)?)?;
+        let it = Rc::clone(jar);
+        let delete = move |ctx: Ctx<'js>, url: Word, name: Word| remove(&ctx, &it, &url.0, Some(&name.0));
         object.set("delete", Function::new(ctx.clone(), delete)?)?;
         Ok(object)
     }
 
-    /// The jar of an object.
-    pub(super) fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Rc<RefCell<Jar>>> {
-        let rule = "a jar must be what http.cookieJar() or new http.CookieJar() gives";
-        CookieJar::of(value).ok_or_else(|| Exception::throw_type(ctx, rule))
-    }
-
-    /// The jar of an object that is one.
+    /// The jar of an object, if it is one.
     pub(super) fn of(value: &Value<'_>) -> Option<Rc<RefCell<Jar>>> {
         match value.as_object().and_then(opaque_in) {
             Some(Opaque::Jar(jar)) => Some(jar),
@@ -41,70 +47,79 @@ impl CookieJar {
     }
 }
 
-fn place(ctx: &Ctx<'_>, url: &str) -> rquickjs::Result<(Origin, String)> {
-    Origin::parse(url).map_err(|failed| Exception::throw_message(ctx, &failed.detail))
+/// Where the cookies of a URL belong; nowhere, unless it is one of HTTP, as Go's jars have it.
+fn place(ctx: &Ctx<'_>, url: &str) -> rquickjs::Result<Option<(Origin, String)>> {
+    if let Some(why) = address::unparsable(url) {
+        return Err(go_error(ctx, &format!("parse {url:?}: {why}")));
+    }
+    let (bare, ..) = address::without_credentials(url);
+    let is_http = bare
+        .split_once("://")
+        .is_some_and(|(scheme, _)| ["http", "https"].iter().any(|known| known.eq_ignore_ascii_case(scheme)));
+    Ok(Origin::parse(&bare).ok().filter(|_| is_http))
 }
 
 /// `{ name: [value, …] }` of what would be sent there.
-fn cookies_for_url<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, url: String) -> rquickjs::Result<Value<'js>> {
-    let jar = CookieJar::given(&ctx, &this.0)?;
-    let (origin, path) = place(&ctx, &url)?;
+fn cookies_for_url<'js>(ctx: &Ctx<'js>, jar: &RefCell<Jar>, url: &str) -> rquickjs::Result<Value<'js>> {
     let mut found: Named<Vec<String>> = Named::default();
-    for (name, value) in jar.borrow().pairs(&origin, &path) {
-        match found.known(name) {
-            Some(values) => values.push(value.to_owned()),
-            None => _ = found.add(name.to_owned(), vec![value.to_owned()]),
+    if let Some((origin, path)) = place(ctx, url)? {
+        for (name, value) in jar.borrow().pairs(&origin, &path) {
+            match found.known(name) {
+                Some(values) => values.push(value.to_owned()),
+                None => _ = found.add(name.to_owned(), vec![value.to_owned()]),
+            }
         }
     }
-    found.object(&ctx)
+    found.object(ctx)
 }
 
 fn set<'js>(
-    ctx: Ctx<'js>,
-    this: This<Value<'js>>,
-    url: String,
-    name: String,
-    value: Coerced<String>,
-    options: Opt<Option<Object<'js>>>,
+    ctx: &Ctx<'js>,
+    jar: &RefCell<Jar>,
+    url: &str,
+    (name, value): (&str, &str),
+    options: &Value<'js>,
 ) -> rquickjs::Result<bool> {
-    let jar = CookieJar::given(&ctx, &this.0)?;
-    let (origin, path) = place(&ctx, &url)?;
-    let mut header = format!("{name}={}", value.0);
-    let options = options.0.flatten();
-    for (key, attribute) in
-        [("domain", "Domain"), ("path", "Path"), ("expires", "Expires"), ("max_age", "Max-Age")]
-    {
-        let given: Option<Coerced<String>> =
-            options.as_ref().map(|options| options.get(key)).transpose()?.flatten();
-        if let Some(given) = given {
-            if key == "expires" && cookie_date(&given.0).is_none() {
-                let rule = format!("unable to parse \"expires\" date string {:?}", given.0);
-                return Err(go_error(&ctx, &rule));
-            }
-            let _ = write!(header, "; {attribute}={}", given.0);
-        }
+    let place = place(ctx, url)?;
+    let mut header = format!("{name}={value}");
+    for option in options.as_object().into_iter().flat_map(Object::props::<String, Value<'js>>) {
+        let (option, given) = option?;
+        attribute(ctx, &mut header, &option, &given)?;
     }
-    let is_secure: Option<bool> =
-        options.as_ref().map(|options| options.get("secure")).transpose()?.flatten();
-    if is_secure == Some(true) {
-        header.push_str("; Secure");
+    if let Some((origin, path)) = place {
+        jar.borrow_mut().keep_one(&origin, &path, &header);
     }
-    jar.borrow_mut().keep_one(&origin, &path, &header);
     Ok(true)
 }
 
-fn clear<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, url: String) -> rquickjs::Result<()> {
-    remove(&ctx, &this.0, &url, None)
+/// Adds what an option says to a Set-Cookie header.
+fn attribute(ctx: &Ctx<'_>, header: &mut String, option: &str, given: &Value<'_>) -> rquickjs::Result<()> {
+    let text = || given.get::<Coerced<String>>().map(|text| text.0);
+    let _ = match option.to_ascii_lowercase().as_str() {
+        "path" => write!(header, "; Path={}", text()?),
+        "domain" => write!(header, "; Domain={}", text()?),
+        "expires" => match text()? {
+            none if none.is_empty() => Ok(()),
+            date if cookie_date(&date).is_some() => write!(header, "; Expires={date}"),
+            other => {
+                return Err(go_error(ctx, &format!("unable to parse \"expires\" date string {other:?}")));
+            }
+        },
+        // 0 is what nobody said.
+        "max_age" => match given.get::<Coerced<f64>>()?.0 as i64 {
+            0 => Ok(()),
+            seconds => write!(header, "; Max-Age={seconds}"),
+        },
+        "secure" if is_true(given) => write!(header, "; Secure"),
+        _ => Ok(()),
+    };
+    Ok(())
 }
 
-fn delete<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, url: String, name: String) -> rquickjs::Result<()> {
-    remove(&ctx, &this.0, &url, Some(&name))
-}
-
-fn remove<'js>(ctx: &Ctx<'js>, this: &Value<'js>, url: &str, name: Option<&str>) -> rquickjs::Result<()> {
-    let jar = CookieJar::given(ctx, this)?;
-    let (origin, path) = place(ctx, url)?;
-    jar.borrow_mut().remove(&origin, &path, name);
+fn remove(ctx: &Ctx<'_>, jar: &RefCell<Jar>, url: &str, name: Option<&str>) -> rquickjs::Result<()> {
+    if let Some((origin, path)) = place(ctx, url)? {
+        jar.borrow_mut().remove(&origin, &path, name);
+    }
     Ok(())
 }
 

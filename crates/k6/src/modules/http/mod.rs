@@ -25,8 +25,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::given::Given;
+use super::own::constructor;
 use super::{Builtin, go_error};
-use crate::runtime::{Phase, Vu, outcome};
+use crate::runtime::{Opaque, Phase, Vu, opaque, outcome};
 use crate::shard::Level;
 use answer::Answer;
 use call::{Call, ResponseType};
@@ -167,8 +168,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     object.set("url", Function::new(ctx.clone(), url)?)?;
     object.set("file", Function::new(ctx.clone(), file)?)?;
     object.set("cookieJar", Function::new(ctx.clone(), cookie_jar)?)?;
-    let jar = Function::new(ctx.clone(), cookies::new_cookie_jar)?.with_constructor(true);
-    object.set("CookieJar", jar)?;
+    object.set("CookieJar", constructor(Function::new(ctx.clone(), cookies::new_cookie_jar)?)?)?;
     let statuses = |ctx: Ctx<'js>, given: Rest<Value<'js>>| Expected::statuses(&ctx, &given);
     object.set("expectedStatuses", Function::new(ctx.clone(), statuses)?)?;
     object.set("setResponseCallback", Function::new(ctx.clone(), set_response_callback)?)?;
@@ -280,7 +280,8 @@ fn url<'js>(
     parts: Vec<String>,
     values: Rest<Coerced<String>>,
 ) -> rquickjs::Result<Object<'js>> {
-    let address = Object::new(ctx)?;
+    let address =
+        opaque(&ctx, Opaque::Structure(&[("clean_url", "CleanURL"), ("name", "Name"), ("url", "URL")]))?;
     let mut url = String::new();
     for (at, part) in parts.iter().enumerate() {
         url.push_str(part);
@@ -315,7 +316,8 @@ fn file<'js>(
     name: Opt<Coerced<String>>,
     kind: Opt<Coerced<String>>,
 ) -> rquickjs::Result<Object<'js>> {
-    let file = Object::new(ctx)?;
+    let members = &[("content_type", "ContentType"), ("data", "Data"), ("filename", "Filename")];
+    let file = opaque(&ctx, Opaque::Structure(members))?;
     let unnamed = || format!("{}", std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos()));
     file.prop(body::FILE, true)?;
     file.set("data", data)?;

@@ -16,7 +16,7 @@ use crate::modules::go_error;
 use crate::modules::html::{of_response, select};
 use crate::modules::own::own;
 use crate::modules::tags::about;
-use crate::runtime::{Opaque, Vu, opaque_in, opaque_on};
+use crate::runtime::{Members, Opaque, Vu, opaque, opaque_in, opaque_on};
 
 /// An answer, and what its script wants of it.
 pub(crate) struct Received {
@@ -26,6 +26,13 @@ pub(crate) struct Received {
 
 /// Makes one member.
 type Make = for<'js> fn(&Ctx<'js>, &Received) -> rquickjs::Result<Value<'js>>;
+
+impl Received {
+    /// The names of a response's members, in k6's order.
+    pub(crate) fn members() -> impl Iterator<Item = &'static str> {
+        MEMBERS.iter().map(|(name, _)| *name)
+    }
+}
 
 /// In k6's order.
 const MEMBERS: &[(&str, Make)] = &[
@@ -149,8 +156,8 @@ fn keep<'js>(this: &Value<'js>, name: &str, value: Value<'js>) -> rquickjs::Resu
 fn to_json<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> rquickjs::Result<Object<'js>> {
     let whole = Object::new(ctx.clone())?;
     if let Some(this) = this.0.as_object() {
-        for (name, _) in MEMBERS {
-            whole.set(*name, this.get::<_, Value<'js>>(*name)?)?;
+        for name in Received::members() {
+            whole.set(name, this.get::<_, Value<'js>>(name)?)?;
         }
     }
     Ok(whole)
@@ -222,6 +229,8 @@ fn timings<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     Ok(timings.into_value())
 }
 
+const COOKIE: Members = &[("name", "Name"), ("value", "Value"), ("replace", "Replace")];
+
 /// What was sent for it.
 fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     let (sent, request) = (&it.answer.sent, Object::new(ctx.clone())?);
@@ -238,7 +247,7 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     request.set("body", text(ctx, &String::from_utf8_lossy(&sent.body))?)?;
     let mut cookies: Named<Vec<Object<'js>>> = Named::default();
     for (name, value) in sent.cookies() {
-        let cookie = Object::new(ctx.clone())?;
+        let cookie = opaque(ctx, Opaque::Structure(COOKIE))?;
         cookie.set("name", name)?;
         cookie.set("value", value)?;
         cookie.set("replace", false)?;

@@ -5,9 +5,22 @@ use sonagi_engine::http::{Headers, Jar, cookie_date};
 use sonagi_engine::net::Origin;
 
 use super::named::Named;
+use crate::runtime::{Members, Opaque, opaque};
 
 /// `expires` of a cookie that says nothing of it: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
 const UNSET_MS: i64 = -6_795_364_578_871;
+
+/// As scripts know them, and as Go's JSON names them.
+const MEMBERS: Members = &[
+    ("name", "Name"),
+    ("value", "Value"),
+    ("domain", "Domain"),
+    ("path", "Path"),
+    ("http_only", "HTTPOnly"),
+    ("secure", "Secure"),
+    ("max_age", "MaxAge"),
+    ("expires", "Expires"),
+];
 
 /// What a Set-Cookie header says, nothing of it made up: a path or domain it does not name is empty.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,7 +97,7 @@ impl SetCookie {
     }
 
     fn object<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-        let object = Object::new(ctx.clone())?;
+        let object = opaque(ctx, Opaque::Structure(MEMBERS))?;
         object.set("name", &*self.name)?;
         object.set("value", &*self.value)?;
         object.set("domain", &*self.domain)?;

@@ -179,13 +179,46 @@ fn a_summary_is_told_as_text_and_as_a_report() {
             "",
             "    █ g",
             "",
-            "    checks......: 66.66% ✓ 4     ✗ 2",
+            "    checks......: 66.66% ✓ 4     ✗ 2  ",
             "  ✓ data_sent...: 17 kB  9.5 B/s",
             "  ✗ took........: avg=250µs p(95)=1m1s",
             "      { a:b }...: avg=1.23s p(95)=12ms",
             "    vus.........: 1      min=1   max=2",
-            r#"<testsuites tests="2" failures="1"><testsuite name="a&lt;b" tests="2" failures="1"><testcase name="data_sent - count&gt;0" classname="Unnamed folder"></testcase><testcase name="took - avg&lt;0" classname="Unnamed folder"><failure message="failed" /></testcase></testsuite>"#,
+            r#"<testsuites tests="2" failures="1"><testsuite name="a&lt;b" tests="2" failures="1"><testcase name="data_sent - count&gt;0" classname="Unnamed folder"></testcase><testcase name="took - avg&lt;0" classname="Unnamed folder"><failure message="trend threshold failed: avg value: 0.25, p(95) value: 61234" /></testcase></testsuite>"#,
             "0s 0.09s true",
+        ],
+    );
+}
+
+#[test]
+fn a_summarys_colors_stand_where_k6_has_them_and_a_count_is_no_time() {
+    check(
+        r#"import { textSummary } from 'https://jslib.k6.io/k6-summary/0.1.0/index.js';
+         const trend = (values, thresholds) => ({ type: 'trend', contains: 'time', values, thresholds });
+         const data = {
+           options: { summaryTrendStats: ['avg', 'count'], summaryTimeUnit: '' },
+           root_group: { name: '', checks: [{ name: 'ok', passes: 1, fails: 0 }, { name: 'bad', passes: 0, fails: 1 }], groups: [] },
+           metrics: {
+             a_b: { type: 'counter', contains: 'default', values: { count: 1 / 3, rate: 0.1 } },
+             'a{z:1}': trend({ avg: 1, count: 61234 }, { 'avg<0': { ok: false } }),
+             a: trend({ avg: 12.999, count: 5 }, { 'avg<99': { ok: true } }),
+             A: { type: 'gauge', contains: 'data', values: { value: 1, min: 1, max: 1000 } },
+           },
+         };
+         export default () => {
+           for (const line of textSummary(data).split('\n')) console.log(line.replaceAll('\u001b[', '<').replaceAll('<0m', '>'));
+           console.log(textSummary(data, { enableColors: false, summaryTrendStats: ['p(99)'] }).split('\n')[4]);
+         }"#,
+        &[
+            "<32m     ✓ ok>",
+            "<31m     ✗ bad",
+            "      ↳  0% — ✓ 0 / ✗ 1>",
+            "",
+            "   <32m✓> a<2m...........:> avg=<36m12.99ms> count=<36m5>    ",
+            "     <31m✗> { z:1 }<2m...:> avg=<36m1ms>     count=<36m61234>",
+            "     A<2m...........:> <36m1 B>      <36;2mmin=1 B> <36;2mmax=1.0 kB>",
+            "     a_b<2m.........:> <36m0.333333> <36;2m0.1/s>",
+            "   ✓ a...........: p(99)=-",
         ],
     );
 }

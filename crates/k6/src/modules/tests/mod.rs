@@ -1,5 +1,7 @@
 //! What scripts see of modules; k6 was asked where its answer is not obvious.
 
+mod constructors;
+mod cookies;
 mod crypto;
 mod data;
 mod encoding;

@@ -2,10 +2,10 @@
 
 mod socket;
 
-use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Value};
+use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object};
 
 use super::experimental::{STREAMS_NAME, STREAMS_SOURCE};
-use super::own::{own, prepared};
+use super::own::{callable, own, prepared};
 use super::{Builtin, go_error};
 use crate::runtime::Vu;
 use crate::shard::Level;
@@ -31,7 +31,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let made: Object<'js> =
         own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text, streams))?;
     for name in MODULE.exports {
-        object.set(*name, made.get::<_, Value<'js>>(*name)?)?;
+        object.set(*name, callable(ctx, made.get(*name)?)?)?;
     }
     Ok(())
 }

@@ -102,6 +102,16 @@ fn a_name_that_a_module_of_ones_own_lacks_ends_the_init_code() {
     assert!(matches!(&seen.outcome, Err(Thrown::Error(text)) if text.contains("'b'")), "{:?}", seen.outcome);
 }
 
+/// Its user goes on, and is put away in the end as any other.
+#[test]
+fn a_file_that_awaits_at_its_top_level_cannot_be_required() {
+    let seen = seen_first(
+        &[("waits.js", "await new Promise(() => {}); export const a = 1;")],
+        "let why; try { require('./waits.js'); } catch (e) { why = e.message; } export default () => console.log(why);",
+    );
+    assert_eq!(seen.lines, ["a file that awaits at its top level cannot be required"], "{:?}", seen.outcome);
+}
+
 fn seen_first(files: &[(&str, &str)], script: &str) -> Seen {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
