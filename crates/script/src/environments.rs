@@ -1,9 +1,7 @@
 //! What is laid over a script: the chosen environment, then `--overrides` and what else the command line says ([`inputs`]).
 //!
 //! The environments that were not chosen are tried too, so that a mistake in one is found before the day it is needed; a run
-//! goes on in spite of it. Of
-//! them only mistakes that stand in their own text are told, and nothing is asked of this machine: files and environment
-//! variables of another place need not be here.
+//! only warns of it. Only mistakes in their own text count: files and environment variables of another place need not be here.
 
 use std::path::Path;
 

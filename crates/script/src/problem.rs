@@ -68,9 +68,10 @@ impl fmt::Display for Problem {
 impl From<Problem> for Notice {
     /// What is said of it in a run that goes on.
     fn from(problem: Problem) -> Notice {
-        let Problem { file, line, column, what, tolerated, .. } = problem;
+        let Problem { file, line, column, what, hint, tolerated } = problem;
         let outcome = tolerated.map(|outcome| format!(": {outcome}")).unwrap_or_default();
-        Notice { file, line, column, text: what + &outcome }
+        let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        Notice { file, line, column, text: what + &outcome + &hint }
     }
 }
 

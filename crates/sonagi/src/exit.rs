@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Suggested(u8),
 }
 
-/// What is said of codes that are no rows.
+/// The sentences under the table, for codes that have no row.
 pub(crate) const SUGGESTED: &str = "Any other code is what a function set `artillery.suggestedExitCode` to, as in Artillery: it stands in place of 0, 21 and a \
      1 that no strict threshold decided.";
 

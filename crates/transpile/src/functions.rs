@@ -1,6 +1,5 @@
 //! Where functions stand in a text, for an engine that keeps no text of them.
 
-use crate::place::place;
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{ClassElement, MethodDefinition, MethodDefinitionKind, PropertyKind};
@@ -18,10 +17,8 @@ pub fn functions(code: &str, is_module: bool) -> HashMap<(usize, usize), Range<u
     let kind = if is_module { SourceType::mjs() } else { SourceType::cjs() };
     let program = Parser::new(&arena, code, kind).parse().program;
     let built = SemanticBuilder::new_compiler().with_build_nodes(true).build(&program);
-    let mut found = HashMap::new();
-    let mut add = |start: u32, text: Span| {
-        found.entry(place(code, start as usize)).or_insert(text.start as usize..text.end as usize);
-    };
+    let mut begun = Vec::new();
+    let mut add = |start: u32, text: Span| begun.push((start, text));
     for node in built.semantic.nodes().iter() {
         match node.kind() {
             AstKind::Function(function) => add(function.span.start, function.span),
@@ -48,6 +45,22 @@ pub fn functions(code: &str, is_module: bool) -> HashMap<(usize, usize), Range<u
             _ => {}
         }
     }
+    by_place(code, begun)
+}
+
+/// Texts by the line and column of their byte offset, both from 1; of several at one place the first counts. One pass over the
+/// code, because a bundle has tens of thousands of functions on one line.
+fn by_place(code: &str, mut begun: Vec<(u32, Span)>) -> HashMap<(usize, usize), Range<usize>> {
+    begun.sort_by_key(|(start, _)| *start);
+    let mut found = HashMap::with_capacity(begun.len());
+    let (mut at, mut line, mut column) = (0, 1, 1);
+    for (start, text) in begun {
+        for letter in code[at..start as usize].chars() {
+            (line, column) = if letter == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        at = start as usize;
+        found.entry((line, column)).or_insert(text.start as usize..text.end as usize);
+    }
     found
 }
 
@@ -73,5 +86,14 @@ mod tests {
         assert_eq!(text(3, 9), Some("m(a) { return a; }"));
         assert_eq!(text(3, 32), Some("get g() { return 1; }"));
         assert_eq!(text(4, 13), Some("m() { }"));
+    }
+
+    #[test]
+    fn a_bundle_on_one_line_is_read_in_one_pass() {
+        let code: String = (0..30_000).map(|n| format!("function fünf{n}() {{ return {n}; }} ")).collect();
+        let found = functions(&code, false);
+        assert_eq!(found.len(), 30_000);
+        let at = code.find("function fünf29999").map(|at| code[..at].chars().count() + 1).unwrap();
+        assert_eq!(&code[found[&(1, at)].clone()], "function fünf29999() { return 29999; }");
     }
 }

@@ -1,6 +1,6 @@
 //! What a run folder tells of requests and handshakes beside k6's metrics: response times from the instant they were asked for,
-//! statuses, and failures by their classes. Unless a folder is wanted, only what speaks against the generator itself is written
-//! down: ports or descriptors that it ran out of.
+//! statuses, and failures by their classes. Unless a folder is wanted, only statuses are written down, and what
+//! speaks against the generator itself: ports or descriptors that it ran out of.
 
 use sonagi_engine::http::Phases;
 use sonagi_measure::At;
@@ -15,7 +15,10 @@ const WEBSOCKET_CONNECT: OperationId = OperationId(1);
 /// A request was answered; or why it was not, and the same in words.
 pub(super) fn request(vu: &Vu, phases: &Phases, answered: Result<u16, (Failure, &str)>, now: At) {
     if !vu.shard.common.records {
-        return exhausted(vu, HTTP, answered.err());
+        return match answered {
+            Ok(status) => vu.shard.recorder.borrow_mut().status(status),
+            Err(failed) => exhausted(vu, HTTP, Some(failed)),
+        };
     }
     let started = now.plus(-(phases.sending_ns + phases.waiting_ns + phases.receiving_ns));
     let planned = started.plus(-phases.blocked_ns);

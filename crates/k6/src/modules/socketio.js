@@ -183,16 +183,21 @@
           return whole;
         }),
       );
-      socket.on('error', (error) => tell('error', [error]));
+      socket.on('error', (error) => complain(['error'], { message: error.error?.() ?? error.message ?? String(error), type: 'transport' }));
       socket.on('close', () => over('transport close'));
       socket.setTimeout(() => waiting && !isOver && complain(['error'], { message: 'Connection timeout: failed to establish connection', type: 'timeout' }), (wanted.timeout > 0 ? wanted.timeout : 10) * 1000);
       handler?.(wrapper);
     };
-    const response = connect(url, wanted.params ?? {}, begin);
+    let hasBegun = false;
+    const response = connect(url, wanted.params ?? {}, (socket) => {
+      hasBegun = true;
+      begin(socket);
+    });
     if (response.status >= 400) fail(`socket.io connect failed: ${response.status} (${url})`);
-    if (response.error) {
+    if (!hasBegun) {
       begin(unopened);
-      complain(['connect_error', 'error'], { message: response.error, type: 'transport' });
+      const message = response.error || `the handshake was answered with status ${response.status}, not 101`;
+      complain(['connect_error', 'error'], { message, type: 'transport' });
     }
     return response;
   }

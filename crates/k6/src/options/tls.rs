@@ -94,7 +94,7 @@ pub(super) fn cipher_suites(value: &Value, reading: &mut Reading<'_>) -> Option<
     let names = || given.as_array().into_iter().flatten().filter_map(Value::as_str);
     let find = |name: &str| SUITES.iter().find(|(known, _)| *known == name);
     for name in names().filter(|name| find(name).is_none()) {
-        let text = format!("\"{name}\" is no cipher suite that k6 knows, as TLS_AES_128_GCM_SHA256");
+        let text = format!("unknown cipher suite \"{name}\"; names are like TLS_AES_128_GCM_SHA256");
         match meant(name, SUITES.iter().map(|(known, _)| *known)) {
             Some(meant) => reading.problem_with_hint(text, format!("did you mean `{meant}`?")),
             None => reading.problem(text),

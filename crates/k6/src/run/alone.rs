@@ -28,7 +28,7 @@ pub(super) struct Alone<'a> {
     pub(super) epoch: Instant,
     /// How long its last task may take.
     pub(super) limit: Option<Duration>,
-    /// Who else may end any of them.
+    /// Ends any of them early.
     pub(super) abort: &'a Arc<Abort>,
     /// How samples are told apart, and whether each is kept.
     pub(super) measured: (Detail, bool),
@@ -46,7 +46,7 @@ pub(super) struct Done {
     pub(super) record: Record,
 }
 
-/// What who waits for it is told meanwhile.
+/// Progress that [`Alone::perform`] reports to its caller.
 pub(super) enum Meanwhile {
     Line(Line),
     /// About once a second, and at the end.

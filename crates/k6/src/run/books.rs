@@ -107,10 +107,7 @@ impl Books {
     }
 
     /// The test is over: what has not come is lost.
-    pub(super) fn close(&mut self, now: At, is_interrupted: bool) -> (Snapshot, Interval) {
-        if is_interrupted {
-            self.totals.interrupt();
-        }
+    pub(super) fn close(&mut self, now: At) -> (Snapshot, Interval) {
         let delivery = &mut self.delivery;
         let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
         let snapshot = self.totals.close_telling(now, told);
@@ -119,6 +116,11 @@ impl Books {
         }
         let interval = self.counted(&snapshot.ledger, now);
         (snapshot, interval)
+    }
+
+    /// Marks the run as ended before its time.
+    pub(super) fn interrupt(&mut self) {
+        self.totals.interrupt();
     }
 
     fn counted(&mut self, counts: &Counts, at: At) -> Interval {

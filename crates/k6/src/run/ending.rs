@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::executor::Reason;
 use crate::options::Problems;
 use crate::runtime::Thrown;
 use crate::shard::{Level, Line};
@@ -12,7 +13,7 @@ use super::Told;
 /// k6's exit codes, as its users' pipelines know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything ran, and every threshold held.
+    /// Everything ran, and every threshold passed.
     Passed,
     /// A threshold was crossed.
     ThresholdsCrossed,
@@ -37,7 +38,7 @@ pub enum Exit {
 impl Exit {
     /// All of them, with their codes and what they mean.
     pub const CODES: [(Exit, u8, &'static str); 10] = [
-        (Exit::Passed, 0, "The test ran, and every threshold held."),
+        (Exit::Passed, 0, "The test ran, and every threshold passed."),
         (Exit::ThresholdsCrossed, 99, "A threshold was crossed."),
         (Exit::SetupTimeout, 100, "setup() took longer than setupTimeout."),
         (Exit::TeardownTimeout, 101, "teardown() took longer than teardownTimeout."),
@@ -56,6 +57,15 @@ impl Exit {
     /// Of a test whose options make no sense.
     pub fn of(problems: &Problems) -> Exit {
         if problems.are_of_the_command_line() { Exit::Other } else { Exit::Problems }
+    }
+
+    /// Of a test that was ended early.
+    pub(super) fn of_abort(why: &Reason) -> Exit {
+        match why {
+            Reason::Signal => Exit::Interrupted,
+            Reason::Crossed(_) => Exit::ThresholdsCrossed,
+            Reason::Script(_) => Exit::Aborted,
+        }
     }
 
     /// What the process ends with.
@@ -95,6 +105,15 @@ pub struct Ended {
 impl Ended {
     pub(super) fn early(exit: Exit, why: impl Into<String>) -> Ended {
         Ended { exit, end: End::Nothing, why: Some(why.into()), bars: Vec::new() }
+    }
+
+    /// The test was ended before its scenarios began.
+    pub(super) fn before(why: &Reason) -> Ended {
+        let text = match why {
+            Reason::Signal => "the test was interrupted before it began".to_owned(),
+            _ => why.to_string(),
+        };
+        Ended::early(Exit::of_abort(why), text)
     }
 
     pub(super) fn problems(text: &str) -> Ended {

@@ -27,7 +27,7 @@ use tokio::time::Instant;
 use sonagi_measure::summary::Summary as Record;
 use sonagi_measure::totals::{Header, Snapshot};
 
-use crate::executor::{Abort, Plan};
+use crate::executor::{Abort, Plan, Reason};
 use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
@@ -104,9 +104,6 @@ pub struct Test {
 /// Stack and memory of a user whose options do not say more.
 const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 };
 
-/// What a signal makes of a test whose users are not all there.
-const INTERRUPTED_EARLY: &str = "the test was interrupted before it began";
-
 /// Reads the script with its first user and judges the options of all tiers; `abort` ends it early.
 ///
 /// # Errors
@@ -145,7 +142,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Resul
         .into_iter();
     if let Some(Err(thrown)) = read.next() {
         if thrown == Thrown::Interrupted {
-            return Err(Ended::early(Exit::Interrupted, INTERRUPTED_EARLY));
+            return Err(Ended::before(&Reason::Signal));
         }
         return Err(Ended::of_script(&thrown, &bundle.entry, on));
     }

@@ -21,7 +21,7 @@ use super::home::Shared;
 use super::noted::note;
 use super::periodic::{LOOK, Timetable};
 use super::shard::{Go, Luggage, MOST_REPORTS, Report, live};
-use super::{End, Ended, Exit, INTERRUPTED_EARLY, Test, Told};
+use super::{End, Ended, Exit, Test, Told};
 use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, Sampler};
 use crate::output::Output;
@@ -149,10 +149,11 @@ impl Collector<'_, '_> {
                 Ok(Report::Ready(Err((number, thrown)))) => return Err(self.stillborn(number, &thrown)),
                 Ok(Report::Failed(why)) => return Err(Ended::early(Exit::Other, why)),
                 Ok(report) => self.take(report),
-                Err(_) if self.abort.asked() => {
-                    return Err(Ended::early(Exit::Interrupted, INTERRUPTED_EARLY));
+                Err(_) => {
+                    if let Some(why) = self.abort.why() {
+                        return Err(Ended::before(&why));
+                    }
                 }
-                Err(_) => {}
             }
             self.keep_time();
         }
@@ -273,14 +274,12 @@ impl Collector<'_, '_> {
 
     fn was_aborted(&mut self) {
         let Some(why) = self.abort.why() else { return };
-        let exit = match why {
-            Reason::Signal => Exit::Interrupted,
-            Reason::Crossed(_) => Exit::ThresholdsCrossed,
-            Reason::Script(_) => Exit::Aborted,
-        };
-        let text = why.to_string();
-        self.say(Level::Error, text);
-        self.end_with(exit, None);
+        // A threshold that ends the test has judged it: that is a failure, not an interruption.
+        if !matches!(why, Reason::Crossed(_)) {
+            self.books.interrupt();
+        }
+        self.say(Level::Error, why.to_string());
+        self.end_with(Exit::of_abort(&why), None);
     }
 
     pub(super) fn say(&mut self, level: Level, text: String) {
@@ -439,9 +438,7 @@ impl Collector<'_, '_> {
         let now = At(now.as_nanos() as i64);
         let rest = self.books.rest(now);
         self.record(rest);
-        // A threshold that ends the test has judged it: that is a failure, not an interruption.
-        let is_interrupted = self.abort.why().is_some_and(|why| !matches!(why, Reason::Crossed(_)));
-        let last = self.books.close(now, is_interrupted);
+        let last = self.books.close(now);
         self.record(last);
     }
 

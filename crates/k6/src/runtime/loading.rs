@@ -1,7 +1,8 @@
 //! Modules and files, as imports and `require` find them.
 //!
-//! k6 gives a name that one of its modules or a CommonJS file does not have no value, where QuickJS links nothing. Who imports such
-//! a name gets a module of ours that has it: what it is resolved to is the module's name and the names it lacks, a line each.
+//! In k6, a name that a module or a CommonJS file lacks is undefined; QuickJS would refuse to link the import. So such an import
+//! is resolved to a module of ours that has the missing names: it is called by the module's name and the names it lacks, a line
+//! each.
 
 use rquickjs::function::Args;
 use rquickjs::loader::{Loader, Resolver};

@@ -79,7 +79,7 @@ pub(super) fn call(name: &str, arguments: &str) -> String {
 
 /// Whether a variable stands for such a call.
 pub(crate) fn is_call(variable: &str) -> bool {
-    variable.ends_with(')')
+    variable.starts_with('$') && variable.ends_with(')')
 }
 
 /// The template without all that stands around a call of a function there is not.

@@ -17,8 +17,9 @@ pub(super) fn define() -> Command {
         .about("Validate scripts without running them")
         .long_about(
             "Validate scripts without running them: all problems, each with file, line, column, the rule and a hint. \
-             The exit code is 2 when there are any, also of those that `sonagi run` goes on in spite of, because Artillery \
-             ignores them and nothing hangs on them: what becomes of them is told, and `sonagi run --strict` refuses them, too.\n\n\
+             The exit code is 2 when there are any. This includes harmless problems that `sonagi run` only warns about, because \
+             Artillery ignores them; `sonagi run --strict` refuses them, too. A processor's module is loaded, so what stands at its \
+             top level is executed.\n\n\
              Of a k6 script the init code runs once, and nothing else; with one among the scripts the flags are those of \
              `sonagi run script.js`, and --json.",
         )
@@ -31,11 +32,10 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// A processor that is at fault itself is a problem; without a Node to load it nobody can say.
+/// A processor that is at fault itself is a problem. Without a Node to load it, or when it takes long, nobody can say.
 fn loadable(script: Script) -> Result<Script, Problems> {
-    match &script.unloaded {
-        Some(Unloaded::Module { .. } | Unloaded::Slow { .. }) => {}
-        _ => return Ok(script),
+    if !matches!(script.unloaded, Some(Unloaded::Module { .. })) {
+        return Ok(script);
     }
     let Some(unloaded) = script.unloaded else { return Ok(script) };
     let told = unloaded.to_string();

@@ -25,9 +25,12 @@ pub(super) fn is_k6(name: &str) -> bool {
 }
 
 fn holds_javascript(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
+    let Ok(file) = File::open(path) else { return false };
     let mut text = Vec::new();
-    let read = || File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut text).ok();
-    path.is_file() && { read }().is_some() && is_javascript(&String::from_utf8_lossy(&text))
+    file.take(LOOKED_AT).read_to_end(&mut text).is_ok() && is_javascript(&String::from_utf8_lossy(&text))
 }
 
 /// A line that only a module of JavaScript begins with: of YAML and JSON no line at the margin looks so.

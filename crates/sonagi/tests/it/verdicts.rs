@@ -151,6 +151,31 @@ fn an_interrupted_k6_script_ends_with_105_and_its_record_says_so() {
 }
 
 #[test]
+fn a_k6_script_interrupted_in_setup_or_teardown_says_so_in_its_record() {
+    for function in ["setup", "teardown"] {
+        let place = Place::new();
+        place.write(
+            "long.js",
+            &format!(
+                "import {{ sleep }} from 'k6'; export const options = {{ iterations: 1 }};
+                 export function {function}() {{ console.log('here'); for (let n = 0; n < 15; n++) sleep(0.2); }}
+                 export default () => {{}};"
+            ),
+        );
+        let mut running = Running::start(place.command(&["run", "long.js", "--runs", "runs"]));
+        running.wait_for("here");
+        running.signal(Signal::INT);
+        assert_eq!(running.end().code, Some(105), "{function}");
+        let reported = place.reported();
+        assert_eq!(
+            (&reported["verdict"]["result"], &reported["interrupted"]),
+            (&"interrupted".into(), &true.into()),
+            "{function}"
+        );
+    }
+}
+
+#[test]
 fn a_target_that_answers_nothing_but_404_fails_a_quick_run() {
     let place = Place::new();
     let service = Service::start(&place, &[]);
@@ -208,6 +233,9 @@ fn a_k6_script_of_which_every_request_failed_says_so_and_keeps_its_exit_code() {
     let told = "the only HTTP answer was an error status (404: 1); only a threshold on http_req_failed makes that a failure";
     let plain = run("const look = () => {};");
     assert_eq!((plain.code, plain.err.matches(told).count()), (Some(0), 1), "{plain:?}");
+    let recorded = place.sonagi(&["run", "--quiet", "--runs", "runs", "errors.js"]);
+    assert_eq!((recorded.code, recorded.err.matches(told).count()), (Some(0), 1), "{recorded:?}");
+    assert_eq!(place.reported()["http_codes"], serde_json::json!({ "404": 1 }));
     for asks in [
         "const look = (r) => check(r, { missing: (r) => r.status === 404 });",
         "http.setResponseCallback(http.expectedStatuses(404)); const look = () => {};",

@@ -270,9 +270,6 @@ fn observe(
     why: Option<&Unanswered>,
 ) {
     let status = answer.map_or(0, |(response, ..)| response.status);
-    if status > 0 {
-        vu.shard.recorder.borrow_mut().status(status);
-    }
     let code = why.map_or(code_of(status), |why| why.code);
     let asks_as_it_should = answer.is_some_and(|(.., first_of_two)| first_of_two);
     let is_expected = match call.expected.judge(status) {

@@ -168,11 +168,11 @@ fn values_that_k6_refuses_are_refused_with_their_place() {
     );
     check(
         json!({"tlsCipherSuites": ["x"]}),
-        "options.tlsCipherSuites: \"x\" is no cipher suite that k6 knows, as TLS_AES_128_GCM_SHA256",
+        "options.tlsCipherSuites: unknown cipher suite \"x\"; names are like TLS_AES_128_GCM_SHA256",
     );
     check(
         json!({"tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"]}),
-        "options.tlsCipherSuites: \"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\" is no cipher suite that k6 knows, as TLS_AES_128_GCM_SHA256\n    hint: did you mean `TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305`?",
+        "options.tlsCipherSuites: unknown cipher suite \"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256\"; names are like TLS_AES_128_GCM_SHA256\n    hint: did you mean `TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305`?",
     );
     check(json!({"tlsAuth": [{"cert": "x"}]}), "options.tlsAuth.0: has no key");
     check(

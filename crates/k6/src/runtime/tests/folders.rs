@@ -38,7 +38,7 @@ fn open_looks_from_the_file_that_runs() {
          const all = [top, text, common.top, common.up, load('x.txt'), common.load('x.txt')];
          export default () => console.log(all.join(' | '));",
     );
-    let warned = "is seen from";
+    let warned = "is resolved against";
     let (warnings, lines): (Vec<_>, Vec<_>) = seen.lines.iter().partition(|line| line.contains(warned));
     assert_eq!(
         lines,
@@ -49,7 +49,7 @@ fn open_looks_from_the_file_that_runs() {
     // Whoever reads the script first is told where that is not the file that says so.
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
-        warnings[0].starts_with("open(\"x.txt\") in ") && warnings[0].contains("/lib/top.js is seen from ")
+        warnings[0].starts_with("open(\"x.txt\"), written in ") && warnings[0].contains("/lib/top.js, is resolved against ")
     );
 }
 

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `/refuse` | answers 403 with a body |
 //! | `/hangup` | ends the connection |
+//! | `/page` | answers 200 with a page |
+//! | `/moved` | answers 301 |
+//! | `/forged` | accepts with a key that is not the asked one's |
 //! | `/greet` | says `welcome` along with the upgrade |
 //! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events, echoes those with attachments |
 //! | `/stomp…` | speaks STOMP, as [`super::stomp`] has it |
@@ -36,6 +39,20 @@ pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
             return;
         }
         path if path.starts_with("/hangup") => return,
+        path if path.starts_with("/page") => {
+            let _ = pipe.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage").await;
+            return;
+        }
+        path if path.starts_with("/moved") => {
+            let answer = "HTTP/1.1 301 Gone\r\nLocation: https://a/\r\nContent-Length: 0\r\n\r\n";
+            let _ = pipe.write_all(answer.as_bytes()).await;
+            return;
+        }
+        path if path.starts_with("/forged") => {
+            let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n";
+            let _ = pipe.write_all(answer.as_bytes()).await;
+            return;
+        }
         _ => {}
     }
     let mut out =

@@ -171,3 +171,24 @@ fn a_connection_that_never_was_is_an_event_and_a_warning_where_nobody_listens() 
         ],
     );
 }
+
+#[test]
+fn a_handshake_that_opens_nothing_is_an_event_whatever_it_is_answered_with() {
+    check_io(
+        "const listen = (socket) => socket.on('connect_error', (error) => log(error.type, error.message));
+         export default () => {
+           for (const path of ['/page', '/moved']) log(io('http://a', { path }, listen).status);
+           log(io('http://a', { path: '/forged' }, (socket) => socket.on('error', (error) => log(error.type, error.message !== ''))).status);
+           io('http://a', { path: '/page' });
+         };",
+        &[
+            "transport the handshake was answered with status 200, not 101",
+            "200",
+            "transport the handshake was answered with status 301, not 101",
+            "301",
+            "transport true",
+            "101",
+            "Socket.IO session failed",
+        ],
+    );
+}
