@@ -174,9 +174,8 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
         Ok(Parsed { formula, has_truths, reaches_in, javascript }) => {
             if let Some(Foreign { offset, theirs, ours }) = javascript {
                 let what = format!("conditions have no `{theirs}`");
-                let outcome = format!(
-                    "read as `{ours}`; Artillery cannot read the condition and takes it for true"
-                );
+                let outcome =
+                    format!("read as `{ours}`; Artillery cannot read the condition and takes it for true");
                 let hint = Some(format!("write `{ours}`"));
                 reader.tolerable(node.place_at(offset), what, hint, &outcome);
             }

@@ -5,7 +5,6 @@
 use sonagi_engine::clock::Clock;
 use sonagi_engine::net::Net;
 use sonagi_measure::At;
-use sonagi_measure::outcome::Failure;
 use sonagi_measure::recorder::Record;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,7 +41,7 @@ pub(super) struct Done {
     pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
     /// The script said that the test has failed.
     pub(super) has_failed: bool,
-    /// What speaks against the generator itself; what else its requests came to is in no record.
+    /// What its requests came to; messages of `setup` and `teardown` are owed to nobody.
     pub(super) record: Record,
 }
 
@@ -154,13 +153,9 @@ async fn life(
     ticker.abort();
     driver.abort();
     measured(&shard, reports);
-    let mut failures = shard.recorder.borrow_mut().take().failures;
-    failures.retain(|count| count.failure == Failure::GeneratorExhausted);
-    Ok(Done {
-        outcomes,
-        has_failed: shard.has_failed.get(),
-        record: Record { failures, ..Record::default() },
-    })
+    let Record { operations, codes, failures, .. } = shard.recorder.borrow_mut().take();
+    let record = Record { operations, codes, failures, ..Record::default() };
+    Ok(Done { outcomes, has_failed: shard.has_failed.get(), record })
 }
 
 async fn tick(shard: Rc<Shard>, reports: SyncSender<Report>) {

@@ -72,9 +72,9 @@ impl Books {
         self.seconds.end(record);
     }
 
-    /// What `setup` or `teardown` has to say: it goes with the next second.
+    /// What the requests of `setup` or `teardown` came to: it goes with the next second.
     pub(super) fn take_once(&mut self, record: Record) {
-        if !record.failures.is_empty() {
+        if !record.failures.is_empty() || record.codes.iter().any(|count| *count > 0) {
             self.seconds.end(record);
         }
     }
@@ -91,7 +91,7 @@ impl Books {
         self.absorb(records, now)
     }
 
-    /// What `teardown`, or a `setup` behind which there was no second, has to say against the generator.
+    /// What the requests of `teardown` came to, or those of a `setup` behind which there was no second.
     pub(super) fn late(&mut self, now: At) -> Option<(Snapshot, Interval)> {
         let records = self.seconds.rest();
         (!records.is_empty()).then(|| self.absorb(records, now))

@@ -425,7 +425,7 @@ impl Collector<'_, '_> {
         (self.on)(Told::Second(&snapshot));
     }
 
-    /// What was said against the generator when no second was to come any more.
+    /// Records what came when no second was to follow any more.
     pub(super) fn record_late(&mut self) {
         let now = At(self.test.since_epoch().as_nanos() as i64);
         if let Some(late) = self.books.late(now) {

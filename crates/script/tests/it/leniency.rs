@@ -139,8 +139,7 @@ fn signs_of_javascript_in_a_condition_mean_what_they_say() {
     };
     for (theirs, ours) in [("===", "=="), ("!==", "!="), ("&&", "and"), ("||", "or")] {
         let text = step(&format!("n {theirs} 3"));
-        let outcome =
-            format!("read as `{ours}`; Artillery cannot read the condition and takes it for true");
+        let outcome = format!("read as `{ours}`; Artillery cannot read the condition and takes it for true");
         tolerated(&text, &format!("conditions have no `{theirs}`"), &outcome);
         assert_eq!(condition(&text), condition(&step(&format!("n {ours} 3"))));
     }

@@ -236,6 +236,10 @@ fn a_k6_script_of_which_every_request_failed_says_so_and_keeps_its_exit_code() {
     let recorded = place.sonagi(&["run", "--quiet", "--runs", "runs", "errors.js"]);
     assert_eq!((recorded.code, recorded.err.matches(told).count()), (Some(0), 1), "{recorded:?}");
     assert_eq!(place.reported()["http_codes"], serde_json::json!({ "404": 1 }));
+    let with_setup =
+        run(&format!("const look = () => {{}}; export const setup = () => http.get('{}/no');", service.url));
+    let told = "every one of 2 HTTP answers was an error status (404: 2)";
+    assert!(with_setup.err.contains(told), "{with_setup:?}");
     for asks in [
         "const look = (r) => check(r, { missing: (r) => r.status === 404 });",
         "http.setResponseCallback(http.expectedStatuses(404)); const look = () => {};",

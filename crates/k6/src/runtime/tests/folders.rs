@@ -49,7 +49,8 @@ fn open_looks_from_the_file_that_runs() {
     // Whoever reads the script first is told where that is not the file that says so.
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
-        warnings[0].starts_with("open(\"x.txt\"), written in ") && warnings[0].contains("/lib/top.js, is resolved against ")
+        warnings[0].starts_with("open(\"x.txt\"), written in ")
+            && warnings[0].contains("/lib/top.js, is resolved against ")
     );
 }
 
