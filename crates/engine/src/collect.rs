@@ -26,10 +26,18 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 pub(crate) struct Shards {
     threads: Vec<JoinHandle<()>>,
     inbox: Receiver<Report>,
+    /// What came before their start was known and is for the collector.
+    first: Vec<Report>,
 }
 
 impl Shards {
-    pub(crate) fn start(run: &Run, legacy: Legacy) -> Result<Shards, Error> {
+    /// Starts them and returns when second 0 has begun. What they say meanwhile is told as it comes: loading a processor may take
+    /// its time.
+    pub(crate) fn start(
+        run: &Run,
+        legacy: Legacy,
+        on: &mut dyn FnMut(Happening<'_>),
+    ) -> Result<Shards, Error> {
         let (reports, inbox) = channel();
         let start = Arc::new(Start::default());
         // All at once: a shard that were ready before the next one has its place would not wait for it.
@@ -39,8 +47,22 @@ impl Shards {
             Ok(thread::start(run, legacy.clone(), Task::Arrivals { shard, place }, reports)?)
         };
         let threads = places.into_iter().enumerate().map(begin).collect::<Result<_, _>>()?;
-        run.epoch.set(start.epoch());
-        Ok(Shards { threads, inbox })
+        let mut first = Vec::new();
+        let epoch = loop {
+            if let Some(epoch) = start.epoch_within(TICK) {
+                break epoch;
+            }
+            for report in inbox.try_iter() {
+                match report {
+                    Report::Log { at, speaker, user, text } => {
+                        on(Happening::Log { at, speaker, user, text: &text });
+                    }
+                    other => first.push(other),
+                }
+            }
+        };
+        run.epoch.set(epoch);
+        Ok(Shards { threads, inbox, first })
     }
 }
 
@@ -67,6 +89,9 @@ impl<'a> Collector<'a> {
     ) -> Result<Vec<Record>, Error> {
         let mut patience = Patience::new(self.run.control());
         self.enter_phases(At(0), on);
+        for report in shards.first {
+            self.take(report, on)?;
+        }
         while self.seconds.are_awaited() {
             match shards.inbox.recv_timeout(TICK) {
                 Ok(report) => self.take(report, on)?,

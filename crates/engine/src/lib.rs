@@ -28,5 +28,5 @@ mod thread;
 mod user;
 
 pub use control::Control;
-pub use processor::{Unloaded, exports};
+pub use processor::{Kept, Unloaded, exports};
 pub use run::{Error, Happening, Options, Speaker, run};

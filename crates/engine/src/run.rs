@@ -19,6 +19,7 @@ use crate::delivery::draw_tag;
 use crate::health;
 use crate::net::NetOptions;
 use crate::plan::{Plan, Step};
+use crate::processor::Kept;
 use crate::rooms::Rooms;
 use crate::schedule::Load;
 use crate::shard::{MOST_LIVING, Shared};
@@ -37,6 +38,8 @@ pub struct Options {
     pub started: String,
     /// When error statuses fail the run.
     pub fail_on_status: FailOnStatus,
+    /// What came of the plan's processor before the run ([`crate::exports`]): its first shard takes it over.
+    pub processor: Kept,
 }
 
 impl Default for Options {
@@ -47,6 +50,7 @@ impl Default for Options {
             source_addresses: Vec::new(),
             started: String::new(),
             fail_on_status: FailOnStatus::default(),
+            processor: Kept::default(),
         }
     }
 }
@@ -60,6 +64,13 @@ pub enum Speaker {
     Output,
     /// The script's, for standard error: `console.error`.
     ErrorOutput,
+}
+
+impl Speaker {
+    /// Who speaks on a standard stream.
+    pub(crate) fn of_stream(is_error: bool) -> Speaker {
+        if is_error { Speaker::ErrorOutput } else { Speaker::Output }
+    }
 }
 
 /// What a run tells its caller while it goes.
@@ -146,7 +157,7 @@ pub fn run(
     let run = Run::new(plan, options, control);
     let (before, legacy) = run.solo(run.plan.before.clone(), Vec::new(), on)?;
     let last = if before.is_complete {
-        let shards = Shards::start(&run, legacy.clone())?;
+        let shards = Shards::start(&run, legacy.clone(), on)?;
         let mut collector = Collector::new(&run, &mut totals, before.records);
         let leftover = collector.collect(shards, on)?;
         let (after, _) = run.solo(run.plan.after.clone(), legacy, on)?;
@@ -210,6 +221,8 @@ pub(crate) struct Run {
     pub(crate) plan: Arc<Plan>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) net: NetOptions,
+    /// For who loads the processor first.
+    pub(crate) processor: Kept,
     pub(crate) shards: usize,
     /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
     pub(crate) tag: u32,
@@ -258,6 +271,7 @@ impl Run {
             plan: Arc::new(plan),
             shared: Arc::new(shared),
             net,
+            processor: options.processor,
             shards,
             tag,
             epoch: Cell::new(Instant::now()),

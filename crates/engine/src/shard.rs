@@ -37,7 +37,7 @@ const ADMITTED_IN_A_ROW: u32 = 32;
 pub(crate) type Say = Box<dyn Fn(At, Speaker, Option<u32>, String)>;
 
 /// Lines of `log` steps passed on per shard and second; more are only counted.
-const LOG_LINES: u32 = 200;
+pub(crate) const LOG_LINES: u32 = 200;
 pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 
 /// What shards have in common.
@@ -143,10 +143,7 @@ impl Shard {
         for said in self.processor.iter().flat_map(|processor| processor.take_said()) {
             match said {
                 Said::Line(text) => self.say(None, text),
-                Said::Printed { is_error, text } => {
-                    let speaker = if is_error { Speaker::ErrorOutput } else { Speaker::Output };
-                    self.pass_on(speaker, None, text);
-                }
+                Said::Printed { is_error, text } => self.pass_on(Speaker::of_stream(is_error), None, text),
                 Said::ExitCode(code) => self.shared.control.suggest_exit_code(code),
                 Said::Metric(metric) => {
                     self.recorder.borrow_mut().custom(metric.kind, &metric.name, metric.value);

@@ -4,6 +4,7 @@
 //! of them, by that too.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Where shards wait for each other.
@@ -31,11 +32,24 @@ impl Start {
     /// Waits until every shard is ready or gone; the instant at which second 0 began.
     pub(crate) fn epoch(&self) -> Instant {
         let waiting = self.changed.wait_while(self.state(), |state| state.awaited > 0);
-        *waiting.unwrap_or_else(PoisonError::into_inner).epoch.get_or_insert_with(Instant::now)
+        waiting.unwrap_or_else(PoisonError::into_inner).begin()
+    }
+
+    /// The same, for so long at most; None: they are not ready.
+    pub(crate) fn epoch_within(&self, limit: Duration) -> Option<Instant> {
+        let waiting = self.changed.wait_timeout_while(self.state(), limit, |state| state.awaited > 0);
+        let (mut state, waited) = waiting.unwrap_or_else(PoisonError::into_inner);
+        (!waited.timed_out()).then(|| state.begin())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn begin(&mut self) -> Instant {
+        *self.epoch.get_or_insert_with(Instant::now)
     }
 }
 

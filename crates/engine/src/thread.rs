@@ -3,10 +3,12 @@
 use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::recorder::{Counter, Record};
+use sonagi_measure::secrets::masked;
+use std::cmp::Ordering;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,12 +17,13 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::collect::TICK;
+use crate::control::Control;
 use crate::http::Pool;
 use crate::net::{Net, NetOptions, Origin};
 use crate::plan::{Plan, Step};
-use crate::processor::Sidecar;
+use crate::processor::{Kept, Said, Sidecar};
 use crate::run::{Error, Run, Speaker};
-use crate::shard::{SECOND_NS, Shard, Shared};
+use crate::shard::{LOG_LINES, SECOND_NS, Shard, Shared};
 use crate::start::Place;
 use crate::user::Common;
 
@@ -82,6 +85,7 @@ struct Luggage {
     plan: Arc<Plan>,
     shared: Arc<Shared>,
     net: NetOptions,
+    processor: Kept,
     shards: usize,
     tag: u32,
     before: Vec<(String, Value)>,
@@ -99,6 +103,7 @@ pub(crate) fn start(
         plan: Arc::clone(&run.plan),
         shared: Arc::clone(&run.shared),
         net: run.net.clone(),
+        processor: run.processor.clone(),
         shards: run.shards,
         tag: run.tag,
         before,
@@ -123,12 +128,16 @@ fn live(luggage: Luggage, task: Task) -> Result<(), Error> {
 }
 
 async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
-    let Luggage { plan, shared, net, shards, tag, before, reports } = luggage;
+    let Luggage { plan, shared, net, processor: kept, shards, tag, before, reports } = luggage;
     let net = Rc::new(Net::real(net).map_err(|failed| Error::Network(failed.detail))?);
     let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
     let common = Common { plan: Arc::clone(&plan), before, run: tag };
     let processor = match plan.processor.clone().filter(|_| task.calls_functions()) {
-        Some(processor) => Sidecar::start(processor, common.shared(), shared.control.clone()).await?,
+        Some(processor) => {
+            let control = shared.control.clone();
+            let mut tell = early(control.clone(), reports.clone());
+            Sidecar::start(processor, kept, common.shared(), control, &mut tell).await?
+        }
         None => None,
     };
     let (work, epoch) = match task {
@@ -163,6 +172,29 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     }
     let _ = reports.send(Report::Ended { record: take(&shard, index) });
     Ok(())
+}
+
+/// Passes on what a processor says while it is loaded, when there is no shard yet to say it, within a shard's limit for one second.
+fn early(control: Control, reports: Sender<Report>) -> impl FnMut(Said) {
+    let mut lines = 0;
+    move |said| {
+        let (speaker, text) = match said {
+            Said::Line(text) => (Speaker::Engine, masked(&text)),
+            Said::Printed { is_error, text } => (Speaker::of_stream(is_error), text),
+            Said::ExitCode(code) => return control.suggest_exit_code(code),
+            // Counted by the shard.
+            Said::Metric(_) => return,
+        };
+        lines += 1;
+        let text = match lines.cmp(&(LOG_LINES + 1)) {
+            Ordering::Less => text,
+            Ordering::Equal => {
+                format!("(more than {LOG_LINES} lines while the processor was loaded: the rest is left out)")
+            }
+            Ordering::Greater => return,
+        };
+        let _ = reports.send(Report::Log { at: At(0), speaker, user: None, text });
+    }
 }
 
 /// Opens the pool's connections to the target before second 0. Within [`WARM_UP`]: what is not open by then, or cannot
@@ -211,7 +243,7 @@ async fn carry_out(shard: &Rc<Shard>, work: Work, shards: usize, reports: &Sende
 async fn tick(shard: Rc<Shard>, index: usize, reports: Sender<Report>) {
     for second in 1.. {
         shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
-        if shard.shared.undelivered.fetch_add(1, Ordering::Relaxed) > MAX_UNDELIVERED {
+        if shard.shared.undelivered.fetch_add(1, Relaxed) > MAX_UNDELIVERED {
             shard.shared.control.stop();
         }
         let _ = reports.send(Report::Second { second, record: take(&shard, Some(index as u16)) });

@@ -72,9 +72,10 @@ fn section(reader: &mut Reader, fields: &Fields<'_>, stems: &[String], all: &mut
 }
 
 fn limits(reader: &mut Reader, fields: &Fields<'_>, item: &Node, all: &mut Vec<Threshold>) {
-    if !matches!(item.kind, Kind::Map(_)) {
-        reader.wrong(fields, "thresholds", item);
-        return;
+    match item.kind {
+        Kind::Map(_) => {}
+        Kind::Text { .. } | Kind::Number(_) | Kind::Bool(_) => return unlimited(reader, item),
+        Kind::List(_) | Kind::Null => return reader.wrong(fields, "thresholds", item),
     }
     for entry in item.entries() {
         let limit = match &entry.value.kind {
@@ -94,6 +95,18 @@ fn limits(reader: &mut Reader, fields: &Fields<'_>, item: &Node, all: &mut Vec<T
         let wrong = |error: ParseError| (entry.place, format!("not a metric: {}", error.what), error.hint);
         all.extend(judged(reader, expression, true, entry.place, wrong));
     }
+}
+
+/// A threshold that is no mapping: Artillery's `ensure` passes over it.
+fn unlimited(reader: &mut Reader, item: &Node) {
+    let what = format!("a threshold is a metric and its limit; got {}", item.describe());
+    let hint = match item.as_text() {
+        Some(text) => {
+            format!("a comparison goes into `conditions`, beside `thresholds`: `- expression: \"{text}\"`")
+        }
+        None => "e.g. `- http.response_time.p95: 250`".to_owned(),
+    };
+    reader.tolerable(item.place, what, Some(hint), "it decides nothing, as in Artillery");
 }
 
 /// A threshold, unless it is wrong: an expression that cannot be read, or over a metric there is not. Functions may have any

@@ -25,6 +25,25 @@ pub(crate) enum Lists {
     Header,
 }
 
+/// What a name among pairs may say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// `pet[id]`: what servers of forms and queries take for a member.
+    Bracketed,
+    /// One word.
+    Plain,
+}
+
+impl Lists {
+    /// What the names are that values of this kind stand under.
+    fn names(self) -> Names {
+        match self {
+            Lists::Repeat | Lists::Join => Names::Bracketed,
+            Lists::Header => Names::Plain,
+        }
+    }
+}
+
 /// The body a request has.
 pub(crate) fn body(reader: &mut Reader, own: &Fields<'_>) -> Body {
     let given: Vec<&str> =
@@ -79,7 +98,7 @@ pub(crate) fn pairs(
         match &value.kind {
             Kind::List(items) => {
                 let items: Vec<Template> =
-                    items.iter().filter_map(|item| text(reader, key, name, item)).collect();
+                    items.iter().filter_map(|item| text(reader, key, name, item, lists.names())).collect();
                 match lists {
                     Lists::Repeat => all.extend(items.into_iter().map(|item| (name.clone(), item))),
                     Lists::Join => all.push((name.clone(), joined(items, ","))),
@@ -87,22 +106,22 @@ pub(crate) fn pairs(
                     Lists::Header => all.push((name.clone(), joined(items, ", "))),
                 }
             }
-            _ => all.extend(text(reader, key, name, value).map(|value| (name.clone(), value))),
+            _ => all.extend(text(reader, key, name, value, lists.names()).map(|value| (name.clone(), value))),
         }
     }
     all
 }
 
 /// One value of a pair; null is empty.
-fn text(reader: &mut Reader, key: &str, name: &str, value: &Node) -> Option<Template> {
+fn text(reader: &mut Reader, key: &str, name: &str, value: &Node, names: Names) -> Option<Template> {
     if value.is_null() {
         return Some(Template::default());
     }
     if plain_text(value).is_none() {
         let what = format!("{name} in {key} wants a text or a list of them; got {}", value.describe());
         let hint = format!("names can have brackets: `\"{name}[key]\": value`");
-        let has_brackets = key != "headers" && matches!(value.kind, Kind::Map(_));
-        reader.problem(value.place, what, has_brackets.then_some(hint));
+        let is_nested = names == Names::Bracketed && matches!(value.kind, Kind::Map(_));
+        reader.problem(value.place, what, is_nested.then_some(hint));
         return None;
     }
     reader.template(value)
@@ -129,7 +148,7 @@ fn form_data(reader: &mut Reader, own: &Fields<'_>) -> Vec<FormPart> {
 fn part(reader: &mut Reader, entry: &Entry) -> Option<FormPart> {
     let (name, node) = (entry.key.clone(), &entry.value);
     if !matches!(node.kind, Kind::Map(_)) {
-        let content = PartContent::Text(text(reader, "formData", &name, node)?);
+        let content = PartContent::Text(text(reader, "formData", &name, node, Names::Bracketed)?);
         return Some(FormPart { name, content, content_type: None });
     }
     let fields = reader.fields(node, &schema::FORM_PART)?;
@@ -148,7 +167,7 @@ fn part(reader: &mut Reader, entry: &Entry) -> Option<FormPart> {
             let content = match &entry.value.kind {
                 // As it would be in a JSON body: there is no other way to write it down.
                 Kind::Map(_) | Kind::List(_) => json_text(reader, &entry.value)?,
-                _ => text(reader, "formData", &name, &entry.value)?,
+                _ => text(reader, "formData", &name, &entry.value, Names::Bracketed)?,
             };
             Some(FormPart { name, content: PartContent::Text(content), content_type })
         }

@@ -28,6 +28,8 @@ struct Form {
     cast: bool,
     /// All rows go by one name.
     is_whole: bool,
+    /// Rows may have different numbers of columns.
+    is_relaxed: bool,
 }
 
 fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
@@ -43,6 +45,7 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
         skip_header: reader.boolean(&fields, "skipHeader"),
         delimiter: delimiter(reader, &fields),
         cast: reader.boolean(&fields, "cast").unwrap_or(true),
+        is_relaxed: false,
     };
     let form = with_options(reader, &fields, form);
     // Declared even when the file cannot be read: one problem, not one per use.
@@ -90,7 +93,9 @@ fn payload(reader: &mut Reader, node: &Node, folder: &Path) -> Option<Payload> {
     if all_as.is_none() {
         for (column, name) in names.iter().enumerate() {
             reader.declare_global(name);
-            reader.names.declare_choices(name, rows.iter().map(|row| row[column].clone()));
+            reader
+                .names
+                .declare_choices(name, rows.iter().map(|row| row.get(column).cloned().unwrap_or_default()));
         }
     }
     // A list of all rows that name no columns is one of lists.
@@ -148,6 +153,7 @@ fn with_options(reader: &mut Reader, fields: &Fields<'_>, form: Form) -> Form {
     Form {
         delimiter: options.get("delimiter").map_or(form.delimiter, |_| delimiter(reader, &options)),
         cast: reader.boolean(&options, "cast").unwrap_or(form.cast),
+        is_relaxed: reader.boolean(&options, "relax_column_count").unwrap_or(false),
         ..form
     }
 }
@@ -202,17 +208,9 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
         None => !form.is_whole,
     };
     let mut rows = Vec::new();
-    for record in records.iter().skip(usize::from(header_line)) {
-        if record.len() < names.len() {
-            let line = record.position().map_or(0, |position| position.line());
-            let what = format!(
-                "line {line} of the payload has {} columns; fields names {}",
-                record.len(),
-                names.len()
-            );
-            reader.problem(place, what, Some("add the missing values, or set `delimiter`".into()));
-            return None;
-        }
+    let records = &records[usize::from(header_line).min(records.len())..];
+    short(reader, place, records, &names, form.is_relaxed)?;
+    for record in records {
         if form.cast
             && record
                 .iter()
@@ -225,6 +223,47 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
         rows.push(record.iter().take(names.len()).map(|cell| value(cell, form.cast)).collect());
     }
     Some((names, rows))
+}
+
+/// Says of rows with fewer columns than there are fields what becomes of the others. Artillery takes them when all are alike or
+/// `relax_column_count` is set, and refuses the payload else; so None.
+fn short(
+    reader: &mut Reader,
+    place: Place,
+    records: &[csv::StringRecord],
+    names: &[String],
+    is_relaxed: bool,
+) -> Option<()> {
+    let Some(first) = records.iter().find(|record| record.len() < names.len()) else { return Some(()) };
+    let line = first.position().map_or(0, |position| position.line());
+    let plural = if first.len() == 1 { "" } else { "s" };
+    let what = format!(
+        "line {line} of the payload has {} column{plural}; fields names {}",
+        first.len(),
+        names.len()
+    );
+    let hint = "add the missing values, or set `delimiter`".to_owned();
+    let is_ragged = !is_relaxed && records.iter().any(|record| record.len() != first.len());
+    if is_ragged || is_otherwise_delimited(first, names.len()) {
+        reader.problem(place, what, Some(hint));
+        return None;
+    }
+    let least = records.iter().map(csv::StringRecord::len).min().unwrap_or(0);
+    let missing = names.get(least..).unwrap_or_default();
+    reader.undefined.extend(missing.iter().cloned());
+    let which = if least == first.len() {
+        format!("{} is", missing.join(", "))
+    } else {
+        "what is missing is".to_owned()
+    };
+    reader.tolerable(place, what, Some(hint), &format!("{which} undefined there, as in Artillery"));
+    Some(())
+}
+
+/// Whether a row that is one column would have all of them with another usual delimiter.
+fn is_otherwise_delimited(record: &csv::StringRecord, columns: usize) -> bool {
+    let count = |cell: &str| [',', ';', '\t', '|'].map(|other| cell.split(other).count()).into_iter().max();
+    record.len() == 1 && record.get(0).and_then(count) >= Some(columns)
 }
 
 /// Whether the first row names its columns, as `fields` does: nobody means it as values. Columns beyond those of `fields`

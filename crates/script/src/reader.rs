@@ -175,7 +175,7 @@ impl Reader {
         };
         let what = format!("unknown key \"{}\" in {}", entry.key, area.name);
         match area.ignores(&entry.key) {
-            true => self.tolerable(entry.place, what, Some(hint), "ignored, as in Artillery"),
+            true => self.tolerable(entry.place, what, Some(hint), area.outcome()),
             false => self.problem(entry.place, what, Some(hint)),
         }
         meant

@@ -5,11 +5,18 @@ use crate::error::Error;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
-use sonagi_engine::Unloaded;
 use sonagi_engine::plan::Plan;
+use sonagi_engine::{Kept, Speaker, Unloaded};
 use sonagi_report::figures::counted;
 use sonagi_script::{Combination, Loaded, Notice, Overrides, Problems, Serve};
 use std::path::{Path, PathBuf};
+
+/// Scripts of one command line whose processors wait, loaded, for their runs; each is a process. Those of further scripts are
+/// loaded again when their turn comes.
+const WAITING_MAX: usize = 8;
+
+/// Takes what a script's processor prints while it is loaded.
+pub(crate) type Tell<'t> = &'t mut dyn FnMut(Speaker, &str);
 
 /// `SCRIPT…` and the flags that are merged over a script before it is read.
 pub(crate) fn arguments() -> Vec<Arg> {
@@ -162,6 +169,8 @@ pub(crate) struct Script {
     pub(crate) notices: Vec<Notice>,
     /// Why nobody could say whether its functions are there: its processor could not be loaded.
     pub(crate) unloaded: Option<Unloaded>,
+    /// Its processor, loaded for the first of its runs.
+    pub(crate) processor: Kept,
     /// At least one, in the matrix's order.
     pub(crate) runs: Vec<Job>,
 }
@@ -195,7 +204,7 @@ impl Script {
         text: Vec<u8>,
         overrides: &Overrides,
         loaded: Vec<Loaded>,
-        unloaded: Option<Unloaded>,
+        Asked { unloaded, processor }: Asked,
     ) -> Script {
         let is_alone = loaded.len() == 1;
         let mut notices = Vec::new();
@@ -206,7 +215,8 @@ impl Script {
             let plan = (is_alone && serve.is_none()).then_some(plan);
             runs.push(Job { combination, name, serve, plan });
         }
-        Script { path: path.to_owned(), text, overrides: overrides.clone(), notices, unloaded, runs }
+        let (path, overrides) = (path.to_owned(), overrides.clone());
+        Script { path, text, overrides, notices, unloaded, processor, runs }
     }
 
     /// The targets of its runs, as far as they are known before their turn.
@@ -253,44 +263,73 @@ fn shown(value: &Value) -> String {
 }
 
 /// Every script with what came of it, in order.
-pub(crate) fn each(paths: &[PathBuf], overrides: &Overrides) -> Vec<(PathBuf, Result<Script, Problems>)> {
-    paths.iter().map(|path| (path.clone(), one(path, overrides))).collect()
+pub(crate) fn each(
+    paths: &[PathBuf],
+    overrides: &Overrides,
+    tell: Tell<'_>,
+) -> Vec<(PathBuf, Result<Script, Problems>)> {
+    let mut waiting = 0;
+    let mut read = |path: &PathBuf| {
+        let mut script = one(path, overrides, tell);
+        if let Ok(script) = &mut script {
+            waiting += usize::from(script.processor.is_waiting());
+            if waiting > WAITING_MAX {
+                script.processor = Kept::default();
+            }
+        }
+        (path.clone(), script)
+    };
+    paths.iter().map(&mut read).collect()
 }
 
 /// One script, with all its problems.
-pub(crate) fn one(path: &Path, overrides: &Overrides) -> Result<Script, Problems> {
+pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<Script, Problems> {
     // Unreadable: that is for `load_each` to say.
     let text = std::fs::read(path).unwrap_or_default();
     let loaded = sonagi_script::load_each(path, overrides)?;
-    let unloaded = functions(&loaded)?;
-    Ok(Script::of(path, text, overrides, loaded, unloaded))
+    let asked = functions(&loaded, tell)?;
+    Ok(Script::of(path, text, overrides, loaded, asked))
+}
+
+/// What came of asking processors for their functions.
+#[derive(Default)]
+struct Asked {
+    /// Why one could not say.
+    unloaded: Option<Unloaded>,
+    /// The first that was asked.
+    processor: Kept,
 }
 
 /// Whether the functions a script calls are there: Node loads its processor and says what it exports. All runs of a script have
 /// the same one, but for what a matrix puts into its path. A processor that cannot be loaded ends the run that needs it; here
 /// that only leaves the question open.
-fn functions(loaded: &[Loaded]) -> Result<Option<Unloaded>, Problems> {
-    let mut asked: Option<(&Path, Vec<String>)> = None;
+fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
+    let mut known: Option<(&Path, Vec<String>)> = None;
+    let mut first = None;
     for run in loaded.iter().filter(|run| run.calls_functions()) {
         let Some(processor) = &run.plan.processor else { continue };
-        let exported = match asked.take() {
+        let exported = match known.take() {
             Some((module, exported)) if module == processor.module.as_path() => exported,
-            _ => match sonagi_engine::exports(processor) {
-                Ok(exported) => exported,
-                Err(unloaded) => return Ok(Some(unloaded)),
-            },
+            _ => {
+                let (exported, kept) = sonagi_engine::exports(processor, tell);
+                let processor = first.get_or_insert(kept).clone();
+                match exported {
+                    Ok(exported) => exported,
+                    Err(unloaded) => return Ok(Asked { unloaded: Some(unloaded), processor }),
+                }
+            }
         };
         run.not_exported(&exported)?;
-        asked = Some((processor.module.as_path(), exported));
+        known = Some((processor.module.as_path(), exported));
     }
-    Ok(None)
+    Ok(Asked { unloaded: None, processor: first.unwrap_or_default() })
 }
 
 /// All scripts, or all problems of all of them.
-pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides) -> Result<Vec<Script>, Error> {
+pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides, tell: Tell<'_>) -> Result<Vec<Script>, Error> {
     let mut scripts = Vec::with_capacity(paths.len());
     let mut problems = Vec::new();
-    for (_, script) in each(paths, overrides) {
+    for (_, script) in each(paths, overrides, tell) {
         match script {
             Ok(script) => scripts.push(script),
             Err(found) => problems.push(found),

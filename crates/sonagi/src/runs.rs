@@ -18,7 +18,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_engine::plan::Plan;
-use sonagi_engine::{Control, Happening, Speaker};
+use sonagi_engine::{Control, Happening, Kept, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
@@ -203,9 +203,10 @@ impl Session<'_> {
         let mut beside = job.serve.as_ref().map(Beside::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let mut periods = self.options.output.is_some().then(Periods::default);
-        let ran = script
-            .plan(&mut job, beside.as_ref().map(Beside::url))
-            .and_then(|plan| one(plan, runs, folder, title, self, (beside.as_mut(), periods.as_mut())));
+        let ran = script.plan(&mut job, beside.as_ref().map(Beside::url)).and_then(|plan| {
+            let place = Place { processor: script.processor.clone(), runs, folder, title };
+            one(plan, place, self, (beside.as_mut(), periods.as_mut()))
+        });
         // Whatever came of the run, its service ends with it.
         let used = beside.map(Beside::end);
         let (ran, incomplete) = ran?;
@@ -254,12 +255,20 @@ impl Session<'_> {
     }
 }
 
+/// What a run finds, and where what it leaves goes.
+struct Place<'p> {
+    /// Its script's, loaded when that was checked.
+    processor: Kept,
+    runs: Option<&'p Path>,
+    /// Its folder's name in `runs`; by its start and name otherwise.
+    folder: Option<String>,
+    title: Option<String>,
+}
+
 /// One plan, from its folder to its summary, and what its folder lacks.
 fn one(
     plan: Plan,
-    runs: Option<&Path>,
-    folder: Option<String>,
-    title: Option<String>,
+    Place { processor, runs, folder, title }: Place<'_>,
     session: &Session<'_>,
     (mut beside, periods): (Option<&mut Beside>, Option<&mut Periods>),
 ) -> Result<(Summary, Option<Error>), Error> {
@@ -279,7 +288,7 @@ fn one(
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(terminal.live(title.as_deref()));
     }
-    let mut engine = sonagi_engine::Options { started, ..sonagi_engine::Options::default() };
+    let mut engine = sonagi_engine::Options { started, processor, ..sonagi_engine::Options::default() };
     engine.shards = options.shards.unwrap_or(engine.shards);
     engine.seed = options.seed.unwrap_or_else(any_seed);
     engine.source_addresses.clone_from(&options.source_addresses);
@@ -337,7 +346,7 @@ fn pass(sink: &mut dyn Sink, happening: &Happening<'_>) -> std::io::Result<()> {
 
 /// What the script prints, as it is and also when it is to be quiet: programs read it. Standard output is the document's where
 /// that is asked for.
-fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
+pub(crate) fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
     match speaker {
         Speaker::Engine => {}
         // What cannot be written now cannot be in the end, and is an error then.

@@ -29,6 +29,13 @@ pub struct Processor {
     pub rewrite: Rewrite,
 }
 
+impl Processor {
+    /// Whether a Node that has loaded one of the two has loaded the other.
+    pub(crate) fn is_loaded_like(&self, other: &Processor) -> bool {
+        self.module == other.module && self.files == other.files && self.environment == other.environment
+    }
+}
+
 /// Makes a step of a request's parameters: its front end's work, for it knows how a step is written.
 #[derive(Clone)]
 pub struct Rewrite(Arc<Rewriting>);
@@ -55,7 +62,7 @@ impl fmt::Debug for Rewrite {
 }
 
 /// A file of a processor, as Node is given it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessorFile {
     /// Where it was written, absolute.
     pub path: PathBuf,

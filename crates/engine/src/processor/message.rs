@@ -3,7 +3,8 @@
 //! | from | message | with |
 //! |---|---|---|
 //! | Node | `hello` | its `version`, before anything else |
-//! | us | `load` | the `module`, the `modules` we turned into JavaScript, and `shared`: the variables all users begin with |
+//! | us | `load` | the `module`, and the `modules` we turned into JavaScript |
+//! | us | `share` | `shared`: the variables all users begin with, before any of them calls |
 //! | Node | `ready`, `failed` | the `names` of its functions; the `error` |
 //! | us | `call` | `id`, `user`, `name`, `kind`; `set` and `unset`: what of the user's variables it does not know yet; what belongs to the kind |
 //! | Node | `done` | `id`; `set` and `unset` likewise, and the same of `params`; `value` of a condition; `error` |
@@ -125,8 +126,6 @@ pub(super) enum Inbound {
 pub(super) struct Loading<'p> {
     pub(super) processor: &'p Processor,
     pub(super) hooks: &'static str,
-    /// The variables all users begin with, as JSON.
-    pub(super) shared: &'p str,
 }
 
 impl Loading<'_> {
@@ -144,10 +143,13 @@ impl Loading<'_> {
             json!({ "hooks": format!("data:text/javascript,{}", percent(self.hooks)), "files": files })
         };
         let module = Value::from(self.processor.module.display().to_string());
-        let shared = self.shared;
-        let message = format!(r#"[{{"do":"load","module":{module},"modules":{modules},"shared":{shared}}}]"#);
-        framed(message.into_bytes())
+        framed(format!(r#"[{{"do":"load","module":{module},"modules":{modules}}}]"#).into_bytes())
     }
+}
+
+/// The variables all users begin with, given as JSON.
+pub(super) fn share(shared: &str) -> Vec<u8> {
+    framed(format!(r#"[{{"do":"share","shared":{shared}}}]"#).into_bytes())
 }
 
 /// Messages that wait to be sent, as the list they will be.

@@ -10,8 +10,9 @@
 //! again a few times: module state is lost then, the users' variables are not, for the engine has them. A signal that ends
 //! the run is none of Node's: it has a process group of its own, and goes on answering until its users are gone.
 
-mod exports;
+mod kept;
 mod message;
+mod process;
 #[cfg(test)]
 mod tests;
 mod unloaded;
@@ -20,15 +21,10 @@ use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream as Socket;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
@@ -36,12 +32,12 @@ use crate::clock::Clock;
 use crate::collect::TICK;
 use crate::control::Control;
 use crate::plan::Processor;
-pub use exports::exports;
+pub use kept::{Kept, exports};
+use message::Inbound;
 pub(crate) use message::{Answer, Call, Kind, Metric};
-use message::{Inbound, Loading};
+use process::{Inbox, Line, Node, Process};
 use sonagi_measure::At;
 pub use unloaded::Unloaded;
-use unloaded::check_version;
 
 /// What Node runs.
 const RUNNER: &str = concat!(
@@ -54,8 +50,6 @@ const RUNNER: &str = concat!(
 const HOOKS: &str = include_str!("hooks.mjs");
 /// Processes of one shard that may end by themselves before its calls fail for good.
 const RESTARTS: u32 = 3;
-/// The largest frame taken: a user's variables and a response fit many times over.
-const FRAME_MAX: usize = 256 << 20;
 /// What it said beside answers and nobody has taken yet, at most; a shard takes it once a second.
 const SAID_MAX: usize = 100_000;
 
@@ -75,6 +69,8 @@ pub(crate) enum Said {
 /// A shard's processor. Cheap to hold; ends its process when the last holder is gone.
 pub(crate) struct Sidecar {
     processor: Processor,
+    /// The process that loaded the module before the run, if any.
+    kept: Kept,
     /// The variables all users begin with, as JSON: each process is told of them once.
     shared: String,
     control: Control,
@@ -89,22 +85,28 @@ pub(crate) struct Sidecar {
     over: Notify,
     /// The functions its module has.
     exported: RefCell<Vec<String>>,
-    child: RefCell<Option<Child>>,
+    node: RefCell<Option<Node>>,
     said: RefCell<Vec<Said>>,
+    /// Rings when there is more of it.
+    has_said: Notify,
     /// What it said beyond [`SAID_MAX`].
     unheard: Cell<u64>,
 }
 
 impl Sidecar {
-    /// Starts Node and loads the module; `shared` are the variables every user begins with. None when the run was asked to
-    /// end before it was loaded. Call within the shard's runtime.
+    /// Starts Node and loads the module, or takes over the process of `kept` that has; `shared` are the variables every user
+    /// begins with. What it says meanwhile is told as it comes, but for metrics: those wait for who counts them. None when the
+    /// run was asked to end before it was loaded. Call within the shard's runtime.
     pub(crate) async fn start(
         processor: Processor,
+        kept: Kept,
         shared: Map<String, Value>,
         control: Control,
+        tell: &mut dyn FnMut(Said),
     ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
         let sidecar = Rc::new(Sidecar {
             processor,
+            kept,
             shared: Value::Object(shared).to_string(),
             control,
             outbox: RefCell::default(),
@@ -115,13 +117,15 @@ impl Sidecar {
             is_lost: Cell::new(false),
             over: Notify::new(),
             exported: RefCell::default(),
-            child: RefCell::new(None),
+            node: RefCell::new(None),
             said: RefCell::default(),
+            has_said: Notify::new(),
             unheard: Cell::new(0),
         });
-        let Some(line) = sidecar.launch_in_time().await? else { return Ok(None) };
-        sidecar.check(&line.exported)?;
-        sidecar.exported.borrow_mut().clone_from(&line.exported);
+        let launched = sidecar.launch_aloud(tell).await;
+        sidecar.hand_over(tell);
+        let Some(line) = launched? else { return Ok(None) };
+        sidecar.check()?;
         tokio::task::spawn_local(Rc::clone(&sidecar).attend(line));
         Ok(Some(sidecar))
     }
@@ -196,103 +200,62 @@ impl Sidecar {
         } else {
             self.unheard.set(self.unheard.get() + 1);
         }
+        self.has_said.notify_one();
     }
 
-    fn module(&self) -> String {
-        self.processor.module.display().to_string()
+    /// Tells what it said so far, but for metrics.
+    fn hand_over(&self, tell: &mut dyn FnMut(Said)) {
+        for said in self.take_said() {
+            match said {
+                Said::Metric(_) => self.said.borrow_mut().push(said),
+                Said::Line(_) | Said::Printed { .. } | Said::ExitCode(_) => tell(said),
+            }
+        }
+    }
+
+    /// [`Sidecar::launch_in_time`], and what is said meanwhile is told as it comes.
+    async fn launch_aloud(&self, tell: &mut dyn FnMut(Said)) -> Result<Option<Line>, Unloaded> {
+        let mut launch = std::pin::pin!(self.launch_in_time());
+        loop {
+            tokio::select! {
+                launched = &mut launch => return launched,
+                () = self.has_said.notified() => self.hand_over(tell),
+            }
+        }
     }
 
     /// [`Sidecar::launch`] within the time a function has; None when the run was asked to end meanwhile.
     async fn launch_in_time(&self) -> Result<Option<Line>, Unloaded> {
-        let start = |cause| Unloaded::Start { module: self.module(), cause };
-        // There may be no run yet whose clock it could be.
-        let clock = Clock::real(Instant::now()).map_err(start)?;
-        let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
         let limit = self.timeout();
-        let patience = async {
-            while clock.now().since(At(0)) < limit.as_nanos() as i64 && !self.control.is_stopping() {
-                clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
-            }
-        };
-        let launched = tokio::select! {
-            launched = self.launch() => launched.map(Some),
-            () = patience => match self.control.is_stopping() {
-                true => Ok(None),
-                false => Err(Unloaded::Slow { module: self.module(), limit_ms: limit.as_millis() }),
-            },
-        };
-        driver.abort();
-        if !matches!(launched, Ok(Some(_)))
-            && let Some(mut child) = self.child.take()
-        {
-            end(&mut child);
+        let launched = in_time(self.launch(), limit, &self.control, Instant::now()).await;
+        match launched.map_err(|cause| Unloaded::start(&self.processor, cause))? {
+            Some(launched) => launched.map(Some),
+            None if self.control.is_stopping() => Ok(None),
+            None => Err(Unloaded::slow(&self.processor, limit)),
         }
-        launched
     }
 
-    /// Starts a process and waits until it has loaded the module.
+    /// Starts a process, or takes over the one that was kept, and waits until it has loaded the module.
     async fn launch(&self) -> Result<Line, Unloaded> {
-        let start = |cause| Unloaded::Start { module: self.module(), cause };
-        let (ours, theirs) = Socket::pair().map_err(start)?;
-        self.keep(self.spawn(theirs)?);
-        ours.set_nonblocking(true).map_err(start)?;
-        let (read, write) = UnixStream::from_std(ours).map_err(start)?.into_split();
-        let mut line = Line { read, write, exported: Vec::new() };
-        let module = &self.processor.module;
-        let load = Loading { processor: &self.processor, hooks: HOOKS, shared: &self.shared }.frame();
-        // A Node that has ended already does not take it: what it said, if anything, tells why.
-        let _ = line.write.write_all(&load).await;
-        let mut has_spoken = false;
-        loop {
-            let Ok(heard) = line.hear().await else {
-                return Err(match has_spoken {
-                    true => Unloaded::module(module, "Node ended before it was loaded".to_owned()),
-                    false => Unloaded::speechless(module),
-                });
-            };
-            has_spoken = true;
-            for inbound in heard {
-                match inbound {
-                    Inbound::Hello(version) => check_version(module, &version)?,
-                    Inbound::Ready(names) => {
-                        line.exported = names;
-                        return Ok(line);
-                    }
-                    Inbound::Failed(error) => return Err(Unloaded::module(module, error.told())),
-                    Inbound::Said(said) => self.say(said),
-                    Inbound::Done(..) => {}
-                }
+        let start = |cause| Unloaded::start(&self.processor, cause);
+        let mut process = match self.kept.take(&self.processor) {
+            Some((kept, said)) => {
+                said.into_iter().for_each(|said| self.say(said));
+                kept?.attach().map_err(start)?
             }
-        }
+            None => Process::begin(&self.processor).await?,
+        };
+        process.load(&self.processor, &mut |said| self.say(said)).await?;
+        let Process { node, mut line, exported, .. } = process;
+        // One that has ended meanwhile is seen to have when it is listened to.
+        let _ = line.write.write_all(&message::share(&self.shared)).await;
+        *self.exported.borrow_mut() = exported.unwrap_or_default();
+        self.node.replace(Some(node));
+        Ok(line)
     }
 
-    /// A process with `line` for its standard input.
-    fn spawn(&self, line: Socket) -> Result<Child, Unloaded> {
-        let module = self.module();
-        let start = |cause| Unloaded::Start { module: module.clone(), cause };
-        Command::new("node")
-            .args(["--input-type=module", "-e", RUNNER])
-            .envs(self.processor.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::from(OwnedFd::from(line)))
-            // Its output is no part of ours: what functions print by themselves goes where messages for people go.
-            .stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned().map_err(start)?))
-            .stderr(Stdio::inherit())
-            // A terminal's Ctrl-C is for us.
-            .process_group(0)
-            .spawn()
-            .map_err(|cause| match cause.kind() {
-                io::ErrorKind::NotFound => Unloaded::NoNode { module: module.clone() },
-                _ => start(cause),
-            })
-    }
-
-    fn keep(&self, child: Child) {
-        if let Some(mut old) = self.child.replace(Some(child)) {
-            end(&mut old);
-        }
-    }
-
-    fn check(&self, exported: &[String]) -> Result<(), Unloaded> {
+    fn check(&self) -> Result<(), Unloaded> {
+        let exported = self.exported.borrow();
         let missing: Vec<_> =
             self.processor.functions.iter().filter(|name| !exported.contains(name)).cloned().collect();
         if missing.is_empty() {
@@ -300,13 +263,14 @@ impl Sidecar {
         }
         let exported =
             if exported.is_empty() { "no function at all".to_owned() } else { exported.join(", ") };
-        Err(Unloaded::Missing { module: self.module(), wanted: missing.join(", "), exported })
+        let module = self.processor.module.display().to_string();
+        Err(Unloaded::Missing { module, wanted: missing.join(", "), exported })
     }
 
     /// Moves messages both ways, and starts Node again when it has ended by itself.
     async fn attend(self: Rc<Self>, mut line: Line) {
         loop {
-            let Line { mut read, mut write, .. } = line;
+            let Line { mut read, mut write } = line;
             tokio::select! {
                 _ = self.listen(&mut read) => {}
                 ended = self.speak(&mut write) => if ended.is_ok() {
@@ -345,9 +309,9 @@ impl Sidecar {
         self.outbox.borrow_mut().clear();
     }
 
-    async fn listen(&self, read: &mut OwnedReadHalf) -> io::Result<()> {
+    async fn listen(&self, read: &mut Inbox) -> io::Result<()> {
         loop {
-            for inbound in hear(read).await? {
+            for inbound in read.hear().await? {
                 match inbound {
                     Inbound::Done(id, answer) => {
                         if let Some(waiting) = self.waiting.borrow_mut().remove(&id) {
@@ -377,41 +341,25 @@ impl Sidecar {
     }
 }
 
-impl Drop for Sidecar {
-    fn drop(&mut self) {
-        if let Some(child) = self.child.get_mut() {
-            end(child);
+/// What comes of `work` within `limit`; None when that has passed, or the run was asked to end.
+async fn in_time<T>(
+    work: impl Future<Output = T>,
+    limit: Duration,
+    control: &Control,
+    since: Instant,
+) -> io::Result<Option<T>> {
+    // There may be no run yet whose clock it could be.
+    let clock = Clock::real(since)?;
+    let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+    let patience = async {
+        while clock.now().since(At(0)) < limit.as_nanos() as i64 && !control.is_stopping() {
+            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
         }
-    }
-}
-
-/// Ends a process and takes note of its end, so that no zombie stays.
-fn end(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// The socket to one process.
-struct Line {
-    read: OwnedReadHalf,
-    write: OwnedWriteHalf,
-    /// The functions its module has.
-    exported: Vec<String>,
-}
-
-impl Line {
-    async fn hear(&mut self) -> io::Result<Vec<Inbound>> {
-        hear(&mut self.read).await
-    }
-}
-
-/// The next frame's messages.
-async fn hear(read: &mut OwnedReadHalf) -> io::Result<Vec<Inbound>> {
-    let length = read.read_u32_le().await? as usize;
-    if length > FRAME_MAX {
-        return Err(io::Error::other(format!("a frame of {length} bytes")));
-    }
-    let mut frame = vec![0; length];
-    read.read_exact(&mut frame).await?;
-    message::parse(&frame).ok_or_else(|| io::Error::other("a frame that is none of ours"))
+    };
+    let done = tokio::select! {
+        done = work => Some(done),
+        () = patience => None,
+    };
+    driver.abort();
+    Ok(done)
 }

@@ -2,7 +2,7 @@
 //
 // It speaks with the engine over the socket it was given as standard input: frames of four bytes of length (little-endian)
 // and a JSON list of messages. When that socket closes, the run is over, and so is this process. It says its version first;
-// `load` brings the module and the variables all users share, and is answered by the names of its functions. What a user's
+// `load` brings the module and is answered by the names of its functions, `share` the variables all users share. What a user's
 // variables are is known on both sides; only what changed travels.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import nodeModule, { createRequire } from 'node:module';
@@ -110,7 +110,10 @@ function printed(stream) {
     rest = rest.slice(end + 1);
     next();
   };
-  endings.push(() => rest && print(rest));
+  endings.push(() => {
+    if (rest) print(rest);
+    rest = '';
+  });
   return new Writable({ decodeStrings: false, write });
 }
 // Before anybody prints: the console takes its streams from here when it prints first.
@@ -314,8 +317,7 @@ function serveRequires(files) {
   }
 }
 
-async function load({ module, modules, shared: vars }) {
-  share(vars);
+async function load({ module, modules }) {
   if (Object.keys(modules).length > 0) {
     if (typeof nodeModule.register !== 'function') throw new Error(`a processor in TypeScript needs Node 18.19 or newer, this is ${process.version}`);
     process.setSourceMapsEnabled(true);
@@ -330,8 +332,15 @@ async function load({ module, modules, shared: vars }) {
   tell({ is: 'ready', names });
 }
 
+/** What was said so far, a last line without an end too. */
+function sayRest() {
+  for (const end of endings) end();
+  flush();
+}
+
 const HANDLERS = {
-  load: (message) => load(message).catch((error) => tell({ is: 'failed', error: described(error) })),
+  load: (message) => load(message).catch((error) => (sayRest(), tell({ is: 'failed', error: described(error) }))),
+  share: ({ shared: vars }) => share(vars),
   call: run,
   // The engine does not wait any longer; whatever the function says now is nobody's.
   abandon: ({ id }) => calls.delete(id),
@@ -355,6 +364,8 @@ socket.on('data', (bytes) => {
   }
 });
 // The engine has nothing more to ask: what was said so far still goes out.
-socket.on('end', () => (endings.forEach((end) => end()), flush(), socket.end()));
+socket.on('end', () => (sayRest(), socket.end()));
 socket.on('error', () => process.exit(0));
 socket.on('close', () => process.exit(0));
+// A module that ends the process has said what it said: the socket takes it at once as a rule.
+process.on('exit', () => socket.writable && sayRest());

@@ -1,5 +1,6 @@
 //! The sidecar with the Node of this machine.
 
+mod before_the_run;
 mod life;
 mod requests;
 mod shared;
@@ -50,8 +51,18 @@ async fn started(script: &Script, name: &str) -> Rc<Sidecar> {
 
 /// Without anything shared.
 async fn launched(processor: Processor) -> Result<Rc<Sidecar>, Unloaded> {
-    let started = Sidecar::start(processor, Map::new(), Control::new()).await?;
+    let started = start(processor, Kept::default(), Map::new(), Control::new()).await?;
     Ok(started.expect("nobody stops it"))
+}
+
+/// With nobody who listens while it is loaded.
+async fn start(
+    processor: Processor,
+    kept: Kept,
+    shared: Map<String, Value>,
+    control: Control,
+) -> Result<Option<Rc<Sidecar>>, Unloaded> {
+    Sidecar::start(processor, kept, shared, control, &mut |_| {}).await
 }
 
 async fn ask(

@@ -3,12 +3,16 @@
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::plan::Processor;
 
 /// The oldest Node the processor's side is written for.
 const OLDEST_NODE: u32 = 18;
 
 /// Why a processor could not be started.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Unloaded {
     /// There is no Node.
     #[error(
@@ -64,11 +68,21 @@ pub enum Unloaded {
         /// The processor.
         module: String,
         /// What the system says.
-        cause: io::Error,
+        cause: Arc<io::Error>,
     },
 }
 
 impl Unloaded {
+    /// The system could not start it, or not speak with it.
+    pub(super) fn start(processor: &Processor, cause: io::Error) -> Unloaded {
+        Unloaded::Start { module: processor.module.display().to_string(), cause: Arc::new(cause) }
+    }
+
+    /// It has taken longer than it may.
+    pub(super) fn slow(processor: &Processor, limit: Duration) -> Unloaded {
+        Unloaded::Slow { module: processor.module.display().to_string(), limit_ms: limit.as_millis() }
+    }
+
     /// The module is at fault, Node says.
     pub(super) fn module(module: &Path, cause: String) -> Unloaded {
         let hint = match missing(&cause) {

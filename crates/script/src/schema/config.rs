@@ -9,7 +9,7 @@ use super::{
 pub(crate) const SCRIPT: Area = Area {
     name: "a script",
     path: "(top level)",
-    others: Others::Ignored,
+    others: Others::Astray,
     keys: &[
         key(
             "config",
@@ -53,7 +53,7 @@ pub(crate) const SCRIPT: Area = Area {
 pub(crate) const CONFIG: Area = Area {
     name: "config",
     path: "config",
-    others: Others::Ignored,
+    others: Others::Astray,
     keys: &[
         key(
             "target",
@@ -194,7 +194,7 @@ pub(crate) const CONFIG: Area = Area {
 pub(crate) const PHASE: Area = Area {
     name: "a phase",
     path: "config.phases[]",
-    others: Others::Ignored,
+    others: Others::Astray,
     keys: &[
         key("duration", "a time: seconds, or a text like \"30s\", \"5m\"", "60", "How long the phase lasts."),
         key("arrivalRate", "a number of users per second", "5", "New users per second; fractions are fine."),
@@ -283,7 +283,12 @@ pub(crate) const PAYLOAD_OPTIONS: Area = Area {
         ignored("trim", "cells are taken as they are"),
         ignored("bom", "a mark of the byte order is passed over in any case"),
         ignored("skip_empty_lines", "empty lines are passed over in any case"),
-        ignored("relax_column_count", "rows may have more columns than fields in any case"),
+        key(
+            "relax_column_count",
+            "true or false",
+            "true",
+            "Whether some rows may have fewer columns than `fields`; what is missing is undefined.",
+        ),
         ignored("relax_quotes", "quotes are read as RFC 4180 has them"),
         ignored("relax", "quotes are read as RFC 4180 has them"),
     ],

@@ -46,6 +46,12 @@ pub(crate) enum Others {
     /// Nothing: Artillery does not look at it either. A run goes on without it, unless it is a known key misspelt or in the wrong
     /// place.
     Ignored,
+    /// As [`Others::Ignored`], and a key of `config` or a plugin that stands here by mistake is ignored like any other, unless it
+    /// says who is loaded and how much ([`LOADING`]).
+    Astray,
+    /// Nothing to what judges the run, which goes by the keys it knows: as [`Others::Ignored`], and what is said of it is that
+    /// it decides nothing.
+    Unjudged,
     /// Something: Artillery hands all that stands there on to a client, or the run is judged by it, or the place is Sonagi's own.
     Meant,
 }
@@ -115,6 +121,9 @@ impl Key {
     }
 }
 
+/// What of `config` is never passed over: a run of it would load another service than the author thinks, or otherwise.
+const LOADING: [&str; 2] = ["target", "phases"];
+
 impl Area {
     /// Whether a key that it does not have means nothing, neither here nor nearby.
     pub(crate) fn ignores(&'static self, name: &str) -> bool {
@@ -123,7 +132,19 @@ impl Area {
             misplaced.is_some_and(|key| !key.is_label)
                 || nearest(name, self.keys.iter().map(|key| key.name)).is_some()
         };
-        self.others == Others::Ignored && !is_meant()
+        match self.others {
+            Others::Meant => false,
+            Others::Astray if CONFIG.key(name).or(PLUGINS.key(name)).is_some() => !LOADING.contains(&name),
+            Others::Ignored | Others::Astray | Others::Unjudged => !is_meant(),
+        }
+    }
+
+    /// What becomes of a key that it ignores.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match self.others {
+            Others::Unjudged => "it decides nothing, as in Artillery",
+            Others::Ignored | Others::Astray | Others::Meant => "ignored, as in Artillery",
+        }
     }
 
     pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {

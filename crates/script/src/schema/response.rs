@@ -51,7 +51,7 @@ pub(crate) const EXPECT_PLUGIN: Area = Area {
 pub(crate) const EXPECTED: Area = Area {
     name: "an HTTP step's expect",
     path: "flow[].get.expect",
-    others: Others::Meant,
+    others: Others::Unjudged,
     keys: &[
         key("statusCode", "a status or a list of them", "200", "The status is one of these."),
         key("notStatusCode", "a status or a list of them", "500", "The status is none of these."),

@@ -5,7 +5,7 @@ use super::{Area, Others, SECONDS, ignored, key};
 pub(crate) const ENSURE: Area = Area {
     name: "ensure",
     path: "config.ensure (and config.plugins.ensure)",
-    others: Others::Meant,
+    others: Others::Unjudged,
     keys: &[
         key(
             "thresholds",
@@ -34,7 +34,7 @@ pub(crate) const ENSURE: Area = Area {
 pub(crate) const CONDITION: Area = Area {
     name: "a condition",
     path: "config.ensure.conditions[]",
-    others: Others::Meant,
+    others: Others::Ignored,
     keys: &[
         key(
             "expression",

@@ -54,6 +54,7 @@ fn an_environment_is_laid_over_config_and_lists_merge_by_index() {
 #[test]
 fn payload_files_are_read_with_their_types() {
     check("payloads");
+    check("ragged");
 }
 
 #[test]

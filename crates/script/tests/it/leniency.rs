@@ -52,6 +52,70 @@ fn a_key_that_artillery_never_looks_at_is_told_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_key_of_config_beside_it_or_in_a_phase_is_told_and_the_run_goes_on() {
+    let get = "{get: {url: /}}";
+    for line in [
+        "environments: {far: {target: nowhere}}",
+        "plugins: {expect: {}}",
+        "ensure: {p95: 1}",
+        "processor: x.js",
+    ] {
+        let key = line.split(':').next().unwrap();
+        let what = format!("unknown key \"{key}\" in a script");
+        tolerated(&format!("{line}\n{}", script("", get)), &what, IGNORED);
+    }
+    let phase = |key: &str| {
+        format!(
+            "config: {{target: \"http://t\", phases: [{{duration: 1, arrivalRate: 1, {key}: [x]}}]}}\nscenarios: [{{flow: [{get}]}}]\n"
+        )
+    };
+    tolerated(&script("  expect: [{statusCode: 200}]\n", get), "unknown key \"expect\" in config", IGNORED);
+    tolerated(&phase("payload"), "unknown key \"payload\" in a phase", IGNORED);
+    tolerated(&phase("comment"), "unknown key \"comment\" in a phase", IGNORED);
+    refused(&phase("target"), "unknown key \"target\" in a phase");
+    refused(&phase("arivalRate"), "unknown key \"arivalRate\" in a phase");
+    refused(&format!("phases: []\n{}", script("", get)), "unknown key \"phases\" in a script");
+    let strict = problems(&format!("environments: {{}}\n{}", script("", get)));
+    assert!(strict[0].contains("\"environments\" belongs in config (config)"), "{strict:?}");
+}
+
+#[test]
+fn environments_beside_config_are_none_to_choose_from() {
+    let text = format!("environments: {{far: {{target: \"http://f\"}}}}\n{}", script("", "{get: {url: /}}"));
+    let chosen = Overrides { environment: Some("far".into()), ..Overrides::default() };
+    let loaded = load_with(&text, &chosen).unwrap();
+    assert_eq!(loaded.plan.target, "http://t", "as in Artillery");
+    let told = notices(&loaded);
+    let part = "the script has no `environments`: \"far\" only sets $environment";
+    assert!(told.iter().any(|told| told.contains(part)), "{told:?}");
+}
+
+#[test]
+fn what_ensure_and_expect_do_not_look_at_is_told_and_decides_nothing() {
+    let decides = "it decides nothing, as in Artillery";
+    let ensure = |inside: &str| {
+        script(&format!("  plugins: {{ensure: {{}}}}\n  ensure: {{{inside}}}\n"), "{think: 1}")
+    };
+    let text = ensure("thresholds: [\"http.response_time.p95 < 200\"]");
+    tolerated(
+        &text,
+        "a threshold is a metric and its limit; got the text \"http.response_time.p95 < 200\"",
+        decides,
+    );
+    assert_eq!(load_text(&text).unwrap().plan.thresholds, []);
+    let hint = "`conditions`, beside `thresholds`: `- expression: \"http.response_time.p95 < 200\"`";
+    assert!(problems(&text)[0].contains(hint), "{:?}", problems(&text));
+    let expect = script(
+        "  plugins: {expect: {}}\n",
+        "{get: {url: /, expect: [{maxResponseTime: 5000}, {statusCode: 200}]}}",
+    );
+    tolerated(&expect, "unknown key \"maxResponseTime\" in an HTTP step's expect", decides);
+    tolerated(&ensure("maxVUsersPerSecond: 250"), "unknown key \"maxVUsersPerSecond\" in ensure", decides);
+    refused(&ensure("maxErorRate: 1"), "unknown key \"maxErorRate\" in ensure");
+    refused(&ensure("thresholds: [[a]]"), "thresholds wants a list of metric: limit");
+}
+
+#[test]
 fn a_key_that_is_another_misspelt_or_in_the_wrong_place_stops_every_run() {
     let get = "{get: {url: /}}";
     refused(&script("", "{get: {url: /, captue: {json: $, as: a}}}"), "unknown key \"captue\"");
@@ -67,8 +131,7 @@ fn a_key_that_artillery_hands_on_or_judges_by_stops_every_run() {
     let get = "{get: {url: /}}";
     refused(&script("  tls: {ciphers: x}\n", get), "unknown key \"ciphers\" in config.tls");
     refused(&script("  ws: {agent: x}\n", get), "unknown key \"agent\" in config.ws");
-    refused(&script("  ensure: {uptime: 1}\n", get), "unknown key \"uptime\" in ensure");
-    refused(&script("", "{get: {url: /, expect: {bodySize: 1}}}"), "unknown key \"bodySize\"");
+    refused(&script("", "{get: {url: /, expect: {statusCod: 200}}}"), "unknown key \"statusCod\"");
     refused(
         &script("", "{get: {url: /, maxRedirects: 1}}"),
         "\"maxRedirects\" in an HTTP request is refused",
@@ -234,6 +297,27 @@ fn options_of_a_payload_win_over_what_stands_beside_them() {
     let text = payload(", delimiter: \";\", options: {delimiter: \",\", relax_column_count: true}");
     assert_eq!(rows(&text), ["email", "password"]);
     refused(&payload(", options: {columns: true}"), "unknown key \"columns\" in options of a payload");
+}
+
+#[test]
+fn rows_of_a_payload_that_are_short_leave_variables_undefined_where_artillery_takes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let payload = |rows: &str, options: &str| {
+        let file = folder.path().join("rows.csv");
+        std::fs::write(&file, rows).unwrap();
+        let payload =
+            format!("  payload: {{path: {:?}, fields: [a, b]{options}}}\n", file.display().to_string());
+        script(&payload, "{get: {url: \"/{{ a }}/{{ b }}\"}}")
+    };
+    let what = "line 1 of the payload has 1 column; fields names 2";
+    let text = payload("x\ny\n", "");
+    tolerated(&text, what, "b is undefined there, as in Artillery");
+    assert_eq!(load_text(&text).unwrap().plan.undefined.into_iter().collect::<Vec<_>>(), ["b"]);
+    let second = "line 2 of the payload has 1 column; fields names 2";
+    refused(&payload("x,1\ny\n", ""), second);
+    let relaxed = ", options: {relax_column_count: true}";
+    tolerated(&payload("x,1\ny\n", relaxed), second, "b is undefined there, as in Artillery");
+    refused(&payload("x;1\ny;2\n", ""), what);
 }
 
 #[test]

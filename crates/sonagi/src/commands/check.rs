@@ -124,10 +124,11 @@ impl Checked {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let overrides = Overrides { strict: true, ..load::overrides(matches, terminal)? };
-    let checked: Vec<Checked> = load::each(&load::scripts(matches), &overrides)
-        .into_iter()
-        .map(|(path, outcome)| Checked::of(&path, outcome))
-        .collect();
+    let checked: Vec<Checked> =
+        load::each(&load::scripts(matches), &overrides, &mut |_, text| terminal.say(text))
+            .into_iter()
+            .map(|(path, outcome)| Checked::of(&path, outcome))
+            .collect();
     tell(&checked, matches.get_flag("json"), terminal)
 }
 

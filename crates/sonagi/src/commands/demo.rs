@@ -40,7 +40,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let service = Service::start(&serve::seeded(USERS, &stage.path(CREDENTIALS)))?;
     let overrides = Overrides { target: Some(service.url()), ..Overrides::default() };
     let paths: Vec<_> = SCRIPTS.iter().map(|(name, _)| stage.path(name)).collect();
-    let scripts = load::all(&paths, &overrides)?;
+    let scripts = load::all(&paths, &overrides, &mut |_, _| {})?;
     let exit = runs::all(scripts, &Options::of(matches), terminal)?;
     service.stop()?;
     Ok(exit)

@@ -56,7 +56,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         insecure: matches.get_flag("insecure"),
         ..Overrides::default()
     };
-    let loaded = load::all(std::slice::from_ref(&file), &overrides);
+    let loaded = load::all(std::slice::from_ref(&file), &overrides, &mut |_, _| {});
     // A script of one run is not read again.
     let _ = fs::remove_file(&file);
     runs::all(loaded?, &Options::of(matches), terminal)

@@ -9,6 +9,7 @@ use crate::runs::{self, Options};
 use crate::terminal::Terminal;
 use crate::values;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_engine::Speaker;
 use sonagi_script::Overrides;
 use std::net::IpAddr;
 
@@ -53,13 +54,17 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let name = matches.get_one::<String>("name").cloned();
     let strict = matches.get_flag("strict");
     let overrides = Overrides { name, strict, ..load::overrides(matches, terminal)? };
-    let scripts = load::all(&load::scripts(matches), &overrides)?;
     let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
     let options = Options {
         seed: matches.get_one::<u64>("seed").copied(),
         source_addresses: ranges.flatten().copied().collect(),
         ..Options::of(matches)
     };
+    let mut tell = |speaker: Speaker, text: &str| match speaker {
+        Speaker::Engine if !options.quiet => terminal.say(text),
+        _ => runs::speak(speaker, text, &options, terminal),
+    };
+    let scripts = load::all(&load::scripts(matches), &overrides, &mut tell)?;
     foreign::judge(matches, &options, terminal)?;
     if !options.quiet {
         for notice in scripts.iter().flat_map(|script| &script.notices) {

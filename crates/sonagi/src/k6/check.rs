@@ -26,7 +26,8 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         .map(|script| match script.as_os_str() == "-" || dialect::is_k6(&script.to_string_lossy()) {
             true => one(&given.with(script)),
             false => {
-                Checked::of(script, artillery(script, &Overrides { strict: true, ..Overrides::default() }))
+                let overrides = Overrides { strict: true, ..Overrides::default() };
+                Checked::of(script, artillery(script, &overrides, &mut |_, text| terminal.say(text)))
             }
         })
         .collect();

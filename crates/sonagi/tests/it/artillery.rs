@@ -199,6 +199,7 @@ fn an_acknowledgement_that_will_not_do_has_artillerys_name() {
         let counters = report["aggregate"]["counters"].as_object().unwrap();
         let errors: Vec<_> = counters.iter().filter(|(name, _)| name.starts_with("errors.")).collect();
         assert_eq!(errors, [(&name.to_owned(), &json!(2))], "{answer:?}");
+        assert_eq!(counters["socketio.emit"], 2, "one name for Socket.IO, whatever the engine is called");
         assert_eq!(report["sonagi"]["errors"][0]["code"], "capture_or_match");
     }
 }

@@ -166,3 +166,24 @@ fn what_functions_set_decides_and_what_they_leave_out_is_told_once() {
     let told = "the variable `nobody` has no value in \"unset\": it is written as `undefined`, or left out";
     assert_eq!(answer.err.matches(told).count(), 1, "{}", answer.err);
 }
+
+#[test]
+fn a_module_is_loaded_once_for_the_check_and_the_first_shard_and_what_it_prints_is_printed_once() {
+    let module = "require('fs').appendFileSync(__dirname + '/loads', 'x'); console.log('loaded');";
+    let script = r#"
+config: { target: "http://127.0.0.1:9", phases: [{ duration: 1, arrivalCount: 2 }], processor: ./f.cjs }
+scenarios: [{ flow: [{ function: go }] }]
+"#;
+    for (end, code) in [("exports.go = async () => {};", 0), ("throw new Error('broken');", 4)] {
+        let place = Place::new();
+        place.write("f.cjs", &format!("{module} {end}"));
+        place.write("s.yml", script);
+        let answer = place.sonagi(&["run", "s.yml", "-q", "--no-folder", "--shards", "1"]);
+        assert_eq!((answer.code, answer.out.as_str()), (Some(code), "loaded\n"), "{answer:?}");
+        assert_eq!(std::fs::read_to_string(place.path().join("loads")).unwrap(), "x", "{end}");
+        let answer = place.sonagi(&["run", "s.yml", "--json", "--no-folder", "--shards", "1"]);
+        assert!(answer.err.starts_with("loaded\n"), "standard output is the document's: {answer:?}");
+        let answer = place.sonagi(&["check", "s.yml"]);
+        assert_eq!(answer.err, "loaded\n", "{answer:?}");
+    }
+}

@@ -59,7 +59,7 @@ fn a_terminals_interrupt_ends_the_run_and_not_its_functions() {
     assert_eq!(answer.code, Some(130), "{answer:?}");
     assert!(!answer.err.contains("ended by itself"), "{}", answer.err);
     let loaded = std::fs::read_to_string(place.path().join("loaded")).unwrap();
-    assert_eq!(loaded, "xx", "it was loaded for its exports, and once for the run");
+    assert_eq!(loaded, "x", "it was loaded once, for its exports and for the run");
     assert!(!Path::new(&node).exists());
 }
 
@@ -69,7 +69,7 @@ fn a_run_whose_module_is_never_loaded_ends_when_it_is_asked_to() {
         export const tell = () => {}; export const wait = tell;";
     let place = placed("hangs.mjs", hangs);
     let mut run = started(&place);
-    // What a module prints is told when it has been loaded; so the line of the run is waited for.
+    // Until the question for its exports is given up there is no run that could be asked to end.
     run.wait_for("s against");
     let begun = Instant::now();
     run.signal(Signal::INT);

@@ -3,6 +3,9 @@
 use super::*;
 use rustix::process::{Pid, Signal, getpgid, kill_process};
 use std::io::Write;
+use std::os::unix::net::UnixStream as Socket;
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
 
 async fn pid(sidecar: &Sidecar) -> Pid {
     let pid = call(sidecar, 0, "pid", json!({})).await.set["pid"].as_i64().unwrap();
@@ -54,7 +57,7 @@ fn a_module_that_is_never_loaded_ends_the_wait_at_its_limit_or_with_the_run() {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 stop.stop();
             });
-            let started = Sidecar::start(patient, Map::new(), control).await;
+            let started = start(patient, Kept::default(), Map::new(), control).await;
             assert!(matches!(started, Ok(None)), "{name}: there is nothing to load it for any more");
         }
     });
@@ -85,7 +88,8 @@ fn a_run_that_is_ending_starts_no_node_anew() {
     on_a_shard(async || {
         let script = Script::new("p.cjs", "exports.exit = () => process.exit(3);");
         let control = Control::new();
-        let started = Sidecar::start(processor(&script.path("p.cjs"), &[]), Map::new(), control.clone());
+        let started =
+            start(processor(&script.path("p.cjs"), &[]), Kept::default(), Map::new(), control.clone());
         let sidecar = started.await.unwrap().unwrap();
         control.stop();
         assert_eq!(ask(&sidecar, 1, Kind::Function, "exit", json!({}), json!({})).await, None);

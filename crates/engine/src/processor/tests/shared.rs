@@ -4,7 +4,8 @@ use super::*;
 
 async fn sharing(script: &Script, shared: Value) -> Rc<Sidecar> {
     let processor = processor(&script.path("p.cjs"), &[]);
-    let started = Sidecar::start(processor, shared.as_object().unwrap().clone(), Control::new()).await;
+    let started =
+        start(processor, Kept::default(), shared.as_object().unwrap().clone(), Control::new()).await;
     started.unwrap().unwrap()
 }
 

@@ -209,7 +209,7 @@ const CASES: &[Case] = &[
         config,
         "  ensure: {thresholds: ['x'], conditions: [{strict: true}]}\n",
         &[
-            r#"4:25: thresholds wants a list of metric: limit; got the text "x" | e.g. `thresholds: [{"http.response_time.p95": 250}]`"#,
+            r#"4:25: a threshold is a metric and its limit; got the text "x" | a comparison goes into `conditions`, beside `thresholds`: `- expression: "x"`"#,
             r#"4:44: a condition needs an expression | add `expression: "vusers.failed == 0"`"#,
         ],
     ),

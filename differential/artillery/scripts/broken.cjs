@@ -1,0 +1,3 @@
+// Cannot be loaded.
+console.log('SAID before it breaks');
+throw new Error('broken');
