@@ -28,9 +28,11 @@ pub(crate) fn thresholds(
 ) -> Vec<Threshold> {
     let mut all = Vec::new();
     let stems = stems(reader, scenarios);
+    // Artillery's own switch.
+    let is_off = reader.constants.is_set("ARTILLERY_DISABLE_ENSURE");
     if let Some(fields) = reader.section(config, "ensure", &schema::ENSURE) {
         section(reader, &fields, &stems, &mut all);
-        if !all.is_empty() && plugins.is_none_or(|plugins| plugins.entry("ensure").is_none()) {
+        if !all.is_empty() && !is_off && plugins.is_none_or(|plugins| plugins.entry("ensure").is_none()) {
             let text =
                 "ensure decides the run; Artillery looks at it only with `plugins: {ensure: {}}` in config";
             reader.notice(config.place_of("ensure"), text);
@@ -41,8 +43,7 @@ pub(crate) fn thresholds(
     {
         section(reader, &fields, &stems, &mut all);
     }
-    // Artillery's own switch.
-    if !all.is_empty() && reader.constants.is_set("ARTILLERY_DISABLE_ENSURE") {
+    if !all.is_empty() && is_off {
         reader.notice(config.place_of("ensure"), "ensure: no effect; ARTILLERY_DISABLE_ENSURE is set");
         all.clear();
     }
@@ -128,7 +129,7 @@ fn judged(
                 reader.tolerable(place, what, Some(hint), "it is not met");
             }
         }
-        Err(error) if has_functions => {
+        Err(error) if has_functions && may_be_a_name(&expression, &error) => {
             let (place, what, hint) = wrong(error);
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             let text = format!("{what}{hint}: it is not met unless a function reports a metric of that name");
@@ -141,6 +142,17 @@ fn judged(
         }
     }
     Some(Threshold { expression, strict })
+}
+
+/// Whether an expression that cannot be read may hold a metric's name with blanks or signs in it. One that stops in the middle, or
+/// has a bracket too many, is wrong whatever functions report.
+fn may_be_a_name(expression: &str, error: &ParseError) -> bool {
+    let mut open = 0i32;
+    let is_balanced = expression.split('\'').step_by(2).flat_map(str::chars).all(|letter| {
+        open += i32::from(letter == '(') - i32::from(letter == ')');
+        open >= 0
+    });
+    error.metric.is_some() || (is_balanced && open == 0 && error.offset < expression.trim_end().len())
 }
 
 fn condition(reader: &mut Reader, item: &Node, stems: &[String]) -> Option<Threshold> {

@@ -274,8 +274,8 @@ fn is_header(reader: &mut Reader, place: Place, first: &csv::StringRecord, field
         return false;
     }
     if fields.iter().zip(&columns).all(|(name, column)| name == column) {
-        let text = "the payload's first row names the fields: it is skipped, where Artillery uses it as values; \
-                    say which with `skipHeader: true` or `skipHeader: false`";
+        let text = "the payload's first row names the fields: it is skipped (Artillery would use it as values); \
+                    set `skipHeader: true` or `skipHeader: false` to say which is meant";
         reader.notice(place, text);
     } else {
         let what = format!(

@@ -281,8 +281,8 @@ pub(crate) const PAYLOAD_OPTIONS: Area = Area {
         key("delimiter", "one character", "\";\"", "As `delimiter` beside it."),
         key("cast", "true or false", "false", "As `cast` beside it."),
         ignored("trim", "cells are taken as they are"),
-        ignored("bom", "a mark of the byte order is passed over in any case"),
-        ignored("skip_empty_lines", "empty lines are passed over in any case"),
+        ignored("bom", "a byte order mark is skipped in any case"),
+        ignored("skip_empty_lines", "empty lines are skipped in any case"),
         key(
             "relax_column_count",
             "true or false",

@@ -244,8 +244,8 @@ fn of_payload(keys: &str, file: &str) -> Result<(Vec<String>, Vec<serde_json::Va
 
 #[test]
 fn a_first_row_that_names_the_fields_is_no_values_unless_the_script_says_so() {
-    let skipped = "4:19: the payload's first row names the fields: it is skipped, where Artillery uses it as values; \
-                   say which with `skipHeader: true` or `skipHeader: false`";
+    let skipped = "4:19: the payload's first row names the fields: it is skipped (Artillery would use it as values); \
+                   set `skipHeader: true` or `skipHeader: false` to say which is meant";
     let file = "email,password,id,token\na@example.test,secret,1,x\n";
     let fields = "fields: [email, password]";
     for (more, said, first) in [
