@@ -181,6 +181,11 @@ pub enum Incoming<'a> {
         /// As of one that was answered.
         opened: u64,
     },
+    /// A poll or post of an Engine.IO session was refused: the session ends.
+    PollRefused {
+        /// The answer's status.
+        status: u16,
+    },
     /// A STOMP receipt.
     Receipt {
         /// The id we gave.
