@@ -9,7 +9,12 @@ use fastrand::Rng;
 use sonagi_measure::At;
 use std::time::Duration;
 
+mod window;
+
 const SECOND_NS: f64 = 1e9;
+
+/// Poisson arrivals are counted before the run, by drawing them all, up to so many: a third of a second's work.
+const MOST_DRAWN: f64 = 1e7;
 
 /// The load model of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,13 +107,17 @@ impl Load {
         }
     }
 
-    /// How many arrivals there are; None for a closed run, whose users iterate as often as they can.
+    /// How many arrivals there are. None for a closed run, whose users iterate as often as they can, and for one of so many
+    /// Poisson arrivals that only drawing them would tell (about ten million).
     pub fn planned(&self, seed: u64) -> Option<u64> {
         match self {
             Load::Open { phases, spacing: Spacing::Even } => {
                 Some(phases.iter().map(|phase| RateCurve::of(phase).count()).sum())
             }
-            Load::Open { .. } => Some(self.arrivals(seed).count() as u64),
+            Load::Open { phases, .. } => {
+                let expected: f64 = phases.iter().map(|phase| RateCurve::of(phase).total()).sum();
+                (expected <= MOST_DRAWN).then(|| self.arrivals(seed).count() as u64)
+            }
             Load::Closed { .. } => None,
         }
     }

@@ -86,7 +86,7 @@ async fn simulate_within(
         .run_until(async {
             tokio::task::spawn_local(Rc::clone(&clock).drive());
             let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
-            let common = Common { plan: Arc::new(plan), before: Vec::new(), run: 1 };
+            let common = Common::new(Arc::new(plan), Vec::new(), 1);
             let net = Rc::new(Net::simulated(server));
             let shard = Shard::new(
                 Rc::clone(&clock),

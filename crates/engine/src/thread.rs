@@ -131,7 +131,7 @@ async fn shard_life(luggage: Luggage, task: Task) -> Result<(), Error> {
     let Luggage { plan, shared, net, processor: kept, shards, tag, before, reports } = luggage;
     let net = Rc::new(Net::real(net).map_err(|failed| Error::Network(failed.detail))?);
     let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
-    let common = Common { plan: Arc::clone(&plan), before, run: tag };
+    let common = Common::new(Arc::clone(&plan), before, tag);
     let processor = match plan.processor.clone().filter(|_| task.calls_functions()) {
         Some(processor) => {
             let control = shared.control.clone();

@@ -317,9 +317,6 @@ impl Recorder {
         let just_failed =
             self.just_failed.take().filter(|&(id, same, _)| (Some(id), same) == (operation, failure));
         let at = just_failed.map(|(.., at)| at).or(at).unwrap_or(UNKNOWN);
-        if let Failure::PollRefused(status) = failure {
-            self.status(status);
-        }
         let mut is_counted = just_failed.is_some();
         if is_counted && !called.is_empty() {
             // Its operation has ended before anybody said what it is called.

@@ -10,48 +10,30 @@ use serde_json::Value;
 /// Stands where something secret was.
 pub const MASK: &str = "***";
 
-/// A name with one of these words in it is secret.
-const WORDS: [&str; 20] = [
-    "auth",
+/// A name with one of these among its words is secret.
+const WORDS: [&str; 9] = ["auth", "bearer", "csrf", "jwt", "otp", "pwd", "session", "sid", "xsrf"];
+/// Also one with a word that has one of these in it: `authtoken`, `cookies`.
+const PARTS: [&str; 9] = [
     "authorization",
-    "bearer",
     "cookie",
-    "cookies",
     "credential",
-    "credentials",
-    "csrf",
-    "jwt",
-    "otp",
+    "passcode",
     "passphrase",
     "passwd",
     "password",
-    "pwd",
     "secret",
-    "session",
-    "sid",
-    "token",
-    "tokens",
-    "xsrf",
-];
-/// Also one that ends so when it is written as one word.
-const ENDS: [&str; 12] = [
-    "accesskey",
-    "apikey",
-    "cookie",
-    "jwt",
-    "passwd",
-    "password",
-    "privatekey",
-    "secret",
-    "sessid",
-    "sessionid",
-    "signingkey",
     "token",
 ];
-/// Last words of names that only tell of a secret: `token_type`, `expires_in`.
-const ABOUT: [&str; 14] = [
-    "at", "count", "expires", "expiry", "in", "length", "limit", "name", "required", "ttl", "type", "uri",
-    "url", "valid",
+/// Words that begin so have a part in them and are no secrets: a tokenizer, a secretary.
+const INNOCENT: [&str; 4] = ["tokenis", "tokeniz", "secretar", "secreti"];
+/// Also one that has one of these in it when it is written as one word.
+const JOINED: [&str; 6] = ["accesskey", "apikey", "privatekey", "sessid", "sessionid", "signingkey"];
+/// Also one that ends so, or with the word `pass`.
+const ENDS: [&str; 1] = ["jwt"];
+/// Last words of names that only tell of a secret: `token_type`, `expires_in`, `session_length`.
+const ABOUT: [&str; 17] = [
+    "at", "count", "duration", "expires", "expiry", "in", "length", "limit", "ms", "name", "required",
+    "timeout", "ttl", "type", "uri", "url", "valid",
 ];
 /// Headers whose value goes on to the end of its line.
 const WHOLE_LINES: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
@@ -67,11 +49,36 @@ const OPAQUE: usize = 12;
 /// Whether what goes by this name is secret: `access_token`, `X-Api-Key`, `newPassword`, `connect.sid`.
 pub fn is_secret(name: &str) -> bool {
     let words = words(name);
-    let is_about = words.len() > 1 && words.last().is_some_and(|last| ABOUT.contains(&last.as_str()));
     let joined = words.concat();
-    !is_about
-        && (words.iter().any(|word| WORDS.contains(&word.as_str()))
+    !is_about(&words)
+        && (words.iter().any(|word| is_secret_word(word))
+            || words.last().is_some_and(|last| last == "pass")
+            || JOINED.iter().any(|part| joined.contains(part))
             || ENDS.iter().any(|end| joined.ends_with(end)))
+}
+
+fn is_secret_word(word: &str) -> bool {
+    WORDS.contains(&word)
+        || PARTS.iter().any(|part| word.contains(part))
+            && !INNOCENT.iter().any(|start| word.starts_with(start))
+}
+
+/// Whether a name only tells of a secret; behind that may stand which figure of it: `vusers.session_length.p95`.
+fn is_about(words: &[String]) -> bool {
+    let is_figure = |word: &String| {
+        let percentile = word.strip_prefix('p').is_some_and(|digits| digits.parse::<u16>().is_ok());
+        percentile || matches!(word.as_str(), "min" | "max" | "mean" | "median" | "avg")
+    };
+    let last = words.iter().rposition(|word| !is_figure(word));
+    last.is_some_and(|last| last > 0 && ABOUT.contains(&words[last].as_str()))
+}
+
+/// Whether a text is one of the words themselves, in whatever case.
+fn is_word(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let word = text.strip_suffix('s').unwrap_or(&text);
+    let mut all = WORDS.iter().chain(&PARTS).chain(&JOINED);
+    all.any(|known| *known == text || *known == word)
 }
 
 /// Whether a text, a path or a pattern say, speaks of something secret.
@@ -273,8 +280,8 @@ pub fn collect(name: &str, value: &Value, into: &mut Vec<String>) {
 /// The text without these values, nor a longer beginning of one: texts are cut.
 pub fn without(text: &str, values: &[String]) -> String {
     let mut text = text.to_owned();
-    // A name used as a value (`password`) hides nothing and would take the word from every message.
-    for value in values.iter().filter(|value| value.len() >= SHORTEST && !is_secret(value)) {
+    // One of the words used as a value (`password`) hides nothing and would take the word from every message.
+    for value in values.iter().filter(|value| value.len() >= SHORTEST && !is_word(value)) {
         let head: String = value.chars().take(SHORT).collect();
         let mut from = 0;
         while let Some(at) = text[from..].find(&head).map(|at| from + at) {
@@ -311,23 +318,41 @@ mod tests {
             "accessToken",
             "ACCESS_TOKEN",
             "refreshToken",
+            "authtoken",
+            "tokens",
             "password",
             "newPassword",
             "passwd",
+            "passphrase",
+            "passcode",
+            "pwd",
+            "pass",
+            "db_pass",
+            "userPass",
             "client_secret",
+            "secretkey",
             "Authorization",
             "Proxy-Authorization",
+            "auth",
+            "bearer",
             "Cookie",
             "set-cookie",
+            "cookies",
+            "credentials",
             "api_key",
             "X-Api-Key",
             "apikey",
+            "private key",
+            "accessKeyId",
             "session",
             "sessionId",
             "PHPSESSID",
             "connect.sid",
             "csrfmiddlewaretoken",
+            "xsrf",
             "jwt",
+            "idjwt",
+            "otp",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -336,12 +361,19 @@ mod tests {
             "id",
             "name",
             "tokenizer",
+            "tokenized",
             "token_type",
             "tokenExpiresIn",
             "expires_in",
             "secretary",
             "author",
             "side",
+            "bypass",
+            "compass",
+            "pass_rate",
+            "vusers.session_length.p95",
+            "users.session_ms.max",
+            "session_duration",
         ] {
             assert!(!is_secret(name), "{name}");
         }
@@ -403,6 +435,14 @@ mod tests {
         assert_eq!(without("`x s3cr3t-va…`", &values), "`x ***…`");
         assert_eq!(without("s3cr3t-value-2 of another", &values), "*** of another");
         assert_eq!(without("the password", &["password".to_owned()]), "the password");
+        for value in ["token-8d2f41c9", "sk_live_token_abc", "my-password-1"] {
+            let body = format!(r#"status 401: {{"error":"{value} is no good"}}"#);
+            assert_eq!(without(&body, &[value.to_owned()]), r#"status 401: {"error":"*** is no good"}"#);
+        }
+        assert_eq!(
+            without("a Bearer of Credentials", &["Bearer".into(), "Credentials".into()]),
+            "a Bearer of Credentials"
+        );
         assert_eq!(without_tokens("data aB3dE5gH7jK9 is not-a-token"), "data *** is not-a-token");
     }
 }

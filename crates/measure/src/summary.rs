@@ -132,7 +132,7 @@ pub struct Statuses {
     pub answers: u64,
     /// Those with an error status: 4xx or 5xx.
     pub errors: u64,
-    /// Errors that the script asks for: their request expects a status, or matches what the answer holds.
+    /// Errors that the script asks for: their request expects a status, or has a strict match on what the answer holds.
     pub expected: u64,
     /// Errors by status.
     pub codes: BTreeMap<u16, u64>,

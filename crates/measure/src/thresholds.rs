@@ -213,7 +213,8 @@ mod tests {
             "a + 1 in (b, 7)",
             "max(a, b, 1) == 3 and min(a,b) == 2",
             "round(2.5) + floor(1.9) + ceil(0.1) + abs(-2) + sqrt(9) + log(1) == 10",
-            "2 ^ a ^ 2 == 16",
+            "2 ^ 3 ^ 2 == 64",
+            "-2 ^ 2 == 4",
         ] {
             let names = names();
             let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names);

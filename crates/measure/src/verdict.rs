@@ -18,7 +18,7 @@ pub fn advice(generator: &Generator) -> String {
             "it was starved, not overloaded: stop what else runs on this machine, give it cores of its own (`taskset`, a higher CPU limit of its container), or use another machine"
         }
         Some(Cause::Exhausted) => {
-            "raise `ulimit -n`, or spread connections over several local addresses (`--source-address`)"
+            return "results unreliable: the load generator ran out of local ports or file descriptors; raise `ulimit -n`, or spread connections over several local addresses (`--source-address`)".to_owned();
         }
         Some(Cause::Bursts) => {
             "its cores had time left: spread what is planned for the same instant (jitter in `think` or `pace`), or ask for no less than this machine's timers can tell"

@@ -114,8 +114,8 @@ fn users(page: &mut Page, run: &Summary) {
         let session = &users.session_ms;
         page.more(&format!(
             "session duration {} median, {} max",
-            duration(session.p50 / 1e3),
-            duration(session.max / 1e3)
+            session_length(session.p50),
+            session_length(session.max)
         ));
     }
     if run.scenarios.len() > 1 {
@@ -123,6 +123,11 @@ fn users(page: &mut Page, run: &Summary) {
             run.scenarios.iter().map(|(name, n)| format!("{name}: {}", count(*n))).collect();
         page.more(&items(&by_name));
     }
+}
+
+/// `duration` has too few digits for what is over within milliseconds.
+fn session_length(ms: f64) -> String {
+    if ms < 1e3 { milliseconds(ms) } else { duration(ms / 1e3) }
 }
 
 /// The script's own metrics; all of them are in run.json.
@@ -208,7 +213,7 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
     beside(page, counts);
 }
 
-/// Copies that nobody was owed, and those that are not told of by what became of them.
+/// Counts shown beside the owed copies: duplicates, out of order, leaked, …
 fn beside(page: &mut Page, counts: &Counts) {
     let beside = [
         (counts.duplicate, if counts.duplicate == 1 { "duplicate" } else { "duplicates" }),

@@ -14,12 +14,9 @@ pub(crate) fn raise_open_files() {
 }
 
 /// Says before a run that it needs more connections at one time than this process may open files: the run would be INVALID.
-pub(crate) fn shortage(plan: &Plan, seed: u64) -> Option<String> {
+pub(crate) fn shortage(plan: &Plan) -> Option<String> {
     let most = getrlimit(Resource::Nofile).maximum?;
-    if plan.load.planned(seed).is_some_and(|arrivals| arrivals < most) {
-        return None;
-    }
-    let connections = plan.least_crowd(seed);
+    let connections = plan.least_crowd();
     (connections >= most).then(|| {
         let (connections, most) = (count(connections), count(most));
         format!(

@@ -293,7 +293,7 @@ fn one(
     engine.seed = options.seed.unwrap_or_else(any_seed);
     engine.source_addresses.clone_from(&options.source_addresses);
     engine.fail_on_status = options.fail_on_status;
-    if let Some(warning) = limits::shortage(&plan, engine.seed) {
+    if let Some(warning) = limits::shortage(&plan) {
         terminal.say(&warning);
     }
     let mut on = |happening: Happening<'_>| {

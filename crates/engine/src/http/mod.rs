@@ -5,7 +5,8 @@
 //!
 //! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once on a fresh
 //! one. The server had closed the idle connection and the request crossed with that; every browser does the same. So is, a few
-//! times, one that an HTTP/2 server says it has not looked at (RFC 9113 §8.7): servers that are replaced say so.
+//! times, one that an HTTP/2 server says it has not looked at (RFC 9113 §8.7): servers that are replaced say so. And so is one
+//! that never left over a fresh HTTP/2 connection, because that had ended by then.
 
 mod decode;
 mod encode;
@@ -37,7 +38,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sonagi_measure::At;
 
-use crate::net::{Dialing, Failed, Net, Opening, Origin, Secured};
+use crate::net::{Cause, Dialing, Failed, Net, Opening, Origin, Secured};
 use tokio::sync::OwnedSemaphorePermit;
 
 use exchange::{Around, Broken, Reach};
@@ -293,6 +294,9 @@ impl Client {
                 Err(broken) if broken.may_be_repeated(is_kept, repeats) => {
                     repeats += 1;
                     self.note_repeated(&broken);
+                    // A stream was refused, and the connection is well: the peer wants the request on another stream of it.
+                    let is_well = matches!(broken.failed.cause, Cause::StreamReset(_));
+                    kept = self.kept[at].connection.take_if(|_| is_well);
                 }
                 outcome => return outcome.map_err(|broken| broken.failed),
             }

@@ -13,7 +13,7 @@ use sonagi_measure::outcome::Failure;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role, Violation};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::{Ended, Env, MAX_BYTES, MAX_EVENTS, MAX_READS, give_way};
+use super::{Ended, Env, MAX_BYTES, MAX_FRAMES, MAX_READS, give_way};
 use crate::net::{Failed, Socket};
 
 /// Capacity of the write buffer an idle link may keep.
@@ -173,11 +173,11 @@ impl Channel {
         env: &mut Env<'_>,
         on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
-        let (mut bytes, mut events) = (0, 0);
+        let (mut bytes, mut frames) = (0, 0);
         if !self.early.is_empty() {
             let mut early = std::mem::take(&mut self.early);
             self.received += early.len() as u64;
-            self.feed(cx, &mut early, &mut events, on)?;
+            self.feed(cx, &mut early, &mut frames, on)?;
         }
         // A peer that is gone may have left its last words, a close frame perhaps: they are read before its going counts.
         let gone = self.flush(cx).err();
@@ -196,9 +196,9 @@ impl Channel {
             }
             self.received += read as u64;
             env.present.pass();
-            self.feed(cx, &mut env.scratch[..read], &mut events, on)?;
+            self.feed(cx, &mut env.scratch[..read], &mut frames, on)?;
             bytes += read;
-            if bytes >= MAX_BYTES || events >= MAX_EVENTS {
+            if bytes >= MAX_BYTES || frames >= MAX_FRAMES {
                 break;
             }
         }
@@ -220,16 +220,15 @@ impl Channel {
         &mut self,
         cx: &mut Context<'_>,
         bytes: &mut [u8],
-        events: &mut usize,
+        frames: &mut usize,
         on: &mut impl FnMut(Event<'_>, &mut Outbox) -> Result<(), Ended>,
     ) -> Result<(), Ended> {
         let Channel { decoder, outbox, phase, .. } = self;
         let mut outcome = Ok(());
-        let fed = decoder.feed(bytes, |event| {
+        let fed = decoder.feed_counting(bytes, |event| {
             if outcome.is_err() {
                 return;
             }
-            *events += 1;
             if let Event::Ping(payload) = event
                 && *phase == Phase::Open
             {
@@ -241,7 +240,10 @@ impl Channel {
             }
         });
         match (outcome, fed) {
-            (Ok(()), Ok(())) => Ok(()),
+            (Ok(()), Ok(read)) => {
+                *frames += read;
+                Ok(())
+            }
             (Err(stop), _) => Err(self.stop(cx, stop)),
             (Ok(()), Err(violation)) => Err(self.stop(cx, Stop::Violated(violation))),
         }
@@ -373,6 +375,11 @@ mod tests {
         })
     }
 
+    /// Messages of 1 KiB each with its header.
+    fn messages(bytes: usize) -> Vec<u8> {
+        [&[0x82, 126, 0x03, 0xfc][..], &[b'x'; 1020]].concat().repeat(bytes / 1024)
+    }
+
     /// A text that goes on and on, by frames without content.
     fn endless_message(bytes: usize) -> Vec<u8> {
         [vec![0x01, 0x00], [0x00, 0x00].repeat(bytes / 2)].concat()
@@ -383,7 +390,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         let flood = 64 * MAX_BYTES;
         tokio::task::LocalSet::new().block_on(&runtime, async move {
-            let (mut channel, _peer) = flooded(&endless_message(flood)).await;
+            let (mut channel, _peer) = flooded(&messages(flood)).await;
             let (mut other, mut far) = tokio::net::UnixStream::pair().unwrap();
             far.write_all(b"x").await.unwrap();
             let received = Rc::<Cell<usize>>::default();
@@ -408,17 +415,22 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_ends_after_so_many_messages_however_small() {
+    fn a_drive_ends_after_so_many_frames_whether_or_not_they_bring_messages() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
-            let (mut channel, _peer) = flooded(&[0x81, 0x00].repeat(MAX_BYTES)).await;
-            let (mut scratch, seen) = (vec![0; SCRATCH], Cell::new(0));
-            poll_fn(|cx| {
-                assert!(drive(&mut channel, cx, &mut scratch, &seen).is_pending());
-                Poll::Ready(())
-            })
-            .await;
-            assert_eq!(seen.get(), SCRATCH / 2, "one read has more than {MAX_EVENTS}");
+            for (flood, messages) in
+                [(endless_message(MAX_BYTES), 0), ([0x81, 0x00].repeat(MAX_BYTES), SCRATCH / 2)]
+            {
+                let (mut channel, _peer) = flooded(&flood).await;
+                let (mut scratch, seen) = (vec![0; SCRATCH], Cell::new(0));
+                poll_fn(|cx| {
+                    assert!(drive(&mut channel, cx, &mut scratch, &seen).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
+                let read = channel.take_bytes().1 as usize;
+                assert_eq!((read, seen.get()), (SCRATCH, messages), "one read has more than {MAX_FRAMES}");
+            }
         });
     }
 }

@@ -48,8 +48,9 @@ const MAX_READS: usize = 64;
 /// looking after them costs a hundredth of what so many bytes do.
 const MAX_BYTES: usize = 4 * SCRATCH;
 
-/// Messages after which a drive reads no more: small ones cost more than their bytes say.
-const MAX_EVENTS: usize = 4096;
+/// Frames after which a drive reads no more: small ones cost more than their bytes say, and those without content bring no
+/// message that could be counted.
+const MAX_FRAMES: usize = 4096;
 
 /// Ends a drive that left something over: the task is polled again once the runtime has looked at its sockets and timers. A
 /// task that just wakes itself would be polled dozens of times before that.
@@ -180,6 +181,11 @@ pub enum Incoming<'a> {
         detail: &'a str,
         /// As of one that was answered.
         opened: u64,
+    },
+    /// A poll or post of an Engine.IO session was refused: the session ends.
+    PollRefused {
+        /// The answer's status.
+        status: u16,
     },
     /// A STOMP receipt.
     Receipt {

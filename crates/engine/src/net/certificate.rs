@@ -1,5 +1,5 @@
-//! What of an X.509 certificate (RFC 5280 §4.1) is read where webpki declines to look at one: of version 1, or its own
-//! authority; and the names of one without the extension for names.
+//! Reads the X.509 fields needed for certificates that webpki rejects (RFC 5280 §4.1): of version 1, or their own authority; and
+//! the names of one without the extension for names.
 //!
 //! Not a validator: who vouches for a certificate is webpki's to say. What is read here comes from a peer; anything that is
 //! not as it should be makes it no certificate.

@@ -158,10 +158,9 @@ impl Identity {
     fn parts(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), String> {
         let certificates: Result<Vec<_>, _> =
             CertificateDer::pem_slice_iter(self.certificates.as_bytes()).collect();
-        let certificates =
-            certificates.map_err(|error| format!("a certificate to show is no PEM: {error}"))?;
+        let certificates = certificates.map_err(|error| format!("cert holds no PEM certificate: {error}"))?;
         if certificates.is_empty() {
-            return Err("a certificate to show is no PEM: it holds none".to_owned());
+            return Err("cert holds no PEM certificate".to_owned());
         }
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes());
         Ok((certificates, key.map_err(|error| format!("its key is no PEM: {error}"))?))

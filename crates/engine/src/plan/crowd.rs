@@ -1,39 +1,26 @@
 //! How many users a plan has at one time, as far as that is known before it runs.
 
 use serde_json::Value;
+use sonagi_measure::outcome::OperationKind;
 
 use super::{Expression, Jitter, Loop, Plan, Repeat, Step, Think, seconds_of};
-use crate::schedule::{Arrival, Load};
 
 impl Plan {
     /// The least number of connections that are open at one time, however fast the target is: a closed run's largest
-    /// population; of an open one, users that arrive while the first of them still thinks. Where users share connections, those
-    /// shared ones are few: 0.
-    pub fn least_crowd(&self, seed: u64) -> u64 {
+    /// population; of an open one, users that arrive while the first of them still thinks and that `maxVusers` lets in. Where
+    /// users share connections, those shared ones are few: 0. So it is where no operation opens a connection.
+    pub fn least_crowd(&self) -> u64 {
         let connects = self.operations.iter().any(|operation| operation.kind.connects());
-        if self.http.pool.is_some() && !connects {
+        let asks = self.operations.iter().any(|operation| operation.kind == OperationKind::Http);
+        if !connects && (!asks || self.http.pool.is_some()) {
             return 0;
         }
         if let Some(population) = self.load.population() {
             return population;
         }
         let shortest = self.scenarios.iter().map(|scenario| thought(&scenario.flow)).reduce(f64::min);
-        most_within(&self.load, seed, (shortest.unwrap_or(0.0) * 1e9) as i64)
+        self.load.most_within(shortest.unwrap_or(0.0))
     }
-}
-
-/// The most arrivals within so many nanoseconds.
-fn most_within(load: &Load, seed: u64, window_ns: i64) -> u64 {
-    let mut gone = load.arrivals(seed).peekable();
-    let (mut there, mut most) = (0, 0);
-    for Arrival { at, .. } in load.arrivals(seed) {
-        while gone.next_if(|first| at.since(first.at) > window_ns).is_some() {
-            there -= 1;
-        }
-        there += 1;
-        most = most.max(there);
-    }
-    most
 }
 
 /// The least time that steps take by the script alone, in seconds: their fixed pauses.
@@ -66,7 +53,8 @@ fn thought(steps: &[Step]) -> f64 {
 mod tests {
     use super::*;
     use crate::plan::Scenario;
-    use crate::schedule::{Phase, Shape, Spacing, Stage};
+    use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
+    use sonagi_measure::outcome::Operation;
     use std::time::Duration;
 
     fn think(seconds: f64) -> Step {
@@ -75,17 +63,17 @@ mod tests {
 
     fn plan(load: Load, flow: Vec<Step>) -> Plan {
         let scenario = Scenario { name: "only".into(), weight: 1.0, flow };
-        Plan { load, scenarios: vec![scenario], ..Plan::empty() }
+        let operations = vec![Operation { name: "GET /".into(), kind: OperationKind::Http }];
+        Plan { load, scenarios: vec![scenario], operations, ..Plan::empty() }
+    }
+
+    fn phase(rate: f64, max_users: Option<u64>) -> Phase {
+        let shape = Shape::Rate { from: rate, to: rate };
+        Phase { name: None, duration: Duration::from_secs(60), shape, max_users }
     }
 
     fn arriving(rate: f64) -> Load {
-        let phase = Phase {
-            name: None,
-            duration: Duration::from_secs(60),
-            shape: Shape::Rate { from: rate, to: rate },
-            max_users: None,
-        };
-        Load::Open { phases: vec![phase], spacing: Spacing::Even }
+        Load::Open { phases: vec![phase(rate, None)], spacing: Spacing::Even }
     }
 
     #[test]
@@ -96,17 +84,35 @@ mod tests {
         let flows =
             [(vec![], 1), (vec![think(1.0)], 11), (vec![looped, think(20.0)], 301), (vec![paced], 41)];
         for (flow, least) in flows {
-            assert_eq!(plan(arriving(10.0), flow).least_crowd(1), least);
+            assert_eq!(plan(arriving(10.0), flow).least_crowd(), least);
         }
-        assert_eq!(plan(arriving(10.0), vec![think(1000.0)]).least_crowd(1), 600);
+        assert_eq!(plan(arriving(10.0), vec![think(1000.0)]).least_crowd(), 600);
+    }
+
+    #[test]
+    fn users_that_a_phase_refuses_are_not_there() {
+        let crowd = |phases: &[(f64, Option<u64>)]| {
+            let phases = phases.iter().map(|(rate, limit)| phase(*rate, *limit)).collect();
+            plan(Load::Open { phases, spacing: Spacing::Even }, vec![think(90.0)]).least_crowd()
+        };
+        assert_eq!(crowd(&[(100.0, Some(50))]), 50);
+        assert_eq!(crowd(&[(100.0, Some(9000))]), 6000);
+        assert_eq!(crowd(&[(100.0, Some(50)), (2.0, None), (4.0, None)]), 301);
+        assert_eq!(crowd(&[(2.0, None), (4.0, None), (100.0, Some(50))]), 301);
+    }
+
+    #[test]
+    fn where_nothing_opens_a_connection_there_are_none() {
+        let thinking = Plan { operations: Vec::new(), ..plan(arriving(10.0), vec![think(1.0)]) };
+        assert_eq!(thinking.least_crowd(), 0);
     }
 
     #[test]
     fn a_closed_run_has_its_population_and_a_pool_has_few_connections() {
         let stage = Stage { name: None, duration: Duration::from_secs(1), from: None, users: 3000 };
         let mut closed = plan(Load::Closed { stages: vec![stage] }, vec![]);
-        assert_eq!(closed.least_crowd(1), 3000);
+        assert_eq!(closed.least_crowd(), 3000);
         closed.http.pool = Some(10);
-        assert_eq!(closed.least_crowd(1), 0);
+        assert_eq!(closed.least_crowd(), 0);
     }
 }

@@ -3,6 +3,7 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+mod captured;
 mod crowd;
 pub mod endpoint;
 pub mod expect;

@@ -83,10 +83,11 @@ impl HttpStep {
 }
 
 impl HttpStep {
-    /// Whether the script itself says what answer it wants: which status, or what is in it. An error status that comes is
-    /// then asked for, or has already been told of.
+    /// Whether the script itself demands an answer: which status, or what is in it. An error status that comes is then asked
+    /// for, or has already been told of. A match that is not strict lets everything pass and demands nothing.
     pub(crate) fn asks_for_statuses(&self) -> bool {
-        !self.matches.is_empty() || self.expect.as_ref().is_some_and(|expected| expected.name_a_status())
+        self.matches.iter().any(|wanted| wanted.strict)
+            || self.expect.as_ref().is_some_and(|expected| expected.name_a_status())
     }
 }
 

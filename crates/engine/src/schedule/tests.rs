@@ -130,3 +130,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn poisson_arrivals_are_counted_before_the_run_unless_they_are_too_many_to_draw() {
+    let planned = |per_second, seconds| {
+        let phases = vec![rate(seconds, per_second, per_second)];
+        Load::Open { phases, spacing: Spacing::Poisson }.planned(1)
+    };
+    assert!(planned(100.0, 10.0).is_some_and(|count| (900..1100).contains(&count)));
+    assert_eq!(planned(50_000.0, 3600.0), None);
+}

@@ -15,7 +15,8 @@ impl User {
         let Endpoint::Asked { naming, name } = &step.told.as_deref()?.endpoint else { return None };
         let url = format!("{origin}{}", without_added(path, step.query.len()));
         let called = naming.called(&self.shard.plan().target, &url, name.as_deref())?;
-        Some(if called.contains('?') { masked(&called) } else { called })
+        // It becomes a metric's name, and with it part of the summary and of the run folder.
+        Some(masked(&self.values.shown(&called)))
     }
 
     /// Tells how a request ended that goes by its address.

@@ -168,7 +168,7 @@ pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut V
                 return Err(format!(
                     "nothing to capture as `{}` in {}",
                     capture.name,
-                    shown(evidence, &capture.name)
+                    shown(evidence, capture)
                 ));
             }
             // What was captured before is no longer true.
@@ -192,9 +192,9 @@ fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Optio
     format!("expected `{expected}`, got {got}{around}")
 }
 
-/// The beginning of an answer in which something of this name was not found. A secret may well be in it by another name.
-fn shown(evidence: &Evidence<'_>, name: &str) -> String {
-    if !is_secret(name) {
+/// The beginning of an answer in which a capture found nothing. A secret that it looked for may well be in it by another name.
+fn shown(evidence: &Evidence<'_>, capture: &Capture) -> String {
+    if !is_secret(&capture.name) && !capture.from.is_secret() {
         return excerpt(evidence.body);
     }
     let head: String = evidence.body.chars().take(4 * LONGEST).collect();
@@ -226,7 +226,7 @@ mod tests {
     use std::sync::Arc;
 
     fn values() -> Values {
-        let common = Common { plan: Arc::new(Plan::empty()), before: Vec::new(), run: 0 };
+        let common = Common::new(Arc::new(Plan::empty()), Vec::new(), 0);
         Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1))
     }
 
@@ -276,6 +276,17 @@ mod tests {
         let why = examine(&evidence, &capture(true), &[], &mut values).unwrap_err();
         assert_eq!(why, r#"nothing to capture as `id` in `{"name":"x"}`"#);
         assert_eq!(examine(&evidence, &capture(false), &[], &mut values), Ok(()));
+    }
+
+    #[test]
+    fn an_answer_in_which_a_secret_was_looked_for_is_shown_without_what_looks_like_one() {
+        let evidence = Evidence::message(r#"{"value":"aB3dE5gH7jK9"}"#);
+        for (path, name) in [("$.id", "token"), ("$.access_token", "t")] {
+            let from = Source::Json(JsonPath::parse(path).unwrap());
+            let capture = [Capture { from, name: name.into(), strict: true }];
+            let why = examine(&evidence, &capture, &[], &mut values()).unwrap_err();
+            assert_eq!(why, format!(r#"nothing to capture as `{name}` in `{{"value":"***"}}`"#));
+        }
     }
 
     #[test]

@@ -190,7 +190,7 @@ mod tests {
     use std::sync::Arc;
 
     fn values() -> Values {
-        let common = Common { plan: Arc::new(Plan::empty()), before: Vec::new(), run: 0 };
+        let common = Common::new(Arc::new(Plan::empty()), Vec::new(), 0);
         let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
         values.set("codes", serde_json::json!([404, 410]));
         values

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::ledger::Member;
-use sonagi_measure::outcome::{OperationId, Outcome, Timing};
+use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_wire::socketio;
 use std::collections::VecDeque;
@@ -124,6 +124,8 @@ impl Mail {
                     *came = Some(at);
                 }
             }
+            // Whatever becomes of the connection: the status has been seen.
+            Incoming::PollRefused { status } => recorder.status(status),
             Incoming::Polled { .. } | Incoming::PollFailed { .. } => self.note_poll(incoming, recorder),
             Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
             Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
@@ -155,6 +157,9 @@ impl Mail {
             }
             (Incoming::PollFailed { planned, started, ended, failure, detail, opened }, Some(operation)) => {
                 count_reopened(recorder, opened);
+                if let Failure::PollRefused(status) = failure {
+                    recorder.status(status);
+                }
                 let timing = Timing { planned, started, first_byte: None, ended };
                 recorder.operation(operation, timing, Outcome::Failed(failure));
                 recorder.failure(Some(operation), failure, || detail.to_owned());

@@ -1,8 +1,9 @@
 //! Whether the acknowledgement of a join refuses it.
 //!
 //! Services word a refusal as they like. Only what nobody says by mistake counts: `{ok: false}`, `{success: false}`,
-//! `{status: "error"}`, an `error` that says something, `false` alone, or, as callbacks of Node have it, an error before a
-//! result that is not there. A text alone says neither yes nor no.
+//! `{status: "error"}`, an `error` that says something (a text, an object, `true`), `false` alone, or, as callbacks of Node have
+//! it, an error object (with a `message`, an `error` or a `code`) before a result that is not there. A text says neither yes nor
+//! no, not even before `null`: `("joined", null)` is as common as `("forbidden", null)`.
 
 use serde_json::{Map, Value};
 
@@ -20,8 +21,9 @@ fn is_refusal(arguments: &[Value]) -> bool {
         [Value::Object(answer)] => says_no(answer),
         [Value::Null, Value::Object(result), ..] => says_no(result),
         [Value::Object(first), ..] if says_no(first) => true,
-        [Value::Object(_) | Value::String(_), results @ ..] => {
-            !results.is_empty() && results.iter().all(Value::is_null)
+        [Value::Object(first), results @ ..] => {
+            let is_error = ["message", "error", "code"].iter().any(|name| first.contains_key(*name));
+            is_error && !results.is_empty() && results.iter().all(Value::is_null)
         }
         _ => false,
     }
@@ -29,7 +31,13 @@ fn is_refusal(arguments: &[Value]) -> bool {
 
 fn says_no(answer: &Map<String, Value>) -> bool {
     let is_false = |name: &str| answer.get(name) == Some(&Value::Bool(false));
-    let is_error = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && value != "";
+    let is_error = |value: &Value| match value {
+        Value::Bool(is_error) => *is_error,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        // 0 is what many services call success.
+        Value::Null | Value::Number(_) | Value::Array(_) => false,
+    };
     is_false("ok")
         || is_false("success")
         || answer.get("status").is_some_and(|status| status == "error")
@@ -49,8 +57,10 @@ mod tests {
             r#"[{"status":"error"}]"#,
             r#"[{"error":"forbidden"}]"#,
             r#"[false]"#,
-            r#"["forbidden",null]"#,
             r#"[{"message":"forbidden"},null]"#,
+            r#"[{"code":403},null]"#,
+            r#"[{"error":true}]"#,
+            r#"[{"error":{"code":403}}]"#,
             r#"[{"error":"forbidden"},{"room":"lobby"}]"#,
             r#"[null,{"ok":false}]"#,
         ] {
@@ -74,6 +84,11 @@ mod tests {
             r#"[false,{"room":"lobby"}]"#,
             r#"["joined","lobby"]"#,
             r#"[200,null]"#,
+            r#"[{"error":0}]"#,
+            r#"[{"error":{}}]"#,
+            r#"[{"error":[]}]"#,
+            r#"["joined",null]"#,
+            r#"[{"room":"lobby"},null]"#,
             "no JSON",
         ] {
             assert!(!refuses(confirmation), "{confirmation}");

@@ -27,6 +27,8 @@ pub(crate) struct Common {
     pub(crate) before: Vec<(String, Value)>,
     /// The run's tag in stamps.
     pub(crate) run: u32,
+    /// Variables that are secret because of where they are captured from.
+    pub(crate) captured_secrets: Vec<String>,
 }
 
 /// One user's own values.

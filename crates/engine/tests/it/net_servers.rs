@@ -161,6 +161,7 @@ fn words(incoming: Incoming<'_>) -> String {
             format!("polled {status}{empty}{first}")
         }
         Incoming::PollFailed { failure, .. } => format!("poll failed {}", failure.code()),
+        Incoming::PollRefused { status } => format!("poll refused {status}"),
         Incoming::Receipt { id } => format!("receipt {id}"),
     }
 }

@@ -2,26 +2,9 @@
 
 use serde_json::Value;
 
-/// What stands in a secret's place.
-const MASK: &str = "***";
+use crate::secrets::{MASK, is_secret};
 
-/// Names that hold secrets, compared without case, `-`, `_` and blanks. A field whose name contains one is masked whole.
-const SECRET: [&str; 10] = [
-    "authorization",
-    "cookie",
-    "password",
-    "passwd",
-    "passphrase",
-    "secret",
-    "token",
-    "apikey",
-    "privatekey",
-    "credential",
-];
-/// Names too short to be searched for inside others.
-const SECRET_WHOLE: [&str; 4] = ["pass", "pwd", "auth", "bearer"];
-
-/// Masks every value whose field name tells a secret (Authorization, cookies, passwords, tokens, API keys, …), at any depth,
+/// Masks every value whose field name is that of a secret ([`is_secret`]), at any depth,
 /// in `{"name": …, "value": …}` pairs too, and the user information and secret query parameters of URLs. Templates
 /// (`{{ token }}`) stay: they name a secret, they do not hold one.
 pub fn redact(value: &mut Value) {
@@ -50,21 +33,11 @@ pub fn redact(value: &mut Value) {
     }
 }
 
-fn is_secret(name: &str) -> bool {
-    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    SECRET.iter().any(|secret| plain.contains(secret)) || SECRET_WHOLE.contains(&plain.as_str())
-}
-
 fn mask(value: &mut Value) {
     match value {
         Value::String(text) if is_template(text) => {}
         Value::String(text) => *text = MASK.to_owned(),
-        Value::Number(number) => {
-            *value = {
-                let _ = number;
-                Value::String(MASK.to_owned())
-            }
-        }
+        Value::Number(_) => *value = Value::String(MASK.to_owned()),
         Value::Array(items) => items.iter_mut().for_each(mask),
         Value::Object(fields) => fields.values_mut().for_each(mask),
         Value::Null | Value::Bool(_) => {}

@@ -261,7 +261,7 @@ pub const FAILURES: &[FailureEntry] = &[
         Failure::JoinRefused,
         "join_refused",
         "join refused",
-        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error as the first argument): its user is no member.",
+        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error object before `null`): its user is no member.",
         Some(
             "the example shows the target's answer; check the room's name and who may enter it. If the answer means yes, say so by a `match` in `acknowledge`",
         ),

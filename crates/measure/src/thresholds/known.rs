@@ -13,7 +13,7 @@ struct Family {
     distributions: &'static [&'static str],
 }
 
-const FAMILIES: [Family; 9] = [
+const FAMILIES: [Family; 10] = [
     Family {
         name: "delivery",
         figures: &[
@@ -104,6 +104,8 @@ const FAMILIES: [Family; 9] = [
             "achieved_ratio",
             "busiest_core",
             "cpu_s",
+            "cpu_wait_s",
+            "cpu_pressure",
             "resident_peak_mb",
             "open_files_peak",
             "open_files_limit",
@@ -111,6 +113,7 @@ const FAMILIES: [Family; 9] = [
         ],
         distributions: &["send_lag_ms", "hiccup_ms"],
     },
+    Family { name: "statuses", figures: &["answers", "errors", "expected", "codes"], distributions: &[] },
     Family { name: "duration_s", figures: &[], distributions: &[] },
 ];
 
@@ -235,6 +238,7 @@ mod tests {
             ("http.respons_time.p95", "http.response_time.p95"),
             ("htp.response_time.p95", "http.response_time.p95"),
             ("vusers.fialed", "vusers.failed"),
+            ("statuses.erors", "statuses.errors"),
             ("vusers.session_length.p9999", "vusers.session_length.p999"),
             ("traffic.messages_recieved", "traffic.messages_received"),
         ] {
@@ -245,6 +249,7 @@ mod tests {
         for name in [
             "http.response_time.2xx.p99",
             "http.codes.200",
+            "statuses.errors",
             "http.dns.max",
             "vusers.created_by_name.chat",
             "errors.ETIMEDOUT",

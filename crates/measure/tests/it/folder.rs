@@ -170,7 +170,8 @@ fn secrets_are_not_written() {
         "config": {
             "target": "https://me:hunter2@example.org/?token=hunter2&page=1",
             "http": { "defaults": { "headers": { "Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "Accept": "*/*" } } },
-            "variables": { "password": ["hunter2"], "accessToken": "hunter2" },
+            "variables": { "password": ["hunter2"], "accessToken": "hunter2", "session": "hunter2", "jwt": "hunter2" },
+            "ensure": { "thresholds": [{ "vusers.session_length.p95": 1000 }] },
             "headers": [["Cookie", "sid=hunter2"], { "name": "set-cookie", "value": "hunter2" }],
         },
         "login": { "json": { "email": "{{ email }}", "password": "{{ password }}" }, "headers": { "Authorization": "Bearer {{ token }}" } },
@@ -188,6 +189,7 @@ fn secrets_are_not_written() {
     let kept = folder::header(folder.path()).unwrap().plan;
     assert_eq!(kept["config"]["target"], "https://***@example.org/?token=***&page=1");
     assert_eq!(kept["config"]["http"]["defaults"]["headers"]["Accept"], "*/*");
+    assert_eq!(kept["config"]["ensure"]["thresholds"][0]["vusers.session_length.p95"], 1000);
     assert_eq!(kept["login"]["headers"]["Authorization"], "Bearer {{ token }}");
     assert_eq!(kept["login"]["json"]["password"], "{{ password }}");
 }

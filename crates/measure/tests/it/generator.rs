@@ -2,7 +2,7 @@
 
 use crate::recording::{header, timing};
 use crate::verdicts::{check, run_with, with};
-use sonagi_measure::outcome::{OperationId, Outcome};
+use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::Gauges;
 use sonagi_measure::summary::{Cause, Conclusion, Health, Summary};
 use sonagi_measure::totals::Header;
@@ -39,6 +39,10 @@ fn send_lag_above_a_tenth_of_the_objective_invalidates_a_run() {
     check(&summary, Conclusion::Invalid, &[finding]);
     assert_eq!(late(objective(70), 4, 600, 0).generator.state, Health::Warn);
     assert_eq!(late(objective(300), 4, 600, 0).generator.state, Health::Ok);
+    assert_eq!(late(objective(1000), 20, 600, 0).generator.state, Health::Ok, "20 ms of 1,000 are few");
+    let finding =
+        "scheduling delay p99 60.03 ms, worst in second 0 (warning above 5 % of the 1000 ms objective)";
+    assert_eq!(late(objective(1000), 60, 600, 0).generator.findings[0], finding);
 }
 
 #[test]
@@ -49,6 +53,18 @@ fn a_generator_is_starved_when_it_waited_for_cores_or_was_later_than_it_computed
     assert_eq!(cause(20, 700, 5), Some(Cause::Overloaded));
     assert_eq!(cause(20, 1700, 900), Some(Cause::Overloaded), "it filled the machine itself");
     assert_eq!(cause(4, 76, 2), Some(Cause::Bursts));
+}
+
+#[test]
+fn a_generator_that_ran_out_of_ports_is_exhausted_however_late_it_was() {
+    let summary = run_with(header(), 3, |recorder, _| {
+        (0..200).for_each(|_| recorder.send_lag(11 * MS as i64));
+        recorder.failure(None, Failure::GeneratorExhausted, String::new);
+        Gauges { cpu_ns: 600 * MS, ..Gauges::default() }
+    });
+    assert_eq!(summary.generator.cause, Some(Cause::Exhausted));
+    let hint = "results unreliable: the load generator ran out of local ports or file descriptors; raise `ulimit -n`, or spread connections over several local addresses (`--source-address`)";
+    assert_eq!(summary.verdict.hints[0], hint);
 }
 
 #[test]

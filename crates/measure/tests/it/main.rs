@@ -9,6 +9,7 @@ mod interrupted;
 mod ledger;
 mod ledger_model;
 mod merging;
+mod names;
 mod recording;
 mod statuses;
 mod verdicts;

@@ -127,14 +127,15 @@ fn only_what_was_answered_or_waited_for_to_its_limit_has_a_response_time() {
 }
 
 #[test]
-fn a_poll_that_is_refused_is_counted_under_its_status_wherever_it_belongs() {
+fn a_refused_poll_counts_under_its_status_where_it_is_seen_and_not_where_it_fails_something() {
     let mut recorder = Recorder::new(1, 1);
     let failure = Failure::PollRefused(429);
+    recorder.status(429);
     recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(failure));
     recorder.failure(Some(OperationId(0)), failure, || "slow down".to_owned());
     recorder.failure_at(None, failure, None, || "slow down".to_owned());
     let record = recorder.take();
-    assert_eq!(record.codes[429], 2);
+    assert_eq!(record.codes[429], 1);
     assert_eq!(record.failures.iter().map(|failed| failed.count).sum::<u64>(), 2);
 }
 

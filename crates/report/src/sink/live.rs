@@ -34,28 +34,16 @@ pub struct Live<W> {
 impl<W: Write> Live<W> {
     /// Redraws one line of at most `columns` columns.
     pub fn redrawn(out: W, columns: usize) -> Live<W> {
-        Live {
-            out,
-            title: String::new(),
-            redrawn: Some(columns),
-            is_loaded: false,
-            length: None,
-            drawn: false,
-            written: 0,
-        }
+        Live::new(out, Some(columns))
     }
 
     /// Writes a plain line every few seconds.
     pub fn plain(out: W) -> Live<W> {
-        Live {
-            out,
-            title: String::new(),
-            redrawn: None,
-            is_loaded: false,
-            length: None,
-            drawn: false,
-            written: 0,
-        }
+        Live::new(out, None)
+    }
+
+    fn new(out: W, redrawn: Option<usize>) -> Live<W> {
+        Live { out, title: String::new(), redrawn, is_loaded: false, length: None, drawn: false, written: 0 }
     }
 
     /// Says before every line which run of how many this is.

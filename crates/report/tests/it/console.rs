@@ -1,7 +1,7 @@
 use crate::fixture;
 use insta::assert_snapshot;
 use sonagi_measure::ledger::Counts;
-use sonagi_measure::summary::{Conclusion, Health, Summary, Users, Verdict};
+use sonagi_measure::summary::{Conclusion, Health, Quantiles, Summary, Users, Verdict};
 use sonagi_report::{artillery, console};
 
 fn shown(run: &Summary) -> String {
@@ -22,6 +22,13 @@ fn a_small_run_has_only_the_sections_it_needs() {
     generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
                 12/1,024 file descriptors · 1 shard
     ");
+}
+
+#[test]
+fn a_session_shorter_than_a_second_is_told_in_milliseconds() {
+    let mut run = fixture::minimal();
+    run.users.session_ms = Quantiles { count: 1, p50: 3.0, max: 1200.0, ..Quantiles::default() };
+    assert!(shown(&run).contains("session duration 3.00 ms median, 1.20 s max"), "{}", shown(&run));
 }
 
 #[test]

@@ -255,16 +255,19 @@ fn a_k6_script_of_which_every_request_failed_says_so_and_keeps_its_exit_code() {
 fn more_users_than_files_may_be_opened_are_told_of_before_the_run() {
     let place = Place::new();
     let script = SLOW.replace("duration: 3, arrivalRate: 1", "duration: 1, users: 300");
-    place.write("crowd.yml", &script.replace("get: { url: /healthz }", "think: 1"));
-    let run = |files: u32| {
+    place.write("crowd.yml", &script);
+    place.write("thinking.yml", &script.replace("get: { url: /healthz }", "think: 1"));
+    let run = |script: &str, files: u32| {
         let mut command = std::process::Command::new("sh");
         let sonagi = env!("CARGO_BIN_EXE_sonagi");
-        command.args(["-c", &format!("ulimit -n {files}; exec {sonagi} run crowd.yml --no-folder")]);
+        command.args(["-c", &format!("ulimit -n {files}; exec {sonagi} run {script} --no-folder")]);
         crate::support::Answer::from(command.current_dir(place.path()).output().unwrap())
     };
     let told = "warning: at least 300 users are planned at one time, each with a connection, and this process may open 200 files";
-    assert!(run(200).err.contains(told), "{:?}", run(200));
-    assert!(!run(900).err.contains("warning: at least"));
+    let answer = run("crowd.yml", 200);
+    assert!(answer.err.contains(told), "{answer:?}");
+    assert!(!run("crowd.yml", 900).err.contains("warning: at least"));
+    assert!(!run("thinking.yml", 200).err.contains("warning: at least"), "it opens no connection");
 }
 
 #[test]

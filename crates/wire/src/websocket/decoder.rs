@@ -60,11 +60,25 @@ impl Decoder {
     /// # Errors
     /// The first [`Violation`], after the events that came before it. Neither depends on how the stream was cut.
     #[inline]
-    pub fn feed(&mut self, input: &mut [u8], mut on: impl FnMut(Event<'_>)) -> Result<(), Violation> {
-        let mut at = 0;
+    pub fn feed(&mut self, input: &mut [u8], on: impl FnMut(Event<'_>)) -> Result<(), Violation> {
+        self.feed_counting(input, on).map(|_| ())
+    }
+
+    /// [`Decoder::feed`] that says how many frames it read or went on reading: what the input cost beside its bytes, also
+    /// where frames bring no event.
+    ///
+    /// # Errors
+    /// As [`Decoder::feed`].
+    #[inline]
+    pub fn feed_counting(
+        &mut self,
+        input: &mut [u8],
+        mut on: impl FnMut(Event<'_>),
+    ) -> Result<usize, Violation> {
+        let (mut at, mut frames) = (0, 0);
         while at < input.len() && self.phase == Phase::Open {
             match self.step(&mut input[at..], &mut on) {
-                Ok(taken) => at += taken,
+                Ok(taken) => (at, frames) = (at + taken, frames + 1),
                 Err(violation) => {
                     self.phase = Phase::Failed;
                     self.partial = None;
@@ -72,7 +86,7 @@ impl Decoder {
                 }
             }
         }
-        Ok(())
+        Ok(frames)
     }
 
     /// True when no frame or message is half read: a connection that ends here ended between messages.

@@ -271,7 +271,7 @@ impl Polling {
         }
         if let Poll::Ready(outcome) = self.get.poll(cx) {
             moved = true;
-            let response = self.count("engine.io poll", outcome)?;
+            let response = self.count("engine.io poll", outcome, on)?;
             packets(session.version, &response, |packet| {
                 self.queue.extend(session.packet(packet, on)?.as_ref().map(outgoing));
                 Ok(())
@@ -285,7 +285,7 @@ impl Polling {
         }
         if let Poll::Ready(outcome) = self.post.poll(cx) {
             moved = true;
-            self.count("engine.io post", outcome)?;
+            self.count("engine.io post", outcome, on)?;
         }
         Ok(moved)
     }
@@ -295,13 +295,17 @@ impl Polling {
         &mut self,
         what: &str,
         (outcome, traffic): (Result<Response, Failed>, Traffic),
+        on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<Response, Ended> {
         self.bytes.0 += traffic.sent;
         self.bytes.1 += traffic.received;
         let response = outcome?;
         match response.status {
             200 => Ok(response),
-            status => Err(Ended::failed(Failure::PollRefused(status), refusal(what, &response))),
+            status => {
+                on(Incoming::PollRefused { status });
+                Err(Ended::failed(Failure::PollRefused(status), refusal(what, &response)))
+            }
         }
     }
 

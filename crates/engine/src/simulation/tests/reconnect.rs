@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 mod cutting;
+mod polled;
 mod resuming;
 
 /// The far end of one connection.

@@ -9,7 +9,7 @@ use serde_json_path::JsonPath;
 
 use super::*;
 use crate::plan::template::Piece;
-use crate::plan::{Capture, Demand, Expectation, Expectations, FormPart, PartContent, Source};
+use crate::plan::{Capture, Demand, Expectation, Expectations, FormPart, Match, PartContent, Source};
 
 /// Runs one user's steps against a server that answers the n-th request with the n-th answer (the last one again and again),
 /// and what it was asked.
@@ -243,5 +243,17 @@ async fn what_is_not_found_in_a_body_that_was_cut_says_so_and_which_key_reads_mo
         let example = summary.errors.first().map(|error| error.example.trim_start_matches("status 200: "));
         assert_eq!(example.is_some(), words.is_some(), "{example:?}");
         assert!(example.unwrap_or_default().starts_with(words.unwrap_or_default()), "{example:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_status_is_asked_for_by_a_strict_match_and_not_by_one_that_lets_everything_pass() {
+    let failed = answer("500 Internal Server Error", br#"{"error":"x"}"#);
+    for (strict, expected, result) in [(true, 1, Conclusion::Pass), (false, 0, Conclusion::Fail)] {
+        let wanted = Match { from: json("$.error"), value: Template::constant("x"), strict };
+        let step = HttpStep { matches: vec![wanted], ..step("GET", "/") };
+        let (_, summary) = asked(vec![step], &[&failed]).await;
+        assert_eq!((summary.statuses.errors, summary.statuses.expected), (1, expected));
+        assert_eq!(summary.verdict.result, result, "{:?}", summary.verdict.reasons);
     }
 }

@@ -30,7 +30,7 @@ async fn told(flow: Vec<HttpStep>, answers: &[(u64, &'static str)]) -> Summary {
     };
     let flow = flow.into_iter().map(|step| Step::Http(Box::new(step))).collect();
     let plan = plan(arrivals(1, 1, None), flow);
-    let variables = vec![("id".to_owned(), vec![7.into()])];
+    let variables = vec![("id".to_owned(), vec![7.into()]), ("token".to_owned(), vec!["8d2f41c9".into()])];
     let http = HttpOptions { by_address: true, ..HttpOptions::default() };
     simulate(Plan { variables, http, ..plan }, Control::new(), server).await
 }
@@ -117,5 +117,15 @@ async fn an_endpoint_may_go_by_the_address_each_user_asked_for() {
         ("by.response_time./users/7?a=b c", 150.0),
         ("by.server-timing./users/7?a=b c", 3.0),
     ];
+    assert_eq!(names(&summary), expected.map(|(name, value)| (name.to_owned(), value)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_in_an_address_is_no_part_of_its_metrics_names() {
+    let hole = Piece::Hole(Expression::Path { variable: "token".into(), keys: Vec::new() });
+    let told_by = endpoint(Endpoint::Asked { naming: Naming::default(), name: None });
+    let url = Template { pieces: vec![Piece::Text("/reset/".into()), hole] };
+    let summary = told(vec![HttpStep { told: told_by, url, ..step("") }], &[(5, "200 OK")]).await;
+    let expected = [("by./reset/***.codes.200", 1.0), ("by.response_time./reset/***", 5.0)];
     assert_eq!(names(&summary), expected.map(|(name, value)| (name.to_owned(), value)));
 }

@@ -19,6 +19,20 @@ impl Values {
         self.set(variable, whole);
     }
 
+    /// What was set under this name, of a variable or of one of its members.
+    pub(super) fn captured_at(&self, path: &str) -> Option<Cow<'_, Value>> {
+        let mut members = path.split(['.', '[', ']']).filter(|member| !member.is_empty());
+        let mut value = self.find(members.next()?)?;
+        for member in members {
+            let found = match value.as_ref() {
+                Value::Array(items) => items.get(member.parse::<usize>().ok()?).cloned(),
+                whole => whole.get(member).cloned(),
+            };
+            value = Cow::Owned(found?);
+        }
+        Some(value)
+    }
+
     /// Takes a variable from the user, also one that all users have.
     pub(crate) fn unset(&mut self, name: &str) {
         self.own.retain(|(own, _)| own != name);

@@ -5,8 +5,9 @@ use sonagi_measure::secrets::{collect, is_secret, without};
 use super::Values;
 
 impl Values {
-    /// A text for an example or a line of ours, without the values of variables that are secret by their names. What names in
-    /// the text itself say is secret is masked where examples are kept (`sonagi_measure::secrets`).
+    /// A text for an example or a line of ours, without the values of variables that are secret by their names or by where
+    /// they are captured from. What names in the text itself say is secret is masked where examples are kept
+    /// (`sonagi_measure::secrets`).
     pub(crate) fn shown(&self, text: &str) -> String {
         let mut values = Vec::new();
         let plan = &self.common.plan;
@@ -20,6 +21,11 @@ impl Values {
                 collect(name, &value, &mut values);
             }
         }
+        for name in &self.common.captured_secrets {
+            if let Some(value) = self.captured_at(name) {
+                collect("secret", &value, &mut values);
+            }
+        }
         without(text, &values)
     }
 }
@@ -27,7 +33,33 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::super::tests::values;
+    use super::super::{Common, Values};
+    use crate::plan::{Capture, HttpStep, Loop, Plan, Repeat, Source, Step, Template};
     use serde_json::json;
+    use serde_json_path::JsonPath;
+    use sonagi_measure::outcome::OperationId;
+    use std::rc::Rc;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_a_user_captured_from_where_a_secret_is_is_not_shown_whatever_it_is_called() {
+        let source = |path: &str| Source::Json(JsonPath::parse(path).unwrap());
+        let capture =
+            |path: &str, name: &str| Capture { from: source(path), name: name.into(), strict: true };
+        let captures =
+            vec![capture("$.access_token", "t"), capture("$.apiKey", "me.key"), capture("$.id", "id")];
+        let login =
+            HttpStep { captures, ..HttpStep::new(OperationId(0), "POST", Template::constant("/login")) };
+        let body = vec![Step::Http(Box::new(login))];
+        let looped = Step::Loop(Loop { body, repeat: Repeat::Forever, pace: None });
+        let plan = Plan { before: vec![looped], ..Plan::empty() };
+        let common = Common::new(Arc::new(plan), Vec::new(), 0);
+        let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
+        values.set("t", json!("8d2f41c9"));
+        values.set("me", json!({ "key": "k-77777777", "name": "ann-lee" }));
+        values.set("id", json!("id-4711"));
+        assert_eq!(values.shown("8d2f41c9 k-77777777 ann-lee id-4711"), "*** *** ann-lee id-4711");
+    }
 
     #[test]
     fn what_a_user_captured_under_a_secret_name_is_not_shown() {

@@ -1,10 +1,17 @@
 //! The variables every user begins with, as functions see them.
 
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 use super::Common;
+use crate::plan::Plan;
 
 impl Common {
+    pub(crate) fn new(plan: Arc<Plan>, before: Vec<(String, Value)>, run: u32) -> Common {
+        let captured_secrets = plan.captured_secrets();
+        Common { plan, before, run, captured_secrets }
+    }
+
     /// What is the same for all users: the processor is told of it once. What is nearer to the user hides what is further.
     pub(crate) fn shared(&self) -> Map<String, Value> {
         let plan = &self.plan;
@@ -25,10 +32,9 @@ impl Common {
 mod tests {
     use super::super::Values;
     use super::*;
-    use crate::plan::{Payload, Plan, Processor, Rewrite, RowOrder};
+    use crate::plan::{Payload, Processor, Rewrite, RowOrder};
     use serde_json::json;
     use std::rc::Rc;
-    use std::sync::Arc;
     use std::time::Duration;
 
     fn payload(fields: &[&str], all_as: Option<&str>) -> Payload {
@@ -63,7 +69,7 @@ mod tests {
             ..Plan::empty()
         };
         let before = vec![("token".to_owned(), json!("t-1")), ("word".to_owned(), json!("further"))];
-        Rc::new(Common { plan: Arc::new(plan), before, run: 7 })
+        Rc::new(Common::new(Arc::new(plan), before, 7))
     }
 
     #[test]

@@ -204,7 +204,7 @@ mod tests {
 
     /// What a user whose `v` is `value` sends; None when the step has no layout.
     fn written(plan: Plan, step: &HttpStep, value: &str) -> Option<Result<String, Failed>> {
-        let common = Common { plan: Arc::new(plan), before: Vec::new(), run: 0 };
+        let common = Common::new(Arc::new(plan), Vec::new(), 0);
         let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
         values.set("v", value.into());
         let common = Rc::clone(&values.common);

@@ -177,7 +177,7 @@ fn values_that_k6_refuses_are_refused_with_their_place() {
     check(json!({"tlsAuth": [{"cert": "x"}]}), "options.tlsAuth.0: has no key");
     check(
         json!({"tlsAuth": [{"cert": "x", "key": "y"}]}),
-        "options.tlsAuth.0: a certificate to show is no PEM: it holds none",
+        "options.tlsAuth.0: cert holds no PEM certificate",
     );
     check(json!({"throw": "true"}), "options.throw: must be true or false, is \"true\"");
     check(json!({"httpDebug": true}), "options.httpDebug: must be a text, is true");
