@@ -3,6 +3,11 @@
 //! All users are in memory; the store only keeps them over a restart. Tokens live in memory alone and end with the
 //! process. How passwords are verified is in `passwords`.
 
+pub(crate) mod credentials;
+pub(crate) mod passwords;
+pub(crate) mod rate_limit;
+pub(crate) mod tokens;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -12,15 +17,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::bucket::Buckets;
+use crate::accounts::passwords::Passwords;
+use crate::accounts::rate_limit::Buckets;
+use crate::accounts::tokens::{Bounds, Tokens};
+use crate::api::people::Directory;
 use crate::config::{Error, Limits};
-use crate::lock;
 use crate::metrics::Metrics;
-use crate::passwords::Passwords;
-use crate::people::Directory;
 use crate::problem::Problem;
 use crate::store::{Relations, UserRow};
-use crate::tokens::{Bounds, Tokens};
+use crate::sync::lock;
 
 /// Bytes of an email address, as SMTP bounds it (RFC 5321). What is longer takes no bucket.
 const EMAIL: usize = 254;

@@ -1,5 +1,7 @@
 //! The HTTP API: login, users, friends, rooms and their history, health and metrics.
 
+pub(crate) mod people;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -13,13 +15,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::accounts::{Granted, User};
-use crate::cursor::Excerpt;
+use crate::connection::source::Source;
 use crate::http::{self, Answer, BodyError};
 use crate::hub::Hub;
+use crate::metrics::process;
 use crate::problem::Problem;
-use crate::room::{Access, Room};
-use crate::source::Source;
-use crate::{process, rooms, store};
+use crate::rooms::cursor::Excerpt;
+use crate::rooms::registry;
+use crate::rooms::room::{Access, Room};
+use crate::store;
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
     if !hub.is_serving() {
@@ -111,10 +115,10 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
             if !user.friends.contains(&friend) {
                 return Err(Problem::forbidden(format!("user {friend} is not a friend of yours")));
             }
-            (rooms::direct_id(user.id, friend), Access::Direct(user.id, friend))
+            (registry::direct_id(user.id, friend), Access::Direct(user.id, friend))
         }
         (None, Some(name)) => {
-            let id = rooms::group_id(&name)
+            let id = registry::group_id(&name)
                 .ok_or_else(|| Problem::bad_request("a room's name has 1 to 64 characters"))?;
             (id, Access::Group)
         }

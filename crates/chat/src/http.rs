@@ -3,6 +3,9 @@
 //! The router is one `match` over method and path segments. A request that becomes a WebSocket leaves hyper with its
 //! bare socket, so that an idle connection keeps none of hyper's buffers.
 
+pub(crate) mod content;
+pub(crate) mod write_timeout;
+
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -21,13 +24,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::content::{Content, Handover};
+use crate::api::{self, people};
+use crate::connection::source::Source;
+use crate::http::content::{Content, Handover};
+use crate::http::write_timeout::Patient;
 use crate::hub::{Hub, Phase};
-use crate::lock;
-use crate::patient::Patient;
+use crate::null;
 use crate::problem::Problem;
-use crate::source::Source;
-use crate::{api, doors, null, people, pull, sockjs, sse};
+use crate::sync::lock;
+use crate::transports::{doors, polling, sockjs, sse};
 
 pub(crate) type Answer = Response<Content>;
 
@@ -268,15 +273,15 @@ pub(crate) async fn route(
         (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, seat.source, hub).await,
         (Method::GET, ["ws"]) => doors::rooms(request, seat, hub),
         (Method::GET, ["ws", "echo"]) => doors::echo(request, seat, hub),
-        (Method::GET, ["cur", group]) => pull::current(&request, group, seat.source, hub).await,
-        (Method::GET, ["location", "long", group]) => pull::long(&request, group, seat.source, hub).await,
+        (Method::GET, ["cur", group]) => polling::current(&request, group, seat.source, hub).await,
+        (Method::GET, ["location", "long", group]) => polling::long(&request, group, seat.source, hub).await,
         (Method::POST, ["location", "long", group, "notify"]) => {
-            pull::share(request, &decode(group, false), seat.source, hub).await
+            polling::share(request, &decode(group, false), seat.source, hub).await
         }
         (Method::GET, ["location", "sse", "connect"]) => sse::connect(&request, seat, hub),
         (Method::POST, ["location", "sse", "share"]) => {
             let group = sse::group(&request);
-            pull::share(request, &group, seat.source, hub).await
+            polling::share(request, &group, seat.source, hub).await
         }
         (_, ["socket.io"]) => Ok(doors::socketio(request, seat, hub).await),
         (_, ["engine.io"]) if hub.config.protocol_suite => Ok(doors::engineio(request, seat, hub).await),

@@ -1,6 +1,14 @@
 //! Everything the parts of a running service share, and two of the three things every transport asks of it: leave and
 //! say. To join is in `join`.
 
+pub(crate) mod batching;
+pub(crate) mod failures;
+pub(crate) mod http_senders;
+pub(crate) mod idle_groups;
+pub(crate) mod join;
+pub(crate) mod log;
+pub(crate) mod receipt;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -11,24 +19,24 @@ use tokio::sync::watch;
 
 use crate::accounts::Accounts;
 use crate::config::{Config, Limits};
-use crate::engineio::Sessions;
-use crate::log::{Entry, Log};
+use crate::connection::source::Source;
+use crate::hub::failures::Troubles;
+use crate::hub::http_senders::Senders;
+use crate::hub::log::{Entry, Log};
+use crate::hub::receipt::Receipt;
 use crate::metrics::Metrics;
 use crate::null::Null;
-use crate::peer::{Peer, Peers};
 use crate::problem::Problem;
-use crate::pullers::Pullers;
-use crate::receipt::Receipt;
-use crate::recent::Kept;
-use crate::recovery::Recovery;
-use crate::room::{Access, Room};
-use crate::rooms::{self, NotMade, Rooms};
-use crate::senders::Senders;
-use crate::sockjs;
-use crate::source::Source;
+use crate::rooms::peer::{Peer, Peers};
+use crate::rooms::recent::Kept;
+use crate::rooms::registry::{self, NotMade, Rooms};
+use crate::rooms::room::{Access, Room};
 use crate::store::{self, Wanted};
-use crate::troubles::Troubles;
-use crate::turns::Turns;
+use crate::sync::blocking::Turns;
+use crate::transports::engineio::Sessions;
+use crate::transports::engineio::recovery::Recovery;
+use crate::transports::polling::pollers::Pullers;
+use crate::transports::sockjs;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -77,7 +85,7 @@ impl Hub {
     /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there, and
     /// counts for the source that asked.
     pub(crate) fn room_for(&self, user: Option<u64>, id: &str, source: Source) -> Result<Arc<Room>, Problem> {
-        if let Some(name) = id.strip_prefix(rooms::OPEN) {
+        if let Some(name) = id.strip_prefix(registry::OPEN) {
             return self.group(name, source);
         }
         // Before it is said whether there is such a room.
@@ -91,7 +99,7 @@ impl Hub {
 
     /// The location group of that name.
     pub(crate) fn group(&self, name: &str, source: Source) -> Result<Arc<Room>, Problem> {
-        let id = rooms::open_id(name)
+        let id = registry::open_id(name)
             .ok_or_else(|| Problem::bad_request("a location group's name has 1 to 64 characters"))?;
         match self.rooms.find(&id) {
             Some(room) => Ok(room),
@@ -118,8 +126,8 @@ impl Hub {
 
     /// False when the peer was not in the room.
     pub(crate) fn leave(&self, peer: &Arc<Peer>, id: &str) -> bool {
-        let id = match id.strip_prefix(rooms::OPEN) {
-            Some(name) => rooms::open_id(name),
+        let id = match id.strip_prefix(registry::OPEN) {
+            Some(name) => registry::open_id(name),
             None => Some(id.to_owned()),
         };
         let room = id.and_then(|id| self.rooms.find(&id));
@@ -288,13 +296,13 @@ impl Hub {
         }
         let hub = self.clone();
         let page = self.readers.turns.run(move || {
-            let idle = crate::lock(&hub.readers.idle).pop();
+            let idle = crate::sync::lock(&hub.readers.idle).pop();
             let db = match idle {
                 Some(db) => db,
                 None => store::open_reader(&hub.config.store)?.ok_or(rusqlite::Error::InvalidQuery)?,
             };
             let page = store::page(&db, key, wanted);
-            crate::lock(&hub.readers.idle).push(db);
+            crate::sync::lock(&hub.readers.idle).push(db);
             page
         });
         page.await.ok_or_else(Problem::store)?.map_err(|error| self.unread(error))

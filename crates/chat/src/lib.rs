@@ -14,70 +14,22 @@
 
 mod accounts;
 mod api;
-mod beat;
-mod bucket;
 mod config;
-mod content;
-mod credentials;
-mod cursor;
-mod delivered;
-mod doors;
-mod engineio;
+mod connection;
+mod encoding;
 mod faults;
-mod forgetting;
-mod form;
-mod gather;
 mod http;
 mod hub;
-mod join;
-mod jsonp;
-mod link;
-mod log;
-mod member;
 mod metrics;
 mod null;
-mod outbox;
-mod outflow;
-mod passwords;
-mod patient;
-mod peer;
-mod people;
-mod polling;
 mod problem;
-mod process;
-mod pull;
-mod pullers;
-mod raw;
-mod receipt;
-mod recent;
-mod recovery;
-mod room;
 mod rooms;
-mod senders;
 mod service;
-mod socketio;
-mod sockjs;
-mod source;
-mod spoil;
-mod sse;
-mod stomp;
 mod store;
-mod store_lock;
-mod stream;
-mod sweep;
-mod tokens;
-mod troubles;
-mod turns;
-mod waiters;
+mod sync;
+mod transports;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+pub use accounts::credentials::{Credential, write_credentials};
 pub use config::{Account, Config, Error, Limits, PasswordCost, Rate, Store};
-pub use credentials::{Credential, write_credentials};
 pub use faults::{FaultProblems, Faults};
 pub use service::{Service, start};
-
-/// Locks, whether or not another holder panicked: nothing here is left half changed by a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

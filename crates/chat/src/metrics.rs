@@ -3,6 +3,8 @@
 //! Counters are relaxed atomics touched once per message or connection, never once per delivered copy: the
 //! fan-out adds a whole room's copies at a time.
 
+pub(crate) mod process;
+
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

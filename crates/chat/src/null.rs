@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::hub::Hub;
-use crate::lock;
-use crate::log::{self, Entry};
+use crate::hub::log::{self, Entry};
+use crate::hub::receipt::Outcome;
 use crate::metrics::{Count, Metrics};
-use crate::receipt::Outcome;
+use crate::sync::lock;
 
 pub(crate) use alarm::Alarm;
 pub(crate) use http::serve;

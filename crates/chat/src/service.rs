@@ -1,5 +1,7 @@
 //! A running service: how it starts, what it tells about itself, how it stops.
 
+pub(crate) mod sweep;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,25 +13,28 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::accounts::Accounts;
+use crate::accounts::credentials::Credential;
+use crate::accounts::passwords::Passwords;
 use crate::config::{Account, Config, Error};
-use crate::credentials::Credential;
-use crate::engineio::{self, Sessions};
-use crate::form::Life;
+use crate::connection::outbox::Close;
+use crate::encoding::form::Life;
+use crate::hub::failures::Troubles;
+use crate::hub::http_senders::Senders;
+use crate::hub::log;
 use crate::hub::{Hub, Phase, Readers};
 use crate::metrics::Metrics;
+use crate::metrics::process;
 use crate::null::Null;
-use crate::outbox::Close;
-use crate::passwords::Passwords;
-use crate::peer::{Peer, Peers};
-use crate::pullers::Pullers;
-use crate::recovery::Recovery;
-use crate::room::{Access, Keeping};
-use crate::rooms::Rooms;
-use crate::senders::Senders;
+use crate::rooms::peer::{Peer, Peers};
+use crate::rooms::registry::Rooms;
+use crate::rooms::room::{Access, Keeping};
 use crate::store::Seed;
-use crate::store_lock::{self, StoreLock};
-use crate::troubles::Troubles;
-use crate::{http, log, null, process, sockjs, store, sweep};
+use crate::store::lock::{self, StoreLock};
+use crate::transports::engineio::recovery::Recovery;
+use crate::transports::engineio::{self, Sessions};
+use crate::transports::polling::pollers::Pullers;
+use crate::transports::sockjs;
+use crate::{http, null, store};
 
 /// The password of every seeded user.
 const SEED_PASSWORD: &str = "password";
@@ -47,7 +52,7 @@ pub struct Service {
 
 /// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
 pub async fn start(mut config: Config) -> Result<Service, Error> {
-    config.store = store_lock::resolved(&config.store)?;
+    config.store = lock::resolved(&config.store)?;
     let listener = http::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;

@@ -3,15 +3,17 @@
 //! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms`); only messages are read
 //! later. This file has the statements; which thread runs them is `log`'s business.
 
+pub(crate) mod lock;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::config::{Error, Store};
-use crate::recent::Kept;
-use crate::room::Access;
-use crate::rooms::OPEN;
+use crate::rooms::recent::Kept;
+use crate::rooms::registry::OPEN;
+use crate::rooms::room::Access;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (

@@ -23,11 +23,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::{Null, flood, number, rooms, wait_of};
-use crate::doors;
 use crate::http::{self, Answer, Seat};
 use crate::hub::Hub;
-use crate::link::{self, carry};
 use crate::problem::Problem;
+use crate::transports::doors;
+use crate::transports::websocket::connection::{self, carry};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n";
 
@@ -198,7 +198,7 @@ impl Talk {
     }
 
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        link::with_scratch(|buffer| {
+        connection::with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);
             match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,

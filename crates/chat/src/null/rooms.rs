@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
-use crate::delivered::Delivered;
+use crate::connection::outbox::Close;
 use crate::hub::Hub;
-use crate::link::Attendant;
-use crate::lock;
-use crate::outbox::Close;
-use crate::peer::Peer;
+use crate::rooms::delivery::Delivered;
+use crate::rooms::peer::Peer;
+use crate::sync::lock;
+use crate::transports::websocket::connection::Attendant;
 
 #[derive(Default)]
 pub(crate) struct Room {

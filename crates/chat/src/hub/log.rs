@@ -1,0 +1,374 @@
+//! The log: one thread that numbers, stores and publishes every message.
+//!
+//! Sends that wait are committed together in one transaction, then fanned out in order, then acknowledged. A message
+//! is published only after its commit, so nobody ever saw a message that a crash could take back, and one numbering
+//! serves history and live delivery. What that costs is the transaction's time (about 0.1 ms with the write-ahead log)
+//! before the first copy leaves; the batch grows with the load, so it never bounds the rate. The same thread keeps
+//! the due times of planted faults, which is why it needs no timer.
+//!
+//! After a batch a room rests for its receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms), so that its
+//! writes take a bounded share of a core and messages that come faster than that share them (`gather`). A message for a
+//! room that has been silent that long leaves at once, and so does every other job, whatever other rooms wait for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::hub::Hub;
+use crate::hub::batching::Gathering;
+use crate::hub::receipt::{self, Outcome, Receipt};
+use crate::rooms::delivery::Ack;
+use crate::rooms::fault_injection::{self, Said, Spoiler};
+use crate::rooms::peer::Peer;
+use crate::rooms::recent::Kept;
+use crate::rooms::room::Room;
+use crate::store::{self, MessageRow};
+
+/// A message a peer wants published.
+pub(crate) struct Entry {
+    pub(crate) room: Arc<Room>,
+    pub(crate) sender: Arc<Peer>,
+    /// 0 for who has no account.
+    pub(crate) user: u64,
+    /// The client's id of the message: a second send with it is answered with the first one's number.
+    pub(crate) client_id: Option<String>,
+    /// JSON.
+    pub(crate) content: String,
+    pub(crate) receipt: Receipt,
+}
+
+enum Job {
+    Entry(Entry),
+    Together(Together),
+    /// Anything else that needs the writing connection.
+    With(Box<dyn FnOnce(&mut Connection) + Send>),
+    Stop,
+}
+
+/// Messages that are taken all or not at all.
+struct Together {
+    entries: Vec<Entry>,
+    _room: Taken,
+}
+
+/// So many of the messages that may wait together; given back when dropped.
+struct Taken {
+    count: usize,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(self.count, Relaxed);
+    }
+}
+
+/// The way to the log's thread.
+pub(crate) struct Log {
+    jobs: SyncSender<Job>,
+    /// Messages that wait together with others, and how many may.
+    together: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// The log's end of the channel, to be run once the hub exists.
+pub(crate) struct Inbox(Receiver<Job>);
+
+/// A log that holds at most `waiting` jobs.
+pub(crate) fn channel(waiting: usize) -> (Log, Inbox) {
+    let (jobs, inbox) = sync_channel(waiting);
+    (Log { jobs, together: Arc::default(), most: waiting }, Inbox(inbox))
+}
+
+impl Log {
+    /// Hands a message over; false when too many wait.
+    pub(crate) fn append(&self, entry: Entry) -> bool {
+        self.jobs.try_send(Job::Entry(entry)).is_ok()
+    }
+
+    /// Hands several over, in order and nothing between them; false, and none handed over, when too many wait.
+    pub(crate) fn append_all(&self, entries: Vec<Entry>) -> bool {
+        let count = entries.len();
+        let before = self.together.fetch_add(count, Relaxed);
+        let taken = Taken { count, waiting: self.together.clone() };
+        let together = Together { entries, _room: taken };
+        before + count <= self.most && self.jobs.try_send(Job::Together(together)).is_ok()
+    }
+
+    /// Runs `ask` on the writing connection after everything acknowledged before; `None` when too many wait or it has
+    /// stopped.
+    pub(crate) async fn with<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&mut Connection) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let job = Job::With(Box::new(move |db| {
+            let _ = answer.send(ask(db));
+        }));
+        self.jobs.try_send(job).ok()?;
+        answered.await.ok()
+    }
+
+    /// Ends the thread after what was sent before.
+    pub(crate) fn stop(&self) {
+        if let Err(TrySendError::Full(_)) = self.jobs.try_send(Job::Stop) {
+            // The queue empties as long as the thread runs; a blocking send cannot wait for ever.
+            let _ = self.jobs.send(Job::Stop);
+        }
+    }
+}
+
+/// The thread's loop.
+pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
+    let limits = &hub.config.limits;
+    let mut spoiler = Spoiler::new(&hub.config.faults, limits.queue_bytes);
+    let mut gathering = Gathering::default();
+    let mut batch = Vec::new();
+    loop {
+        let due = spoiler.as_ref().and_then(Spoiler::next_due).into_iter().chain(gathering.next_due()).min();
+        let first = match fault_injection::until(due) {
+            None => inbox.0.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(wait) => inbox.0.recv_timeout(wait),
+        };
+        let first = match first {
+            Ok(job) => Some(job),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        let other = gather(first, &inbox, limits.sends_per_commit, &mut gathering);
+        let started = Instant::now();
+        if gathering.count() >= limits.sends_per_commit || matches!(other, Some(Job::Stop)) {
+            gathering.take_all(&mut batch);
+        } else {
+            gathering.take(started, &mut batch);
+        }
+        if !batch.is_empty() {
+            let outcomes = commit(&mut db, &batch, &hub);
+            let reached = publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
+            for (room, receivers) in reached {
+                let rest = limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
+                if !rest.is_zero() {
+                    gathering.rest(room, started + rest);
+                }
+            }
+        }
+        if let Some(spoiler) = &mut spoiler {
+            spoiler.release_due(Instant::now(), &hub.metrics);
+        }
+        match other {
+            Some(Job::With(ask)) => ask(&mut db),
+            Some(Job::Stop) => break,
+            Some(Job::Entry(_) | Job::Together(_)) | None => {}
+        }
+    }
+    if let Some(spoiler) = &mut spoiler {
+        spoiler.release_all(&hub.metrics);
+    }
+}
+
+/// Adds the entries that are here until there are `most`, and returns the job that is none.
+fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gathering<Entry>) -> Option<Job> {
+    let mut next = first;
+    while let Some(job) = next.take() {
+        match job {
+            Job::Entry(entry) => gathering.add(entry.room.number, entry),
+            Job::Together(together) => {
+                for entry in together.entries {
+                    gathering.add(entry.room.number, entry);
+                }
+            }
+            other => return Some(other),
+        }
+        if gathering.count() < most {
+            next = inbox.0.try_recv().ok();
+        }
+    }
+    None
+}
+
+/// Numbers and stores the batch in one transaction; when that fails, no message of it is published.
+fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
+    let before: Vec<u64> = batch.iter().map(|entry| entry.room.last_stored()).collect();
+    let mut changes = Changes::default();
+    match store_all(db, batch, &mut changes, hub) {
+        Ok(outcomes) => {
+            hub.metrics.commits.add(1);
+            for (room, key) in changes.made.into_values() {
+                room.is_stored_as(key);
+            }
+            batch.iter().filter(|entry| entry.user != 0).for_each(|entry| entry.room.is_used_from_now());
+            for (room, oldest) in changes.pruned {
+                room.oldest.store(oldest, Relaxed);
+            }
+            outcomes
+        }
+        Err(error) => {
+            hub.troubles.store("write", error);
+            for (entry, last) in batch.iter().zip(before) {
+                entry.room.stored.store(last, Relaxed);
+            }
+            batch.iter().map(|_| Outcome::Failed).collect()
+        }
+    }
+}
+
+/// What a transaction changes beside the messages it adds, once it is committed.
+#[derive(Default)]
+struct Changes<'a> {
+    /// By their numbers, rooms that the store did not know, with the keys it gave them.
+    made: HashMap<u64, (&'a Arc<Room>, i64)>,
+    /// Rooms of which messages were deleted, with the lowest number left.
+    pruned: Vec<(&'a Arc<Room>, u64)>,
+}
+
+impl<'a> Changes<'a> {
+    /// The room's key, from now on.
+    fn key(&mut self, room: &'a Arc<Room>, tx: &Connection) -> Result<i64, rusqlite::Error> {
+        if let key @ 1.. = room.key() {
+            return Ok(key);
+        }
+        if let Some((_, key)) = self.made.get(&room.number) {
+            return Ok(*key);
+        }
+        let key = store::insert_room(tx, &room.id, room.access)?;
+        self.made.insert(room.number, (room, key));
+        Ok(key)
+    }
+}
+
+fn store_all<'a>(
+    db: &mut Connection,
+    batch: &'a [Entry],
+    changes: &mut Changes<'a>,
+    hub: &Hub,
+) -> Result<Vec<Outcome>, rusqlite::Error> {
+    let kept = hub.config.limits.history_kept;
+    let at = now_ms();
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut outcomes = Vec::with_capacity(batch.len());
+    for entry in batch {
+        let room = &entry.room;
+        let key = changes.key(room, &tx)?;
+        if let Some(id) = &entry.client_id
+            && let Some(seq) = store::sent_before(&tx, key, entry.user, id)?
+        {
+            outcomes.push(Outcome::Repeated { seq });
+            continue;
+        }
+        let seq = room.last_stored() + 1;
+        store::insert_message(
+            &tx,
+            &MessageRow {
+                room: key,
+                seq,
+                sender: entry.user,
+                client_id: entry.client_id.as_deref(),
+                content: &entry.content,
+                at,
+            },
+        )?;
+        entry.room.stored.store(seq, Relaxed);
+        // Not at every message: deleting in runs of 256 costs less and keeps at most that many more.
+        if seq > kept && seq.is_multiple_of(256) {
+            store::prune(&tx, key, seq - kept)?;
+            changes.pruned.push((room, seq - kept + 1));
+        }
+        outcomes.push(Outcome::Stored { seq, at });
+    }
+    tx.commit()?;
+    Ok(outcomes)
+}
+
+/// Bytes of messages after which a run ends: the copies of a long one could not wait in a queue.
+const RUN: usize = 32 * 1024;
+
+/// A room's messages of one batch, and what their senders are to be told.
+struct Run {
+    room: Arc<Room>,
+    messages: Vec<Kept>,
+    acks: Vec<Ack>,
+    bytes: usize,
+}
+
+/// Fans a batch out and acknowledges it. Returns, by the room's number, how many connections got something, counted once
+/// for each run.
+pub(crate) fn publish(
+    batch: impl Iterator<Item = (Entry, Outcome)>,
+    spoiler: &mut Option<Spoiler>,
+    hub: &Hub,
+) -> HashMap<u64, u64> {
+    let mut receipts = Vec::new();
+    // Kept until all are answered: what waits for the last of them may only come behind it.
+    let mut answered = Vec::new();
+    // By the room's number: its last run in `runs`.
+    let mut latest: HashMap<u64, usize> = HashMap::new();
+    let mut runs: Vec<Run> = Vec::new();
+    for (entry, outcome) in batch {
+        let Entry { room, sender, user, content, receipt, .. } = entry;
+        let Outcome::Stored { seq, at } = outcome else {
+            receipts.push((receipt, sender, outcome));
+            continue;
+        };
+        hub.metrics.messages.add(1);
+        hub.accounts.has_said(user);
+        let mut message = Kept::new(seq, 0, user, &content, at);
+        let number = sender.sent.fetch_add(1, Relaxed);
+        if let Some(spoiler) = spoiler {
+            message.serial = next_serial(hub);
+            let said = Said { message: &message, sender: &sender, number };
+            spoiler.publish(&room, &said, &hub.peers, &hub.metrics);
+            receipts.push((receipt, sender, outcome));
+            continue;
+        }
+        let bytes = message.object.len();
+        let frame = receipt.acceptance(seq);
+        if receipt.is_framed() {
+            answered.push(receipt);
+        } else {
+            receipts.push((receipt, sender.clone(), outcome));
+        }
+        let ack = frame.map(|frame| Ack { peer: sender, frame, given: false });
+        match latest.get(&room.number).and_then(|at| runs.get_mut(*at)) {
+            Some(run) if run.bytes + bytes <= RUN => {
+                run.bytes += bytes;
+                run.messages.push(message);
+                run.acks.extend(ack);
+            }
+            _ => {
+                latest.insert(room.number, runs.len());
+                runs.push(Run { room, messages: vec![message], acks: ack.into_iter().collect(), bytes });
+            }
+        }
+    }
+    let mut reached = HashMap::new();
+    for Run { room, mut messages, mut acks, .. } in runs {
+        messages.iter_mut().for_each(|message| message.serial = next_serial(hub));
+        *reached.entry(room.number).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
+        // Of who is no member, or polls.
+        for ack in acks.iter().filter(|ack| !ack.given) {
+            receipt::tell(&ack.peer, &ack.frame, &hub.metrics);
+        }
+    }
+    for (receipt, sender, outcome) in receipts {
+        if let Outcome::Repeated { .. } = outcome {
+            hub.metrics.repeated.add(1);
+        }
+        receipt.give(&sender, outcome, &hub.metrics);
+    }
+    drop(answered);
+    reached
+}
+
+/// Given in the order of queueing and right before it: of two copies on one queue the later has the higher serial, and
+/// whatever is queued by now has none above the last.
+fn next_serial(hub: &Hub) -> u64 {
+    hub.serial.fetch_add(1, Relaxed) + 1
+}
+
+pub(crate) fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

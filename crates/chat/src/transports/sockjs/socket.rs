@@ -1,0 +1,86 @@
+//! SockJS over a WebSocket: a session for each, whatever its name.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::Request;
+use hyper::body::Incoming;
+use sonagi_wire::sockjs::{Messages, PayloadError};
+
+use crate::connection::heartbeat::Word;
+use crate::connection::outbox::Close;
+use crate::http::{self, Answer, Seat};
+use crate::hub::Hub;
+use crate::problem::Problem;
+use crate::rooms::peer::Peer;
+use crate::transports::doors::{self, Handshake};
+use crate::transports::stomp::{Conversation, Envelope};
+use crate::transports::websocket::connection::Attendant;
+
+pub(super) fn open(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+    let handshake = Handshake::check(request)?;
+    doors::not_draining(hub)?;
+    let user = http::visitor(request, hub)?;
+    let answer = handshake.answer();
+    let (hub, source) = (hub.clone(), seat.source);
+    handshake.then(seat, hub.clone(), hub.config.limits.max_payload, move || {
+        let limits = &hub.config.limits;
+        let peer = doors::newcomer(&hub, limits.queue_bytes, source);
+        if let Some(user) = user {
+            peer.belongs_to(user);
+        }
+        peer.beat.say(Word::SockJs, limits.sockjs_heartbeat, hub.now());
+        peer.outbox.push(Bytes::from_static(b"\x81\x01o"));
+        Socket { conversation: Conversation::new(hub.clone(), peer, Envelope::SockJs), hub: hub.clone() }
+    });
+    Ok(answer)
+}
+
+struct Socket {
+    conversation: Conversation,
+    hub: Arc<Hub>,
+}
+
+impl Socket {
+    fn breach(&self) {
+        self.hub.metrics.violations.add(1);
+        self.conversation.peer.outbox.close(Close::Violation(1002));
+    }
+}
+
+impl Attendant for Socket {
+    fn peer(&self) -> &Arc<Peer> {
+        &self.conversation.peer
+    }
+
+    fn text(&mut self, text: &str) {
+        match Messages::decode(text) {
+            Ok(mut messages) => {
+                let mut buffer = String::new();
+                while let Some(message) = messages.next_in(&mut buffer) {
+                    self.conversation.feed(message.as_bytes());
+                }
+            }
+            // An empty message says nothing.
+            Err(PayloadError::Expected) => {}
+            Err(PayloadError::Broken) => self.breach(),
+        }
+    }
+
+    fn binary(&mut self, _: &[u8]) {
+        self.breach();
+    }
+
+    fn heard(&mut self) {
+        self.conversation.heard();
+    }
+
+    fn farewell(&self, _: Close) -> Option<&'static str> {
+        Some("c[3000,\"Go away!\"]")
+    }
+
+    fn closing(&mut self) {
+        self.conversation.peer.outbox.close(Close::Normal);
+        self.conversation.closing();
+    }
+}
