@@ -19,10 +19,11 @@ use crate::connection::source::Source;
 use crate::http::{self, Answer, BodyError};
 use crate::hub::Hub;
 use crate::metrics::process;
+use crate::model::room_id;
+use crate::model::room_id::Access;
 use crate::problem::Problem;
 use crate::rooms::cursor::Excerpt;
-use crate::rooms::registry;
-use crate::rooms::room::{Access, Room};
+use crate::rooms::room::Room;
 use crate::store;
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
@@ -115,10 +116,10 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
             if !user.friends.contains(&friend) {
                 return Err(Problem::forbidden(format!("user {friend} is not a friend of yours")));
             }
-            (registry::direct_id(user.id, friend), Access::Direct(user.id, friend))
+            (room_id::direct_id(user.id, friend), Access::Direct(user.id, friend))
         }
         (None, Some(name)) => {
-            let id = registry::group_id(&name)
+            let id = room_id::group_id(&name)
                 .ok_or_else(|| Problem::bad_request("a room's name has 1 to 64 characters"))?;
             (id, Access::Group)
         }

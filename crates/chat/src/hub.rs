@@ -25,12 +25,13 @@ use crate::hub::http_senders::Senders;
 use crate::hub::log::{Entry, Log};
 use crate::hub::receipt::Receipt;
 use crate::metrics::Metrics;
+use crate::model::message::Message;
+use crate::model::room_id::{self, Access, OPEN};
 use crate::null::Null;
 use crate::problem::Problem;
 use crate::rooms::peer::{Peer, Peers};
-use crate::rooms::recent::Kept;
-use crate::rooms::registry::{self, NotMade, Rooms};
-use crate::rooms::room::{Access, Room};
+use crate::rooms::registry::{NotMade, Rooms};
+use crate::rooms::room::Room;
 use crate::store::{self, Wanted};
 use crate::sync::blocking::Turns;
 use crate::transports::engineio::Sessions;
@@ -85,7 +86,7 @@ impl Hub {
     /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there, and
     /// counts for the source that asked.
     pub(crate) fn room_for(&self, user: Option<u64>, id: &str, source: Source) -> Result<Arc<Room>, Problem> {
-        if let Some(name) = id.strip_prefix(registry::OPEN) {
+        if let Some(name) = id.strip_prefix(OPEN) {
             return self.group(name, source);
         }
         // Before it is said whether there is such a room.
@@ -99,7 +100,7 @@ impl Hub {
 
     /// The location group of that name.
     pub(crate) fn group(&self, name: &str, source: Source) -> Result<Arc<Room>, Problem> {
-        let id = registry::open_id(name)
+        let id = room_id::open_id(name)
             .ok_or_else(|| Problem::bad_request("a location group's name has 1 to 64 characters"))?;
         match self.rooms.find(&id) {
             Some(room) => Ok(room),
@@ -126,8 +127,8 @@ impl Hub {
 
     /// False when the peer was not in the room.
     pub(crate) fn leave(&self, peer: &Arc<Peer>, id: &str) -> bool {
-        let id = match id.strip_prefix(registry::OPEN) {
-            Some(name) => registry::open_id(name),
+        let id = match id.strip_prefix(OPEN) {
+            Some(name) => room_id::open_id(name),
             None => Some(id.to_owned()),
         };
         let room = id.and_then(|id| self.rooms.find(&id));
@@ -280,7 +281,7 @@ impl Readers {
 impl Hub {
     /// A page of a room's log. A memory store has only the connection of the publishing thread: pages are read there,
     /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
-    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Kept>, Problem> {
+    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Message>, Problem> {
         let key = room.key();
         if key == 0 {
             return Ok(Vec::new());

@@ -21,6 +21,7 @@ mod faults;
 mod http;
 mod hub;
 mod metrics;
+mod model;
 mod null;
 mod problem;
 mod rooms;

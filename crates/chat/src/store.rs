@@ -11,9 +11,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::config::{Error, Store};
-use crate::rooms::recent::Kept;
-use crate::rooms::registry::OPEN;
-use crate::rooms::room::Access;
+use crate::model::message::Message;
+use crate::model::room_id::Access;
+use crate::model::room_id::OPEN;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (
@@ -288,7 +288,7 @@ pub(crate) struct Wanted {
 }
 
 /// The messages numbered above `after`, as many as fit, oldest first.
-pub(crate) fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Vec<Kept>, rusqlite::Error> {
+pub(crate) fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Vec<Message>, rusqlite::Error> {
     let mut statement = db.prepare_cached(
         "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 AND seq <= ?4
         ORDER BY seq LIMIT ?3",
@@ -302,7 +302,7 @@ pub(crate) fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Vec<Kep
         if !page.is_empty() && bytes + content.len() > wanted.bytes {
             break;
         }
-        let kept = Kept::new(unsigned(seq), 0, unsigned(sender), content, unsigned(at));
+        let kept = Message::new(unsigned(seq), 0, unsigned(sender), content, unsigned(at));
         bytes += kept.object.len() + 1;
         page.push(kept);
     }

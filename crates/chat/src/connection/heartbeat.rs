@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::transports::stomp::Envelope;
-
 /// What is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -24,19 +22,13 @@ pub(crate) enum Word {
 impl Word {
     const ALL: [Word; 4] = [Word::Comment, Word::SockJs, Word::Stomp, Word::StompInSockJs];
 
-    pub(crate) fn of(envelope: Envelope) -> Word {
-        match envelope {
-            Envelope::Plain => Word::Stomp,
-            Envelope::SockJs => Word::StompInSockJs,
-        }
-    }
-
-    fn frame(self) -> Bytes {
+    /// A whole frame.
+    pub(crate) fn frame(self) -> Bytes {
         match self {
             Word::Comment => Bytes::from_static(b":\n\n"),
             Word::SockJs => Bytes::from_static(b"\x81\x01h"),
-            Word::Stomp => Envelope::Plain.heart_beat(),
-            Word::StompInSockJs => Envelope::SockJs.heart_beat(),
+            Word::Stomp => Bytes::from_static(b"\x81\x01\n"),
+            Word::StompInSockJs => Bytes::from_static(b"\x81\x07a[\"\\n\"]"),
         }
     }
 }
@@ -157,8 +149,8 @@ mod tests {
         for (word, frame) in [
             (Word::Comment, &b":\n\n"[..]),
             (Word::SockJs, b"\x81\x01h"),
-            (Word::of(Envelope::Plain), b"\x81\x01\n"),
-            (Word::of(Envelope::SockJs), b"\x81\x07a[\"\\n\"]"),
+            (Word::Stomp, b"\x81\x01\n"),
+            (Word::StompInSockJs, b"\x81\x07a[\"\\n\"]"),
         ] {
             let beat = Beat::default();
             beat.say(word, Duration::from_millis(1), 0);

@@ -57,6 +57,13 @@ impl Close {
     }
 }
 
+/// What a connection is told last, and how it closes behind that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Farewell {
+    pub(crate) frame: Bytes,
+    pub(crate) close: Close,
+}
+
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {

@@ -1,18 +1,16 @@
 //! How messages of a room are written for a member, and written once for all members of the same form.
 //!
-//! Every form is made of the message's object (`recent::Kept`). To add one: a variant, its data if members of the same
+//! Every form is made of the message's object (`model::message`). To add one: a variant, its data if members of the same
 //! transport are told differently, and its arm in `write`; what `write` appends is one whole unit of that wire, which
 //! nothing may come between.
 
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
-use crate::connection::outbox::cost;
-use crate::metrics::Metrics;
-use crate::rooms::peer::Peer;
-use crate::rooms::recent::Kept;
-use crate::transports::sse;
-use crate::transports::stomp::Listening;
+use super::sse;
+use super::stomp::subscription::SubscriptionForm;
+use crate::connection::outbox::{Farewell, cost};
+use crate::model::message::Message;
 
 /// Forms of one broadcast that are shared; members beyond so many different ones are each written for.
 const SHARED: usize = 16;
@@ -32,11 +30,11 @@ pub(crate) enum Form {
     /// Events of an event stream; without a number they leave its client's cursor as it is.
     Sse { numbered: bool },
     /// MESSAGE frames of a STOMP subscription.
-    Stomp(Listening),
+    Stomp(SubscriptionForm),
 }
 
 impl Form {
-    pub(crate) fn write(&self, room: &str, message: &Kept, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, room: &str, message: &Message, out: &mut Vec<u8>) {
         // Room ids are made of what needs no escaping.
         let (room, members) = (room.as_bytes(), message.members());
         match self {
@@ -50,14 +48,14 @@ impl Form {
             }
             Form::Object => out.extend_from_slice(&message.object),
             Form::Sse { numbered } => sse::write(message, *numbered, out),
-            Form::Stomp(listening) => listening.style().write(message.seq, &message.object, out),
+            Form::Stomp(subscription) => subscription.style().write(message.seq, &message.object, out),
         }
     }
 
     /// Notes that messages are about to be sent, where they must be acknowledged; false when too many are not.
     pub(crate) fn sending(&self, seqs: impl ExactSizeIterator<Item = u64>) -> bool {
         match self {
-            Form::Stomp(listening) => listening.sending(seqs),
+            Form::Stomp(subscription) => subscription.sending(seqs),
             _ => true,
         }
     }
@@ -66,15 +64,16 @@ impl Form {
     /// what comes meanwhile, unless its client has been waited for in vain.
     pub(crate) fn free(&self, in_vain: bool) -> usize {
         match self {
-            Form::Stomp(listening) => listening.free(in_vain),
+            Form::Stomp(subscription) => subscription.free(in_vain),
             _ => usize::MAX,
         }
     }
 
-    /// Something was not sent to who wanted it. Not under the lock of the peer's queue.
-    pub(crate) fn not_sent(&self, peer: &Peer, metrics: &Metrics) {
-        if let Form::Stomp(listening) = self {
-            listening.not_sent(peer, metrics);
+    /// How a connection ends because something was not sent to it that it wanted; `None` when it may go on.
+    pub(crate) fn overflow(&self) -> Option<Farewell> {
+        match self {
+            Form::Stomp(subscription) => subscription.overflow(),
+            _ => None,
         }
     }
 
@@ -91,7 +90,7 @@ impl Form {
         }
     }
 
-    pub(crate) fn one(&self, room: &str, message: &Kept) -> Bytes {
+    pub(crate) fn one(&self, room: &str, message: &Message) -> Bytes {
         let mut bytes = Vec::new();
         self.write(room, message, &mut bytes);
         bytes.into()
@@ -110,7 +109,7 @@ fn text_frame<const N: usize>(parts: [&[u8]; N], out: &mut Vec<u8>) {
 /// Messages one after the other, in the forms asked for so far.
 pub(crate) struct Run<'a> {
     room: &'a str,
-    messages: &'a [Kept],
+    messages: &'a [Message],
     pieces: Vec<(Form, Piece)>,
     /// Of a form that is not shared any more.
     other: Option<Piece>,
@@ -123,7 +122,7 @@ pub(crate) struct Piece {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(room: &'a str, messages: &'a [Kept]) -> Run<'a> {
+    pub(crate) fn new(room: &'a str, messages: &'a [Message]) -> Run<'a> {
         Run { room, messages, pieces: Vec::new(), other: None }
     }
 
@@ -142,7 +141,7 @@ impl<'a> Run<'a> {
 }
 
 impl Piece {
-    pub(crate) fn new<'a>(room: &str, messages: impl IntoIterator<Item = &'a Kept>, form: &Form) -> Piece {
+    pub(crate) fn new<'a>(room: &str, messages: impl IntoIterator<Item = &'a Message>, form: &Form) -> Piece {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for message in messages {
             form.write(room, message, &mut bytes);
@@ -180,11 +179,11 @@ mod tests {
     use super::*;
     use crate::connection::outbox::packet_of;
 
-    fn messages() -> Vec<Kept> {
+    fn messages() -> Vec<Message> {
         ["1".to_owned(), format!("\"{}\"", "long ".repeat(100)), "[]".to_owned(), "7".repeat(66_000)]
             .iter()
             .zip(7..)
-            .map(|(content, seq)| Kept::new(seq, seq, 3, content, 9))
+            .map(|(content, seq)| Message::new(seq, seq, 3, content, 9))
             .collect()
     }
 

@@ -47,7 +47,7 @@ impl Hub {
         let member = match peer.seat(&room, form, &self.config.limits) {
             Ok(member) => member,
             Err(NotJoined::Already(member)) if member.has_entered() => {
-                let joined = Joined { room: &room, seq: room.last_published(), gap: None };
+                let joined = Joined { room: &room.id, seq: room.last_published(), gap: None };
                 if let Some(frame) = greet(&joined) {
                     peer.outbox.push(frame);
                 }
@@ -102,7 +102,7 @@ impl Hub {
             let given = member.give(&missed, after);
             if given.copies == 0 {
                 // It has left or is closing, unless this says why not.
-                return member.form.not_sent(&member.peer, &self.metrics);
+                return member.not_sent(&self.metrics);
             }
             given.record(&self.metrics);
             self.metrics.replayed.add(given.copies);

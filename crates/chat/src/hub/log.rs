@@ -21,10 +21,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::hub::Hub;
 use crate::hub::batching::Gathering;
 use crate::hub::receipt::{self, Outcome, Receipt};
+use crate::model::message::Message;
 use crate::rooms::delivery::Ack;
 use crate::rooms::fault_injection::{self, Said, Spoiler};
 use crate::rooms::peer::Peer;
-use crate::rooms::recent::Kept;
 use crate::rooms::room::Room;
 use crate::store::{self, MessageRow};
 
@@ -289,7 +289,7 @@ const RUN: usize = 32 * 1024;
 /// A room's messages of one batch, and what their senders are to be told.
 struct Run {
     room: Arc<Room>,
-    messages: Vec<Kept>,
+    messages: Vec<Message>,
     acks: Vec<Ack>,
     bytes: usize,
 }
@@ -302,7 +302,7 @@ pub(crate) fn publish(
     hub: &Hub,
 ) -> HashMap<u64, u64> {
     let mut receipts = Vec::new();
-    // Kept until all are answered: what waits for the last of them may only come behind it.
+    // Message until all are answered: what waits for the last of them may only come behind it.
     let mut answered = Vec::new();
     // By the room's number: its last run in `runs`.
     let mut latest: HashMap<u64, usize> = HashMap::new();
@@ -315,7 +315,7 @@ pub(crate) fn publish(
         };
         hub.metrics.messages.add(1);
         hub.accounts.has_said(user);
-        let mut message = Kept::new(seq, 0, user, &content, at);
+        let mut message = Message::new(seq, 0, user, &content, at);
         let number = sender.sent.fetch_add(1, Relaxed);
         if let Some(spoiler) = spoiler {
             message.serial = next_serial(hub);

@@ -1,6 +1,7 @@
 //! What a sender is told about its message. Never the content: an acknowledgement that carried a tracked message's
 //! stamp would look like a delivery.
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -11,7 +12,6 @@ use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
 use crate::sync::lock;
-use crate::transports::stomp::Awaited;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,15 @@ pub(crate) enum Receipt {
     /// HTTP: a request waits to be answered.
     Reply(Arc<Reply>),
     /// STOMP: a SEND, or a COMMIT with others.
-    Stomp(Arc<Awaited>),
+    Stomp(Arc<dyn Awaited>),
+}
+
+/// An answer that waits for one message, or for several.
+pub(crate) trait Awaited: fmt::Debug + Send + Sync {
+    /// One of the messages is published; the answer, a whole frame, when it was the last and one is wanted.
+    fn published(&self) -> Option<Bytes>;
+    /// One of the messages was refused: the sender is told, and its connection closes.
+    fn refused(&self, sender: &Peer, problem: &Problem, metrics: &Metrics);
 }
 
 /// The way back to a request that waits for its message's number. Dropped unused, it says so by ending.

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
+use crate::model::message::Message;
 use crate::problem::Problem;
-use crate::rooms::recent::Kept;
-use crate::rooms::room::Room;
 
 /// Messages that whoever comes with no usable cursor is given as the present state.
 pub(crate) const PRESENT: u64 = 100;
@@ -33,7 +32,8 @@ pub(crate) struct Gap {
 /// What who joins is told.
 #[derive(Clone, Copy)]
 pub(crate) struct Joined<'a> {
-    pub(crate) room: &'a Room,
+    /// The room's public name.
+    pub(crate) room: &'a str,
     /// The number of the last message published.
     pub(crate) seq: u64,
     pub(crate) gap: Option<Gap>,
@@ -81,7 +81,7 @@ pub(crate) struct Excerpt {
 
 impl Excerpt {
     /// As many of the messages as fit so many bytes, and at least one.
-    pub(crate) fn new<'a>(after: u64, messages: impl Iterator<Item = &'a Kept>, most: usize) -> Excerpt {
+    pub(crate) fn new<'a>(after: u64, messages: impl Iterator<Item = &'a Message>, most: usize) -> Excerpt {
         let (mut objects, mut last, mut count) = (Vec::new(), after, 0);
         for message in messages {
             if count > 0 {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn an_excerpt_ends_where_it_is_full_but_has_a_message() {
-        let messages: Vec<Kept> = (8..12).map(|seq| Kept::new(seq, 0, 3, "1", 9)).collect();
+        let messages: Vec<Message> = (8..12).map(|seq| Message::new(seq, 0, 3, "1", 9)).collect();
         let size = messages[0].object.len();
         let excerpt = |most| Excerpt::new(7, messages.iter(), most);
         let whole = excerpt(1000);

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use crate::connection::outbox::Pushed;
 use crate::encoding::form::Piece;
 use crate::metrics::Metrics;
+use crate::model::message::Message;
 use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
-use crate::rooms::recent::Kept;
 
 /// Copies queued and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Delivered {
         &mut self,
         member: &Member,
         piece: &Piece,
-        messages: &[Kept],
+        messages: &[Message],
         own: &mut [Ack],
     ) -> bool {
         let (peer, count) = (&member.peer, messages.len() as u64);

@@ -16,10 +16,10 @@ use bytes::Bytes;
 use crate::encoding::form::{Form, Run};
 use crate::faults::{Copy, Draw, Faults, mix};
 use crate::metrics::Metrics;
+use crate::model::message::Message;
 use crate::rooms::delivery::Delivered;
 use crate::rooms::member::Member;
 use crate::rooms::peer::{Peer, Peers};
-use crate::rooms::recent::Kept;
 use crate::rooms::room::Room;
 use crate::sync::lock;
 
@@ -140,7 +140,7 @@ impl Spoiler {
                 let receiver = trouble.receiver.clone();
                 trouble.release(&mut delivered, metrics);
                 drop(state);
-                receiver.form.not_sent(&receiver.peer, metrics);
+                receiver.not_sent(metrics);
             }
         }
         delivered.record(metrics);
@@ -188,14 +188,14 @@ impl Spoiler {
         drop(state);
         woken.wake();
         for member in members.iter() {
-            member.form.not_sent(&member.peer, metrics);
+            member.not_sent(metrics);
         }
     }
 }
 
 /// A message, who said it, and the how manyeth of that connection it is.
 pub(crate) struct Said<'a> {
-    pub(crate) message: &'a Kept,
+    pub(crate) message: &'a Message,
     pub(crate) sender: &'a Peer,
     pub(crate) number: u64,
 }

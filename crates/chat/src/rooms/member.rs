@@ -7,9 +7,10 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::encoding::form::{Form, Piece};
+use crate::metrics::Metrics;
+use crate::model::message::Message;
 use crate::rooms::delivery::Delivered;
 use crate::rooms::peer::Peer;
-use crate::rooms::recent::Kept;
 use crate::rooms::room::Room;
 
 /// A peer in a room, in one form. It is made before it is a member and known by its pointer.
@@ -81,13 +82,20 @@ impl Member {
         delivered.push_if(&self.peer, frame, || self.form.sending(std::iter::once(seq)))
     }
 
+    /// Something was not sent to it: ends the connection where that must not go on. Not under the lock of its queue.
+    pub(crate) fn not_sent(&self, metrics: &Metrics) {
+        if let Some(farewell) = self.form.overflow() {
+            self.peer.end_with(farewell, metrics);
+        }
+    }
+
     /// It gets what is published; false while what it missed is still being read.
     pub(crate) fn has_entered(&self) -> bool {
         self.entered.load(Relaxed)
     }
 
     /// Messages that it missed, as they are written for it.
-    pub(crate) fn written<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Kept>) -> Piece {
+    pub(crate) fn written<'a>(&self, room: &Room, messages: impl IntoIterator<Item = &'a Message>) -> Piece {
         Piece::new(&room.id, messages, &self.form.without_offset())
     }
 

@@ -12,14 +12,13 @@ use bytes::Bytes;
 
 use crate::config::Limits;
 use crate::connection::heartbeat::{Beat, Due};
-use crate::connection::outbox::{Close, Outbox, Standing};
+use crate::connection::outbox::{Close, Farewell, Outbox, Standing};
 use crate::connection::source::Source;
 use crate::encoding::form::Form;
 use crate::metrics::Metrics;
 use crate::rooms::member::Member;
 use crate::rooms::room::Room;
 use crate::sync::lock;
-use crate::transports::engineio::recovery::Stay;
 
 /// What the sweep sends to find out whether somebody is still there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +65,15 @@ pub(crate) struct Peer {
 struct Seat {
     room: Arc<Room>,
     member: Arc<Member>,
+}
+
+/// A room that a peer was in when its memberships ended.
+pub(crate) struct Membership {
+    pub(crate) room: Arc<Room>,
+    /// The messages numbered above this one are owed.
+    pub(crate) from: u64,
+    /// It came with a cursor, and what it was given carried no offset: only one above this tells that it has got that.
+    pub(crate) settled: u64,
 }
 
 /// Why a peer may not join.
@@ -131,18 +139,25 @@ impl Peer {
     }
 
     /// Ends all memberships and says what they were.
-    pub(crate) fn vacate(&self, metrics: &Metrics) -> Vec<Stay> {
+    pub(crate) fn vacate(&self, metrics: &Metrics) -> Vec<Membership> {
         let mut seats = lock(&self.seats);
-        let stays = seats.drain(..).map(|Seat { room, member }| {
+        let memberships = seats.drain(..).map(|Seat { room, member }| {
             room.leave(&member, metrics);
             let (from, settled) = member.place();
-            Stay { room, from, settled }
+            Membership { room, from, settled }
         });
-        stays.collect()
+        memberships.collect()
     }
 
     pub(crate) fn leave_all(&self, metrics: &Metrics) {
         self.leave_if(metrics, |_| true);
+    }
+
+    /// Ends its memberships and says a last thing. What a planted fault holds for it goes out before.
+    pub(crate) fn end_with(&self, Farewell { frame, close }: Farewell, metrics: &Metrics) {
+        self.leave_all(metrics);
+        self.outbox.push(frame);
+        self.outbox.close(close);
     }
 
     fn leave_if(&self, metrics: &Metrics, ends: impl Fn(&Seat) -> bool) -> bool {

@@ -1,46 +1,15 @@
 //! The last messages of a room, in memory: what whoever comes back missed, without asking the database.
 //!
-//! A message is encoded once, as the JSON object that history, polls and event streams give; every other form is made
-//! of that (`form`). The publishing thread adds to it under the room's lock, and that is all a message costs a room to
+//! The publishing thread adds to it under the room's lock, and that is all a message costs a room to
 //! which nobody comes back.
 
 use std::collections::VecDeque;
-use std::io::Write;
 
-use bytes::Bytes;
-
-/// A published message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
-    pub(crate) seq: u64,
-    /// Its number among all that this process has published, in any room; 0 when it was read from the store.
-    pub(crate) serial: u64,
-    /// `{"seq":…,"senderId":…,"content":…,"at":…}`
-    pub(crate) object: Bytes,
-}
-
-impl Kept {
-    /// `sender` is 0 for who has no account, `at` milliseconds since the Unix epoch.
-    pub(crate) fn new(seq: u64, serial: u64, sender: u64, content: &str, at: u64) -> Kept {
-        const AROUND: usize = r#"{"seq":,"senderId":,"content":,"at":}"#.len();
-        let digits = |number: u64| number.checked_ilog10().map_or(1, |log| log as usize + 1);
-        // Exactly what it takes: what is kept for long should not keep spare room with it.
-        let size = AROUND + digits(seq) + digits(sender) + content.len() + digits(at);
-        let mut object = Vec::with_capacity(size);
-        let _ = write!(object, r#"{{"seq":{seq},"senderId":{sender},"content":{content},"at":{at}}}"#);
-        debug_assert_eq!(object.len(), size);
-        Kept { seq, serial, object: object.into() }
-    }
-
-    /// The object without its opening brace, for who puts more members before these.
-    pub(crate) fn members(&self) -> &[u8] {
-        self.object.get(1..).unwrap_or_default()
-    }
-}
+use crate::model::message::Message;
 
 /// A room's last messages, without gaps, bounded in number and in bytes.
 pub(crate) struct Recent {
-    kept: VecDeque<Kept>,
+    kept: VecDeque<Message>,
     bytes: usize,
     most: usize,
     most_bytes: usize,
@@ -53,7 +22,7 @@ impl Recent {
         Recent { kept: VecDeque::new(), bytes: 0, most, most_bytes, dropped: 0 }
     }
 
-    pub(crate) fn push(&mut self, message: Kept) {
+    pub(crate) fn push(&mut self, message: Message) {
         self.bytes += message.object.len();
         self.kept.push_back(message);
         while self.kept.len() > self.most || self.bytes > self.most_bytes {
@@ -88,7 +57,7 @@ impl Recent {
     }
 
     /// The messages numbered above `after` that are here, in order.
-    pub(crate) fn after(&self, after: u64) -> impl Iterator<Item = &Kept> {
+    pub(crate) fn after(&self, after: u64) -> impl Iterator<Item = &Message> {
         let start = self.kept.partition_point(|message| message.seq <= after);
         self.kept.range(start..)
     }
@@ -98,19 +67,8 @@ impl Recent {
 mod tests {
     use super::*;
 
-    fn message(seq: u64, content: &str) -> Kept {
-        Kept::new(seq, seq * 10, 3, content, 9)
-    }
-
-    #[test]
-    fn an_object_is_the_message_as_history_has_it() {
-        for number in [0, 9, 10, 99, 100, u64::MAX] {
-            let kept = Kept::new(number, 1, number, r#"{"n":1.10}"#, number);
-            let expected =
-                format!(r#"{{"seq":{number},"senderId":{number},"content":{{"n":1.10}},"at":{number}}}"#);
-            assert_eq!(kept.object, expected);
-            assert_eq!(kept.members(), &expected.as_bytes()[1..]);
-        }
+    fn message(seq: u64, content: &str) -> Message {
+        Message::new(seq, seq * 10, 3, content, 9)
     }
 
     #[test]

@@ -21,26 +21,17 @@ use bytes::Bytes;
 use crate::connection::source::Source;
 use crate::encoding::form::{Form, Run};
 use crate::metrics::Metrics;
+use crate::model::message::Message;
+use crate::model::room_id::Access;
 use crate::rooms::cursor::{Entered, Excerpt, Found, Gap, Joined, PRESENT, Start};
 use crate::rooms::delivery::{Ack, Delivered, acks_of};
 use crate::rooms::fault_injection::Spoilt;
 use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
-use crate::rooms::recent::{Kept, Recent};
+use crate::rooms::recent::Recent;
 use crate::rooms::waiters::{Ticket, Waiters, Woken};
 use crate::store::RoomRow;
 use crate::sync::lock;
-
-/// Who may enter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// These two users.
-    Direct(u64, u64),
-    /// Every user.
-    Group,
-    /// Everybody, with or without an account.
-    Open,
-}
 
 /// What all rooms of a service keep to.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +79,7 @@ pub(crate) struct State {
 
 impl State {
     /// Says what is published now, and takes who waits for it.
-    pub(crate) fn publish(&mut self, messages: &[Kept]) -> Woken {
+    pub(crate) fn publish(&mut self, messages: &[Message]) -> Woken {
         if let Some(last) = messages.last() {
             self.published = last.seq;
         }
@@ -100,7 +91,7 @@ impl State {
     }
 
     /// What was published above that number and later than that serial; `None` when not all of it is kept.
-    pub(crate) fn missed(&self, from: u64, serial: u64) -> Option<impl Iterator<Item = &Kept>> {
+    pub(crate) fn missed(&self, from: u64, serial: u64) -> Option<impl Iterator<Item = &Message>> {
         let is_kept = self.recent.reaches(from, self.published) || self.recent.reaches_serial(serial);
         is_kept.then(|| self.recent.after(from).filter(move |message| message.serial > serial))
     }
@@ -197,7 +188,7 @@ impl Room {
             return Entered::NotKept;
         };
         let published = state.published;
-        if let Some(frame) = greet(&Joined { room: self, seq: published, gap }) {
+        if let Some(frame) = greet(&Joined { room: &self.id, seq: published, gap }) {
             member.peer.outbox.push(frame);
         }
         state.idle_since = None;
@@ -233,7 +224,7 @@ impl Room {
 
     /// Sends messages, in the order of their numbers, to every member, as one piece to each, and to a member that sent
     /// some of them the acknowledgements behind it. Not from two threads at a time. Returns the receivers.
-    pub(crate) fn publish(&self, messages: &[Kept], acks: &mut [Ack], metrics: &Metrics) -> u64 {
+    pub(crate) fn publish(&self, messages: &[Message], acks: &mut [Ack], metrics: &Metrics) -> u64 {
         if messages.is_empty() {
             return 0;
         }
@@ -250,7 +241,7 @@ impl Room {
         for member in members.iter() {
             let piece = run.piece(&member.form);
             if !delivered.hand(member, piece, messages, acks_of(member.peer.id, acks)) {
-                member.form.not_sent(&member.peer, metrics);
+                member.not_sent(metrics);
             }
         }
         delivered.record(metrics);

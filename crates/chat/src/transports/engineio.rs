@@ -32,7 +32,7 @@ use crate::connection::source::Source;
 use crate::hub::Hub;
 use crate::rooms::peer::{Heart, Newcomer, Peer};
 use crate::sync::lock;
-use crate::transports::engineio::recovery::{Identity, Kept, Recovery};
+use crate::transports::engineio::recovery::{Identity, KeptSession, Recovery};
 use crate::transports::engineio::socketio::Conversation;
 use crate::transports::websocket::connection::Attendant;
 
@@ -272,11 +272,11 @@ impl Session {
     fn part(&self, hub: &Hub) {
         let Some(recovery) = &hub.recovery else { return self.peer.leave_all(&hub.metrics) };
         let mut identity = lock(&self.identity);
-        let stays = self.peer.vacate(&hub.metrics);
+        let memberships = self.peer.vacate(&hub.metrics);
         let Some(identity) = identity.take() else { return };
         match self.peer.outbox.standing() {
             Standing::Closing(Close::BadPacket | Close::Violation(_)) => recovery.forget(&identity.pid),
-            _ => recovery.keep(Kept { identity, user: self.peer.user(), stays }, Instant::now()),
+            _ => recovery.keep(KeptSession { identity, user: self.peer.user(), memberships }, Instant::now()),
         }
     }
 

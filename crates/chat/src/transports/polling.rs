@@ -29,9 +29,9 @@ use crate::http::{self, Answer};
 use crate::hub::Hub;
 use crate::hub::receipt::{Receipt, Reply};
 use crate::metrics::Count;
+use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Excerpt, Found, PRESENT, Start, start_of_text};
-use crate::rooms::registry::OPEN;
 use crate::rooms::room::Room;
 use crate::rooms::waiters::Ticket;
 use crate::store::Wanted;
@@ -290,7 +290,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Config, Limits};
-    use crate::rooms::recent::Kept;
+    use crate::model::message::Message;
 
     #[derive(Default)]
     struct Counting(AtomicUsize);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     fn publish(room: &Room, seq: u64, hub: &Hub) {
-        room.publish(&[Kept::new(seq, seq, 0, "1", 9)], &mut [], &hub.metrics);
+        room.publish(&[Message::new(seq, seq, 0, "1", 9)], &mut [], &hub.metrics);
     }
 
     #[test]

@@ -23,11 +23,12 @@ use hyper::{Method, Request, StatusCode};
 use sonagi_wire::sockjs::{Info, Messages, Path, PayloadError, Transport};
 use sonagi_wire::stomp::Version;
 
+use crate::encoding::stomp::envelope::Envelope;
 use crate::http::{self, Answer, BodyError, Seat};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::transports::doors::{self, Handshake};
-use crate::transports::stomp::{Conversation, Envelope, Rooms};
+use crate::transports::stomp::{Conversation, Rooms};
 
 pub(crate) use receiving::{Receiving, Streaming};
 pub(crate) use session::{Sessions, abandoned};

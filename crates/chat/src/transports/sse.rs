@@ -21,11 +21,10 @@ use crate::encoding::form::Form;
 use crate::http::content::Content;
 use crate::http::{self, Answer, Seat};
 use crate::hub::Hub;
+use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Gap, Joined, Start, start_of_text};
 use crate::rooms::peer::Newcomer;
-use crate::rooms::recent::Kept;
-use crate::rooms::registry::OPEN;
 use crate::transports::doors;
 use crate::transports::sse::stream::Listener;
 
@@ -114,15 +113,6 @@ fn greeting(joined: &Joined<'_>, start: Start) -> Bytes {
         (None, _) => out.extend_from_slice(format!("id: {}\n\n", joined.seq).as_bytes()),
     }
     out.into()
-}
-
-/// Appends a message as an event; without its number for who is not to go on behind it.
-pub(crate) fn write(message: &Kept, numbered: bool, out: &mut Vec<u8>) {
-    let id = numbered.then(|| message.seq.to_string());
-    // Its content is passed on as it came, line ends between its words included.
-    let data = String::from_utf8_lossy(&message.object);
-    let written = Message { id: id.as_deref(), name: None, data: &data }.encode(out);
-    debug_assert_eq!(written, Ok(()), "a number breaks no line");
 }
 
 /// What a draining service says last: not all should come back at once.

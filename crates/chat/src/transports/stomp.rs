@@ -21,19 +21,11 @@
 
 mod awaited;
 mod conversation;
-mod envelope;
-mod listening;
-mod replies;
-mod style;
 mod transactions;
-mod unacked;
 
 use std::sync::Arc;
 
-pub(crate) use awaited::Awaited;
 pub(crate) use conversation::Conversation;
-pub(crate) use envelope::Envelope;
-pub(crate) use listening::Listening;
 
 use crate::connection::outbox::Close;
 use crate::rooms::peer::Peer;

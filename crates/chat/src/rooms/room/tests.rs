@@ -19,8 +19,8 @@ fn room(published: u64, recent_messages: usize) -> Arc<Room> {
     Arc::new(Room::new(row, 1, None, keeping))
 }
 
-fn message(seq: u64) -> Kept {
-    Kept::new(seq, seq, 3, &seq.to_string(), 9)
+fn message(seq: u64) -> Message {
+    Message::new(seq, seq, 3, &seq.to_string(), 9)
 }
 
 /// The numbers and words that were queued, in order.

@@ -28,8 +28,7 @@ use crate::encoding::form::{Form, Life};
 use crate::hub::Hub;
 use crate::rooms::delivery::Delivered;
 use crate::rooms::member::Member;
-use crate::rooms::peer::Peer;
-use crate::rooms::room::Room;
+use crate::rooms::peer::{Membership, Peer};
 use crate::sync::lock;
 use crate::transports::engineio::Session;
 
@@ -49,19 +48,10 @@ impl Identity {
 }
 
 /// A session whose connection has ended.
-pub(crate) struct Kept {
+pub(crate) struct KeptSession {
     pub(crate) identity: Identity,
     pub(crate) user: Option<u64>,
-    pub(crate) stays: Vec<Stay>,
-}
-
-/// A room that a session was in.
-pub(crate) struct Stay {
-    pub(crate) room: Arc<Room>,
-    /// The messages numbered above this one are owed.
-    pub(crate) from: u64,
-    /// It came with a cursor, and what it was given carried no offset: only one above this tells that it has got that.
-    pub(crate) settled: u64,
+    pub(crate) memberships: Vec<Membership>,
 }
 
 /// What a client that comes back says of itself.
@@ -96,7 +86,7 @@ enum State {
     Kept {
         number: u64,
         until: Instant,
-        kept: Kept,
+        kept: KeptSession,
     },
 }
 
@@ -111,7 +101,7 @@ impl Recovery {
     }
 
     /// The session's connection has ended.
-    pub(crate) fn keep(&self, kept: Kept, now: Instant) {
+    pub(crate) fn keep(&self, kept: KeptSession, now: Instant) {
         let known = &mut *lock(&self.known);
         known.last += 1;
         let (number, pid) = (known.last, kept.identity.pid.clone());
@@ -136,7 +126,7 @@ impl Recovery {
     }
 
     /// The session that was kept under this private id, which is it no longer.
-    fn take(&self, pid: &str, now: Instant) -> Option<Kept> {
+    fn take(&self, pid: &str, now: Instant) -> Option<KeptSession> {
         match lock(&self.known).take(pid)? {
             State::Kept { until, kept, .. } if now < until => Some(kept),
             _ => None,
@@ -199,7 +189,8 @@ pub(crate) fn recover(
     let Some(kept) = recovery.take(claim.pid, Instant::now()) else { return false };
     let is_its = |user: Option<u64>| user.is_none() || user == kept.user;
     let serial = claim.offset.map_or(0, |offset| recovery.serial(offset));
-    let is_settled = kept.stays.iter().all(|stay| stay.settled == 0 || stay.settled < serial);
+    let is_settled =
+        kept.memberships.iter().all(|membership| membership.settled == 0 || membership.settled < serial);
     if !is_its(claim.user) || !is_its(session.peer.user()) || !is_settled {
         return false;
     }
@@ -223,18 +214,25 @@ pub(crate) fn recover(
 /// published: room after room, a live message of one could come before a missed one of another, and its offset would
 /// say that both were got. `None` when not everything is kept, it is more than should wait, or the connection has ended:
 /// nothing is queued then.
-fn rejoin(kept: &Kept, serial: u64, form: &Form, greeting: Bytes, peer: &Arc<Peer>, hub: &Hub) -> Option<()> {
+fn rejoin(
+    kept: &KeptSession,
+    serial: u64,
+    form: &Form,
+    greeting: Bytes,
+    peer: &Arc<Peer>,
+    hub: &Hub,
+) -> Option<()> {
     let limits = &hub.config.limits;
-    let mut seats: Vec<(&Stay, Arc<Member>)> = Vec::with_capacity(kept.stays.len());
-    for stay in &kept.stays {
-        seats.push((stay, peer.seat(&stay.room, form.clone(), limits).ok()?));
+    let mut seats: Vec<(&Membership, Arc<Member>)> = Vec::with_capacity(kept.memberships.len());
+    for membership in &kept.memberships {
+        seats.push((membership, peer.seat(&membership.room, form.clone(), limits).ok()?));
     }
     // Whoever holds several of these locks takes them in the order of the rooms' numbers.
-    seats.sort_unstable_by_key(|(stay, _)| stay.room.number);
-    let mut states: Vec<_> = seats.iter().map(|(stay, _)| lock(&stay.room.state)).collect();
+    seats.sort_unstable_by_key(|(membership, _)| membership.room.number);
+    let mut states: Vec<_> = seats.iter().map(|(membership, _)| lock(&membership.room.state)).collect();
     let mut missed = Vec::new();
-    for ((stay, _), state) in seats.iter().zip(&states) {
-        missed.extend(state.missed(stay.from, serial)?.map(|message| (message, &stay.room.id)));
+    for ((membership, _), state) in seats.iter().zip(&states) {
+        missed.extend(state.missed(membership.from, serial)?.map(|message| (message, &membership.room.id)));
     }
     missed.sort_unstable_by_key(|(message, _)| message.serial);
     let frames: Vec<_> = missed.iter().map(|(message, room)| form.one(room, message)).collect();
@@ -249,9 +247,9 @@ fn rejoin(kept: &Kept, serial: u64, form: &Form, greeting: Bytes, peer: &Arc<Pee
     for frame in &frames {
         delivered.push(peer, frame);
     }
-    for ((stay, member), state) in seats.iter().zip(&mut states) {
-        member.settle(stay.settled);
-        state.admit(member, stay.from);
+    for ((membership, member), state) in seats.iter().zip(&mut states) {
+        member.settle(membership.settled);
+        state.admit(member, membership.from);
     }
     drop(states);
     delivered.record(&hub.metrics);
@@ -263,8 +261,12 @@ fn rejoin(kept: &Kept, serial: u64, form: &Form, greeting: Bytes, peer: &Arc<Pee
 mod tests {
     use super::*;
 
-    fn kept(pid: &str) -> Kept {
-        Kept { identity: Identity { pid: pid.into(), sid: "sid".into() }, user: None, stays: Vec::new() }
+    fn kept(pid: &str) -> KeptSession {
+        KeptSession {
+            identity: Identity { pid: pid.into(), sid: "sid".into() },
+            user: None,
+            memberships: Vec::new(),
+        }
     }
 
     fn recovery() -> Recovery {

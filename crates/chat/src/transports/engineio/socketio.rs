@@ -291,7 +291,7 @@ impl Event<'_> {
                 Start::Now => String::new(),
                 _ => format!(r#","gap":{}"#, gap.is_some()),
             };
-            let json = format!(r#"{{"ok":true,"room":"{}","seq":{seq}{gap}}}"#, room.id);
+            let json = format!(r#"{{"ok":true,"room":"{room}","seq":{seq}{gap}}}"#);
             Some(frame(&Packet::ack(self.namespace, id, [json.as_str()])))
         };
         let joined = self.hub.join(&self.session.peer, &room, form(self.hub), start, greet);

@@ -18,11 +18,12 @@ use sonagi_wire::sockjs::Messages;
 use crate::connection::heartbeat::Word;
 use crate::connection::outbox::{Close, Standing};
 use crate::connection::source::Source;
+use crate::encoding::stomp::envelope::Envelope;
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::rooms::peer::{Newcomer, Peer};
 use crate::sync::lock;
-use crate::transports::stomp::{Conversation, Envelope};
+use crate::transports::stomp::Conversation;
 
 pub(crate) struct Session {
     name: Box<str>,

@@ -9,12 +9,13 @@ use sonagi_wire::sockjs::{Messages, PayloadError};
 
 use crate::connection::heartbeat::Word;
 use crate::connection::outbox::Close;
+use crate::encoding::stomp::envelope::Envelope;
 use crate::http::{self, Answer, Seat};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
 use crate::transports::doors::{self, Handshake};
-use crate::transports::stomp::{Conversation, Envelope};
+use crate::transports::stomp::Conversation;
 use crate::transports::websocket::connection::Attendant;
 
 pub(super) fn open(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {

@@ -191,8 +191,9 @@ mod tests {
 
     use super::*;
     use crate::connection::outbox::Pushed;
+    use crate::encoding::stomp::envelope::Envelope;
     use crate::rooms::peer::Newcomer;
-    use crate::transports::stomp::{Conversation, Envelope, Rooms};
+    use crate::transports::stomp::{Conversation, Rooms};
     use crate::transports::websocket::connection;
     use crate::transports::websocket::rooms::RawRooms;
 

@@ -5,38 +5,27 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use sonagi_wire::stomp::Version;
 
-use super::envelope::Envelope;
-use super::replies::{self, Complaint};
 use crate::connection::outbox::Close;
+use crate::encoding::stomp::envelope::Dialect;
+use crate::encoding::stomp::replies::{self, Complaint};
+use crate::hub::receipt;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
 
-/// How a client wants to be spoken to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tongue {
-    pub(crate) version: Version,
-    pub(crate) envelope: Envelope,
-}
-
-impl Tongue {
-    /// Says what is wrong and closes. What a planted fault holds for this client goes out before.
-    pub(crate) fn complain(
-        self,
-        peer: &Peer,
-        complaint: &Complaint,
-        receipt: Option<&str>,
-        metrics: &Metrics,
-    ) {
-        if complaint.is_breach {
-            metrics.violations.add(1);
-        }
-        peer.leave_all(metrics);
-        peer.outbox.push(self.envelope.wrap(&complaint.frame(self.version, receipt)));
-        peer.outbox.close(complaint.close());
+/// Says what is wrong and closes. What a planted fault holds for this client goes out before.
+pub(crate) fn complain(
+    dialect: Dialect,
+    peer: &Peer,
+    complaint: &Complaint,
+    receipt: Option<&str>,
+    metrics: &Metrics,
+) {
+    if complaint.is_breach {
+        metrics.violations.add(1);
     }
+    peer.end_with(dialect.farewell(complaint, receipt), metrics);
 }
 
 /// The end of a session that its client asked for: held by the session until then, and by all that it still awaits. It has
@@ -76,70 +65,67 @@ impl Drop for Parting {
 
 /// What a SEND, or a COMMIT with all its SENDs, is answered with once the last of its messages is published.
 #[derive(Debug)]
-pub(crate) struct Awaited {
-    tongue: Tongue,
+pub(crate) struct AwaitedReceipt {
+    dialect: Dialect,
     /// The frame's `receipt`, when it asked for one, and what it will be answered with.
     receipt: Option<(Box<str>, Bytes)>,
     left: AtomicUsize,
     _parting: Arc<Parting>,
 }
 
-impl Awaited {
+impl AwaitedReceipt {
     /// `None` when the version has no way to say the receipt's id.
     pub(crate) fn new(
-        tongue: Tongue,
+        dialect: Dialect,
         receipt: Option<&str>,
         messages: usize,
         parting: &Arc<Parting>,
-    ) -> Option<Arc<Awaited>> {
+    ) -> Option<Arc<AwaitedReceipt>> {
         let receipt = match receipt {
             Some(id) => {
-                let frame = replies::receipt(tongue.version, id, &[])?;
-                Some((id.into(), tongue.envelope.wrap(&frame)))
+                let frame = replies::receipt(dialect.version, id, &[])?;
+                Some((id.into(), dialect.envelope.wrap(&frame)))
             }
             None => None,
         };
-        Some(Arc::new(Awaited {
-            tongue,
+        Some(Arc::new(AwaitedReceipt {
+            dialect,
             receipt,
             left: AtomicUsize::new(messages),
             _parting: parting.clone(),
         }))
     }
+}
 
-    /// One of the messages is published; the answer when it was the last.
-    pub(crate) fn published(&self) -> Option<Bytes> {
+impl receipt::Awaited for AwaitedReceipt {
+    fn published(&self) -> Option<Bytes> {
         let was_last = self.left.fetch_sub(1, Relaxed) == 1;
         self.receipt.as_ref().filter(|_| was_last).map(|(_, frame)| frame.clone())
     }
 
-    pub(crate) fn refused(&self, peer: &Peer, problem: &Problem, metrics: &Metrics) {
+    fn refused(&self, peer: &Peer, problem: &Problem, metrics: &Metrics) {
         let id = self.receipt.as_ref().map(|(id, _)| &**id);
-        self.tongue.complain(peer, &problem.clone().into(), id, metrics);
+        complain(self.dialect, peer, &problem.clone().into(), id, metrics);
     }
 }
-
-impl PartialEq for Awaited {
-    fn eq(&self, other: &Awaited) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for Awaited {}
 
 #[cfg(test)]
 mod tests {
+    use crate::hub::receipt::Awaited as _;
+    use sonagi_wire::stomp::Version;
+
     use super::*;
     use crate::config::Limits;
     use crate::connection::outbox::Standing;
+    use crate::encoding::stomp::envelope::Envelope;
     use crate::rooms::peer::Peers;
 
-    const TONGUE: Tongue = Tongue { version: Version::V1_1, envelope: Envelope::Plain };
+    const DIALECT: Dialect = Dialect { version: Version::V1_1, envelope: Envelope::Plain };
 
     #[test]
     fn a_receipt_comes_with_the_last_of_its_messages() {
         let parting = Parting::new(&Peers::default().sender(None, &Limits::default()));
-        let awaited = |receipt, messages| Awaited::new(TONGUE, receipt, messages, &parting);
+        let awaited = |receipt, messages| AwaitedReceipt::new(DIALECT, receipt, messages, &parting);
         let three = awaited(Some("7"), 3).unwrap();
         assert_eq!((three.published(), three.published()), (None, None));
         assert_eq!(three.published(), Some(Envelope::Plain.wrap("RECEIPT\nreceipt-id:7\n\n\0")));
@@ -152,7 +138,7 @@ mod tests {
         for is_asked in [true, false] {
             let peer = Peers::default().sender(None, &Limits::default());
             let parting = Parting::new(&peer);
-            let awaited = [(); 2].map(|()| Awaited::new(TONGUE, None, 1, &parting).unwrap());
+            let awaited = [(); 2].map(|()| AwaitedReceipt::new(DIALECT, None, 1, &parting).unwrap());
             if is_asked {
                 parting.ask(None);
             }

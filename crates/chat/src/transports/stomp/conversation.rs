@@ -8,22 +8,21 @@ use sonagi_wire::stomp::{
     AckId, AckMode, Command, Decoder, Event, Frame, HeartBeat, Limits, Side, Version, Versions,
 };
 
-use super::awaited::{Awaited, Parting, Tongue};
-use super::envelope::Envelope;
-use super::listening::Listening;
-use super::replies::{self, Complaint};
-use super::style::{Style, read_message_id};
+use super::awaited::{AwaitedReceipt, Parting, complain};
 use super::transactions::Transactions;
-use super::unacked::Unacked;
-use crate::connection::heartbeat::Word;
 use crate::encoding::form::Form;
+use crate::encoding::stomp::envelope::{Dialect, Envelope};
+use crate::encoding::stomp::replies::{self, Complaint};
+use crate::encoding::stomp::style::{Style, read_message_id};
+use crate::encoding::stomp::subscription::SubscriptionForm;
+use crate::encoding::stomp::unacked::Unacked;
 use crate::hub::receipt::Receipt;
 use crate::hub::{Hub, Wish};
+use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Start, start_of_text};
 use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
-use crate::rooms::registry::OPEN;
 
 /// One connection's side of the talk. Its answers are in the peer's queue when `feed` returns, but for those that wait for
 /// the log.
@@ -52,7 +51,7 @@ struct Subscription {
     /// What the client calls it; in 1.0 perhaps its destination.
     id: Box<str>,
     member: Arc<Member>,
-    listening: Listening,
+    form: SubscriptionForm,
 }
 
 /// What a frame in a transaction asks for.
@@ -135,12 +134,12 @@ impl Session {
         }
     }
 
-    fn tongue(&self) -> Tongue {
-        Tongue { version: self.version.unwrap_or(Version::V1_0), envelope: self.envelope }
+    fn dialect(&self) -> Dialect {
+        Dialect { version: self.version.unwrap_or(Version::V1_0), envelope: self.envelope }
     }
 
     fn complain(&self, complaint: &Complaint, receipt: Option<&str>) {
-        self.tongue().complain(&self.peer, complaint, receipt, &self.hub.metrics);
+        complain(self.dialect(), &self.peer, complaint, receipt, &self.hub.metrics);
     }
 
     fn say(&self, frame: &str) {
@@ -188,7 +187,7 @@ impl Session {
 
     fn receipt(&self, frame: &Frame<'_>) -> Result<(), Complaint> {
         if let Some(id) = frame.header("receipt")? {
-            self.say(&replies::receipt(self.tongue().version, &id, &[]).ok_or_else(unsayable)?);
+            self.say(&replies::receipt(self.dialect().version, &id, &[]).ok_or_else(unsayable)?);
         }
         Ok(())
     }
@@ -197,7 +196,7 @@ impl Session {
     fn disconnect(&mut self, frame: &Frame<'_>) -> Result<(), Complaint> {
         let receipt = match frame.header("receipt")? {
             None => None,
-            Some(id) => Some(replies::receipt(self.tongue().version, &id, &[]).ok_or_else(unsayable)?),
+            Some(id) => Some(replies::receipt(self.dialect().version, &id, &[]).ok_or_else(unsayable)?),
         };
         self.peer.leave_all(&self.hub.metrics);
         if let Some(parting) = self.parting.take() {
@@ -207,11 +206,11 @@ impl Session {
     }
 
     /// What is answered when so many messages are published.
-    fn awaited(&self, frame: &Frame<'_>, messages: usize) -> Result<Arc<Awaited>, Complaint> {
+    fn awaited(&self, frame: &Frame<'_>, messages: usize) -> Result<Arc<AwaitedReceipt>, Complaint> {
         let receipt = frame.header("receipt")?;
         // No frame is taken without one.
         let parting = self.parting.clone().unwrap_or_else(|| Parting::new(&self.peer));
-        Awaited::new(self.tongue(), receipt.as_deref(), messages, &parting).ok_or_else(unsayable)
+        AwaitedReceipt::new(self.dialect(), receipt.as_deref(), messages, &parting).ok_or_else(unsayable)
     }
 
     fn connect(&mut self, frame: &Frame<'_>) -> Result<Done, Complaint> {
@@ -231,7 +230,7 @@ impl Session {
         let (agreed, now) = (ours.agree(theirs), self.hub.now());
         let ms = |ms: u32| Duration::from_millis(ms.into());
         if let Some(every) = agreed.send_every {
-            self.peer.beat.say(Word::of(self.envelope), ms(every), now);
+            self.peer.beat.say(self.envelope.heartbeat(), ms(every), now);
         }
         if let Some(every) = agreed.receive_every {
             // A margin, as the specification asks for.
@@ -276,18 +275,18 @@ impl Session {
             Some(after) => start_of_text(&after).map_err(|problem| Complaint::breach(problem.message))?,
         };
         let room = room_of(&destination, "/sub/location/", "/sub/room/")?;
-        let (number, tongue) = (self.numbers, self.tongue());
+        let (number, dialect) = (self.numbers, self.dialect());
         self.numbers = number.checked_add(1).ok_or_else(|| Complaint::breach("too many subscriptions"))?;
         let acks = mode != AckMode::Auto;
         let style = Style::new(number, version, self.envelope, named.as_deref(), &destination, acks);
         let unacked = Unacked::new(mode, self.hub.config.limits.stomp_unacked);
-        let listening = Listening::new(style.ok_or_else(unsayable)?, unacked, tongue);
+        let form = SubscriptionForm::new(style.ok_or_else(unsayable)?, unacked, dialect);
         let receipt = frame.header("receipt")?;
         if receipt.as_ref().is_some_and(|id| replies::receipt(version, id, &[]).is_none()) {
             return Err(unsayable());
         }
         let envelope = self.envelope;
-        let member = self.hub.join(&self.peer, &room, Form::Stomp(listening.clone()), start, |joined| {
+        let member = self.hub.join(&self.peer, &room, Form::Stomp(form.clone()), start, |joined| {
             if let Some(id) = &receipt {
                 let seq = joined.seq.to_string();
                 let more = [("seq", seq.as_str()), ("gap", "true")];
@@ -295,13 +294,13 @@ impl Session {
                 let frame = replies::receipt(version, id, more).unwrap_or_default();
                 self.peer.outbox.push(envelope.wrap(&frame));
             }
-            joined.gap.map(|gap| listening.style().gap(gap.after, gap.from))
+            joined.gap.map(|gap| form.style().gap(gap.after, gap.from))
         })?;
         if mode == AckMode::Auto {
             // A copy that it never asked for could not be acknowledged.
-            self.peer.greeted(Form::Stomp(listening.clone()));
+            self.peer.greeted(Form::Stomp(form.clone()));
         }
-        self.subscriptions.push(Subscription { number, id: id.as_ref().into(), member, listening });
+        self.subscriptions.push(Subscription { number, id: id.as_ref().into(), member, form });
         Ok(Done::Elsewhere)
     }
 
@@ -362,7 +361,7 @@ impl Session {
             // On its way when its subscription ended, unless there was none.
             return if number < self.numbers { Ok(()) } else { Err(unknown_message()) };
         };
-        let Some(acks) = there.listening.acks() else {
+        let Some(acks) = there.form.acks() else {
             return Err(Complaint::breach(
                 "a subscription in the mode auto acknowledges nothing, got an ACK",
             ));

@@ -1,5 +1,7 @@
 //! Transactions: what SEND, ACK and NACK frames ask for while one is open is held until its COMMIT.
 
+use crate::encoding::stomp::replies::Complaint;
+
 /// What happens to transactions that do not exist, exist twice, or hold too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TransactionError {
@@ -74,6 +76,12 @@ impl<T> Transactions<T> {
         self.frames += 1;
         self.bytes += bytes;
         Ok(())
+    }
+}
+
+impl From<TransactionError> for Complaint {
+    fn from(error: TransactionError) -> Complaint {
+        Complaint { code: "transaction", message: error.to_string(), is_breach: false }
     }
 }
 

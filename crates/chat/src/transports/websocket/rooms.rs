@@ -81,7 +81,7 @@ impl RawRooms {
                 Start::Now => String::new(),
                 _ => format!(r#","gap":{}"#, gap.is_some()),
             };
-            let text = format!(r#"{{"type":"joined","room":"{}","seq":{seq}{gap}}}"#, room.id);
+            let text = format!(r#"{{"type":"joined","room":"{room}","seq":{seq}{gap}}}"#);
             Some(websocket::shared(Opcode::Text, text.as_bytes()))
         };
         if let Err(problem) = self.hub.join(&self.peer, room, Form::Raw, start, greet) {

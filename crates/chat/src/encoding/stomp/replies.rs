@@ -2,7 +2,6 @@
 
 use sonagi_wire::stomp::{Command, HeartBeat, Version, Versions, Violation, Writer};
 
-use super::transactions::TransactionError;
 use crate::connection::outbox::Close;
 use crate::problem::Problem;
 
@@ -80,12 +79,6 @@ impl From<Violation> for Complaint {
             Violation::BodyTooLong { limit } => Problem::too_large(limit as usize).into(),
             breach => Complaint::breach(breach.to_string()),
         }
-    }
-}
-
-impl From<TransactionError> for Complaint {
-    fn from(error: TransactionError) -> Complaint {
-        Complaint { code: "transaction", message: error.to_string(), is_breach: false }
     }
 }
 

@@ -2,7 +2,12 @@
 
 use bytes::Bytes;
 use sonagi_wire::sockjs;
+use sonagi_wire::stomp::Version;
 use sonagi_wire::websocket::{self, Opcode};
+
+use super::replies::Complaint;
+use crate::connection::heartbeat::Word;
+use crate::connection::outbox::Farewell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Envelope {
@@ -40,11 +45,26 @@ impl Envelope {
     }
 
     /// An end of line.
-    pub(crate) fn heart_beat(self) -> Bytes {
-        Bytes::from_static(match self {
-            Envelope::Plain => b"\x81\x01\n",
-            Envelope::SockJs => b"\x81\x07a[\"\\n\"]",
-        })
+    pub(crate) fn heartbeat(self) -> Word {
+        match self {
+            Envelope::Plain => Word::Stomp,
+            Envelope::SockJs => Word::StompInSockJs,
+        }
+    }
+}
+
+/// How a client is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) version: Version,
+    pub(crate) envelope: Envelope,
+}
+
+impl Dialect {
+    /// What ends a connection for this reason. `receipt` is that of the frame that was wrong, when it asked for one.
+    pub(crate) fn farewell(self, complaint: &Complaint, receipt: Option<&str>) -> Farewell {
+        let frame = self.envelope.wrap(&complaint.frame(self.version, receipt));
+        Farewell { frame, close: complaint.close() }
     }
 }
 
@@ -68,8 +88,8 @@ mod tests {
             envelope.write(&["RECEIPT\nreceipt-id:", "\"1\n\n\0"], &mut parts);
             assert_eq!(text(&parts.into()), expected);
             assert_eq!(text(&envelope.wrap("RECEIPT\nreceipt-id:\"1\n\n\0")), expected);
-            assert_eq!(text(&envelope.heart_beat()), beat);
-            assert_eq!(envelope.heart_beat(), envelope.wrap("\n"));
+            assert_eq!(text(&envelope.heartbeat().frame()), beat);
+            assert_eq!(envelope.heartbeat().frame(), envelope.wrap("\n"));
         }
     }
 }

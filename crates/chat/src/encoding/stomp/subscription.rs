@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::awaited::Tongue;
+use super::envelope::Dialect;
 use super::replies::Complaint;
 use super::style::Style;
 use super::unacked::Unacked;
-use crate::metrics::Metrics;
-use crate::rooms::peer::Peer;
+use crate::connection::outbox::Farewell;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Listening {
+pub(crate) struct SubscriptionForm {
     style: Arc<Style>,
     acks: Option<Arc<Acks>>,
 }
@@ -18,22 +17,22 @@ pub(crate) struct Listening {
 #[derive(Debug)]
 pub(crate) struct Acks {
     pub(crate) unacked: Unacked,
-    tongue: Tongue,
+    dialect: Dialect,
 }
 
 /// What is equal is sent the same bytes.
-impl PartialEq for Listening {
-    fn eq(&self, other: &Listening) -> bool {
+impl PartialEq for SubscriptionForm {
+    fn eq(&self, other: &SubscriptionForm) -> bool {
         self.style == other.style
     }
 }
 
-impl Eq for Listening {}
+impl Eq for SubscriptionForm {}
 
-impl Listening {
-    pub(crate) fn new(style: Style, unacked: Option<Unacked>, tongue: Tongue) -> Listening {
-        let acks = unacked.map(|unacked| Arc::new(Acks { unacked, tongue }));
-        Listening { style: Arc::new(style), acks }
+impl SubscriptionForm {
+    pub(crate) fn new(style: Style, unacked: Option<Unacked>, dialect: Dialect) -> SubscriptionForm {
+        let acks = unacked.map(|unacked| Arc::new(Acks { unacked, dialect }));
+        SubscriptionForm { style: Arc::new(style), acks }
     }
 
     pub(crate) fn style(&self) -> &Style {
@@ -55,15 +54,12 @@ impl Listening {
         self.acks.as_ref().map_or(usize::MAX, |acks| acks.unacked.free(in_vain))
     }
 
-    /// Something was not sent: when too much was unacknowledged, the connection ends. Not under the lock of the queue.
-    pub(crate) fn not_sent(&self, peer: &Peer, metrics: &Metrics) {
-        if let Some(acks) = &self.acks
-            && acks.unacked.is_full()
-        {
-            let message =
-                format!("a subscription may leave {} messages unacknowledged, got more", acks.unacked.most());
-            let complaint = Complaint { code: "too_many_unacknowledged", message, is_breach: false };
-            acks.tongue.complain(peer, &complaint, None, metrics);
-        }
+    /// How the connection ends because something was not sent: too much is unacknowledged.
+    pub(crate) fn overflow(&self) -> Option<Farewell> {
+        let acks = self.acks.as_ref().filter(|acks| acks.unacked.is_full())?;
+        let message =
+            format!("a subscription may leave {} messages unacknowledged, got more", acks.unacked.most());
+        let complaint = Complaint { code: "too_many_unacknowledged", message, is_breach: false };
+        Some(acks.dialect.farewell(&complaint, None))
     }
 }

@@ -1,0 +1,4 @@
+//! What the service is about: messages, and the names of rooms.
+
+pub(crate) mod message;
+pub(crate) mod room_id;
