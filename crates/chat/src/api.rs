@@ -5,7 +5,6 @@ pub(crate) mod people;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, StatusCode};
@@ -14,13 +13,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::accounts::{Granted, User};
+use crate::accounts::Granted;
+use crate::accounts::user::User;
 use crate::connection::source::Source;
-use crate::http::{self, Answer, BodyError};
+use crate::http::{self, Answer};
 use crate::hub::Hub;
 use crate::metrics::process;
-use crate::model::room_id;
-use crate::model::room_id::Access;
+use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
 use crate::rooms::cursor::Excerpt;
 use crate::rooms::room::Room;
@@ -52,7 +51,7 @@ pub(crate) async fn login(
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let Granted { token, user } = grant(request, from, hub).await?;
-    Ok(ok(&json!({"access_token": token, "user": user.public()})))
+    Ok(http::value(&json!({"access_token": token, "user": user.public()})))
 }
 
 /// The same login as services of the kind say it that put a version or `api` in front: 201, because a token is made.
@@ -77,14 +76,14 @@ pub(crate) fn user(email: &str, hub: &Hub) -> Result<Answer, Problem> {
         .accounts
         .by_email(&email)
         .ok_or_else(|| Problem::new(404, "no_such_user", format!("there is no user `{email}`")))?;
-    Ok(ok(&user.public()))
+    Ok(http::value(&user.public()))
 }
 
 pub(crate) fn friends(headers: &HeaderMap, hub: &Hub) -> Result<Answer, Problem> {
     let user = caller(headers, hub)?;
     let friends: Vec<Value> =
         user.friends.iter().filter_map(|id| hub.accounts.user(*id)).map(|friend| friend.public()).collect();
-    Ok(ok(&json!({ "friends": friends })))
+    Ok(http::value(&json!({ "friends": friends })))
 }
 
 /// An id as a number or as the text a script's template makes of it.
@@ -134,7 +133,7 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
             made.await.ok_or_else(Problem::overloaded)??
         }
     };
-    Ok(ok(&json!({"roomId": &*room.id})))
+    Ok(http::value(&json!({"roomId": &*room.id})))
 }
 
 fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
@@ -162,8 +161,8 @@ pub(crate) async fn messages(
     let user = caller(request.headers(), hub)?;
     let room = hub.room_for(Some(user.id), &http::decode(id, false), source)?;
     let limits = &hub.config.limits;
-    let after = number(request, "after")?.unwrap_or(0);
-    let messages = number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
+    let after = http::number(request, "after")?.unwrap_or(0);
+    let messages = http::number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
     let wanted = store::Wanted { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
     let page = hub.page(&room, wanted).await?;
     let page = Excerpt::new(after, page.iter(), usize::MAX);
@@ -175,17 +174,6 @@ pub(crate) async fn messages(
     Ok(http::json(StatusCode::OK, body))
 }
 
-pub(crate) fn number(request: &Request<Incoming>, name: &str) -> Result<Option<u64>, Problem> {
-    http::query(request, name)
-        .map(|text| {
-            text.parse::<u64>()
-                .ok()
-                .filter(|number| i64::try_from(*number).is_ok())
-                .ok_or_else(|| Problem::bad_request(format!("{name} is a whole number, got `{text}`")))
-        })
-        .transpose()
-}
-
 /// The user whose token the request carries.
 pub(crate) fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<User>, Problem> {
     http::bearer(headers)
@@ -194,21 +182,8 @@ pub(crate) fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<Us
         .ok_or_else(Problem::unauthorized)
 }
 
-/// The body of a request that is answered like all others.
-pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, Problem> {
-    http::body(request, limit, hub).await.map_err(|error| match error {
-        BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
-        BodyError::TooSlow => Problem::new(408, "too_slow", "the body did not arrive in time"),
-        BodyError::Broken => Problem::bad_request("the body broke off"),
-    })
-}
-
 async fn read<T: DeserializeOwned>(request: Request<Incoming>, hub: &Hub) -> Result<T, Problem> {
-    let body = body(request, hub.config.limits.body_bytes, hub).await?;
+    let body = http::body_or_problem(request, hub.config.limits.body_bytes, hub).await?;
     serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request(format!("the body is not the JSON wanted: {error}")))
-}
-
-pub(crate) fn ok(value: &Value) -> Answer {
-    http::json(StatusCode::OK, value.to_string())
 }

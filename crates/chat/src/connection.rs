@@ -2,5 +2,6 @@
 
 pub(crate) mod heartbeat;
 pub(crate) mod outbox;
+pub(crate) mod read_buffer;
 pub(crate) mod source;
 pub(crate) mod write_buffer;

@@ -17,27 +17,23 @@ use rusqlite::Connection;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use failures::Troubles;
+use http_senders::Senders;
+use log::{Entry, Log};
+use receipt::Receipt;
+
 use crate::accounts::Accounts;
 use crate::config::{Config, Limits};
 use crate::connection::source::Source;
-use crate::hub::failures::Troubles;
-use crate::hub::http_senders::Senders;
-use crate::hub::log::{Entry, Log};
-use crate::hub::receipt::Receipt;
 use crate::metrics::Metrics;
 use crate::model::message::Message;
 use crate::model::room_id::{self, Access, OPEN};
-use crate::null::Null;
 use crate::problem::Problem;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::{NotMade, Rooms};
 use crate::rooms::room::Room;
 use crate::store::{self, Wanted};
 use crate::sync::blocking::Turns;
-use crate::transports::engineio::Sessions;
-use crate::transports::engineio::recovery::Recovery;
-use crate::transports::polling::pollers::Pullers;
-use crate::transports::sockjs;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -54,23 +50,16 @@ pub(crate) struct Hub {
     pub(crate) accounts: Accounts,
     pub(crate) rooms: Rooms,
     pub(crate) peers: Peers,
-    pub(crate) sessions: Sessions,
-    pub(crate) sockjs: sockjs::Sessions,
-    pub(crate) pullers: Pullers,
     pub(crate) senders: Senders,
     pub(crate) log: Log,
     /// The serial of the message published last.
     pub(crate) serial: AtomicU64,
-    /// Present when sessions of Socket.IO can be recovered.
-    pub(crate) recovery: Option<Recovery>,
     /// What tells the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
     pub(crate) troubles: Troubles,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
-    /// Present in the null mode.
-    pub(crate) null: Option<Null>,
 }
 
 impl Hub {
@@ -81,6 +70,15 @@ impl Hub {
 
     pub(crate) fn is_serving(&self) -> bool {
         *self.phase.borrow() == Phase::Serving
+    }
+
+    /// An error, and counted, when the service takes no new connections.
+    pub(crate) fn admit_connection(&self) -> Result<(), Problem> {
+        if self.is_serving() {
+            return Ok(());
+        }
+        self.metrics.refused_connections.add(1);
+        Err(Problem::draining())
     }
 
     /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there, and
@@ -196,8 +194,8 @@ impl Hub {
     /// Has it stored and published; `receipt` is given once that is done, unless this is an error.
     pub(crate) fn publish(&self, peer: &Arc<Peer>, wish: Wish, receipt: Receipt) -> Result<(), Problem> {
         let entry = wish.entry(peer, receipt);
-        if let Some(null) = &self.null {
-            null.publish(entry, self);
+        if self.config.null {
+            log::publish_unstored(entry, self);
             return Ok(());
         }
         if self.log.append(entry) { Ok(()) } else { Err(self.overloaded()) }
@@ -211,8 +209,8 @@ impl Hub {
         receipt: &Receipt,
     ) -> Result<(), Problem> {
         let entries = wishes.into_iter().map(|wish| wish.entry(peer, receipt.clone()));
-        if let Some(null) = &self.null {
-            entries.for_each(|entry| null.publish(entry, self));
+        if self.config.null {
+            entries.for_each(|entry| log::publish_unstored(entry, self));
             return Ok(());
         }
         if self.log.append_all(entries.collect()) { Ok(()) } else { Err(self.overloaded()) }

@@ -25,6 +25,7 @@ mod model;
 mod null;
 mod problem;
 mod rooms;
+mod server;
 mod service;
 mod store;
 mod sync;

@@ -9,8 +9,8 @@ use hyper::Request;
 use hyper::body::Incoming;
 use serde_json::json;
 
-use crate::accounts::{Accounts, User};
-use crate::api;
+use crate::accounts::Accounts;
+use crate::accounts::directory::Directory;
 use crate::http::{self, Answer};
 use crate::hub::Hub;
 use crate::problem::Problem;
@@ -19,38 +19,15 @@ use crate::problem::Problem;
 const PAGE: u64 = 10;
 const PAGE_MOST: u64 = 100;
 
-/// Ids in the order in which they are listed.
-pub(crate) struct Directory {
-    /// Everybody, the newest first.
-    all: Vec<u64>,
-    /// Whom anybody sponsors, the newest first.
-    sponsored: Vec<u64>,
-}
-
-impl Directory {
-    pub(crate) fn new<'a>(users: impl Iterator<Item = &'a User>) -> Directory {
-        let (mut all, mut sponsored) = (Vec::new(), Vec::new());
-        for user in users {
-            all.push(user.id);
-            if !user.sponsors.is_empty() {
-                sponsored.push(user.id);
-            }
-        }
-        all.sort_unstable_by(|a, b| b.cmp(a));
-        sponsored.sort_unstable_by(|a, b| b.cmp(a));
-        Directory { all, sponsored }
-    }
-}
-
 /// `GET /api/user/list-all`.
 pub(crate) fn all(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
-    api::caller(request.headers(), hub)?;
+    super::caller(request.headers(), hub)?;
     Ok(page(&hub.accounts.directory.all, wanted(request)?, &hub.accounts))
 }
 
 /// `GET /api/user/list?search=…`.
 pub(crate) fn list(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
-    let caller = api::caller(request.headers(), hub)?;
+    let caller = super::caller(request.headers(), hub)?;
     let wanted = wanted(request)?;
     let Directory { all, sponsored } = &hub.accounts.directory;
     let ids: &[u64] = match http::query(request, "search").as_deref() {
@@ -76,7 +53,7 @@ struct Wanted {
 }
 
 fn wanted(request: &Request<Incoming>) -> Result<Wanted, Problem> {
-    let number = |name, default, most| match api::number(request, name)?.unwrap_or(default) {
+    let number = |name, default, most| match http::number(request, name)?.unwrap_or(default) {
         0 => Err(Problem::bad_request(format!("{name} counts from 1, got `0`"))),
         number => Ok(number.min(most)),
     };
@@ -108,5 +85,5 @@ fn random(ids: &[u64], wanted: Wanted, accounts: &Accounts) -> Answer {
 fn answer(shown: impl Iterator<Item = u64>, of: usize, wanted: Wanted, accounts: &Accounts) -> Answer {
     let users: Vec<_> = shown.filter_map(|id| accounts.user(id)).map(|user| user.listed()).collect();
     let pages = (of as u64).div_ceil(wanted.limit);
-    api::ok(&json!({"users": users, "totalPage": pages, "currentPage": wanted.page}))
+    http::value(&json!({"users": users, "totalPage": pages, "currentPage": wanted.page}))
 }

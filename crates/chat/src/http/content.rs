@@ -12,9 +12,6 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::net::TcpStream;
 
-use crate::transports::engineio::polling::Pending;
-use crate::transports::sockjs::{Receiving, Streaming};
-
 #[derive(Default)]
 pub(crate) struct Content {
     bytes: Bytes,
@@ -25,31 +22,37 @@ pub(crate) struct Content {
 enum Kind {
     #[default]
     Whole,
-    /// The answer to a poll of Engine.IO.
-    Polled(Pending),
-    /// The answer to a poll of SockJS.
-    Received(Receiving),
-    /// An answer of SockJS that goes on.
-    Streamed(Streaming),
+    /// Somebody waits to hear that the connection took it.
+    Promised(Box<dyn Promise>),
+    /// An answer that goes on.
+    Streamed(Box<dyn Parts>),
     /// Not for hyper at all.
     Handed(Handover),
+}
+
+/// Who must know whether an answer was taken to be written: dropped unkept when it was not.
+pub(crate) trait Promise: Send {
+    /// The connection took all of the answer.
+    fn kept(self: Box<Self>);
+}
+
+/// An answer whose parts come one after the other.
+pub(crate) trait Parts: Send {
+    /// The next part; `None` at the end.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
 /// Takes the socket, and the head of the answer that it has to write first.
 pub(crate) type Handover = Box<dyn FnOnce(TcpStream, Bytes) + Send>;
 
 impl Content {
-    /// The answer to a poll.
-    pub(crate) fn polled(body: Vec<u8>, pending: Pending) -> Content {
-        Content { bytes: body.into(), kind: Kind::Polled(pending) }
+    /// An answer that somebody must know the fate of.
+    pub(crate) fn promised(bytes: impl Into<Bytes>, promise: impl Promise + 'static) -> Content {
+        Content { bytes: bytes.into(), kind: Kind::Promised(Box::new(promise)) }
     }
 
-    pub(crate) fn received(bytes: Bytes, receiving: Receiving) -> Content {
-        Content { bytes, kind: Kind::Received(receiving) }
-    }
-
-    pub(crate) fn streamed(streaming: Streaming) -> Content {
-        Content { bytes: Bytes::new(), kind: Kind::Streamed(streaming) }
+    pub(crate) fn streamed(parts: impl Parts + 'static) -> Content {
+        Content { bytes: Bytes::new(), kind: Kind::Streamed(Box::new(parts)) }
     }
 
     pub(crate) fn handed(handover: Handover) -> Content {
@@ -83,12 +86,10 @@ impl Body for Content {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match &mut self.kind {
-            Kind::Streamed(streaming) => ready!(streaming.poll(cx)).unwrap_or_default(),
+            Kind::Streamed(parts) => ready!(parts.poll(cx)).unwrap_or_default(),
             _ => {
-                match std::mem::take(&mut self.kind) {
-                    Kind::Polled(pending) => pending.answered(),
-                    Kind::Received(receiving) => receiving.taken(),
-                    Kind::Whole | Kind::Streamed(_) | Kind::Handed(_) => {}
+                if let Kind::Promised(promise) = std::mem::take(&mut self.kind) {
+                    promise.kept();
                 }
                 std::mem::take(&mut self.bytes)
             }

@@ -11,9 +11,9 @@
 //! room that has been silent that long leaves at once, and so does every other job, whatever other rooms wait for.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -27,6 +27,7 @@ use crate::rooms::fault_injection::{self, Said, Spoiler};
 use crate::rooms::peer::Peer;
 use crate::rooms::room::Room;
 use crate::store::{self, MessageRow};
+use crate::sync::lock;
 
 /// A message a peer wants published.
 pub(crate) struct Entry {
@@ -73,6 +74,8 @@ pub(crate) struct Log {
     /// Messages that wait together with others, and how many may.
     together: Arc<AtomicUsize>,
     most: usize,
+    /// One order for the numbers of messages and for their copies, when nothing is stored.
+    unstored: Mutex<()>,
 }
 
 /// The log's end of the channel, to be run once the hub exists.
@@ -81,7 +84,7 @@ pub(crate) struct Inbox(Receiver<Job>);
 /// A log that holds at most `waiting` jobs.
 pub(crate) fn channel(waiting: usize) -> (Log, Inbox) {
     let (jobs, inbox) = sync_channel(waiting);
-    (Log { jobs, together: Arc::default(), most: waiting }, Inbox(inbox))
+    (Log { jobs, together: Arc::default(), most: waiting, unstored: Mutex::default() }, Inbox(inbox))
 }
 
 impl Log {
@@ -283,6 +286,15 @@ fn store_all<'a>(
     Ok(outcomes)
 }
 
+/// Publishes at once, on the caller's thread, and stores nothing: the null mode.
+pub(crate) fn publish_unstored(entry: Entry, hub: &Hub) {
+    let _order = lock(&hub.log.unstored);
+    let seq = entry.room.last_stored() + 1;
+    entry.room.stored.store(seq, Relaxed);
+    let outcome = Outcome::Stored { seq, at: now_ms() };
+    publish(std::iter::once((entry, outcome)), &mut None, hub);
+}
+
 /// Bytes of messages after which a run ends: the copies of a long one could not wait in a queue.
 const RUN: usize = 32 * 1024;
 
@@ -296,7 +308,7 @@ struct Run {
 
 /// Fans a batch out and acknowledges it. Returns, by the room's number, how many connections got something, counted once
 /// for each run.
-pub(crate) fn publish(
+fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
     spoiler: &mut Option<Spoiler>,
     hub: &Hub,
@@ -369,6 +381,6 @@ fn next_serial(hub: &Hub) -> u64 {
     hub.serial.fetch_add(1, Relaxed) + 1
 }
 
-pub(crate) fn now_ms() -> u64 {
+fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

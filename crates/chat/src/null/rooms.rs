@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
+use super::Null;
 use crate::connection::outbox::Close;
 use crate::hub::Hub;
 use crate::rooms::delivery::Delivered;
@@ -57,11 +58,9 @@ pub(crate) struct Member {
 
 impl Member {
     /// Joins; the confirmation is the first frame of the peer's queue.
-    pub(crate) fn join(peer: Arc<Peer>, name: &str, hub: Arc<Hub>) -> Member {
-        let room = match &hub.null {
-            Some(null) => lock(&null.rooms).entry(name.into()).or_default().clone(),
-            None => Arc::default(),
-        };
+    pub(crate) fn join(peer: Arc<Peer>, name: &str, null: &Null) -> Member {
+        let hub = null.hub.clone();
+        let room = lock(&null.rooms).entry(name.into()).or_default().clone();
         peer.pulse.settled();
         peer.outbox.push(websocket::shared(Opcode::Text, b"joined"));
         hub.metrics.frames_out.add(1);

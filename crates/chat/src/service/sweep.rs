@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::config::Limits;
 use crate::connection::outbox::Close;
-use crate::hub::Hub;
 use crate::hub::idle_groups;
 use crate::rooms::peer::Verdict;
-use crate::transports::{engineio, sockjs};
+use crate::transports::Transports;
 
 /// How often what has expired is forgotten.
 const TIDY: Duration = Duration::from_secs(10);
@@ -32,7 +31,8 @@ fn tick(limits: &Limits) -> Duration {
 }
 
 /// Sweeps until the task is aborted.
-pub(crate) async fn run(hub: Arc<Hub>) {
+pub(crate) async fn run(transports: Arc<Transports>) {
+    let hub = &transports.hub;
     let tick = tick(&hub.config.limits);
     let mut ticks = tokio::time::interval(tick);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -42,29 +42,28 @@ pub(crate) async fn run(hub: Arc<Hub>) {
     let mut forgetting: Option<tokio::task::JoinHandle<()>> = None;
     loop {
         let now = ticks.tick().await.into_std();
-        sweep(&hub, tick.as_millis() as u64);
-        hub.sockjs.sweep(now);
-        hub.sessions.sweep(now);
+        sweep(&transports, tick.as_millis() as u64);
+        transports.sockjs.sweep(now);
+        transports.engineio.sweep(now);
         if now.saturating_duration_since(tidied) >= tidying {
             tidied = now;
             hub.accounts.sweep(now);
-            let idle = idle_groups::idle(&hub, now);
+            let idle = idle_groups::idle(hub, now);
             if !idle.is_empty() && forgetting.as_ref().is_none_or(|before| before.is_finished()) {
                 forgetting = Some(tokio::spawn(idle_groups::forget(idle, hub.clone())));
             }
-            if let Some(recovery) = &hub.recovery {
-                recovery.sweep(now);
-            }
+            transports.engineio.sweep_recovery(now);
             let limits = &hub.config.limits;
             let silent = limits.long_hold + SILENCE;
             let since = hub.now().saturating_sub(silent.as_millis() as u64);
             hub.senders.sweep(since);
-            hub.pullers.sweep(since, &hub);
+            transports.pollers.sweep(since);
         }
     }
 }
 
-fn sweep(hub: &Arc<Hub>, tick: u64) {
+fn sweep(transports: &Transports, tick: u64) {
+    let hub = &transports.hub;
     let now = hub.now();
     let mut over = Vec::new();
     hub.peers.each(|peer| match peer.check(now, tick, &hub.config.limits) {
@@ -79,13 +78,11 @@ fn sweep(hub: &Arc<Hub>, tick: u64) {
                 if peer.outbox.close(why) && why == Close::Dead {
                     hub.metrics.dead_peers.add(1);
                 }
-                engineio::abandoned(hub, &peer);
-                sockjs::abandoned(hub, &peer);
+                transports.abandoned(&peer);
             }
             Verdict::Drop => {
                 // While it still says why it closes: a polled session is counted by that.
-                engineio::abandoned(hub, &peer);
-                sockjs::abandoned(hub, &peer);
+                transports.abandoned(&peer);
                 peer.outbox.hang_up();
             }
         }

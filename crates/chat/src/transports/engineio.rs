@@ -14,10 +14,11 @@
 //! | either, protocol 4 | silence after our ping | the session ends |
 //! | either, protocol 3 | `2` | `3`; after a ping's interval and timeout without a packet the session ends |
 
-pub(crate) mod jsonp;
-pub(crate) mod polling;
-pub(crate) mod recovery;
-pub(crate) mod socketio;
+mod jsonp;
+mod polling;
+mod recovery;
+pub(crate) mod requests;
+mod socketio;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -32,9 +33,9 @@ use crate::connection::source::Source;
 use crate::hub::Hub;
 use crate::rooms::peer::{Heart, Newcomer, Peer};
 use crate::sync::lock;
-use crate::transports::engineio::recovery::{Identity, KeptSession, Recovery};
-use crate::transports::engineio::socketio::Conversation;
 use crate::transports::websocket::connection::Attendant;
+use recovery::{Identity, KeptSession, Recovery};
+use socketio::Conversation;
 
 /// What is spoken inside a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +77,14 @@ pub(crate) struct Session {
     probe: Mutex<Option<Arc<Peer>>>,
 }
 
-/// The sessions by sid.
-#[derive(Default)]
-pub(crate) struct Sessions {
+/// Engine.IO over a hub: its sessions by sid.
+pub(crate) struct EngineIo {
+    pub(crate) hub: Arc<Hub>,
     open: Mutex<HashMap<String, Arc<Session>>>,
     /// Those that owe a poll, in the order in which they are to be forgotten.
     parted: Mutex<VecDeque<(Instant, Arc<Session>)>>,
+    /// Present when sessions of Socket.IO can be recovered.
+    recovery: Option<Recovery>,
 }
 
 /// How long a session whose client closed it answers the poll that was sent beside the close, and for how many that is
@@ -89,7 +92,12 @@ pub(crate) struct Sessions {
 const PARTED: Duration = Duration::from_secs(1);
 const MOST_PARTED: usize = 1000;
 
-impl Sessions {
+impl EngineIo {
+    pub(crate) fn new(hub: Arc<Hub>) -> EngineIo {
+        let recovery = Recovery::of(&hub);
+        EngineIo { hub, open: Mutex::default(), parted: Mutex::default(), recovery }
+    }
+
     pub(crate) fn find(&self, sid: &str) -> Option<Arc<Session>> {
         lock(&self.open).get(sid).cloned()
     }
@@ -116,6 +124,23 @@ impl Sessions {
         true
     }
 
+    /// The service has closed this peer: a session that is polled has no task that would notice.
+    pub(crate) fn abandoned(self: &Arc<EngineIo>, peer: &Peer) {
+        if peer.polled.load(Relaxed)
+            && let Some(sid) = &peer.sid
+            && let Some(session) = self.find(sid)
+        {
+            session.end(Close::Normal, self);
+        }
+    }
+
+    /// Forgets the sessions that have been kept long enough.
+    pub(crate) fn sweep_recovery(&self, now: Instant) {
+        if let Some(recovery) = &self.recovery {
+            recovery.sweep(now);
+        }
+    }
+
     /// Forgets those that parted long enough ago.
     pub(crate) fn sweep(&self, now: Instant) {
         let mut parted = lock(&self.parted);
@@ -133,10 +158,10 @@ pub(crate) struct BadPacket;
 impl Session {
     /// Opens a session; its handshake is the first frame of the queue, and in protocol 3 the answer to a CONNECT that
     /// nobody sent the second.
-    pub(crate) fn open(hub: &Arc<Hub>, opening: Opening) -> Arc<Session> {
+    pub(crate) fn open(io: &Arc<EngineIo>, opening: Opening) -> Arc<Session> {
         let Opening { version, speech, polled, base64, token, source } = opening;
-        let limits = &hub.config.limits;
-        let sid = hub.accounts.session_id();
+        let limits = &io.hub.config.limits;
+        let sid = io.hub.accounts.session_id();
         let newcomer = Newcomer {
             heart: Heart::EngineIo,
             source,
@@ -144,12 +169,12 @@ impl Session {
             polled,
             queue_bytes: limits.queue_bytes,
         };
-        let peer = hub.peers.add(newcomer, hub.now(), limits);
+        let peer = io.hub.peers.add(newcomer, io.hub.now(), limits);
         if version.client_pings() {
-            peer.pulse.heard(hub.now(), limits);
+            peer.pulse.heard(io.hub.now(), limits);
         }
         if polled {
-            hub.metrics.polling.add(1);
+            io.hub.metrics.polling.add(1);
         }
         if speech == Speech::Echo {
             peer.pulse.settled();
@@ -176,9 +201,9 @@ impl Session {
             probe: Mutex::new(None),
         });
         session.push(&Packet::Open(handshake.to_json().into()));
-        lock(&hub.sessions.open).insert(sid, session.clone());
+        lock(&io.open).insert(sid, session.clone());
         if speech == Speech::SocketIo {
-            lock(&session.conversation).begin(&session, hub);
+            lock(&session.conversation).begin(&session, io);
         }
         session
     }
@@ -204,27 +229,27 @@ impl Session {
     }
 
     /// Takes one packet from the client.
-    pub(crate) fn receive(&self, packet: &Packet<'_>, hub: &Arc<Hub>) -> Result<(), BadPacket> {
-        let limits = &hub.config.limits;
+    pub(crate) fn receive(&self, packet: &Packet<'_>, io: &Arc<EngineIo>) -> Result<(), BadPacket> {
+        let limits = &io.hub.config.limits;
         let client_pings = self.version.client_pings();
         if client_pings {
-            self.peer.pulse.heard(hub.now(), limits);
+            self.peer.pulse.heard(io.hub.now(), limits);
         }
         match packet {
             Packet::Text(text) => match self.speech {
                 Speech::Echo => self.push(packet),
-                Speech::SocketIo => lock(&self.conversation).text(text, self, hub)?,
+                Speech::SocketIo => lock(&self.conversation).text(text, self, io)?,
             },
             Packet::Binary(bytes) => match self.speech {
                 Speech::Echo => self.push_binary(bytes),
-                Speech::SocketIo => lock(&self.conversation).binary(bytes, self, hub)?,
+                Speech::SocketIo => lock(&self.conversation).binary(bytes, self, io)?,
             },
             Packet::Ping(data) if client_pings => self.push(&Packet::Pong(data.clone())),
-            Packet::Pong(_) if !client_pings => self.peer.pulse.answered(hub.now(), limits),
+            Packet::Pong(_) if !client_pings => self.peer.pulse.answered(io.hub.now(), limits),
             Packet::Close => {
                 // Before it ends: whoever finds it ended asks whether it owes a poll.
                 self.owes_poll.store(self.is_polled(), Relaxed);
-                self.end(Close::Answer(Some(1000)), hub);
+                self.end(Close::Answer(Some(1000)), io);
             }
             // One side pings, and only the server opens.
             Packet::Ping(_) | Packet::Pong(_) | Packet::Open(_) => return Err(BadPacket),
@@ -234,24 +259,24 @@ impl Session {
     }
 
     /// Ends the session for breaking the protocol.
-    pub(crate) fn fail(&self, hub: &Arc<Hub>) {
-        hub.metrics.violations.add(1);
-        self.end(Close::BadPacket, hub);
+    pub(crate) fn fail(&self, io: &Arc<EngineIo>) {
+        io.hub.metrics.violations.add(1);
+        self.end(Close::BadPacket, io);
     }
 
     /// Ends the session for what came by polling; after an upgrade that has nothing to do with it any more.
-    pub(crate) fn fail_poll(&self, hub: &Arc<Hub>) {
+    pub(crate) fn fail_poll(&self, io: &Arc<EngineIo>) {
         if self.is_polled() {
-            self.fail(hub);
+            self.fail(io);
         }
     }
 
     /// Ends the session; the first reason stands. What is queued still goes out to a poll that waits, or the socket.
-    pub(crate) fn end(&self, why: Close, hub: &Arc<Hub>) {
+    pub(crate) fn end(&self, why: Close, io: &Arc<EngineIo>) {
         self.peer.outbox.close(why);
         // Before it is found no more: who recovers it must find it kept then.
-        self.part(hub);
-        if !hub.sessions.remove(self) {
+        self.part(io);
+        if !io.remove(self) {
             return;
         }
         if let Some(probe) = lock(&self.probe).take() {
@@ -259,20 +284,20 @@ impl Session {
         }
         if self.peer.polled.swap(false, Relaxed) {
             if self.peer.outbox.standing() == Standing::Closing(Close::Slow) {
-                hub.metrics.slow_consumers.add(1);
+                io.hub.metrics.slow_consumers.add(1);
             }
-            hub.metrics.polling.sub(1);
-            hub.peers.remove(&self.peer);
+            io.hub.metrics.polling.sub(1);
+            io.hub.peers.remove(&self.peer);
         }
         // Not under the conversation's lock: the end may come from inside it.
-        self.peer.left(&hub.metrics);
+        self.peer.left(&io.hub.metrics);
     }
 
     /// Ends its memberships; a session that may be recovered is kept, and with it where it was. Once, whoever asks.
-    fn part(&self, hub: &Hub) {
-        let Some(recovery) = &hub.recovery else { return self.peer.leave_all(&hub.metrics) };
+    fn part(&self, io: &EngineIo) {
+        let Some(recovery) = &io.recovery else { return self.peer.leave_all(&io.hub.metrics) };
         let mut identity = lock(&self.identity);
-        let memberships = self.peer.vacate(&hub.metrics);
+        let memberships = self.peer.vacate(&io.hub.metrics);
         let Some(identity) = identity.take() else { return };
         match self.peer.outbox.standing() {
             Standing::Closing(Close::BadPacket | Close::Violation(_)) => recovery.forget(&identity.pid),
@@ -290,39 +315,39 @@ impl Session {
     }
 
     /// Its client does not count on it any more.
-    pub(crate) fn forgotten(&self, hub: &Hub) {
+    pub(crate) fn forgotten(&self, io: &EngineIo) {
         let identity = lock(&self.identity).take();
-        if let (Some(identity), Some(recovery)) = (identity, &hub.recovery) {
+        if let (Some(identity), Some(recovery)) = (identity, &io.recovery) {
             recovery.forget(&identity.pid);
         }
     }
 
     /// A WebSocket that would take this session over; when it may not, one that is closed at once, as the reference server
     /// does it. `base64` as in an opening.
-    pub(crate) fn probe(self: &Arc<Session>, base64: bool, hub: &Arc<Hub>) -> Socket {
+    pub(crate) fn probe(self: &Arc<Session>, base64: bool, io: &Arc<EngineIo>) -> Socket {
         let mut slot = lock(&self.probe);
-        let limits = &hub.config.limits;
+        let limits = &io.hub.config.limits;
         let newcomer = Newcomer { heart: Heart::WebSocket, queue_bytes: 4096, ..Newcomer::default() };
-        let probe = hub.peers.add(newcomer, hub.now(), limits);
-        probe.pulse.settle_by(hub.now() + limits.upgrade_timeout.as_millis() as u64);
+        let probe = io.hub.peers.add(newcomer, io.hub.now(), limits);
+        probe.pulse.settle_by(io.hub.now() + limits.upgrade_timeout.as_millis() as u64);
         if self.is_polled() && slot.is_none() {
             *slot = Some(probe.clone());
         } else {
             probe.outbox.close(Close::Normal);
         }
-        Socket { session: self.clone(), hub: hub.clone(), base64, stage: Stage::Probing(probe) }
+        Socket { session: self.clone(), io: io.clone(), base64, stage: Stage::Probing(probe) }
     }
 
     /// The WebSocket takes over; false when the session has ended meanwhile.
-    fn adopt(&self, probe: &Arc<Peer>, base64: bool, hub: &Arc<Hub>) -> bool {
+    fn adopt(&self, probe: &Arc<Peer>, base64: bool, io: &Arc<EngineIo>) -> bool {
         self.peer.outbox.polls(Polls::Over);
         self.base64.store(base64 && self.version == Version::Three, Relaxed);
         if !self.peer.polled.swap(false, Relaxed) {
             return false;
         }
         *lock(&self.probe) = None;
-        hub.peers.remove(probe);
-        hub.metrics.polling.sub(1);
+        io.hub.peers.remove(probe);
+        io.hub.metrics.polling.sub(1);
         // A client that did not wait for `3probe` still gets it.
         let mut unsent = VecDeque::new();
         probe.outbox.take(&mut unsent);
@@ -331,20 +356,10 @@ impl Session {
     }
 }
 
-/// The sweep closed this peer: a session that is polled has no task that would notice.
-pub(crate) fn abandoned(hub: &Arc<Hub>, peer: &Arc<Peer>) {
-    if peer.polled.load(Relaxed)
-        && let Some(sid) = &peer.sid
-        && let Some(session) = hub.sessions.find(sid)
-    {
-        session.end(Close::Normal, hub);
-    }
-}
-
 /// A WebSocket that carries a session, or is about to.
 pub(crate) struct Socket {
     pub(crate) session: Arc<Session>,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) io: Arc<EngineIo>,
     base64: bool,
     stage: Stage,
 }
@@ -358,15 +373,15 @@ enum Stage {
 
 impl Socket {
     /// The WebSocket of a session that was opened by it.
-    pub(crate) fn carrying(session: Arc<Session>, hub: Arc<Hub>) -> Socket {
-        Socket { session, hub, base64: false, stage: Stage::Carrying }
+    pub(crate) fn carrying(session: Arc<Session>, io: Arc<EngineIo>) -> Socket {
+        Socket { session, io, base64: false, stage: Stage::Carrying }
     }
 
     fn packet(&mut self, packet: &Packet<'_>) {
         match &self.stage {
             Stage::Carrying => {
-                if self.session.receive(packet, &self.hub).is_err() {
-                    self.session.fail(&self.hub);
+                if self.session.receive(packet, &self.io).is_err() {
+                    self.session.fail(&self.io);
                 }
             }
             Stage::Probing(probe) if matches!(packet, Packet::Ping(text) if text == "probe") => {
@@ -375,7 +390,7 @@ impl Socket {
                 self.stage = Stage::Probed(probe.clone());
             }
             Stage::Probed(probe) if *packet == Packet::Upgrade => {
-                if self.session.adopt(probe, self.base64, &self.hub) {
+                if self.session.adopt(probe, self.base64, &self.io) {
                     self.stage = Stage::Carrying;
                 } else {
                     probe.outbox.close(Close::Normal);
@@ -388,9 +403,9 @@ impl Socket {
     /// What came is no packet, or none for now.
     fn breach(&self) {
         match &self.stage {
-            Stage::Carrying => self.session.fail(&self.hub),
+            Stage::Carrying => self.session.fail(&self.io),
             Stage::Probing(probe) | Stage::Probed(probe) => {
-                self.hub.metrics.violations.add(1);
+                self.io.hub.metrics.violations.add(1);
                 probe.outbox.close(Close::BadPacket);
             }
         }
@@ -436,15 +451,15 @@ impl Attendant for Socket {
         (is_final && matches!(self.stage, Stage::Carrying)).then_some("41")
     }
 
-    fn leaving(&mut self, hub: &Hub) {
+    fn leaving(&mut self, _: &Hub) {
         if self.is_settled() {
-            self.session.part(hub);
+            self.session.part(&self.io);
         }
     }
 
     fn closing(&mut self) {
         match &self.stage {
-            Stage::Carrying => self.session.end(Close::Normal, &self.hub),
+            Stage::Carrying => self.session.end(Close::Normal, &self.io),
             Stage::Probing(probe) | Stage::Probed(probe) => {
                 probe.outbox.close(Close::Normal);
                 let mut slot = lock(&self.session.probe);

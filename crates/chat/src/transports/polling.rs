@@ -11,24 +11,25 @@
 //! somebody to happen to. The cursor of long polling also names the store it is from, so that a number of another one is
 //! seen for what it is; that of polling is the bare number, which scripts can count with.
 
+mod poll;
 pub(crate) mod pollers;
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::HeaderMap;
 use hyper::{Request, StatusCode};
 use serde_json::value::RawValue;
 
-use crate::api;
 use crate::connection::source::Source;
+use poll::{Asked, Counted, Pulled};
+use pollers::Pollers;
+
 use crate::http::{self, Answer};
 use crate::hub::Hub;
 use crate::hub::receipt::{Receipt, Reply};
-use crate::metrics::Count;
 use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Excerpt, Found, PRESENT, Start, start_of_text};
@@ -36,35 +37,19 @@ use crate::rooms::room::Room;
 use crate::rooms::waiters::Ticket;
 use crate::store::Wanted;
 
-/// What a poll asks for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
-    pub(crate) start: Start,
-    /// How long it waits for a message; `None` when it is to be answered at once.
-    pub(crate) hold: Option<Duration>,
-}
-
-/// What a poll is answered with.
-#[derive(Debug)]
-pub(crate) struct Pulled {
-    pub(crate) excerpt: Excerpt,
-    pub(crate) has_gap: bool,
-    /// The copies were counted when they were put on a queue.
-    pub(crate) is_counted: bool,
-}
-
 /// `GET /cur/:group`
 pub(crate) async fn current(
     request: &Request<Incoming>,
     group: &str,
     source: Source,
-    hub: &Arc<Hub>,
+    pollers: &Pollers,
 ) -> Result<Answer, Problem> {
+    let hub = &pollers.hub;
     let start = match start_of_text(&http::query(request, "after").unwrap_or_default())? {
         Start::Now => Start::Last(PRESENT),
         start => start,
     };
-    let (room, pulled) = pull(request, group, source, Asked { start, hold: None }, hub).await?;
+    let (room, pulled) = pull(request, group, source, Asked { start, hold: None }, pollers).await?;
     // Nothing waits, so nothing expires; a poll that another of its user's overtook finds nothing.
     let Some(pulled) = pulled else { return Ok(nothing(hub)) };
     let next = pulled.excerpt.last.to_string();
@@ -76,8 +61,9 @@ pub(crate) async fn long(
     request: &Request<Incoming>,
     group: &str,
     source: Source,
-    hub: &Arc<Hub>,
+    pollers: &Pollers,
 ) -> Result<Answer, Problem> {
+    let hub = &pollers.hub;
     let cursor = Cursor::read(&http::query(request, "after").unwrap_or_default(), &hub.epoch)?;
     let hold = Some(hub.config.limits.long_hold);
     let asked = match cursor {
@@ -85,7 +71,7 @@ pub(crate) async fn long(
         Cursor::Foreign => Asked { start: Start::Last(PRESENT), hold: None },
         Cursor::After(after) => Asked { start: Start::After(after), hold },
     };
-    let (room, pulled) = pull(request, group, source, asked, hub).await?;
+    let (room, pulled) = pull(request, group, source, asked, pollers).await?;
     let Some(mut pulled) = pulled else { return Ok(nothing(hub)) };
     pulled.has_gap |= cursor == Cursor::Foreign;
     let next = format!("\"{}.{}\"", hub.epoch, pulled.excerpt.last);
@@ -124,15 +110,16 @@ async fn pull(
     group: &str,
     source: Source,
     asked: Asked,
-    hub: &Arc<Hub>,
+    pollers: &Pollers,
 ) -> Result<(Arc<Room>, Option<Pulled>), Problem> {
+    let hub = &pollers.hub;
     let user = http::visitor(request, hub)?;
     let room = hub.group(&http::decode(group, false), source)?;
     if !hub.is_serving() {
         return Err(Problem::draining());
     }
     let pulled = match user {
-        Some(user) if !hub.config.faults.is_none() => pollers::pull(user, &room, asked, hub).await?,
+        Some(user) if !hub.config.faults.is_none() => pollers::pull(user, &room, asked, pollers).await?,
         _ => read(&room, asked, hub).await?,
     };
     Ok((room, pulled))
@@ -204,22 +191,6 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// One more, as long as it lives.
-pub(crate) struct Counted<'a>(&'a Count);
-
-impl<'a> Counted<'a> {
-    pub(crate) fn new(count: &'a Count) -> Counted<'a> {
-        count.add(1);
-        Counted(count)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.sub(1);
-    }
-}
-
 /// `next` is JSON.
 fn answer(room: &Room, pulled: &Pulled, next: &str, hub: &Hub) -> Answer {
     let Pulled { excerpt, has_gap, is_counted } = pulled;
@@ -261,7 +232,7 @@ pub(crate) async fn share(
     let user = http::visitor(&request, hub)?;
     let room = hub.group(group, source)?;
     let id = idempotency_key(request.headers())?;
-    let body = api::body(request, hub.config.limits.body_bytes, hub).await?;
+    let body = http::body_or_problem(request, hub.config.limits.body_bytes, hub).await?;
     hub.metrics.bytes_in.add(body.len() as u64);
     let text = std::str::from_utf8(&body).map_err(|_| Problem::bad_request("the body is not UTF-8"))?;
     let text = if text.trim_ascii().is_empty() { SIGN_OF_LIFE } else { text };
@@ -285,6 +256,8 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::task::{Wake, Waker};
 

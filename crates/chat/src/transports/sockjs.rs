@@ -24,14 +24,13 @@ use sonagi_wire::sockjs::{Info, Messages, Path, PayloadError, Transport};
 use sonagi_wire::stomp::Version;
 
 use crate::encoding::stomp::envelope::Envelope;
-use crate::http::{self, Answer, BodyError, Seat};
+use crate::http::{self, Answer, BodyError, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
-use crate::transports::doors::{self, Handshake};
 use crate::transports::stomp::{Conversation, Rooms};
+use crate::transports::websocket::upgrade::{self, Handshake};
 
-pub(crate) use receiving::{Receiving, Streaming};
-pub(crate) use session::{Sessions, abandoned};
+pub(crate) use session::SockJs;
 
 /// Where all of it is.
 const PREFIX: &str = "/location";
@@ -56,8 +55,8 @@ pub(crate) fn methods(at: &str) -> Option<&'static str> {
 
 pub(crate) async fn serve(
     request: Request<Incoming>,
-    seat: &Arc<Seat>,
-    hub: &Arc<Hub>,
+    slot: &Arc<Slot>,
+    sockjs: &Arc<SockJs>,
 ) -> Result<Answer, Problem> {
     let at = request.uri().path().to_owned();
     let missing = || Problem::new(404, "not_found", format!("nothing is served at `{at}`"));
@@ -77,7 +76,7 @@ pub(crate) async fn serve(
     }
     match path {
         Path::Greeting if !request.headers().contains_key(header::UPGRADE) => Ok(http::text(Path::GREETING)),
-        Path::Greeting | Path::RawWebSocket => stomp(&request, seat, hub),
+        Path::Greeting | Path::RawWebSocket => stomp(&request, slot, &sockjs.hub),
         Path::Info => {
             let info = Info::new(true, fastrand::u32(..)).to_json();
             Ok(http::ok("application/json; charset=UTF-8", bytes::Bytes::from(info)))
@@ -88,11 +87,11 @@ pub(crate) async fn serve(
                 return Err(missing());
             }
             match transport {
-                Transport::WebSocket => socket::open(&request, seat, hub),
+                Transport::WebSocket => socket::open(&request, slot, &sockjs.hub),
                 Transport::Xhr | Transport::XhrStreaming => {
-                    receive(&request, session, transport, seat, hub).await
+                    receive(&request, session, transport, slot, sockjs).await
                 }
-                Transport::XhrSend => send(request, session, hub).await,
+                Transport::XhrSend => send(request, session, sockjs).await,
                 Transport::Other => Err(missing()),
             }
         }
@@ -100,9 +99,9 @@ pub(crate) async fn serve(
 }
 
 /// STOMP straight in a WebSocket.
-fn stomp(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+fn stomp(request: &Request<Incoming>, slot: &Arc<Slot>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let handshake = Handshake::check(request)?;
-    doors::not_draining(hub)?;
+    hub.admit_connection()?;
     let user = http::visitor(request, hub)?;
     let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
     let chosen = offered
@@ -117,9 +116,9 @@ fn stomp(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Resul
         answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, name);
     }
     let (hub, limits) = (hub.clone(), &hub.config.limits);
-    let (max_payload, queue_bytes, source) = (limits.max_payload, limits.queue_bytes, seat.source);
-    handshake.then(seat, hub.clone(), max_payload, move || {
-        let peer = doors::newcomer(&hub, queue_bytes, source);
+    let (max_payload, queue_bytes, source) = (limits.max_payload, limits.queue_bytes, slot.source);
+    handshake.then(slot, hub.clone(), max_payload, move || {
+        let peer = upgrade::newcomer(&hub, queue_bytes, source);
         if let Some(user) = user {
             peer.belongs_to(user);
         }
@@ -133,35 +132,35 @@ async fn receive(
     request: &Request<Incoming>,
     name: &str,
     transport: Transport,
-    seat: &Seat,
-    hub: &Arc<Hub>,
+    slot: &Slot,
+    sockjs: &Arc<SockJs>,
 ) -> Result<Answer, Problem> {
-    let session = match hub.sockjs.find(name) {
+    let session = match sockjs.find(name) {
         Some(session) => session,
         None => {
-            doors::not_draining(hub)?;
-            hub.sockjs.open(name, http::visitor(request, hub)?, seat.source, hub)?
+            sockjs.hub.admit_connection()?;
+            sockjs.open(name, http::visitor(request, &sockjs.hub)?, slot.source)?
         }
     };
     const SCRIPT: &str = "application/javascript; charset=UTF-8";
     let content = match transport {
-        Transport::XhrStreaming => receiving::stream(session, hub),
-        _ => receiving::poll(session, hub).await,
+        Transport::XhrStreaming => receiving::stream(session, sockjs),
+        _ => receiving::poll(session, sockjs).await,
     };
     Ok(http::ok(SCRIPT, content))
 }
 
 /// `xhr_send`.
-async fn send(request: Request<Incoming>, name: &str, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+async fn send(request: Request<Incoming>, name: &str, sockjs: &Arc<SockJs>) -> Result<Answer, Problem> {
     let gone = || Problem::new(404, "no_such_session", "there is no such session, or it has ended");
-    let session = hub.sockjs.find(name).filter(|session| session.is_open()).ok_or_else(gone)?;
-    let limit = hub.config.limits.max_payload;
-    let body = http::body(request, limit, hub).await.map_err(|error| match error {
+    let session = sockjs.find(name).filter(|session| session.is_open()).ok_or_else(gone)?;
+    let limit = sockjs.hub.config.limits.max_payload;
+    let body = http::body(request, limit, &sockjs.hub).await.map_err(|error| match error {
         BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
         BodyError::TooSlow => Problem::new(408, "too_slow", "the body took too long"),
         BodyError::Broken => Problem::bad_request("the body broke off"),
     })?;
-    hub.metrics.bytes_in.add(body.len() as u64);
+    sockjs.hub.metrics.bytes_in.add(body.len() as u64);
     let text = std::str::from_utf8(&body).map_err(|_| PayloadError::Broken);
     Ok(match text.and_then(Messages::decode) {
         Ok(messages) => {

@@ -19,13 +19,12 @@ use sonagi_wire::sse::{self, LAST_EVENT_ID, Message};
 use crate::connection::heartbeat::Word;
 use crate::encoding::form::Form;
 use crate::http::content::Content;
-use crate::http::{self, Answer, Seat};
+use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
 use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Gap, Joined, Start, start_of_text};
 use crate::rooms::peer::Newcomer;
-use crate::transports::doors;
 use crate::transports::sse::stream::Listener;
 
 /// The group of who names none: services that push to everybody have no other.
@@ -43,10 +42,10 @@ const NOWHERE: u64 = (1 << 53) - 1;
 
 pub(crate) fn connect(
     request: &Request<Incoming>,
-    seat: &Arc<Seat>,
+    slot: &Arc<Slot>,
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
-    doors::not_draining(hub)?;
+    hub.admit_connection()?;
     let group = group(request);
     let user = http::visitor(request, hub)?;
     let start = start(request)?;
@@ -54,7 +53,7 @@ pub(crate) fn connect(
         return Err(Problem::bad_request("an event stream is asked for without a body"));
     }
     let (limits, now) = (&hub.config.limits, hub.now());
-    let newcomer = Newcomer { source: seat.source, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
+    let newcomer = Newcomer { source: slot.source, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
     let peer = hub.peers.add(newcomer, now, limits);
     let listener = Listener::new(peer.clone(), hub.clone());
     if let Some(user) = user {
@@ -69,13 +68,13 @@ pub(crate) fn connect(
     hub.join(&peer, &format!("{OPEN}{group}"), Form::Sse { numbered: true }, start, |joined| {
         Some(greeting(joined, start))
     })?;
-    let seat = seat.clone();
+    let slot = slot.clone();
     let mut answer = http::ok(
         sse::CONTENT_TYPE,
         Content::handed(Box::new(move |socket, head| {
             tokio::spawn(async move {
                 stream::carry(socket, head, listener, farewell).await;
-                drop(seat);
+                drop(slot);
             });
         })),
     );

@@ -10,11 +10,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use bytes::Bytes;
 use sonagi_wire::engineio::{Packet, Refusal, Version, binary_payload, encode_binary_payload};
 
+use super::jsonp::{self, Callback};
+use super::{EngineIo, Session};
 use crate::connection::outbox::{Close, Polled, packet_of};
-use crate::http::content::Content;
-use crate::hub::Hub;
-use crate::transports::engineio::Session;
-use crate::transports::engineio::jsonp::{self, Callback};
+use crate::http::content::{Content, Promise};
 
 /// An answer to a poll and its content type.
 pub(crate) struct Brought {
@@ -33,15 +32,14 @@ pub(crate) enum Packing {
 }
 
 /// The poll under way: unless its answer was taken, its end is the session's.
-pub(crate) struct Pending {
+struct Pending {
     session: Arc<Session>,
-    hub: Arc<Hub>,
+    io: Arc<EngineIo>,
     answered: bool,
 }
 
-impl Pending {
-    /// The connection took the answer to write it.
-    pub(crate) fn answered(mut self) {
+impl Promise for Pending {
+    fn kept(mut self: Box<Self>) {
         self.answered = true;
     }
 }
@@ -51,7 +49,7 @@ impl Drop for Pending {
         self.session.polling.store(false, Relaxed);
         // After an upgrade the WebSocket carries the session, whatever became of the poll.
         if !self.answered && self.session.is_polled() {
-            self.session.end(Close::Normal, &self.hub);
+            self.session.end(Close::Normal, &self.io);
         }
     }
 }
@@ -60,24 +58,24 @@ impl Drop for Pending {
 pub(crate) async fn poll(
     session: &Arc<Session>,
     callback: Option<&Callback>,
-    hub: &Arc<Hub>,
+    io: &Arc<EngineIo>,
 ) -> Result<Brought, Refusal> {
     // The poll that a client sends beside its close is answered, whichever of the two comes first.
     if !session.is_polled() && !session.owes_poll.swap(false, Relaxed) {
         return Err(Refusal::BadRequest);
     }
     if session.polling.swap(true, Relaxed) {
-        session.fail_poll(hub);
+        session.fail_poll(io);
         return Err(Refusal::BadRequest);
     }
-    let pending = Pending { session: session.clone(), hub: hub.clone(), answered: false };
+    let pending = Pending { session: session.clone(), io: io.clone(), answered: false };
     let outbox = &session.peer.outbox;
     let brought = |bytes: Vec<u8>, kind| {
-        hub.metrics.bytes_out.add(bytes.len() as u64);
-        Ok(Brought { content: Content::polled(bytes, pending), kind })
+        io.hub.metrics.bytes_out.add(bytes.len() as u64);
+        Ok(Brought { content: Content::promised(bytes, pending), kind })
     };
     let alone = |packet: Packet<'static>| session.version.encode_payload([&packet]);
-    let polled = poll_fn(|cx| outbox.poll(cx, hub.config.limits.max_payload)).await;
+    let polled = poll_fn(|cx| outbox.poll(cx, io.hub.config.limits.max_payload)).await;
     if !outbox.is_open() {
         session.owes_poll.store(false, Relaxed);
     }
@@ -92,7 +90,7 @@ pub(crate) async fn poll(
         }
         Polled::Released => alone(Packet::Noop),
         Polled::Ended => {
-            session.end(Close::Normal, hub);
+            session.end(Close::Normal, io);
             alone(Packet::Close)
         }
     };
@@ -151,7 +149,7 @@ impl Drop for Posting<'_> {
 /// Takes the packets of a body that `body` still has to read.
 pub(crate) async fn post<E: From<Refusal>>(
     session: &Arc<Session>,
-    hub: &Arc<Hub>,
+    io: &Arc<EngineIo>,
     packing: Packing,
     body: impl Future<Output = Result<Bytes, E>>,
 ) -> Result<&'static str, E> {
@@ -159,7 +157,7 @@ pub(crate) async fn post<E: From<Refusal>>(
         return Err(Refusal::BadRequest.into());
     }
     if session.posting.swap(true, Relaxed) {
-        session.fail_poll(hub);
+        session.fail_poll(io);
         return Err(Refusal::BadRequest.into());
     }
     let _posting = Posting(session);
@@ -168,37 +166,37 @@ pub(crate) async fn post<E: From<Refusal>>(
         // An upgrade overtook it; taken now, its packets could come after later ones.
         return Err(Refusal::BadRequest.into());
     }
-    hub.metrics.bytes_in.add(body.len() as u64);
-    match take(session, packing, &body, hub) {
+    io.hub.metrics.bytes_in.add(body.len() as u64);
+    match take(session, packing, &body, io) {
         Some(()) => Ok("ok"),
         None => {
-            session.fail_poll(hub);
+            session.fail_poll(io);
             Err(Refusal::BadRequest.into())
         }
     }
 }
 
 /// Takes a body's packets; `None` when they cannot be read or are not allowed.
-fn take(session: &Arc<Session>, packing: Packing, body: &[u8], hub: &Arc<Hub>) -> Option<()> {
+fn take(session: &Arc<Session>, packing: Packing, body: &[u8], io: &Arc<EngineIo>) -> Option<()> {
     let text = || std::str::from_utf8(body).ok();
     let version = session.version;
     match packing {
-        Packing::Text => receive(session, version.payload(text()?), hub),
-        Packing::Binary => receive(session, binary_payload(body), hub),
-        Packing::Form => receive(session, version.payload(&jsonp::body_of(text()?)?), hub),
+        Packing::Text => receive(session, version.payload(text()?), io),
+        Packing::Binary => receive(session, binary_payload(body), io),
+        Packing::Form => receive(session, version.payload(&jsonp::body_of(text()?)?), io),
     }
 }
 
 fn receive<'a, E>(
     session: &Arc<Session>,
     packets: impl Iterator<Item = Result<Packet<'a>, E>>,
-    hub: &Arc<Hub>,
+    io: &Arc<EngineIo>,
 ) -> Option<()> {
     for packet in packets {
         if !session.peer.outbox.is_open() {
             break;
         }
-        session.receive(&packet.ok()?, hub).ok()?;
+        session.receive(&packet.ok()?, io).ok()?;
     }
     Some(())
 }
@@ -214,19 +212,19 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_was_not_taken_ends_the_session_and_a_taken_one_does_not() {
         let service = crate::service::start(Config::default()).await.unwrap();
-        let hub = service.hub();
+        let io = &service.transports().engineio;
         for taken in [true, false] {
             let (version, speech) = (Version::Four, Speech::Echo);
             let source = crate::connection::source::Source::default();
             let opening = Opening { version, speech, polled: true, base64: false, token: None, source };
-            let session = Session::open(hub, opening);
-            let mut content = poll(&session, None, hub).await.unwrap().content;
+            let session = Session::open(io, opening);
+            let mut content = poll(&session, None, io).await.unwrap().content;
             if taken {
                 let frame = poll_fn(|cx| std::pin::Pin::new(&mut content).poll_frame(cx)).await;
                 assert!(frame.unwrap().unwrap().data_ref().unwrap().starts_with(b"0{"));
             }
             drop(content);
-            assert_eq!(hub.sessions.find(&session.sid).is_some(), taken);
+            assert_eq!(io.find(&session.sid).is_some(), taken);
             assert!(!session.polling.load(Relaxed));
         }
     }

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::{EngineIo, Session};
 use crate::connection::outbox::Close;
 use crate::encoding::form::{Form, Life};
 use crate::hub::Hub;
@@ -30,7 +31,6 @@ use crate::rooms::delivery::Delivered;
 use crate::rooms::member::Member;
 use crate::rooms::peer::{Membership, Peer};
 use crate::sync::lock;
-use crate::transports::engineio::Session;
 
 /// Who a session is to its client.
 #[derive(Clone)]
@@ -91,6 +91,14 @@ enum State {
 }
 
 impl Recovery {
+    /// As the hub's configuration asks for it. Not in the null mode, which keeps no messages.
+    pub(crate) fn of(hub: &Hub) -> Option<Recovery> {
+        let keep = hub.config.recovery.filter(|_| !hub.config.null)?;
+        let mut life = Life::default();
+        life.iter_mut().zip(hub.accounts.session_id().bytes()).for_each(|(to, from)| *to = from);
+        Some(Recovery::new(keep, hub.config.limits.recoverable, life))
+    }
+
     /// Keeps at most so many sessions, each for so long. `life` names this run of the service in offsets.
     pub(crate) fn new(keep: Duration, most: usize, life: Life) -> Recovery {
         Recovery { keep, most, life, known: Mutex::default(), turn: Mutex::default() }
@@ -179,12 +187,12 @@ pub(crate) fn recover(
     claim: &Claim<'_>,
     session: &Session,
     greet: impl FnOnce(&Identity) -> Bytes,
-    hub: &Arc<Hub>,
+    io: &Arc<EngineIo>,
 ) -> bool {
-    let Some(recovery) = &hub.recovery else { return false };
+    let Some(recovery) = &io.recovery else { return false };
     let _turn = lock(&recovery.turn);
-    if let Some(carrier) = recovery.carrier(claim.pid).and_then(|sid| hub.sessions.find(&sid)) {
-        carrier.end(Close::Normal, hub);
+    if let Some(carrier) = recovery.carrier(claim.pid).and_then(|sid| io.find(&sid)) {
+        carrier.end(Close::Normal, io);
     }
     let Some(kept) = recovery.take(claim.pid, Instant::now()) else { return false };
     let is_its = |user: Option<u64>| user.is_none() || user == kept.user;
@@ -197,12 +205,12 @@ pub(crate) fn recover(
     // The end of this connection waits for the lock: it finds either nothing of all this, or all.
     let mut identity = lock(&session.identity);
     let form = Form::SocketIo(Some(recovery.life));
-    if rejoin(&kept, serial, &form, greet(&kept.identity), &session.peer, hub).is_some() {
+    if rejoin(&kept, serial, &form, greet(&kept.identity), &session.peer, io).is_some() {
         recovery.live(kept.identity.pid.clone(), &session.sid);
         *identity = Some(kept.identity);
         return true;
     }
-    session.peer.leave_all(&hub.metrics);
+    session.peer.leave_all(&io.hub.metrics);
     if !session.peer.outbox.is_open() {
         // It was this connection that failed, and there will be another.
         recovery.keep(kept, Instant::now());
@@ -220,9 +228,9 @@ fn rejoin(
     form: &Form,
     greeting: Bytes,
     peer: &Arc<Peer>,
-    hub: &Hub,
+    io: &EngineIo,
 ) -> Option<()> {
-    let limits = &hub.config.limits;
+    let limits = &io.hub.config.limits;
     let mut seats: Vec<(&Membership, Arc<Member>)> = Vec::with_capacity(kept.memberships.len());
     for membership in &kept.memberships {
         seats.push((membership, peer.seat(&membership.room, form.clone(), limits).ok()?));
@@ -252,8 +260,8 @@ fn rejoin(
         state.admit(member, membership.from);
     }
     drop(states);
-    delivered.record(&hub.metrics);
-    hub.metrics.replayed.add(delivered.copies);
+    delivered.record(&io.hub.metrics);
+    io.hub.metrics.replayed.add(delivered.copies);
     Some(())
 }
 

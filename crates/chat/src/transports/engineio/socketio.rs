@@ -19,14 +19,13 @@ use sonagi_wire::engineio::Version;
 use sonagi_wire::socketio::{Assembler, Kind, Packet, Revision};
 use sonagi_wire::websocket::{self, Opcode};
 
+use super::recovery::{self, Claim, Identity};
+use super::{BadPacket, EngineIo, Session};
 use crate::encoding::form::Form;
 use crate::http;
-use crate::hub::Hub;
 use crate::hub::receipt::Receipt;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Joined, Start, start_of};
-use crate::transports::engineio::recovery::{self, Claim, Identity};
-use crate::transports::engineio::{BadPacket, Session};
 use crate::transports::websocket::rooms::client_id;
 
 /// The state of one session's Socket.IO.
@@ -46,15 +45,20 @@ impl Conversation {
     }
 
     /// The session has been opened: who does not ask for `/` gets it now, or hears why not.
-    pub(crate) fn begin(&mut self, session: &Session, hub: &Arc<Hub>) {
+    pub(crate) fn begin(&mut self, session: &Session, io: &Arc<EngineIo>) {
         if self.revision.grants_main_unasked() {
-            self.connect("/", Value::Object(Map::new()), session, hub);
+            self.connect("/", Value::Object(Map::new()), session, io);
         }
     }
 
-    pub(crate) fn text(&mut self, text: &str, session: &Session, hub: &Arc<Hub>) -> Result<(), BadPacket> {
+    pub(crate) fn text(
+        &mut self,
+        text: &str,
+        session: &Session,
+        io: &Arc<EngineIo>,
+    ) -> Result<(), BadPacket> {
         match self.assembler.text(text).map_err(|_| BadPacket)? {
-            Some(packet) => self.packet(&packet, &[], session, hub),
+            Some(packet) => self.packet(&packet, &[], session, io),
             None => Ok(()),
         }
     }
@@ -63,10 +67,10 @@ impl Conversation {
         &mut self,
         bytes: &[u8],
         session: &Session,
-        hub: &Arc<Hub>,
+        io: &Arc<EngineIo>,
     ) -> Result<(), BadPacket> {
         match self.assembler.attachment(bytes).map_err(|_| BadPacket)? {
-            Some(whole) => self.packet(&whole.packet, &whole.attachments, session, hub),
+            Some(whole) => self.packet(&whole.packet, &whole.attachments, session, io),
             None => Ok(()),
         }
     }
@@ -76,7 +80,7 @@ impl Conversation {
         packet: &Packet<'_>,
         attachments: &[Vec<u8>],
         session: &Session,
-        hub: &Arc<Hub>,
+        io: &Arc<EngineIo>,
     ) -> Result<(), BadPacket> {
         let (namespace, query) = packet.namespace_and_query();
         let at = self.namespaces.iter().position(|connected| connected == namespace);
@@ -87,7 +91,7 @@ impl Conversation {
                     Revision::Five if packet.data.is_empty() => Value::Object(Map::new()),
                     Revision::Five => serde_json::from_str(&packet.data).map_err(|_| BadPacket)?,
                 };
-                self.connect(namespace, auth, session, hub);
+                self.connect(namespace, auth, session, io);
                 Ok(())
             }
             // Some clients ask for what they were given unasked.
@@ -98,19 +102,19 @@ impl Conversation {
             (Kind::Disconnect, Some(at)) => {
                 self.namespaces.swap_remove(at);
                 if namespace == "/" {
-                    session.forgotten(hub);
-                    session.peer.leave_all(&hub.metrics);
+                    session.forgotten(io);
+                    session.peer.leave_all(&io.hub.metrics);
                     // Whoever connects next on this connection says who it is.
                     session.peer.belongs_to_nobody();
                 }
                 if self.namespaces.is_empty() {
-                    session.peer.left(&hub.metrics);
+                    session.peer.left(&io.hub.metrics);
                 }
                 Ok(())
             }
             (Kind::Event | Kind::BinaryEvent, Some(_)) => {
                 let arguments: Vec<&RawValue> = serde_json::from_str(&packet.data).map_err(|_| BadPacket)?;
-                Event { namespace, ack: packet.ack, attachments, session, hub }.happen(&arguments)
+                Event { namespace, ack: packet.ack, attachments, session, io }.happen(&arguments)
             }
             // We ask for no acknowledgement, so one is late or made up: nothing depends on it.
             (Kind::Ack | Kind::BinaryAck, Some(_)) => Ok(()),
@@ -119,11 +123,11 @@ impl Conversation {
         }
     }
 
-    fn connect(&mut self, namespace: &str, auth: Value, session: &Session, hub: &Arc<Hub>) {
-        let suite = hub.config.protocol_suite;
-        let caller = Caller::of(&auth, session, hub);
+    fn connect(&mut self, namespace: &str, auth: Value, session: &Session, io: &Arc<EngineIo>) {
+        let suite = io.hub.config.protocol_suite;
+        let caller = Caller::of(&auth, session, io);
         let refusal = match namespace {
-            "/" if !hub.is_serving() => Some("draining"),
+            "/" if !io.hub.is_serving() => Some("draining"),
             "/" => (!caller.is_admitted() && !suite).then_some("unauthorized"),
             "/custom" if suite => None,
             _ => Some("Invalid namespace"),
@@ -137,10 +141,10 @@ impl Conversation {
         }
         self.namespaces.push(namespace.to_owned());
         session.peer.pulse.settled();
-        session.peer.entered(form(hub), &hub.metrics);
+        session.peer.entered(form(io), &io.hub.metrics);
         let recovered = self.revision == Revision::Five
             && namespace == "/"
-            && recovered(&auth, caller.user(), session, hub);
+            && recovered(&auth, caller.user(), session, io);
         // What a user may do is done in `/`: a token for another namespace opens nothing there.
         if let (Caller::User(user), "/") = (&caller, namespace) {
             session.peer.belongs_to(*user);
@@ -148,7 +152,7 @@ impl Conversation {
         if !recovered {
             let granted = match self.revision {
                 Revision::Four => String::new(),
-                Revision::Five => fresh(namespace, session, hub),
+                Revision::Five => fresh(namespace, session, io),
             };
             say(session, &Packet::connect(namespace, &granted));
         }
@@ -159,23 +163,23 @@ impl Conversation {
 }
 
 /// Whether a session was asked for that there was before, and has been answered.
-fn recovered(auth: &Value, user: Option<u64>, session: &Session, hub: &Arc<Hub>) -> bool {
+fn recovered(auth: &Value, user: Option<u64>, session: &Session, io: &Arc<EngineIo>) -> bool {
     let text = |name| auth.get(name).and_then(Value::as_str);
-    let (Some(_), Some(pid)) = (&hub.recovery, text("pid")) else { return false };
+    let (Some(_), Some(pid)) = (&io.recovery, text("pid")) else { return false };
     let claim = Claim { pid, offset: text("offset"), user };
     let greet = |identity: &Identity| frame(&Packet::connect("/", &identity.to_json()));
-    let recovered = recovery::recover(&claim, session, greet, hub);
-    (if recovered { &hub.metrics.recovered } else { &hub.metrics.unrecovered }).add(1);
+    let recovered = recovery::recover(&claim, session, greet, io);
+    (if recovered { &io.hub.metrics.recovered } else { &io.hub.metrics.unrecovered }).add(1);
     recovered
 }
 
 /// Names a session that was not there before, as an answer to CONNECT does.
-fn fresh(namespace: &str, session: &Session, hub: &Hub) -> String {
-    let sid = hub.accounts.session_id();
-    let Some(recovery) = hub.recovery.as_ref().filter(|_| namespace == "/") else {
+fn fresh(namespace: &str, session: &Session, io: &EngineIo) -> String {
+    let sid = io.hub.accounts.session_id();
+    let Some(recovery) = io.recovery.as_ref().filter(|_| namespace == "/") else {
         return format!(r#"{{"sid":"{sid}"}}"#);
     };
-    let identity = Identity { pid: hub.accounts.session_id().into(), sid: sid.into() };
+    let identity = Identity { pid: io.hub.accounts.session_id().into(), sid: sid.into() };
     session.known_as(identity.clone(), recovery);
     identity.to_json()
 }
@@ -190,7 +194,7 @@ enum Caller {
 }
 
 impl Caller {
-    fn of(auth: &Value, session: &Session, hub: &Hub) -> Caller {
+    fn of(auth: &Value, session: &Session, io: &EngineIo) -> Caller {
         let token = match (auth.get("token").filter(|token| !token.is_null()), &session.token) {
             (Some(Value::String(token)), _) => token,
             (Some(_), _) => return Caller::Wrong,
@@ -198,7 +202,7 @@ impl Caller {
             (None, None) => return Caller::Nobody,
         };
         // A browser's client often says `Bearer …` here as well.
-        let user = hub.accounts.who(token.strip_prefix("Bearer ").unwrap_or(token));
+        let user = io.hub.accounts.who(token.strip_prefix("Bearer ").unwrap_or(token));
         user.map_or(Caller::Wrong, Caller::User)
     }
 
@@ -226,8 +230,8 @@ fn auth_of_query(query: &str) -> Value {
 }
 
 /// How broadcasts are written for all sessions, of either protocol: by the same bytes.
-fn form(hub: &Hub) -> Form {
-    Form::SocketIo(hub.recovery.as_ref().map(|recovery| recovery.life))
+fn form(io: &EngineIo) -> Form {
+    Form::SocketIo(io.recovery.as_ref().map(|recovery| recovery.life))
 }
 
 fn frame(packet: &Packet<'_>) -> Bytes {
@@ -246,7 +250,7 @@ struct Event<'a> {
     ack: Option<u64>,
     attachments: &'a [Vec<u8>],
     session: &'a Session,
-    hub: &'a Arc<Hub>,
+    io: &'a Arc<EngineIo>,
 }
 
 /// Names a client must not emit.
@@ -263,7 +267,7 @@ impl Event<'_> {
         }
         let first = arguments.get(1).copied();
         match name {
-            "message" | "message-with-ack" if self.hub.config.protocol_suite => {
+            "message" | "message-with-ack" if self.io.hub.config.protocol_suite => {
                 self.echo(name, &arguments[1..]);
             }
             _ if self.namespace != "/" => {}
@@ -294,7 +298,7 @@ impl Event<'_> {
             let json = format!(r#"{{"ok":true,"room":"{room}","seq":{seq}{gap}}}"#);
             Some(frame(&Packet::ack(self.namespace, id, [json.as_str()])))
         };
-        let joined = self.hub.join(&self.session.peer, &room, form(self.hub), start, greet);
+        let joined = self.io.hub.join(&self.session.peer, &room, form(self.io), start, greet);
         if let Err(problem) = joined {
             self.refuse(&problem);
         }
@@ -302,7 +306,7 @@ impl Event<'_> {
 
     fn leave(&self, argument: Option<&RawValue>) {
         let Some(room) = room_id(argument) else { return self.refuse(&no_room_id("leaveRoom")) };
-        if self.hub.leave(&self.session.peer, &room) {
+        if self.io.hub.leave(&self.session.peer, &room) {
             let room = Value::from(room);
             self.answer(&format!(r#"{{"ok":true,"room":{room}}}"#));
         } else {
@@ -317,9 +321,9 @@ impl Event<'_> {
             Some(fields) if fields.contains_key("content") => {
                 let field = |name| fields.get(name).copied();
                 let id = client_id(field("id"));
-                self.hub.say(peer, room_of(&fields).as_deref(), field("content"), id, receipt);
+                self.io.hub.say(peer, room_of(&fields).as_deref(), field("content"), id, receipt);
             }
-            _ => self.hub.say(peer, None, argument, None, receipt),
+            _ => self.io.hub.say(peer, None, argument, None, receipt),
         }
     }
 

@@ -14,6 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
+use super::poll::{Asked, Counted, Pulled};
 use crate::connection::outbox::{Close, Outbox, Polled, Polls};
 use crate::encoding::form::Form;
 use crate::hub::Hub;
@@ -22,15 +23,17 @@ use crate::rooms::cursor::{Excerpt, Start};
 use crate::rooms::peer::{Newcomer, Peer};
 use crate::rooms::room::Room;
 use crate::sync::lock;
-use crate::transports::polling::{Asked, Counted, Pulled};
 
 /// User and room.
 type Key = (u64, u64);
 
-#[derive(Default)]
-pub(crate) struct Pullers(Mutex<HashMap<Key, Arc<Puller>>>);
+/// The pollers of a hub.
+pub(crate) struct Pollers {
+    pub(crate) hub: Arc<Hub>,
+    known: Mutex<HashMap<Key, Arc<Poller>>>,
+}
 
-struct Puller {
+struct Poller {
     peer: Arc<Peer>,
     /// Milliseconds of the service's clock.
     polled: AtomicU64,
@@ -59,7 +62,7 @@ impl Given {
     }
 }
 
-impl Puller {
+impl Poller {
     /// True when this cursor is the last answer's, which has arrived then, or the one that was asked with before it.
     fn goes_on(&self, after: u64) -> bool {
         if !self.peer.outbox.is_open() {
@@ -80,64 +83,69 @@ impl Puller {
     }
 }
 
-impl Pullers {
+impl Pollers {
+    pub(crate) fn new(hub: Arc<Hub>) -> Pollers {
+        Pollers { hub, known: Mutex::default() }
+    }
+
     /// Ends those that have not polled since that time.
-    pub(crate) fn sweep(&self, since: u64, hub: &Hub) {
-        self.end_if(Close::Silent, hub, |puller| puller.polled.load(Relaxed) < since);
+    pub(crate) fn sweep(&self, since: u64) {
+        self.end_if(Close::Silent, |poller| poller.polled.load(Relaxed) < since);
     }
 
     /// Ends all; those that wait are answered.
-    pub(crate) fn end(&self, hub: &Hub) {
-        self.end_if(Close::Restart, hub, |_| true);
+    pub(crate) fn end(&self) {
+        self.end_if(Close::Restart, |_| true);
     }
 
-    fn end_if(&self, why: Close, hub: &Hub, ends: impl Fn(&Puller) -> bool) {
-        let ended: Vec<_> = lock(&self.0).extract_if(|_, puller| ends(puller)).collect();
-        ended.iter().for_each(|(_, puller)| puller.end(why, hub));
+    fn end_if(&self, why: Close, ends: impl Fn(&Poller) -> bool) {
+        let ended: Vec<_> = lock(&self.known).extract_if(|_, poller| ends(poller)).collect();
+        ended.iter().for_each(|(_, poller)| poller.end(why, &self.hub));
     }
 
-    fn going_on(&self, key: Key, after: u64) -> Option<Arc<Puller>> {
-        lock(&self.0).get(&key).filter(|puller| puller.goes_on(after)).cloned()
+    fn going_on(&self, key: Key, after: u64) -> Option<Arc<Poller>> {
+        lock(&self.known).get(&key).filter(|poller| poller.goes_on(after)).cloned()
     }
 
     /// A member of the room from there on, in place of the one that was.
-    fn begin(&self, user: u64, room: &Room, start: Start, hub: &Arc<Hub>) -> Result<Arc<Puller>, Problem> {
+    fn begin(&self, user: u64, room: &Room, start: Start) -> Result<Arc<Poller>, Problem> {
+        let hub = &self.hub;
         let limits = &hub.config.limits;
         let newcomer = Newcomer { polled: true, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
-        let puller = {
-            let mut pullers = lock(&self.0);
+        let poller = {
+            let mut pollers = lock(&self.known);
             let key = (user, room.number);
-            if pullers.len() >= limits.connections && !pullers.contains_key(&key) {
+            if pollers.len() >= limits.connections && !pollers.contains_key(&key) {
                 return Err(Problem::new(
                     503,
                     "too_many_connections",
                     "too many poll while faults are planted",
                 ));
             }
-            let puller = Arc::new(Puller {
+            let poller = Arc::new(Poller {
                 peer: hub.peers.add(newcomer, hub.now(), limits),
                 polled: AtomicU64::new(hub.now()),
                 turn: AtomicU64::new(0),
                 given: Mutex::default(),
             });
-            if let Some(before) = pullers.insert(key, puller.clone()) {
+            if let Some(before) = pollers.insert(key, poller.clone()) {
                 before.end(Close::Normal, hub);
             }
-            puller
+            poller
         };
-        puller.peer.belongs_to(user);
-        puller.peer.greeted(Form::Object);
+        poller.peer.belongs_to(user);
+        poller.peer.greeted(Form::Object);
         let mut has_gap = false;
-        let joined = hub.join(&puller.peer, &room.id, Form::Object, start, |joined| {
+        let joined = hub.join(&poller.peer, &room.id, Form::Object, start, |joined| {
             has_gap = joined.gap.is_some();
             None
         });
         if let Err(problem) = joined {
-            puller.end(Close::Normal, hub);
+            poller.end(Close::Normal, hub);
             return Err(problem);
         }
-        lock(&puller.given).has_gap = has_gap;
-        Ok(puller)
+        lock(&poller.given).has_gap = has_gap;
+        Ok(poller)
     }
 }
 
@@ -146,23 +154,24 @@ pub(crate) async fn pull(
     user: u64,
     room: &Room,
     asked: Asked,
-    hub: &Arc<Hub>,
+    pollers: &Pollers,
 ) -> Result<Option<Pulled>, Problem> {
+    let hub = &pollers.hub;
     let known = match asked.start {
-        Start::After(after) => hub.pullers.going_on((user, room.number), after),
+        Start::After(after) => pollers.going_on((user, room.number), after),
         _ => None,
     };
-    let puller = match known {
-        Some(puller) => puller,
-        None => hub.pullers.begin(user, room, asked.start, hub)?,
+    let poller = match known {
+        Some(poller) => poller,
+        None => pollers.begin(user, room, asked.start)?,
     };
-    puller.polled.store(hub.now(), Relaxed);
-    let turn = puller.turn.fetch_add(1, Relaxed) + 1;
-    let outbox = &puller.peer.outbox;
+    poller.polled.store(hub.now(), Relaxed);
+    let turn = poller.turn.fetch_add(1, Relaxed) + 1;
+    let outbox = &poller.peer.outbox;
     // Whoever waits there finds that it is no longer its turn.
     outbox.polls(Polls::Wait);
     let look = |cx: &mut Context<'_>| {
-        if puller.turn.load(Relaxed) != turn {
+        if poller.turn.load(Relaxed) != turn {
             return Poll::Ready((0, Polled::Released));
         }
         // In one: every copy up to the number published has been queued, or spoilt.
@@ -173,7 +182,7 @@ pub(crate) async fn pull(
         })
     };
     let must_answer = {
-        let given = lock(&puller.given);
+        let given = lock(&poller.given);
         if !given.frames.is_empty() {
             // It did not arrive. What has come since waits for its turn on the queue, which has a bound.
             return Ok(Some(given.answer()));
@@ -191,7 +200,7 @@ pub(crate) async fn pull(
         },
     };
     Ok(match polled {
-        Some((reached, Polled::Frames(frames))) => Some(give(&puller, asked.start, reached, frames)),
+        Some((reached, Polled::Frames(frames))) => Some(give(&poller, asked.start, reached, frames)),
         Some((_, Polled::Ended)) if !hub.is_serving() => return Err(Problem::draining()),
         Some((_, Polled::Ended | Polled::Released)) | None => None,
     })
@@ -214,8 +223,8 @@ fn seq_of(object: &[u8]) -> Option<u64> {
 }
 
 /// The answer, kept until it is known to have arrived.
-fn give(puller: &Puller, start: Start, reached: u64, frames: Vec<Bytes>) -> Pulled {
-    let mut given = lock(&puller.given);
+fn give(poller: &Poller, start: Start, reached: u64, frames: Vec<Bytes>) -> Pulled {
+    let mut given = lock(&poller.given);
     if let Start::After(after) = start {
         given.before = Some(after);
     }

@@ -8,39 +8,33 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use sonagi_wire::sockjs::{self, PRELUDE};
 
-use super::session::Session;
+use super::session::{Session, SockJs};
 use crate::connection::outbox::{Close, Polled, packet_of};
-use crate::http::content::Content;
-use crate::hub::Hub;
+use crate::http::content::{Content, Parts, Promise};
 
 /// Bytes of frames after which an answer ends, so that a browser can give up what it keeps of it.
 const MOST: usize = 128 * 1024;
 
 /// The answer under way: when it is not taken to its end, what it took is lost, and the session with it.
-pub(crate) struct Receiving {
+struct Receiving {
     session: Arc<Session>,
-    hub: Arc<Hub>,
+    sockjs: Arc<SockJs>,
     taken: bool,
 }
 
 impl Receiving {
     /// `None` when somebody else receives.
-    fn begin(session: Arc<Session>, hub: &Arc<Hub>) -> Option<Receiving> {
+    fn begin(session: Arc<Session>, sockjs: &Arc<SockJs>) -> Option<Receiving> {
         if session.receiving.swap(true, Relaxed) {
             return None;
         }
         session.peer.beat.over_at(0);
-        Some(Receiving { session, hub: hub.clone(), taken: false })
-    }
-
-    /// The connection took all of it to write it.
-    pub(crate) fn taken(mut self) {
-        self.taken = true;
+        Some(Receiving { session, sockjs: sockjs.clone(), taken: false })
     }
 
     /// The lines of the next frames; `None` behind the last.
     fn poll(&self, cx: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
-        let Receiving { session, hub, .. } = self;
+        let Receiving { session, sockjs, .. } = self;
         let outbox = &session.peer.outbox;
         let lines = match ready!(outbox.poll(cx, MOST)) {
             Polled::Frames(frames) => {
@@ -48,11 +42,11 @@ impl Receiving {
                 Some(lines(&frames))
             }
             Polled::Released | Polled::Ended => {
-                session.end(Close::Normal, None, hub);
+                session.end(Close::Normal, None, sockjs);
                 None
             }
         };
-        hub.metrics.bytes_out.add(lines.as_ref().map_or(0, Vec::len) as u64);
+        sockjs.hub.metrics.bytes_out.add(lines.as_ref().map_or(0, Vec::len) as u64);
         Poll::Ready(lines)
     }
 
@@ -62,14 +56,20 @@ impl Receiving {
     }
 }
 
+impl Promise for Receiving {
+    fn kept(mut self: Box<Self>) {
+        self.taken = true;
+    }
+}
+
 impl Drop for Receiving {
     fn drop(&mut self) {
-        let Receiving { session, hub, taken } = self;
+        let Receiving { session, sockjs, taken } = self;
         if *taken {
-            let until = hub.now() + hub.config.limits.sockjs_disconnect.as_millis() as u64;
+            let until = sockjs.hub.now() + sockjs.hub.config.limits.sockjs_disconnect.as_millis() as u64;
             session.peer.beat.over_at(until);
         } else {
-            session.end(Close::Normal, Some((1002, "Connection interrupted")), hub);
+            session.end(Close::Normal, Some((1002, "Connection interrupted")), sockjs);
         }
         session.receiving.store(false, Relaxed);
     }
@@ -87,32 +87,31 @@ fn another() -> Content {
 }
 
 /// `xhr`: waits for frames.
-pub(super) async fn poll(session: Arc<Session>, hub: &Arc<Hub>) -> Content {
-    let Some(receiving) = Receiving::begin(session, hub) else { return another() };
+pub(super) async fn poll(session: Arc<Session>, sockjs: &Arc<SockJs>) -> Content {
+    let Some(receiving) = Receiving::begin(session, sockjs) else { return another() };
     let lines = poll_fn(|cx| receiving.poll(cx)).await;
     let lines = lines.unwrap_or_else(|| receiving.farewell());
-    Content::received(lines.into(), receiving)
+    Content::promised(lines, receiving)
 }
 
 /// `xhr_streaming`.
-pub(super) fn stream(session: Arc<Session>, hub: &Arc<Hub>) -> Content {
-    match Receiving::begin(session, hub) {
+pub(super) fn stream(session: Arc<Session>, sockjs: &Arc<SockJs>) -> Content {
+    match Receiving::begin(session, sockjs) {
         Some(receiving) => Content::streamed(Streaming { receiving: Some(receiving), begun: false, sent: 0 }),
         None => Bytes::from([&PRELUDE[..], &closing(2010, "Another connection still open")].concat()).into(),
     }
 }
 
 /// An answer that goes on.
-pub(crate) struct Streaming {
+struct Streaming {
     /// Until all is said.
     receiving: Option<Receiving>,
     begun: bool,
     sent: usize,
 }
 
-impl Streaming {
-    /// The next part; `None` at the end.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl Parts for Streaming {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(receiving) = &self.receiving else { return Poll::Ready(None) };
         if !self.begun {
             self.begun = true;
@@ -123,7 +122,7 @@ impl Streaming {
         let lines = lines.unwrap_or_else(|| receiving.farewell());
         self.sent += lines.len();
         if is_last || self.sent >= MOST {
-            self.receiving.take().into_iter().for_each(Receiving::taken);
+            self.receiving.take().into_iter().for_each(|mut receiving| receiving.taken = true);
         }
         Poll::Ready(Some(lines.into()))
     }

@@ -35,12 +35,15 @@ pub(crate) struct Session {
     end: OnceLock<(u16, &'static str)>,
 }
 
+/// SockJS over a hub.
+pub(crate) struct SockJs {
+    pub(crate) hub: Arc<Hub>,
+    sessions: Mutex<Sessions>,
+}
+
 /// The sessions by name, those that have just ended included.
 #[derive(Default)]
-pub(crate) struct Sessions(Mutex<Table>);
-
-#[derive(Default)]
-struct Table {
+struct Sessions {
     by_name: HashMap<Box<str>, Arc<Session>>,
     /// By the peer's id.
     open: HashMap<u64, Arc<Session>>,
@@ -48,9 +51,13 @@ struct Table {
     ended: VecDeque<(Instant, Arc<Session>)>,
 }
 
-impl Sessions {
+impl SockJs {
+    pub(crate) fn new(hub: Arc<Hub>) -> SockJs {
+        SockJs { hub, sessions: Mutex::default() }
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<Arc<Session>> {
-        lock(&self.0).by_name.get(name).cloned()
+        lock(&self.sessions).by_name.get(name).cloned()
     }
 
     /// Opens a session, or finds the one that somebody else has just opened.
@@ -59,28 +66,27 @@ impl Sessions {
         name: &str,
         user: Option<u64>,
         source: Source,
-        hub: &Arc<Hub>,
     ) -> Result<Arc<Session>, Problem> {
-        let limits = &hub.config.limits;
-        let mut table = lock(&self.0);
-        if let Some(session) = table.by_name.get(name) {
+        let limits = &self.hub.config.limits;
+        let mut sessions = lock(&self.sessions);
+        if let Some(session) = sessions.by_name.get(name) {
             return Ok(session.clone());
         }
-        if table.by_name.len() >= limits.connections {
-            hub.metrics.refused_connections.add(1);
+        if sessions.by_name.len() >= limits.connections {
+            self.hub.metrics.refused_connections.add(1);
             return Err(Problem::new(503, "too_many_connections", "too many sessions are open"));
         }
-        let now = hub.now();
+        let now = self.hub.now();
         let newcomer =
             Newcomer { source, polled: true, queue_bytes: limits.queue_bytes, ..Newcomer::default() };
-        let peer = hub.peers.add(newcomer, now, limits);
+        let peer = self.hub.peers.add(newcomer, now, limits);
         if let Some(user) = user {
             peer.belongs_to(user);
         }
         peer.pulse.settle_by(now + limits.connect_timeout.as_millis() as u64);
         peer.beat.say(Word::SockJs, limits.sockjs_heartbeat, now);
         peer.outbox.push(Bytes::from_static(b"\x81\x01o"));
-        let conversation = Conversation::new(hub.clone(), peer.clone(), Envelope::SockJs);
+        let conversation = Conversation::new(self.hub.clone(), peer.clone(), Envelope::SockJs);
         let session = Arc::new(Session {
             name: name.into(),
             peer,
@@ -88,18 +94,29 @@ impl Sessions {
             receiving: AtomicBool::new(false),
             end: OnceLock::new(),
         });
-        table.by_name.insert(name.into(), session.clone());
-        table.open.insert(session.peer.id, session.clone());
-        hub.metrics.sockjs.add(1);
+        sessions.by_name.insert(name.into(), session.clone());
+        sessions.open.insert(session.peer.id, session.clone());
+        self.hub.metrics.sockjs.add(1);
         Ok(session)
+    }
+
+    /// The service has closed this peer: a session that is polled has no task that would notice.
+    pub(crate) fn abandoned(&self, peer: &Peer) {
+        if !peer.polled.load(Relaxed) {
+            return;
+        }
+        let session = lock(&self.sessions).open.get(&peer.id).cloned();
+        if let Some(session) = session {
+            session.end(Close::Normal, None, self);
+        }
     }
 
     /// Forgets those that ended long enough ago.
     pub(crate) fn sweep(&self, now: Instant) {
-        let mut table = lock(&self.0);
-        while table.ended.front().is_some_and(|(until, _)| *until <= now) {
-            if let Some((_, session)) = table.ended.pop_front() {
-                table.by_name.remove(&session.name);
+        let mut sessions = lock(&self.sessions);
+        while sessions.ended.front().is_some_and(|(until, _)| *until <= now) {
+            if let Some((_, session)) = sessions.ended.pop_front() {
+                sessions.by_name.remove(&session.name);
             }
         }
     }
@@ -126,7 +143,7 @@ impl Session {
     }
 
     /// Ends it; the first reason stands. What is queued still goes out to who receives, or polls while it is remembered.
-    pub(super) fn end(self: &Arc<Session>, why: Close, told: Option<(u16, &'static str)>, hub: &Hub) {
+    pub(super) fn end(self: &Arc<Session>, why: Close, told: Option<(u16, &'static str)>, sockjs: &SockJs) {
         self.peer.outbox.close(why);
         let standing = self.peer.outbox.standing();
         let told = told.unwrap_or(match standing {
@@ -137,14 +154,14 @@ impl Session {
             return;
         }
         if standing == Standing::Closing(Close::Slow) {
-            hub.metrics.slow_consumers.add(1);
+            sockjs.hub.metrics.slow_consumers.add(1);
         }
         lock(&self.conversation).closing();
-        hub.peers.remove(&self.peer);
-        hub.metrics.sockjs.sub(1);
-        let mut table = lock(&hub.sockjs.0);
-        table.open.remove(&self.peer.id);
-        table.ended.push_back((Instant::now() + hub.config.limits.sockjs_disconnect, self.clone()));
+        sockjs.hub.peers.remove(&self.peer);
+        sockjs.hub.metrics.sockjs.sub(1);
+        let mut sessions = lock(&sockjs.sessions);
+        sessions.open.remove(&self.peer.id);
+        sessions.ended.push_back((Instant::now() + sockjs.hub.config.limits.sockjs_disconnect, self.clone()));
     }
 }
 
@@ -154,16 +171,5 @@ fn as_told(why: Close) -> (u16, &'static str) {
     match why {
         Close::Normal => GO_AWAY,
         why => why.frame().unwrap_or(GO_AWAY),
-    }
-}
-
-/// The service has closed this peer: a session that is polled has no task that would notice.
-pub(crate) fn abandoned(hub: &Hub, peer: &Peer) {
-    if !peer.polled.load(Relaxed) {
-        return;
-    }
-    let session = lock(&hub.sockjs.0).open.get(&peer.id).cloned();
-    if let Some(session) = session {
-        session.end(Close::Normal, None, hub);
     }
 }

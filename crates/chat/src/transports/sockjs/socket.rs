@@ -10,23 +10,23 @@ use sonagi_wire::sockjs::{Messages, PayloadError};
 use crate::connection::heartbeat::Word;
 use crate::connection::outbox::Close;
 use crate::encoding::stomp::envelope::Envelope;
-use crate::http::{self, Answer, Seat};
+use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
-use crate::transports::doors::{self, Handshake};
 use crate::transports::stomp::Conversation;
 use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::upgrade::{self, Handshake};
 
-pub(super) fn open(request: &Request<Incoming>, seat: &Arc<Seat>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
+pub(super) fn open(request: &Request<Incoming>, slot: &Arc<Slot>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let handshake = Handshake::check(request)?;
-    doors::not_draining(hub)?;
+    hub.admit_connection()?;
     let user = http::visitor(request, hub)?;
     let answer = handshake.answer();
-    let (hub, source) = (hub.clone(), seat.source);
-    handshake.then(seat, hub.clone(), hub.config.limits.max_payload, move || {
+    let (hub, source) = (hub.clone(), slot.source);
+    handshake.then(slot, hub.clone(), hub.config.limits.max_payload, move || {
         let limits = &hub.config.limits;
-        let peer = doors::newcomer(&hub, limits.queue_bytes, source);
+        let peer = upgrade::newcomer(&hub, limits.queue_bytes, source);
         if let Some(user) = user {
             peer.belongs_to(user);
         }

@@ -20,10 +20,10 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::connection::outbox::{Close, Standing};
+use crate::connection::read_buffer::with_scratch;
 use crate::connection::write_buffer::Outflow;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
-use crate::transports::websocket::connection::with_scratch;
 
 /// The peer of a stream, and the end of its memberships whatever becomes of the stream.
 pub(crate) struct Listener {

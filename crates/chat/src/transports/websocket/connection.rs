@@ -4,7 +4,6 @@
 //! bytes are read into a buffer shared by all connections of a thread, and a wake writes everything that waits with
 //! one vectored write. There are no timers here; `sweep` hangs up on who does not answer.
 
-use std::cell::RefCell;
 use std::future::poll_fn;
 use std::net::Shutdown;
 use std::pin::Pin;
@@ -19,21 +18,10 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::connection::outbox::{Close, Standing};
+use crate::connection::read_buffer::with_scratch;
 use crate::connection::write_buffer::Outflow;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
-
-/// Bytes of the read buffer each thread shares among its connections.
-const SCRATCH: usize = 64 * 1024;
-
-thread_local! {
-    static SCRATCH_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
-}
-
-/// Lends the buffer of this thread; not to be asked for again inside.
-pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut [u8]) -> T) -> T {
-    SCRATCH_BUFFER.with_borrow_mut(|buffer| work(buffer))
-}
 
 /// Who answers what a WebSocket brings. Everything is said by pushing to, or closing, the peer's queue.
 pub(crate) trait Attendant: Send {
@@ -262,7 +250,7 @@ impl<A: Attendant> Link<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transports::doors;
+    use crate::transports::websocket::upgrade;
 
     /// Goes over to its second peer with the first text.
     struct Changing {
@@ -292,7 +280,7 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (read, write) = listener.accept().await.unwrap().0.into_split();
-        let peers = [(); 2].map(|()| doors::newcomer(&hub, 1000, Default::default()));
+        let peers = [(); 2].map(|()| upgrade::newcomer(&hub, 1000, Default::default()));
         let mut link = Link {
             socket: read,
             write: Some(write),

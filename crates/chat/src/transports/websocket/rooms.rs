@@ -11,18 +11,23 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hyper::Request as HttpRequest;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderValue};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use sonagi_wire::websocket::{self, Opcode};
 
-use crate::connection::outbox::{Close, Pushed};
+use crate::connection::outbox::Close;
 use crate::encoding::form::Form;
+use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
 use crate::hub::receipt::Receipt;
 use crate::problem::Problem;
-use crate::rooms::cursor::{Joined, Start, start_of};
+use crate::rooms::cursor::{Joined, Start, start_of, start_of_text};
 use crate::rooms::peer::Peer;
 use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::upgrade::{self, Handshake};
 
 pub(crate) struct RawRooms {
     pub(crate) peer: Arc<Peer>,
@@ -149,65 +154,47 @@ impl Attendant for RawRooms {
     }
 }
 
-/// `/ws/echo`: says everything back.
-pub(crate) struct Echo {
-    pub(crate) peer: Arc<Peer>,
-    pub(crate) hub: Arc<Hub>,
-}
+/// The subprotocol of `/ws`, chosen when a client offers it.
+const SUBPROTOCOL: &str = "chat.v1";
 
-/// Bytes an echo may owe before it stops reading.
-const ECHO_PATIENCE: usize = 256 * 1024;
-
-impl Echo {
-    fn say(&self, opcode: Opcode, payload: &[u8]) {
-        if self.peer.outbox.push(websocket::shared(opcode, payload)) == Pushed::Queued {
-            self.hub.metrics.frames_out.add(1);
+/// `/ws`: rooms over a plain WebSocket; without a token only those that are open to everybody.
+pub(crate) fn connect(
+    request: HttpRequest<Incoming>,
+    slot: &Arc<Slot>,
+    hub: &Arc<Hub>,
+) -> Result<Answer, Problem> {
+    let handshake = Handshake::check(&request)?;
+    hub.admit_connection()?;
+    let user = http::visitor(&request, hub)?;
+    let room = http::query(&request, "room").map(|room| room.into_owned());
+    // Refused while it can still be said with a status.
+    let start = start_of_text(&http::query(&request, "after").unwrap_or_default())?;
+    if let Some(room) = &room {
+        hub.room_for(user, room, slot.source)?;
+    }
+    let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
+    let chat = offered
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|name| name.trim() == SUBPROTOCOL);
+    let (limits, source) = (hub.config.limits.clone(), slot.source);
+    let hub = hub.clone();
+    let mut answer = handshake.answer();
+    if chat {
+        answer.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+    }
+    handshake.then(slot, hub.clone(), limits.max_payload, move || {
+        let peer = upgrade::newcomer(&hub, limits.queue_bytes, source);
+        if let Some(user) = user {
+            peer.belongs_to(user);
         }
-    }
-}
-
-impl Attendant for Echo {
-    fn peer(&self) -> &Arc<Peer> {
-        &self.peer
-    }
-
-    fn text(&mut self, text: &str) {
-        self.say(Opcode::Text, text.as_bytes());
-    }
-
-    fn binary(&mut self, bytes: &[u8]) {
-        self.say(Opcode::Binary, bytes);
-    }
-
-    fn heard(&mut self) {
-        self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
-    }
-
-    fn farewell(&self, _: Close) -> Option<&'static str> {
-        None
-    }
-
-    fn closing(&mut self) {
-        self.peer.outbox.close(Close::Normal);
-    }
-
-    fn patience(&self) -> usize {
-        ECHO_PATIENCE
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::transports::doors;
-
-    #[tokio::test]
-    async fn an_echo_that_was_not_queued_is_not_counted() {
-        let service = crate::start(crate::Config { null: true, ..Default::default() }).await.unwrap();
-        let hub = service.hub().clone();
-        let mut echo = Echo { peer: doors::newcomer(&hub, 100, Default::default()), hub: hub.clone() };
-        echo.text("short");
-        echo.text(&"long".repeat(100));
-        assert_eq!(hub.metrics.frames_out.get(), 1);
-    }
+        peer.greeted(Form::Raw);
+        let attendant = RawRooms { peer, hub };
+        if let Some(room) = room {
+            attendant.join(&room, start);
+        }
+        attendant
+    });
+    Ok(answer)
 }
