@@ -9,6 +9,27 @@
 //! The decision a reader would question: it does not use a web or Socket.IO framework. The point of this service is
 //! that ten thousand connections and a quarter of a million deliveries a second fit on one core, which needs shared
 //! encoded frames, no buffers per idle connection and one queue under our own accounting.
+//!
+//! Folders import each other in one direction, which a test of the repository holds: each knows those above it in this
+//! table, and none below.
+//!
+//! | folder | what lives there |
+//! |---|---|
+//! | `sync` | locks; blocking work beside the runtime |
+//! | `faults`, `config`, `metrics`, `problem` | the plan of faults, limits and errors, counters, refusals |
+//! | `model` | messages, names of rooms |
+//! | `store` | where users, rooms and messages are kept |
+//! | `accounts` | users, passwords, tokens |
+//! | `connection` | one connection below rooms: its queue, its heartbeat, its address |
+//! | `encoding` | how messages are written for each wire |
+//! | `rooms` | peers, members, rooms, the fan-out and the faults injected into it |
+//! | `hub` | what all transports share: join, leave, publish; the log's thread |
+//! | `http` | requests and answers |
+//! | `api` | login, users, rooms and history over HTTP |
+//! | `transports` | WebSocket, Engine.IO, event streams, polling, STOMP, SockJS: a folder each |
+//! | `server` | accepting connections, routing |
+//! | `null` | the target for measuring load generators |
+//! | `service` | start, sweep, drain |
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

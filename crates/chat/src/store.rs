@@ -1,7 +1,7 @@
 //! The SQLite database: what it holds and how it is asked.
 //!
-//! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms`); only messages are read
-//! later. This file has the statements; which thread runs them is `log`'s business.
+//! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms::registry`); only messages are read
+//! later. This file has the statements; which thread runs them is `hub::log`'s business.
 
 pub(crate) mod lock;
 

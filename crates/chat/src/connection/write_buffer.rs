@@ -1,6 +1,6 @@
 //! What the task of a connection took from its queue and has not written yet.
 //!
-//! Apart from `link` because an event stream writes the same way and reads nothing.
+//! Apart from a WebSocket's task because an event stream writes the same way and reads nothing.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, IoSlice};

@@ -7,7 +7,7 @@
 //! the due times of planted faults, which is why it needs no timer.
 //!
 //! After a batch a room rests for its receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms), so that its
-//! writes take a bounded share of a core and messages that come faster than that share them (`gather`). A message for a
+//! writes take a bounded share of a core and messages that come faster than that share them (`batching`). A message for a
 //! room that has been silent that long leaves at once, and so does every other job, whatever other rooms wait for.
 
 use std::collections::HashMap;

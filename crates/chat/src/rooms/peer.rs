@@ -1,7 +1,7 @@
 //! One real-time connection as rooms and timers see it, and the list of all of them.
 //!
 //! A peer outlives a change of transport: the same one is reached by long-polling first and by WebSocket after an
-//! upgrade. Who reads and writes its socket is `link` and `polling`, not this file. There is no timer per peer: one
+//! upgrade. Who reads and writes its socket is up to the transports, not this file. There is no timer per peer: one
 //! sweep looks at all of them (`Pulse`).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};

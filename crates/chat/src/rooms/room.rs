@@ -1,7 +1,7 @@
 //! A room while the service runs: its members, its last messages, who waits for the next, and the fan-out.
 //!
-//! One thread publishes (`log`), so the order of sequence numbers and the order of queueing agree. A broadcast is
-//! encoded at most once per form. What faults make of a copy is in `spoil`; without a plan none of it runs.
+//! One thread publishes (`hub::log`), so the order of sequence numbers and the order of queueing agree. A broadcast is
+//! encoded at most once per form. What faults make of a copy is in `fault_injection`; without a plan none of it runs.
 //!
 //! The room's lock is not held while copies are written, which takes milliseconds for a large room: whoever joins or
 //! leaves meanwhile is answered at once. Under the lock a fan-out only says what number is published now, keeps the

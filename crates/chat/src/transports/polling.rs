@@ -7,7 +7,7 @@
 //! | `POST /location/long/:group/notify` | `{"ok":true,"seq":n}` once it is stored and published |
 //!
 //! A poll is a question with a cursor and nobody's connection: the room keeps nothing of it but a place among its waiters
-//! while it waits. Only while faults are planted is a poller with an account a member (`pullers`), because a fault needs
+//! while it waits. Only while faults are planted is a poller with an account a member (`pollers`), because a fault needs
 //! somebody to happen to. The cursor of long polling also names the store it is from, so that a number of another one is
 //! seen for what it is; that of polling is the bare number, which scripts can count with.
 

@@ -1,6 +1,6 @@
 //! A response without an end on a bare socket: an event stream's queue, written as it fills.
 //!
-//! One task and one hand-written poll function, as for a WebSocket (`link`), for the same reason; whoever publishes writes
+//! One task and one hand-written poll function, as for a WebSocket (`websocket::connection`), for the same reason; whoever publishes writes
 //! to the socket itself. Nothing is expected from the client: what it sends is dropped, and when it closes, or stops
 //! acknowledging bytes, the stream is over.
 //!

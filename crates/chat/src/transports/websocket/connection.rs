@@ -2,7 +2,7 @@
 //!
 //! One task and one hand-written poll function per connection, because a task that sleeps should own almost nothing:
 //! bytes are read into a buffer shared by all connections of a thread, and a wake writes everything that waits with
-//! one vectored write. There are no timers here; `sweep` hangs up on who does not answer.
+//! one vectored write. There are no timers here; `service::sweep` hangs up on who does not answer.
 
 use std::future::poll_fn;
 use std::net::Shutdown;
