@@ -8,7 +8,6 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, StatusCode};
-use rusqlite::Connection;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -23,7 +22,7 @@ use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
 use crate::rooms::cursor::Excerpt;
 use crate::rooms::room::Room;
-use crate::store;
+use crate::store::{Store, Wanted as WantedPage};
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
     if !hub.is_serving() {
@@ -129,21 +128,21 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
         None => {
             let rooms = hub.clone();
             // Made on the log's one thread, which stores it before anybody can say something in it.
-            let made = hub.log.with(move |db| make_room(&rooms, db, &id, access));
+            let made = hub.log.with(move |store| make_room(&rooms, store, &id, access));
             made.await.ok_or_else(Problem::overloaded)??
         }
     };
     Ok(http::value(&json!({"roomId": &*room.id})))
 }
 
-fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
+fn make_room(hub: &Hub, store: &mut dyn Store, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
     let (room, is_new) = hub.make_room(id, access, None)?;
     if is_new {
-        match store::insert_room(db, id, access) {
+        match store.insert_room(id, access) {
             Ok(key) => room.is_stored_as(key),
             Err(error) => {
                 hub.rooms.unmake(&room);
-                hub.troubles.store("write", error);
+                hub.troubles.store("write", &error);
                 return Err(Problem::store());
             }
         }
@@ -163,7 +162,7 @@ pub(crate) async fn messages(
     let limits = &hub.config.limits;
     let after = http::number(request, "after")?.unwrap_or(0);
     let messages = http::number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
-    let wanted = store::Wanted { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
+    let wanted = WantedPage { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
     let page = hub.page(&room, wanted).await?;
     let page = Excerpt::new(after, page.iter(), usize::MAX);
     // A page may hold what has been committed and is just being published.

@@ -11,7 +11,7 @@ use crate::faults::Faults;
 
 /// Where users, rooms and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum StoreLocation {
     /// An SQLite database in memory: gone when the service stops.
     Memory,
     /// An SQLite database in this file (write-ahead log beside it), created when absent.
@@ -24,7 +24,7 @@ pub struct Config {
     /// The address to bind; port 0 picks a free one (see `Service::address`).
     pub listen: SocketAddr,
     /// Where users, rooms and messages are kept.
-    pub store: Store,
+    pub store: StoreLocation,
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
@@ -58,7 +58,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
-            store: Store::Memory,
+            store: StoreLocation::Memory,
             seed_users: 0,
             accounts: Vec::new(),
             faults: Faults::default(),
@@ -302,7 +302,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn store(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+    pub(crate) fn store<E: std::fmt::Display>(doing: &'static str) -> impl FnOnce(E) -> Error {
         move |error| Error::Store { doing, reason: error.to_string() }
     }
 }

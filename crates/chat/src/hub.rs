@@ -1,8 +1,9 @@
 //! Everything the parts of a running service share, and two of the three things every transport asks of it: leave and
 //! say. To join is in `join`.
 
-pub(crate) mod batching;
 pub(crate) mod failures;
+pub(crate) mod gathering;
+pub(crate) mod history;
 pub(crate) mod http_senders;
 pub(crate) mod idle_groups;
 pub(crate) mod join;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use rusqlite::Connection;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 use failures::Troubles;
+use history::Readers;
 use http_senders::Senders;
 use log::{Entry, Log};
 use receipt::Receipt;
@@ -26,14 +27,11 @@ use crate::accounts::Accounts;
 use crate::config::{Config, Limits};
 use crate::connection::source::Source;
 use crate::metrics::Metrics;
-use crate::model::message::Message;
 use crate::model::room_id::{self, Access, OPEN};
 use crate::problem::Problem;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::{NotMade, Rooms};
 use crate::rooms::room::Room;
-use crate::store::{self, Wanted};
-use crate::sync::blocking::Turns;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -259,58 +257,6 @@ fn is_shallow(json: &str) -> bool {
         }
         depth <= DEPTH
     })
-}
-
-/// Connections that read history beside the writing one; there are never more than turns.
-pub(crate) struct Readers {
-    idle: std::sync::Mutex<Vec<Connection>>,
-    turns: Turns,
-}
-
-/// Pages of history read at once.
-const READERS: usize = 4;
-
-impl Readers {
-    pub(crate) fn new() -> Readers {
-        Readers { idle: std::sync::Mutex::new(Vec::new()), turns: Turns::new(READERS) }
-    }
-}
-
-impl Hub {
-    /// A page of a room's log. A memory store has only the connection of the publishing thread: pages are read there,
-    /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
-    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Message>, Problem> {
-        let key = room.key();
-        if key == 0 {
-            return Ok(Vec::new());
-        }
-        if self.config.store == crate::config::Store::Memory {
-            let turn = self.readers.turns.wait().await;
-            let page = self.log.with(move |db| {
-                let page = store::page(db, key, wanted);
-                drop(turn);
-                page
-            });
-            return page.await.ok_or_else(Problem::overloaded)?.map_err(|error| self.unread(error));
-        }
-        let hub = self.clone();
-        let page = self.readers.turns.run(move || {
-            let idle = crate::sync::lock(&hub.readers.idle).pop();
-            let db = match idle {
-                Some(db) => db,
-                None => store::open_reader(&hub.config.store)?.ok_or(rusqlite::Error::InvalidQuery)?,
-            };
-            let page = store::page(&db, key, wanted);
-            crate::sync::lock(&hub.readers.idle).push(db);
-            page
-        });
-        page.await.ok_or_else(Problem::store)?.map_err(|error| self.unread(error))
-    }
-
-    fn unread(&self, error: rusqlite::Error) -> Problem {
-        self.troubles.store("read", error);
-        Problem::store()
-    }
 }
 
 #[cfg(test)]

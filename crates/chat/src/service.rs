@@ -20,9 +20,10 @@ use crate::accounts::passwords::Passwords;
 use crate::config::{Account, Config, Error};
 use crate::connection::outbox::Close;
 use crate::hub::failures::Troubles;
+use crate::hub::history::Readers;
 use crate::hub::http_senders::Senders;
 use crate::hub::log;
-use crate::hub::{Hub, Phase, Readers};
+use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
 use crate::metrics::process;
 use crate::model::room_id::Access;
@@ -57,7 +58,7 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
     let lock = StoreLock::take(&config.store)?;
-    let mut db = store::open(&config.store)?;
+    let mut store = store::open(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
@@ -66,14 +67,15 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     };
     let seeds = seeds(&config, &passwords)?;
     if !seeds.is_empty() {
-        store::seed(&mut db, &seeds)
-            .and_then(|()| store::insert_room(&db, LOBBY, Access::Group))
+        store
+            .seed(&seeds)
+            .and_then(|()| store.insert_room(LOBBY, Access::Group))
             .map_err(Error::store("seed"))?;
     }
-    let users = store::users(&db).map_err(Error::store("read"))?;
-    let relations = store::relations(&db).map_err(Error::store("read"))?;
-    let rooms = store::rooms(&db).map_err(Error::store("read"))?;
-    let epoch = store::epoch(&db).map_err(Error::store("read"))?;
+    let users = store.users().map_err(Error::store("read"))?;
+    let relations = store.relations().map_err(Error::store("read"))?;
+    let rooms = store.rooms().map_err(Error::store("read"))?;
+    let epoch = store.epoch().map_err(Error::store("read"))?;
     let accounts = Accounts::new(users, relations, passwords, decoy, &config.limits)?;
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
@@ -87,7 +89,7 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         log,
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
-        readers: Readers::new(),
+        readers: Readers::new(store.readers()),
         troubles: Troubles::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
@@ -95,7 +97,7 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     let writer = std::thread::Builder::new().name("chat-log".into()).spawn({
         let hub = hub.clone();
         move || {
-            log::run(inbox, db, hub);
+            log::run(inbox, store, hub);
             drop(lock);
         }
     });

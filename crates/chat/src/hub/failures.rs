@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::config::Error;
+use crate::store::StoreError;
 use crate::sync::lock;
 
 /// The least time between two of them.
@@ -32,7 +33,7 @@ impl Troubles {
     }
 
     /// The store refused what was being done.
-    pub(crate) fn store(&self, doing: &'static str, cause: rusqlite::Error) {
+    pub(crate) fn store(&self, doing: &'static str, cause: &StoreError) {
         self.at(Instant::now(), &Error::store(doing)(cause));
     }
 

@@ -12,11 +12,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rusqlite::Connection;
-
 use crate::hub::Hub;
 use crate::rooms::room::Room;
-use crate::store;
+use crate::store::Store;
 
 /// Messages and groups that are deleted by one transaction: others wait for it to be done.
 const AT_ONCE: u64 = 2000;
@@ -30,7 +28,7 @@ pub(crate) fn idle(hub: &Hub, now: Instant) -> Vec<Arc<Room>> {
 pub(crate) async fn forget(mut idle: Vec<Arc<Room>>, hub: Arc<Hub>) {
     while !idle.is_empty() {
         let (its_hub, part) = (hub.clone(), take_part(&mut idle));
-        let forgotten = hub.log.with(move |db| forget_part(&part, db, &its_hub));
+        let forgotten = hub.log.with(move |store| forget_part(&part, store, &its_hub));
         if forgotten.await != Some(true) {
             return;
         }
@@ -49,11 +47,11 @@ fn take_part(idle: &mut Vec<Arc<Room>>) -> Vec<Arc<Room>> {
 }
 
 /// On the log's thread: nothing is numbered meanwhile. False when the store refused.
-fn forget_part(part: &[Arc<Room>], db: &mut Connection, hub: &Hub) -> bool {
+fn forget_part(part: &[Arc<Room>], store: &mut dyn Store, hub: &Hub) -> bool {
     let part: Vec<_> = part.iter().filter(|room| hub.rooms.is_unused(room)).collect();
     let keys: Vec<i64> = part.iter().map(|room| room.key()).collect();
-    if let Err(error) = store::forget_rooms(db, &keys) {
-        hub.troubles.store("tidy", error);
+    if let Err(error) = store.forget_rooms(&keys) {
+        hub.troubles.store("tidy", &error);
         return false;
     }
     for room in part {
@@ -93,8 +91,8 @@ mod tests {
         assert_eq!((room.key(), room.messages()), (key, 1), "it is needed");
         // Needed only once the store has forgotten it.
         let needed = room.clone();
-        let forgotten = hub.log.with(move |db| {
-            store::forget_rooms(db, &[key]).unwrap();
+        let forgotten = hub.log.with(move |store| {
+            store.forget_rooms(&[key]).unwrap();
             needed.lose_its_past();
         });
         forgotten.await.unwrap();

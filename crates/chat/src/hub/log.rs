@@ -1,4 +1,4 @@
-//! The log: one thread that numbers, stores and publishes every message.
+//! The log: one thread that has every message numbered and stored, and publishes it.
 //!
 //! Sends that wait are committed together in one transaction, then fanned out in order, then acknowledged. A message
 //! is published only after its commit, so nobody ever saw a message that a crash could take back, and one numbering
@@ -7,7 +7,7 @@
 //! the due times of planted faults, which is why it needs no timer.
 //!
 //! After a batch a room rests for its receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms), so that its
-//! writes take a bounded share of a core and messages that come faster than that share them (`batching`). A message for a
+//! writes take a bounded share of a core and messages that come faster than that share them (`gathering`). A message for a
 //! room that has been silent that long leaves at once, and so does every other job, whatever other rooms wait for.
 
 use std::collections::HashMap;
@@ -16,17 +16,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, TransactionBehavior};
-
 use crate::hub::Hub;
-use crate::hub::batching::Gathering;
+use crate::hub::gathering::Gathering;
 use crate::hub::receipt::{self, Outcome, Receipt};
 use crate::model::message::Message;
 use crate::rooms::delivery::Ack;
 use crate::rooms::fault_injection::{self, Said, Spoiler};
 use crate::rooms::peer::Peer;
 use crate::rooms::room::Room;
-use crate::store::{self, MessageRow};
+use crate::store::{Appended, NewMessage, Store};
 use crate::sync::lock;
 
 /// A message a peer wants published.
@@ -45,8 +43,8 @@ pub(crate) struct Entry {
 enum Job {
     Entry(Entry),
     Together(Together),
-    /// Anything else that needs the writing connection.
-    With(Box<dyn FnOnce(&mut Connection) + Send>),
+    /// Anything else that needs the store.
+    With(Box<dyn FnOnce(&mut dyn Store) + Send>),
     Stop,
 }
 
@@ -102,15 +100,15 @@ impl Log {
         before + count <= self.most && self.jobs.try_send(Job::Together(together)).is_ok()
     }
 
-    /// Runs `ask` on the writing connection after everything acknowledged before; `None` when too many wait or it has
+    /// Runs `ask` on the store after everything acknowledged before; `None` when too many wait or it has
     /// stopped.
     pub(crate) async fn with<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut Connection) -> T + Send + 'static,
+        ask: impl FnOnce(&mut dyn Store) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = tokio::sync::oneshot::channel();
-        let job = Job::With(Box::new(move |db| {
-            let _ = answer.send(ask(db));
+        let job = Job::With(Box::new(move |store| {
+            let _ = answer.send(ask(store));
         }));
         self.jobs.try_send(job).ok()?;
         answered.await.ok()
@@ -126,7 +124,7 @@ impl Log {
 }
 
 /// The thread's loop.
-pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
+pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
     let limits = &hub.config.limits;
     let mut spoiler = Spoiler::new(&hub.config.faults, limits.queue_bytes);
     let mut gathering = Gathering::default();
@@ -150,7 +148,7 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
             gathering.take(started, &mut batch);
         }
         if !batch.is_empty() {
-            let outcomes = commit(&mut db, &batch, &hub);
+            let outcomes = commit(&mut *store, &batch, &hub);
             let reached = publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
             for (room, receivers) in reached {
                 let rest = limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
@@ -163,7 +161,7 @@ pub(crate) fn run(inbox: Inbox, mut db: Connection, hub: Arc<Hub>) {
             spoiler.release_due(Instant::now(), &hub.metrics);
         }
         match other {
-            Some(Job::With(ask)) => ask(&mut db),
+            Some(Job::With(ask)) => ask(&mut *store),
             Some(Job::Stop) => break,
             Some(Job::Entry(_) | Job::Together(_)) | None => {}
         }
@@ -193,97 +191,53 @@ fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gather
     None
 }
 
-/// Numbers and stores the batch in one transaction; when that fails, no message of it is published.
-fn commit(db: &mut Connection, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
-    let before: Vec<u64> = batch.iter().map(|entry| entry.room.last_stored()).collect();
-    let mut changes = Changes::default();
-    match store_all(db, batch, &mut changes, hub) {
-        Ok(outcomes) => {
+/// Has the batch numbered and stored in one transaction; when that fails, no message of it is published.
+fn commit(store: &mut dyn Store, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
+    let at = now_ms();
+    let messages: Vec<NewMessage<'_>> = batch.iter().map(|entry| entry.message(at)).collect();
+    match store.append(&messages, hub.config.limits.history_kept) {
+        Ok(appended) => {
             hub.metrics.commits.add(1);
-            for (room, key) in changes.made.into_values() {
-                room.is_stored_as(key);
-            }
-            batch.iter().filter(|entry| entry.user != 0).for_each(|entry| entry.room.is_used_from_now());
-            for (room, oldest) in changes.pruned {
-                room.oldest.store(oldest, Relaxed);
-            }
-            outcomes
+            batch.iter().zip(appended).map(|(entry, appended)| entry.appended(appended, at)).collect()
         }
         Err(error) => {
-            hub.troubles.store("write", error);
-            for (entry, last) in batch.iter().zip(before) {
-                entry.room.stored.store(last, Relaxed);
-            }
+            hub.troubles.store("write", &error);
             batch.iter().map(|_| Outcome::Failed).collect()
         }
     }
 }
 
-/// What a transaction changes beside the messages it adds, once it is committed.
-#[derive(Default)]
-struct Changes<'a> {
-    /// By their numbers, rooms that the store did not know, with the keys it gave them.
-    made: HashMap<u64, (&'a Arc<Room>, i64)>,
-    /// Rooms of which messages were deleted, with the lowest number left.
-    pruned: Vec<(&'a Arc<Room>, u64)>,
-}
-
-impl<'a> Changes<'a> {
-    /// The room's key, from now on.
-    fn key(&mut self, room: &'a Arc<Room>, tx: &Connection) -> Result<i64, rusqlite::Error> {
-        if let key @ 1.. = room.key() {
-            return Ok(key);
+impl Entry {
+    fn message(&self, at: u64) -> NewMessage<'_> {
+        let Entry { room, user, client_id, content, .. } = self;
+        NewMessage {
+            room: &room.id,
+            access: room.access,
+            key: room.key(),
+            above: room.last_stored(),
+            sender: *user,
+            client_id: client_id.as_deref(),
+            content,
+            at,
         }
-        if let Some((_, key)) = self.made.get(&room.number) {
-            return Ok(*key);
-        }
-        let key = store::insert_room(tx, &room.id, room.access)?;
-        self.made.insert(room.number, (room, key));
-        Ok(key)
     }
-}
 
-fn store_all<'a>(
-    db: &mut Connection,
-    batch: &'a [Entry],
-    changes: &mut Changes<'a>,
-    hub: &Hub,
-) -> Result<Vec<Outcome>, rusqlite::Error> {
-    let kept = hub.config.limits.history_kept;
-    let at = now_ms();
-    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut outcomes = Vec::with_capacity(batch.len());
-    for entry in batch {
-        let room = &entry.room;
-        let key = changes.key(room, &tx)?;
-        if let Some(id) = &entry.client_id
-            && let Some(seq) = store::sent_before(&tx, key, entry.user, id)?
-        {
-            outcomes.push(Outcome::Repeated { seq });
-            continue;
+    /// The store has it: tells the room.
+    fn appended(&self, appended: Appended, at: u64) -> Outcome {
+        let Appended { key, seq, is_repeated, oldest } = appended;
+        self.room.is_stored_as(key);
+        if self.user != 0 {
+            self.room.is_used_from_now();
         }
-        let seq = room.last_stored() + 1;
-        store::insert_message(
-            &tx,
-            &MessageRow {
-                room: key,
-                seq,
-                sender: entry.user,
-                client_id: entry.client_id.as_deref(),
-                content: &entry.content,
-                at,
-            },
-        )?;
-        entry.room.stored.store(seq, Relaxed);
-        // Not at every message: deleting in runs of 256 costs less and keeps at most that many more.
-        if seq > kept && seq.is_multiple_of(256) {
-            store::prune(&tx, key, seq - kept)?;
-            changes.pruned.push((room, seq - kept + 1));
+        if is_repeated {
+            return Outcome::Repeated { seq };
         }
-        outcomes.push(Outcome::Stored { seq, at });
+        self.room.stored.store(seq, Relaxed);
+        if let Some(oldest) = oldest {
+            self.room.oldest.store(oldest, Relaxed);
+        }
+        Outcome::Stored { seq, at }
     }
-    tx.commit()?;
-    Ok(outcomes)
 }
 
 /// Publishes at once, on the caller's thread, and stores nothing: the null mode.

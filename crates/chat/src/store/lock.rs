@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::config::{Error, Store};
+use crate::config::{Error, StoreLocation};
 
 /// Held as long as the database is written.
 pub(crate) struct StoreLock {
@@ -17,8 +17,8 @@ pub(crate) struct StoreLock {
 
 impl StoreLock {
     /// `None` for a memory store, which nobody else can open. The path of the store must be `resolved`.
-    pub(crate) fn take(store: &Store) -> Result<Option<StoreLock>, Error> {
-        let Store::File(path) = store else { return Ok(None) };
+    pub(crate) fn take(store: &StoreLocation) -> Result<Option<StoreLock>, Error> {
+        let StoreLocation::File(path) = store else { return Ok(None) };
         let mut beside = path.clone().into_os_string();
         beside.push(".lock");
         let beside = PathBuf::from(beside);
@@ -51,8 +51,8 @@ fn holder(file: &mut File) -> String {
 }
 
 /// The store by the one name that all its names lead to. A file that is not there yet is in a folder that is.
-pub(crate) fn resolved(store: &Store) -> Result<Store, Error> {
-    let Store::File(path) = store else { return Ok(Store::Memory) };
+pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
+    let StoreLocation::File(path) = store else { return Ok(StoreLocation::Memory) };
     let found = fs::canonicalize(path).or_else(|error| match (error.kind(), path.file_name()) {
         (io::ErrorKind::NotFound, Some(name)) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -61,7 +61,7 @@ pub(crate) fn resolved(store: &Store) -> Result<Store, Error> {
         _ => Err(error),
     });
     let reason = |error: io::Error| format!("{}: {error}", path.display());
-    found.map(Store::File).map_err(|error| Error::Store { doing: "open", reason: reason(error) })
+    found.map(StoreLocation::File).map_err(|error| Error::Store { doing: "open", reason: reason(error) })
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     fn a_store_is_locked_by_any_of_its_names_and_a_lock_that_nobody_holds_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("chat.db");
-        let take = |path: &Path| StoreLock::take(&resolved(&Store::File(path.to_owned())).unwrap());
+        let take = |path: &Path| StoreLock::take(&resolved(&StoreLocation::File(path.to_owned())).unwrap());
         // Left by a process that was killed.
         fs::write(folder.path().join("chat.db.lock"), "12").unwrap();
         let lock = take(&file).unwrap();
@@ -92,7 +92,8 @@ mod tests {
         drop(lock);
         assert!(take(&file).unwrap().is_some());
         assert!(take(&folder.path().join("other.db")).unwrap().is_some());
-        let missing = resolved(&Store::File(folder.path().join("none/chat.db"))).unwrap_err().to_string();
+        let missing =
+            resolved(&StoreLocation::File(folder.path().join("none/chat.db"))).unwrap_err().to_string();
         assert!(missing.ends_with("none/chat.db: No such file or directory (os error 2)"), "{missing}");
     }
 }

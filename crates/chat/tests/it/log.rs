@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sonagi_chat::{Config, Limits, Service, Store};
+use sonagi_chat::{Config, Limits, Service, StoreLocation};
 
 use crate::client::{Ws, get, metric, post};
 
 async fn serve(file: &Path, limits: Limits) -> Service {
-    let store = Store::File(file.to_owned());
+    let store = StoreLocation::File(file.to_owned());
     sonagi_chat::start(Config { seed_users: 1, store, limits, ..Config::default() }).await.unwrap()
 }
 
