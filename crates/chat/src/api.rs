@@ -1,6 +1,6 @@
 //! The HTTP API: login, users, friends, rooms and their history, health and metrics.
 
-pub(crate) mod people;
+pub(crate) mod user_lists;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ fn make_room(hub: &Hub, store: &mut dyn Store, id: &str, access: Access) -> Resu
             Ok(key) => room.is_stored_as(key),
             Err(error) => {
                 hub.rooms.unmake(&room);
-                hub.troubles.store("write", &error);
+                hub.failures.store("write", &error);
                 return Err(Problem::store());
             }
         }

@@ -17,9 +17,9 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-use failures::Troubles;
+use failures::FailureReporter;
 use history::Readers;
-use http_senders::Senders;
+use http_senders::HttpSenders;
 use log::{Entry, Log};
 use receipt::Receipt;
 
@@ -48,14 +48,14 @@ pub(crate) struct Hub {
     pub(crate) accounts: Accounts,
     pub(crate) rooms: Rooms,
     pub(crate) peers: Peers,
-    pub(crate) senders: Senders,
+    pub(crate) senders: HttpSenders,
     pub(crate) log: Log,
     /// The serial of the message published last.
     pub(crate) serial: AtomicU64,
     /// What tells the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
-    pub(crate) troubles: Troubles,
+    pub(crate) failures: FailureReporter,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
 }
@@ -154,18 +154,18 @@ impl Hub {
         client_id: Option<String>,
         receipt: Receipt,
     ) -> Result<(), Problem> {
-        let wish = self.wish(peer, room, content, client_id)?;
-        self.publish(peer, wish, receipt)
+        let draft = self.draft(peer, room, content, client_id)?;
+        self.publish(peer, draft, receipt)
     }
 
     /// What somebody wants to say, if it may be said.
-    pub(crate) fn wish(
+    pub(crate) fn draft(
         &self,
         peer: &Peer,
         room: Option<&str>,
         content: Option<&RawValue>,
         client_id: Option<String>,
-    ) -> Result<Wish, Problem> {
+    ) -> Result<Draft, Problem> {
         let user = peer.user();
         let room = match room {
             Some(id) => self.room_for(user, id, peer.source)?,
@@ -186,12 +186,12 @@ impl Hub {
         if !is_shallow(&content) {
             return Err(Problem::bad_request(format!("a content may be nested {DEPTH} deep")));
         }
-        Ok(Wish { room, user, client_id, content })
+        Ok(Draft { room, user, client_id, content })
     }
 
     /// Has it stored and published; `receipt` is given once that is done, unless this is an error.
-    pub(crate) fn publish(&self, peer: &Arc<Peer>, wish: Wish, receipt: Receipt) -> Result<(), Problem> {
-        let entry = wish.entry(peer, receipt);
+    pub(crate) fn publish(&self, peer: &Arc<Peer>, draft: Draft, receipt: Receipt) -> Result<(), Problem> {
+        let entry = draft.entry(peer, receipt);
         if self.config.null {
             log::publish_unstored(entry, self);
             return Ok(());
@@ -203,10 +203,10 @@ impl Hub {
     pub(crate) fn publish_all(
         &self,
         peer: &Arc<Peer>,
-        wishes: Vec<Wish>,
+        drafts: Vec<Draft>,
         receipt: &Receipt,
     ) -> Result<(), Problem> {
-        let entries = wishes.into_iter().map(|wish| wish.entry(peer, receipt.clone()));
+        let entries = drafts.into_iter().map(|draft| draft.entry(peer, receipt.clone()));
         if self.config.null {
             entries.for_each(|entry| log::publish_unstored(entry, self));
             return Ok(());
@@ -221,7 +221,7 @@ impl Hub {
 }
 
 /// What somebody wants to say: found fit to be said, and not yet given to the log.
-pub(crate) struct Wish {
+pub(crate) struct Draft {
     room: Arc<Room>,
     /// 0 for who has no account.
     user: u64,
@@ -229,14 +229,14 @@ pub(crate) struct Wish {
     content: String,
 }
 
-impl Wish {
+impl Draft {
     /// About what it takes to keep it.
     pub(crate) fn size(&self) -> usize {
-        size_of::<Wish>() + self.content.len() + self.client_id.as_ref().map_or(0, String::len)
+        size_of::<Draft>() + self.content.len() + self.client_id.as_ref().map_or(0, String::len)
     }
 
     fn entry(self, peer: &Arc<Peer>, receipt: Receipt) -> Entry {
-        let Wish { room, user, client_id, content } = self;
+        let Draft { room, user, client_id, content } = self;
         Entry { room, sender: peer.clone(), user, client_id, content, receipt }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Null {
     full: Arc<Transports>,
     hub: Arc<Hub>,
     pub(crate) alarm: Alarm,
-    pub(crate) rooms: Mutex<HashMap<Box<str>, Arc<rooms::Room>>>,
+    pub(crate) rooms: Mutex<HashMap<Box<str>, Arc<rooms::NullRoom>>>,
     requests: Count,
     /// Nanoseconds from a request of `/after/…` read to its answer handed to the socket.
     after: Mutex<Histogram<u64>>,

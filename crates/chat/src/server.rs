@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::http::content::Handover;
-use crate::http::write_timeout::Patient;
+use crate::http::write_timeout::WriteTimeout;
 use crate::http::{self, Answer, Slot};
 use crate::hub::{Hub, Phase};
 use crate::problem::Problem;
@@ -115,7 +115,7 @@ pub(crate) async fn serve<R: Routes>(
     let hub = routes.hub();
     let (mut drains, mut stops) = (hub.phase.subscribe(), hub.phase.subscribe());
     let header_timeout = hub.config.limits.header_timeout;
-    let stream = Patient::new(stream, first, hub.config.limits.write_timeout);
+    let stream = WriteTimeout::new(stream, first, hub.config.limits.write_timeout);
     let mut serving = hub.is_serving();
     let handed = Arc::<Handed>::default();
     let (handing, its_routes) = (handed.clone(), routes.clone());

@@ -19,9 +19,9 @@ use crate::accounts::credentials::Credential;
 use crate::accounts::passwords::Passwords;
 use crate::config::{Account, Config, Error};
 use crate::connection::outbox::Close;
-use crate::hub::failures::Troubles;
+use crate::hub::failures::FailureReporter;
 use crate::hub::history::Readers;
-use crate::hub::http_senders::Senders;
+use crate::hub::http_senders::HttpSenders;
 use crate::hub::log;
 use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
@@ -85,12 +85,12 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         metrics: Metrics::default(),
         accounts,
         peers: Peers::default(),
-        senders: Senders::default(),
+        senders: HttpSenders::default(),
         log,
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
         readers: Readers::new(store.readers()),
-        troubles: Troubles::default(),
+        failures: FailureReporter::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
     });
@@ -204,8 +204,8 @@ impl Service {
     }
 
     /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks stands.
-    pub fn on_trouble(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        self.transports.hub.troubles.tell(Box::new(tell));
+    pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.transports.hub.failures.tell(Box::new(tell));
     }
 
     /// How many accounts there are, those of the store included.

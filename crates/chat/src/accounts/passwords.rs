@@ -13,11 +13,11 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 
 use crate::config::{Error, Limits, PasswordCost};
-use crate::sync::blocking::Turns;
+use crate::sync::blocking::BlockingLimit;
 use crate::sync::lock;
 
 pub(crate) struct Passwords {
-    verifying: Turns,
+    verifying: BlockingLimit,
     memory: Arc<Memory>,
 }
 
@@ -38,7 +38,7 @@ const ROOM: usize = 33 * 1024;
 
 impl Passwords {
     pub(crate) fn new(limits: &Limits) -> Passwords {
-        Passwords { verifying: Turns::new(limits.logins_at_once), memory: Arc::default() }
+        Passwords { verifying: BlockingLimit::new(limits.logins_at_once), memory: Arc::default() }
     }
 
     /// The Argon2id hash of a password with a fresh salt, as a PHC string. Before the runtime's threads serve anybody.

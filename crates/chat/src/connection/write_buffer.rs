@@ -16,11 +16,11 @@ use crate::metrics::Metrics;
 const SLICES: usize = 64;
 
 #[derive(Default)]
-pub(crate) struct Outflow {
+pub(crate) struct WriteBuffer {
     frames: VecDeque<Bytes>,
 }
 
-impl Outflow {
+impl WriteBuffer {
     pub(crate) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-pub(crate) struct Patient {
+pub(crate) struct WriteTimeout {
     /// Read from the stream before it came here.
     first: Bytes,
     stream: TcpStream,
@@ -24,9 +24,9 @@ pub(crate) struct Patient {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
-    pub(crate) fn new(stream: TcpStream, first: Bytes, limit: Duration) -> Patient {
-        Patient { first, stream, limit, timer: None }
+impl WriteTimeout {
+    pub(crate) fn new(stream: TcpStream, first: Bytes, limit: Duration) -> WriteTimeout {
+        WriteTimeout { first, stream, limit, timer: None }
     }
 
     /// The stream, and what of `first` was not read.
@@ -45,7 +45,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -60,7 +60,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.timed(cx, written)

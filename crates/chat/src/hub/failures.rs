@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Default)]
-pub(crate) struct Troubles {
+pub(crate) struct FailureReporter {
     tell: OnceLock<Tell>,
     told: Mutex<Told>,
 }
@@ -26,7 +26,7 @@ struct Told {
     passed: u64,
 }
 
-impl Troubles {
+impl FailureReporter {
     /// Who is told; the first stands.
     pub(crate) fn tell(&self, tell: Tell) {
         let _ = self.tell.set(tell);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_trouble_is_told_once_a_second_with_the_number_of_those_in_between() {
-        let (troubles, heard) = (Troubles::default(), Arc::<Mutex<Vec<String>>>::default());
+        let (troubles, heard) = (FailureReporter::default(), Arc::<Mutex<Vec<String>>>::default());
         let ear = heard.clone();
         troubles.tell(Box::new(move |text| lock(&ear).push(text.to_owned())));
         let start = Instant::now();

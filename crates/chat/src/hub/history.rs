@@ -7,7 +7,7 @@ use crate::model::message::Message;
 use crate::problem::Problem;
 use crate::rooms::room::Room;
 use crate::store::{History, OpenHistory, StoreError, Wanted};
-use crate::sync::blocking::Turns;
+use crate::sync::blocking::BlockingLimit;
 use crate::sync::lock;
 
 /// Connections that read history beside the writing one; there are never more than turns.
@@ -15,7 +15,7 @@ pub(crate) struct Readers {
     /// `None` where only the writing connection can read.
     open: Option<OpenHistory>,
     idle: Mutex<Vec<Box<dyn History>>>,
-    turns: Turns,
+    turns: BlockingLimit,
 }
 
 /// Pages of history read at once.
@@ -23,7 +23,7 @@ const READERS: usize = 4;
 
 impl Readers {
     pub(crate) fn new(open: Option<OpenHistory>) -> Readers {
-        Readers { open, idle: Mutex::default(), turns: Turns::new(READERS) }
+        Readers { open, idle: Mutex::default(), turns: BlockingLimit::new(READERS) }
     }
 
     fn page(&self, open: &OpenHistory, key: i64, wanted: Wanted) -> Result<Vec<Message>, StoreError> {
@@ -61,7 +61,7 @@ impl Hub {
     }
 
     fn unread(&self, error: &StoreError) -> Problem {
-        self.troubles.store("read", error);
+        self.failures.store("read", error);
         Problem::store()
     }
 }

@@ -13,7 +13,7 @@ use crate::sync::lock;
 
 /// By user; there are no more than accounts.
 #[derive(Default)]
-pub(crate) struct Senders(Mutex<HashMap<u64, Sender>>);
+pub(crate) struct HttpSenders(Mutex<HashMap<u64, Sender>>);
 
 struct Sender {
     peer: Arc<Peer>,
@@ -21,7 +21,7 @@ struct Sender {
     used: u64,
 }
 
-impl Senders {
+impl HttpSenders {
     pub(crate) fn of(&self, user: Option<u64>, peers: &Peers, now: u64, limits: &Limits) -> Arc<Peer> {
         let Some(user) = user else { return peers.sender(None, limits) };
         let mut senders = lock(&self.0);
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_user_is_one_sender_until_it_has_been_silent_and_who_has_no_account_a_new_one_each_time() {
-        let (senders, peers, limits) = (Senders::default(), Peers::default(), Limits::default());
+        let (senders, peers, limits) = (HttpSenders::default(), Peers::default(), Limits::default());
         let id = |user, now| senders.of(user, &peers, now, &limits).id;
         let first = id(Some(7), 10);
         assert_eq!((id(Some(7), 20), senders.of(Some(7), &peers, 20, &limits).user()), (first, Some(7)));

@@ -51,7 +51,7 @@ fn forget_part(part: &[Arc<Room>], store: &mut dyn Store, hub: &Hub) -> bool {
     let part: Vec<_> = part.iter().filter(|room| hub.rooms.is_unused(room)).collect();
     let keys: Vec<i64> = part.iter().map(|room| room.key()).collect();
     if let Err(error) = store.forget_rooms(&keys) {
-        hub.troubles.store("tidy", &error);
+        hub.failures.store("tidy", &error);
         return false;
     }
     for room in part {

@@ -21,7 +21,7 @@ use crate::hub::gathering::Gathering;
 use crate::hub::receipt::{self, Outcome, Receipt};
 use crate::model::message::Message;
 use crate::rooms::delivery::Ack;
-use crate::rooms::fault_injection::{self, Said, Spoiler};
+use crate::rooms::fault_injection::{self, FaultInjector, Said};
 use crate::rooms::peer::Peer;
 use crate::rooms::room::Room;
 use crate::store::{Appended, NewMessage, Store};
@@ -126,11 +126,12 @@ impl Log {
 /// The thread's loop.
 pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
     let limits = &hub.config.limits;
-    let mut spoiler = Spoiler::new(&hub.config.faults, limits.queue_bytes);
+    let mut injector = FaultInjector::new(&hub.config.faults, limits.queue_bytes);
     let mut gathering = Gathering::default();
     let mut batch = Vec::new();
     loop {
-        let due = spoiler.as_ref().and_then(Spoiler::next_due).into_iter().chain(gathering.next_due()).min();
+        let due =
+            injector.as_ref().and_then(FaultInjector::next_due).into_iter().chain(gathering.next_due()).min();
         let first = match fault_injection::until(due) {
             None => inbox.0.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(wait) => inbox.0.recv_timeout(wait),
@@ -149,7 +150,7 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
         }
         if !batch.is_empty() {
             let outcomes = commit(&mut *store, &batch, &hub);
-            let reached = publish(batch.drain(..).zip(outcomes), &mut spoiler, &hub);
+            let reached = publish(batch.drain(..).zip(outcomes), &mut injector, &hub);
             for (room, receivers) in reached {
                 let rest = limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
                 if !rest.is_zero() {
@@ -157,8 +158,8 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
                 }
             }
         }
-        if let Some(spoiler) = &mut spoiler {
-            spoiler.release_due(Instant::now(), &hub.metrics);
+        if let Some(injector) = &mut injector {
+            injector.release_due(Instant::now(), &hub.metrics);
         }
         match other {
             Some(Job::With(ask)) => ask(&mut *store),
@@ -166,8 +167,8 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
             Some(Job::Entry(_) | Job::Together(_)) | None => {}
         }
     }
-    if let Some(spoiler) = &mut spoiler {
-        spoiler.release_all(&hub.metrics);
+    if let Some(injector) = &mut injector {
+        injector.release_all(&hub.metrics);
     }
 }
 
@@ -201,7 +202,7 @@ fn commit(store: &mut dyn Store, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
             batch.iter().zip(appended).map(|(entry, appended)| entry.appended(appended, at)).collect()
         }
         Err(error) => {
-            hub.troubles.store("write", &error);
+            hub.failures.store("write", &error);
             batch.iter().map(|_| Outcome::Failed).collect()
         }
     }
@@ -264,7 +265,7 @@ struct Run {
 /// for each run.
 fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
-    spoiler: &mut Option<Spoiler>,
+    injector: &mut Option<FaultInjector>,
     hub: &Hub,
 ) -> HashMap<u64, u64> {
     let mut receipts = Vec::new();
@@ -283,10 +284,10 @@ fn publish(
         hub.accounts.has_said(user);
         let mut message = Message::new(seq, 0, user, &content, at);
         let number = sender.sent.fetch_add(1, Relaxed);
-        if let Some(spoiler) = spoiler {
+        if let Some(injector) = injector {
             message.serial = next_serial(hub);
             let said = Said { message: &message, sender: &sender, number };
-            spoiler.publish(&room, &said, &hub.peers, &hub.metrics);
+            injector.publish(&room, &said, &hub.peers, &hub.metrics);
             receipts.push((receipt, sender, outcome));
             continue;
         }

@@ -71,8 +71,11 @@ async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, slot: Arc<Slot>, 
         }
         Kind::Room(name) => {
             let limits = &hub.config.limits;
-            let member =
-                rooms::Member::join(upgrade::newcomer(hub, limits.queue_bytes, slot.source), &name, &null);
+            let member = rooms::NullMember::join(
+                upgrade::newcomer(hub, limits.queue_bytes, slot.source),
+                &name,
+                &null,
+            );
             carry(stream, first, limits.max_payload, member, hub.clone()).await;
         }
         Kind::Flood { bytes, batch } => flood::Flood::new(stream, bytes, batch, hub.clone()).run().await,

@@ -27,14 +27,14 @@ use crate::sync::lock;
 type Pair = (u64, u64);
 
 /// A room's copies in trouble.
-pub(crate) struct Spoilt {
-    waiting: HashMap<Pair, Trouble>,
+pub(crate) struct HeldCopies {
+    waiting: HashMap<Pair, HeldCopy>,
     /// Connections that left within the settle time.
     left: VecDeque<(u64, Instant)>,
     settle: Duration,
 }
 
-struct Trouble {
+struct HeldCopy {
     receiver: Arc<Member>,
     ticket: u64,
     kind: Kind,
@@ -50,7 +50,7 @@ enum Kind {
 /// A copy that has not gone out: its message's number and its frame.
 type Spare = (u64, Bytes);
 
-impl Trouble {
+impl HeldCopy {
     /// Queues what waits, in order: a held copy was then not reordered, a late one was delayed.
     fn release(self, delivered: &mut Delivered, metrics: &Metrics) {
         match self.kind {
@@ -68,9 +68,9 @@ impl Trouble {
     }
 }
 
-impl Spoilt {
-    pub(crate) fn new(settle: Duration) -> Spoilt {
-        Spoilt { waiting: HashMap::new(), left: VecDeque::new(), settle }
+impl HeldCopies {
+    pub(crate) fn new(settle: Duration) -> HeldCopies {
+        HeldCopies { waiting: HashMap::new(), left: VecDeque::new(), settle }
     }
 
     fn forget_leavers(&mut self, now: Instant) {
@@ -96,7 +96,7 @@ impl Spoilt {
 }
 
 /// The publishing thread's part: the plan and the due times.
-pub(crate) struct Spoiler {
+pub(crate) struct FaultInjector {
     plan: Faults,
     due: BinaryHeap<Reverse<(Instant, u64)>>,
     /// Where the copy of a ticket waits.
@@ -106,10 +106,10 @@ pub(crate) struct Spoiler {
     line_bytes: usize,
 }
 
-impl Spoiler {
+impl FaultInjector {
     /// `None` when the plan is empty.
-    pub(crate) fn new(plan: &Faults, line_bytes: usize) -> Option<Spoiler> {
-        (!plan.is_none()).then(|| Spoiler {
+    pub(crate) fn new(plan: &Faults, line_bytes: usize) -> Option<FaultInjector> {
+        (!plan.is_none()).then(|| FaultInjector {
             plan: plan.clone(),
             due: BinaryHeap::new(),
             tickets: HashMap::new(),
@@ -132,10 +132,10 @@ impl Spoiler {
             self.due.pop();
             let Some((room, pair)) = self.tickets.remove(&ticket) else { continue };
             let mut state = lock(&room.state);
-            let Some(spoilt) = &mut state.spoilt else { continue };
+            let Some(held_copies) = &mut state.held_copies else { continue };
             // The pair may have a newer trouble by now: only its own ticket releases it.
-            if spoilt.waiting.get(&pair).is_some_and(|trouble| trouble.ticket == ticket)
-                && let Some(trouble) = spoilt.waiting.remove(&pair)
+            if held_copies.waiting.get(&pair).is_some_and(|trouble| trouble.ticket == ticket)
+                && let Some(trouble) = held_copies.waiting.remove(&pair)
             {
                 let receiver = trouble.receiver.clone();
                 trouble.release(&mut delivered, metrics);
@@ -161,10 +161,10 @@ impl Spoiler {
         let mut state = lock(&room.state);
         let woken = state.publish(message);
         let state_now = &mut *state;
-        let Some(spoilt) = &mut state_now.spoilt else { return };
+        let Some(held_copies) = &mut state_now.held_copies else { return };
         let now = Instant::now();
-        spoilt.forget_leavers(now);
-        let mut pass = Pass { spoiler: self, room, metrics, now, delivered: Delivered::default() };
+        held_copies.forget_leavers(now);
+        let mut pass = Pass { injector: self, room, metrics, now, delivered: Delivered::default() };
         let mut leaks = Vec::new();
         let room_hash = name_hash(&room.id);
         for member in state_now.members.iter() {
@@ -175,13 +175,13 @@ impl Spoiler {
                 number: said.number,
                 receiver: identity(&member.peer),
             };
-            if pass.copy(spoilt, said.sender.id, member, frame, copy) {
+            if pass.copy(held_copies, said.sender.id, member, frame, copy) {
                 leaks.push((member.form.clone(), copy));
             }
         }
         if !leaks.is_empty() {
             let inside = state_now.members.iter().map(|member| member.peer.id).collect();
-            pass.leak(leaks, &inside, spoilt, &mut run, peers);
+            pass.leak(leaks, &inside, held_copies, &mut run, peers);
         }
         pass.delivered.record(metrics);
         let members = state.members.clone();
@@ -207,7 +207,7 @@ fn identity(peer: &Peer) -> u64 {
 
 /// One message's way through the members.
 struct Pass<'a> {
-    spoiler: &'a mut Spoiler,
+    injector: &'a mut FaultInjector,
     room: &'a Arc<Room>,
     metrics: &'a Metrics,
     now: Instant,
@@ -218,21 +218,21 @@ impl Pass<'_> {
     /// Deals with one copy; true when the message is to be leaked as well.
     fn copy(
         &mut self,
-        spoilt: &mut Spoilt,
+        held_copies: &mut HeldCopies,
         sender: u64,
         member: &Arc<Member>,
         (seq, frame): (u64, &Bytes),
         copy: Copy,
     ) -> bool {
         let pair = (sender, member.number);
-        if spoilt.waiting.contains_key(&pair) {
-            self.behind(spoilt, pair, member, (seq, frame));
+        if held_copies.waiting.contains_key(&pair) {
+            self.behind(held_copies, pair, member, (seq, frame));
             return false;
         }
         let delivered = &mut self.delivered;
         let planted = &self.metrics.planted;
-        let settled = self.now.saturating_duration_since(member.since) >= self.spoiler.plan.settle;
-        match if settled { self.spoiler.plan.draw(copy) } else { Draw::Clean } {
+        let settled = self.now.saturating_duration_since(member.since) >= self.injector.plan.settle;
+        match if settled { self.injector.plan.draw(copy) } else { Draw::Clean } {
             Draw::Clean => {
                 member.push(seq, frame, delivered);
             }
@@ -248,12 +248,12 @@ impl Pass<'_> {
             }
             Draw::Delay => {
                 let copies = VecDeque::from([(seq, frame.clone())]);
-                let due = self.now + self.spoiler.plan.delay_by;
-                self.wait(spoilt, pair, member, Kind::Late { copies, bytes: frame.len() }, due);
+                let due = self.now + self.injector.plan.delay_by;
+                self.wait(held_copies, pair, member, Kind::Late { copies, bytes: frame.len() }, due);
             }
             Draw::Reorder => {
-                let due = self.now + self.spoiler.plan.hold;
-                self.wait(spoilt, pair, member, Kind::Held((seq, frame.clone())), due);
+                let due = self.now + self.injector.plan.hold;
+                self.wait(held_copies, pair, member, Kind::Held((seq, frame.clone())), due);
             }
             Draw::Leak => return member.push(seq, frame, delivered),
         }
@@ -265,14 +265,14 @@ impl Pass<'_> {
         &mut self,
         leaks: Vec<(Form, Copy)>,
         inside: &HashSet<u64>,
-        spoilt: &Spoilt,
+        held_copies: &HeldCopies,
         run: &mut Run<'_>,
         peers: &Peers,
     ) {
         // A message leaks to one stranger once: twice would be a duplicate as well.
         let mut told = Vec::new();
         for (form, copy) in leaks {
-            let settle = self.spoiler.plan.settle;
+            let settle = self.injector.plan.settle;
             let random = mix(copy.number ^ mix(copy.sender ^ mix(copy.receiver)));
             let stranger = peers.pick(random, |peer| {
                 peer.form().is_some_and(|own| own.is_like(&form))
@@ -280,7 +280,7 @@ impl Pass<'_> {
                     && self.now.saturating_duration_since(peer.born) >= settle
                     && !told.contains(&peer.id)
                     && !inside.contains(&peer.id)
-                    && !spoilt.left.iter().any(|(id, _)| *id == peer.id)
+                    && !held_copies.left.iter().any(|(id, _)| *id == peer.id)
             });
             if let Some(stranger) = stranger
                 && let Some(form) = stranger.form()
@@ -293,22 +293,28 @@ impl Pass<'_> {
     }
 
     /// A copy that finds an earlier one of its pair waiting: it draws nothing.
-    fn behind(&mut self, spoilt: &mut Spoilt, pair: Pair, receiver: &Member, (seq, frame): (u64, &Bytes)) {
-        let Some(trouble) = spoilt.waiting.get_mut(&pair) else { return };
+    fn behind(
+        &mut self,
+        held_copies: &mut HeldCopies,
+        pair: Pair,
+        receiver: &Member,
+        (seq, frame): (u64, &Bytes),
+    ) {
+        let Some(trouble) = held_copies.waiting.get_mut(&pair) else { return };
         match &mut trouble.kind {
             Kind::Late { copies, bytes } => {
                 copies.push_back((seq, frame.clone()));
                 *bytes += frame.len();
-                if *bytes <= self.spoiler.line_bytes {
+                if *bytes <= self.injector.line_bytes {
                     return;
                 }
-                if let Some(trouble) = spoilt.waiting.remove(&pair) {
+                if let Some(trouble) = held_copies.waiting.remove(&pair) {
                     trouble.release(&mut self.delivered, self.metrics);
                 }
             }
             Kind::Held(held) => {
                 let (late, held) = held.clone();
-                spoilt.waiting.remove(&pair);
+                held_copies.waiting.remove(&pair);
                 let delivered = &mut self.delivered;
                 if receiver.push(seq, frame, delivered) && receiver.push(late, &held, delivered) {
                     self.metrics.planted.reorder.add(1);
@@ -317,13 +323,20 @@ impl Pass<'_> {
         }
     }
 
-    fn wait(&mut self, spoilt: &mut Spoilt, pair: Pair, receiver: &Arc<Member>, kind: Kind, due: Instant) {
-        let spoiler = &mut *self.spoiler;
-        spoiler.last_ticket += 1;
-        let ticket = spoiler.last_ticket;
-        spoiler.due.push(Reverse((due, ticket)));
-        spoiler.tickets.insert(ticket, (self.room.clone(), pair));
-        spoilt.waiting.insert(pair, Trouble { receiver: receiver.clone(), ticket, kind });
+    fn wait(
+        &mut self,
+        held_copies: &mut HeldCopies,
+        pair: Pair,
+        receiver: &Arc<Member>,
+        kind: Kind,
+        due: Instant,
+    ) {
+        let injector = &mut *self.injector;
+        injector.last_ticket += 1;
+        let ticket = injector.last_ticket;
+        injector.due.push(Reverse((due, ticket)));
+        injector.tickets.insert(ticket, (self.room.clone(), pair));
+        held_copies.waiting.insert(pair, HeldCopy { receiver: receiver.clone(), ticket, kind });
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A peer outlives a change of transport: the same one is reached by long-polling first and by WebSocket after an
 //! upgrade. Who reads and writes its socket is up to the transports, not this file. There is no timer per peer: one
-//! sweep looks at all of them (`Pulse`).
+//! sweep looks at all of them (`Deadlines`).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -11,7 +11,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::config::Limits;
-use crate::connection::heartbeat::{Beat, Due};
+use crate::connection::heartbeat::{Due, Heartbeat};
 use crate::connection::outbox::{Close, Farewell, Outbox, Standing};
 use crate::connection::source::Source;
 use crate::encoding::form::Form;
@@ -22,7 +22,7 @@ use crate::sync::lock;
 
 /// What the sweep sends to find out whether somebody is still there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Heart {
+pub(crate) enum Ping {
     /// A WebSocket ping.
     WebSocket,
     /// An Engine.IO ping.
@@ -37,10 +37,10 @@ pub(crate) struct Peer {
     /// How it is told what it is no member for: a fault may leak it. Set at the latest when it greets.
     form: OnceLock<Form>,
     pub(crate) outbox: Outbox,
-    pub(crate) pulse: Pulse,
-    pub(crate) beat: Beat,
+    pub(crate) deadlines: Deadlines,
+    pub(crate) heartbeat: Heartbeat,
     pub(crate) born: Instant,
-    heart: Heart,
+    ping: Ping,
     /// Whose share the groups are of that it makes.
     pub(crate) source: Source,
     /// The Engine.IO session id, when there is one.
@@ -124,7 +124,7 @@ impl Peer {
         }
         let member = room.candidate(self, form);
         seats.push(Seat { room: room.clone(), member: member.clone() });
-        self.pulse.settled();
+        self.deadlines.settled();
         Ok(member)
     }
 
@@ -217,16 +217,16 @@ impl Peer {
     }
 
     fn ping_frame(&self) -> Option<Bytes> {
-        Some(match self.heart {
-            Heart::EngineIo => Bytes::from_static(b"\x81\x012"),
-            Heart::WebSocket => Bytes::from_static(b"\x89\x00"),
-            Heart::Silent => return None,
+        Some(match self.ping {
+            Ping::EngineIo => Bytes::from_static(b"\x81\x012"),
+            Ping::WebSocket => Bytes::from_static(b"\x89\x00"),
+            Ping::Silent => return None,
         })
     }
 }
 
 /// The connection's deadlines, in milliseconds of the service's clock; 0 means none.
-pub(crate) struct Pulse {
+pub(crate) struct Deadlines {
     ping_at: AtomicU64,
     dead_at: AtomicU64,
     /// When the first thing must have been done.
@@ -235,9 +235,9 @@ pub(crate) struct Pulse {
     drop_at: AtomicU64,
 }
 
-impl Pulse {
-    pub(crate) fn new(now: u64, limits: &Limits) -> Pulse {
-        Pulse {
+impl Deadlines {
+    pub(crate) fn new(now: u64, limits: &Limits) -> Deadlines {
+        Deadlines {
             ping_at: AtomicU64::new(now + limits.ping_interval.as_millis() as u64),
             dead_at: AtomicU64::new(0),
             first_by: AtomicU64::new(now + limits.connect_timeout.as_millis() as u64),
@@ -289,18 +289,18 @@ impl Peer {
         };
         if self.outbox.standing() != Standing::Open {
             let by = now + limits.close_grace.as_millis() as u64;
-            return match self.pulse.drop_at.compare_exchange(0, by, Relaxed, Relaxed) {
+            return match self.deadlines.drop_at.compare_exchange(0, by, Relaxed, Relaxed) {
                 Err(at) if now >= at => Verdict::Drop,
                 _ => Verdict::Fine,
             };
         }
-        if reached(&self.pulse.dead_at) {
+        if reached(&self.deadlines.dead_at) {
             return Verdict::Over(Close::Dead);
         }
-        if reached(&self.pulse.first_by) {
+        if reached(&self.deadlines.first_by) {
             return Verdict::Over(Close::Silent);
         }
-        match self.beat.check(now, tick) {
+        match self.heartbeat.check(now, tick) {
             Due::Nothing => {}
             Due::Say(frame) => {
                 self.outbox.push(frame);
@@ -308,12 +308,12 @@ impl Peer {
             Due::Dead => return Verdict::Over(Close::Dead),
             Due::Over => return Verdict::Over(Close::Normal),
         }
-        if self.pulse.dead_at.load(Relaxed) == 0
-            && reached(&self.pulse.ping_at)
+        if self.deadlines.dead_at.load(Relaxed) == 0
+            && reached(&self.deadlines.ping_at)
             && let Some(ping) = self.ping_frame()
         {
-            let at = self.pulse.ping_at.load(Relaxed);
-            self.pulse.dead_at.store(at + limits.ping_timeout.as_millis() as u64, Relaxed);
+            let at = self.deadlines.ping_at.load(Relaxed);
+            self.deadlines.dead_at.store(at + limits.ping_timeout.as_millis() as u64, Relaxed);
             self.outbox.push(ping);
         }
         Verdict::Fine
@@ -330,7 +330,7 @@ pub(crate) struct Peers {
 /// What a new peer is.
 #[derive(Default)]
 pub(crate) struct Newcomer {
-    pub(crate) heart: Heart,
+    pub(crate) ping: Ping,
     pub(crate) source: Source,
     pub(crate) sid: Option<Box<str>>,
     pub(crate) polled: bool,
@@ -355,18 +355,18 @@ impl Peers {
     }
 
     fn make(&self, newcomer: Newcomer, slot: usize, now: u64, limits: &Limits) -> Peer {
-        let pulse = Pulse::new(now, limits);
-        if newcomer.heart == Heart::Silent {
-            pulse.settled();
+        let deadlines = Deadlines::new(now, limits);
+        if newcomer.ping == Ping::Silent {
+            deadlines.settled();
         }
         Peer {
             id: self.last_id.fetch_add(1, Relaxed) + 1,
             form: OnceLock::new(),
             outbox: Outbox::new(newcomer.queue_bytes),
-            pulse,
-            beat: Beat::default(),
+            deadlines,
+            heartbeat: Heartbeat::default(),
             born: Instant::now(),
-            heart: newcomer.heart,
+            ping: newcomer.ping,
             source: newcomer.source,
             sid: newcomer.sid,
             polled: AtomicBool::new(newcomer.polled),
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn whoever_connects_a_namespace_while_its_session_ends_is_not_counted() {
         let (peers, metrics) = (Peers::default(), Metrics::default());
-        let newcomer = Newcomer { heart: Heart::EngineIo, queue_bytes: 1000, ..Newcomer::default() };
+        let newcomer = Newcomer { ping: Ping::EngineIo, queue_bytes: 1000, ..Newcomer::default() };
         let peer = peers.add(newcomer, 1, &Limits::default());
         peer.entered(Form::SocketIo(None), &metrics);
         peer.entered(Form::SocketIo(None), &metrics);

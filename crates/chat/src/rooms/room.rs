@@ -25,7 +25,7 @@ use crate::model::message::Message;
 use crate::model::room_id::Access;
 use crate::rooms::cursor::{Entered, Excerpt, Found, Gap, Joined, PRESENT, Start};
 use crate::rooms::delivery::{Ack, Delivered, acks_of};
-use crate::rooms::fault_injection::Spoilt;
+use crate::rooms::fault_injection::HeldCopies;
 use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
 use crate::rooms::recent::Recent;
@@ -74,7 +74,7 @@ pub(crate) struct State {
     /// When `tidy` first found nobody here since somebody was.
     idle_since: Option<Instant>,
     /// Copies waiting because of a fault; present only when faults are planned.
-    pub(crate) spoilt: Option<Box<Spoilt>>,
+    pub(crate) held_copies: Option<Box<HeldCopies>>,
 }
 
 impl State {
@@ -141,7 +141,7 @@ impl Room {
             waiters: Waiters::default(),
             excerpt: None,
             idle_since: None,
-            spoilt: keeping.settle.map(|settle| Box::new(Spoilt::new(settle))),
+            held_copies: keeping.settle.map(|settle| Box::new(HeldCopies::new(settle))),
         };
         Room {
             number,
@@ -217,8 +217,8 @@ impl Room {
             Arc::make_mut(&mut state.members).swap_remove(at);
         }
         member.leaves();
-        if let Some(spoilt) = &mut state.spoilt {
-            spoilt.left(member, metrics);
+        if let Some(held_copies) = &mut state.held_copies {
+            held_copies.left(member, metrics);
         }
     }
 

@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use hyper::{Method, Request};
 
 use super::Routes;
-use crate::api::{self, people};
+use crate::api::{self, user_lists};
 use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
@@ -35,8 +35,8 @@ impl Routes for Transports {
             (Method::GET, ["metrics"]) => Ok(api::metrics(hub)),
             (Method::POST, ["auth", "login"]) => api::login(request, from.ip(), hub).await,
             (Method::POST, ["api", "auth", "login"]) => api::api_login(request, from.ip(), hub).await,
-            (Method::GET, ["api", "user", "list-all"]) => people::all(&request, hub),
-            (Method::GET, ["api", "user", "list"]) => people::list(&request, hub),
+            (Method::GET, ["api", "user", "list-all"]) => user_lists::all(&request, hub),
+            (Method::GET, ["api", "user", "list"]) => user_lists::list(&request, hub),
             (Method::GET, ["users", "getUserSecure", email]) => api::user(email, hub),
             (Method::GET, ["users", "friends"]) => api::friends(request.headers(), hub),
             (Method::POST, ["rooms", "find-or-create"]) => api::find_or_create(request, hub).await,

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
-pub(crate) struct Turns(Arc<Semaphore>);
+pub(crate) struct BlockingLimit(Arc<Semaphore>);
 
 /// Held as long as the work takes.
-pub(crate) type Turn = tokio::sync::OwnedSemaphorePermit;
+pub(crate) type BlockingPermit = tokio::sync::OwnedSemaphorePermit;
 
-impl Turns {
+impl BlockingLimit {
     /// At least one.
-    pub(crate) fn new(at_once: usize) -> Turns {
-        Turns(Arc::new(Semaphore::new(at_once.max(1))))
+    pub(crate) fn new(at_once: usize) -> BlockingLimit {
+        BlockingLimit(Arc::new(Semaphore::new(at_once.max(1))))
     }
 
     /// Waits for a turn; `None` when there are none to come.
-    pub(crate) async fn wait(&self) -> Option<Turn> {
+    pub(crate) async fn wait(&self) -> Option<BlockingPermit> {
         self.0.clone().acquire_owned().await.ok()
     }
 
@@ -50,7 +50,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_turn_lasts_as_long_as_its_work_though_nobody_waits_for_it() {
-        let turns = Turns::new(1);
+        let turns = BlockingLimit::new(1);
         let (release, released) = channel::<()>();
         {
             let mut first = pin!(turns.run(move || released.recv().unwrap()));

@@ -31,9 +31,9 @@ use sonagi_wire::websocket::{self, Opcode};
 use crate::connection::outbox::{Close, Polls, Standing};
 use crate::connection::source::Source;
 use crate::hub::Hub;
-use crate::rooms::peer::{Heart, Newcomer, Peer};
+use crate::rooms::peer::{Newcomer, Peer, Ping};
 use crate::sync::lock;
-use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::connection::SocketHandler;
 use recovery::{Identity, KeptSession, Recovery};
 use socketio::Conversation;
 
@@ -163,7 +163,7 @@ impl Session {
         let limits = &io.hub.config.limits;
         let sid = io.hub.accounts.session_id();
         let newcomer = Newcomer {
-            heart: Heart::EngineIo,
+            ping: Ping::EngineIo,
             source,
             sid: Some(sid.as_str().into()),
             polled,
@@ -171,13 +171,13 @@ impl Session {
         };
         let peer = io.hub.peers.add(newcomer, io.hub.now(), limits);
         if version.client_pings() {
-            peer.pulse.heard(io.hub.now(), limits);
+            peer.deadlines.heard(io.hub.now(), limits);
         }
         if polled {
             io.hub.metrics.polling.add(1);
         }
         if speech == Speech::Echo {
-            peer.pulse.settled();
+            peer.deadlines.settled();
         }
         let handshake = Handshake {
             sid: sid.clone(),
@@ -233,7 +233,7 @@ impl Session {
         let limits = &io.hub.config.limits;
         let client_pings = self.version.client_pings();
         if client_pings {
-            self.peer.pulse.heard(io.hub.now(), limits);
+            self.peer.deadlines.heard(io.hub.now(), limits);
         }
         match packet {
             Packet::Text(text) => match self.speech {
@@ -245,7 +245,7 @@ impl Session {
                 Speech::SocketIo => lock(&self.conversation).binary(bytes, self, io)?,
             },
             Packet::Ping(data) if client_pings => self.push(&Packet::Pong(data.clone())),
-            Packet::Pong(_) if !client_pings => self.peer.pulse.answered(io.hub.now(), limits),
+            Packet::Pong(_) if !client_pings => self.peer.deadlines.answered(io.hub.now(), limits),
             Packet::Close => {
                 // Before it ends: whoever finds it ended asks whether it owes a poll.
                 self.owes_poll.store(self.is_polled(), Relaxed);
@@ -327,9 +327,9 @@ impl Session {
     pub(crate) fn probe(self: &Arc<Session>, base64: bool, io: &Arc<EngineIo>) -> Socket {
         let mut slot = lock(&self.probe);
         let limits = &io.hub.config.limits;
-        let newcomer = Newcomer { heart: Heart::WebSocket, queue_bytes: 4096, ..Newcomer::default() };
+        let newcomer = Newcomer { ping: Ping::WebSocket, queue_bytes: 4096, ..Newcomer::default() };
         let probe = io.hub.peers.add(newcomer, io.hub.now(), limits);
-        probe.pulse.settle_by(io.hub.now() + limits.upgrade_timeout.as_millis() as u64);
+        probe.deadlines.settle_by(io.hub.now() + limits.upgrade_timeout.as_millis() as u64);
         if self.is_polled() && slot.is_none() {
             *slot = Some(probe.clone());
         } else {
@@ -412,7 +412,7 @@ impl Socket {
     }
 }
 
-impl Attendant for Socket {
+impl SocketHandler for Socket {
     fn peer(&self) -> &Arc<Peer> {
         match &self.stage {
             Stage::Probing(probe) | Stage::Probed(probe) => probe,

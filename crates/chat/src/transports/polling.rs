@@ -24,7 +24,7 @@ use hyper::{Request, StatusCode};
 use serde_json::value::RawValue;
 
 use crate::connection::source::Source;
-use poll::{Asked, Counted, Pulled};
+use poll::{Counted, PollAnswer, PollRequest};
 use pollers::Pollers;
 
 use crate::http::{self, Answer};
@@ -49,7 +49,7 @@ pub(crate) async fn current(
         Start::Now => Start::Last(PRESENT),
         start => start,
     };
-    let (room, pulled) = pull(request, group, source, Asked { start, hold: None }, pollers).await?;
+    let (room, pulled) = pull(request, group, source, PollRequest { start, hold: None }, pollers).await?;
     // Nothing waits, so nothing expires; a poll that another of its user's overtook finds nothing.
     let Some(pulled) = pulled else { return Ok(nothing(hub)) };
     let next = pulled.excerpt.last.to_string();
@@ -67,9 +67,9 @@ pub(crate) async fn long(
     let cursor = Cursor::read(&http::query(request, "after").unwrap_or_default(), &hub.epoch)?;
     let hold = Some(hub.config.limits.long_hold);
     let asked = match cursor {
-        Cursor::None => Asked { start: Start::Last(1), hold: None },
-        Cursor::Foreign => Asked { start: Start::Last(PRESENT), hold: None },
-        Cursor::After(after) => Asked { start: Start::After(after), hold },
+        Cursor::None => PollRequest { start: Start::Last(1), hold: None },
+        Cursor::Foreign => PollRequest { start: Start::Last(PRESENT), hold: None },
+        Cursor::After(after) => PollRequest { start: Start::After(after), hold },
     };
     let (room, pulled) = pull(request, group, source, asked, pollers).await?;
     let Some(mut pulled) = pulled else { return Ok(nothing(hub)) };
@@ -109,9 +109,9 @@ async fn pull(
     request: &Request<Incoming>,
     group: &str,
     source: Source,
-    asked: Asked,
+    asked: PollRequest,
     pollers: &Pollers,
-) -> Result<(Arc<Room>, Option<Pulled>), Problem> {
+) -> Result<(Arc<Room>, Option<PollAnswer>), Problem> {
     let hub = &pollers.hub;
     let user = http::visitor(request, hub)?;
     let room = hub.group(&http::decode(group, false), source)?;
@@ -126,9 +126,9 @@ async fn pull(
 }
 
 /// What a cursor finds in the room, now or within its hold; `None` when that has passed.
-async fn read(room: &Room, asked: Asked, hub: &Arc<Hub>) -> Result<Option<Pulled>, Problem> {
+async fn read(room: &Room, asked: PollRequest, hub: &Arc<Hub>) -> Result<Option<PollAnswer>, Problem> {
     let limits = &hub.config.limits;
-    let found = |excerpt, has_gap| Ok(Some(Pulled { excerpt, has_gap, is_counted: false }));
+    let found = |excerpt, has_gap| Ok(Some(PollAnswer { excerpt, has_gap, is_counted: false }));
     let until = asked.hold.map(|hold| tokio::time::Instant::now() + hold);
     let mut start = asked.start;
     loop {
@@ -192,8 +192,8 @@ impl Drop for Waiting<'_> {
 }
 
 /// `next` is JSON.
-fn answer(room: &Room, pulled: &Pulled, next: &str, hub: &Hub) -> Answer {
-    let Pulled { excerpt, has_gap, is_counted } = pulled;
+fn answer(room: &Room, pulled: &PollAnswer, next: &str, hub: &Hub) -> Answer {
+    let PollAnswer { excerpt, has_gap, is_counted } = pulled;
     let group = room.id.strip_prefix(OPEN).unwrap_or(&room.id);
     let mut body = Vec::with_capacity(excerpt.objects.len() + group.len() + next.len() + 64);
     body.extend_from_slice(format!(r#"{{"group":"{group}","messages":["#).as_bytes());
@@ -343,7 +343,7 @@ mod tests {
         let service = crate::start(Config { limits, ..Config::default() }).await.unwrap();
         let (hub, room) = (service.hub().clone(), service.hub().group("7", Source::default()).unwrap());
         for seq in 1..=2000 {
-            let asked = Asked { start: Start::After(seq - 1), hold: Some(Duration::from_secs(20)) };
+            let asked = PollRequest { start: Start::After(seq - 1), hold: Some(Duration::from_secs(20)) };
             let (its_hub, its_room) = (hub.clone(), room.clone());
             let poll = tokio::spawn(async move { read(&its_room, asked, &its_hub).await });
             tokio::task::yield_now().await;

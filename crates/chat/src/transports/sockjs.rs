@@ -27,7 +27,7 @@ use crate::encoding::stomp::envelope::Envelope;
 use crate::http::{self, Answer, BodyError, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
-use crate::transports::stomp::{Conversation, Rooms};
+use crate::transports::stomp::{Conversation, StompSocket};
 use crate::transports::websocket::upgrade::{self, Handshake};
 
 pub(crate) use session::SockJs;
@@ -122,7 +122,7 @@ fn stomp(request: &Request<Incoming>, slot: &Arc<Slot>, hub: &Arc<Hub>) -> Resul
         if let Some(user) = user {
             peer.belongs_to(user);
         }
-        Rooms { conversation: Conversation::new(hub, peer, Envelope::Plain) }
+        StompSocket { conversation: Conversation::new(hub, peer, Envelope::Plain) }
     });
     Ok(answer)
 }

@@ -16,7 +16,7 @@ use hyper::body::{Body, Incoming};
 use hyper::header::HeaderValue;
 use sonagi_wire::sse::{self, LAST_EVENT_ID, Message};
 
-use crate::connection::heartbeat::Word;
+use crate::connection::heartbeat::Signal;
 use crate::encoding::form::Form;
 use crate::http::content::Content;
 use crate::http::{self, Answer, Slot};
@@ -59,9 +59,9 @@ pub(crate) fn connect(
     if let Some(user) = user {
         peer.belongs_to(user);
     }
-    peer.beat.say(Word::Comment, limits.sse_heartbeat, now);
+    peer.heartbeat.say(Signal::Comment, limits.sse_heartbeat, now);
     if let Some(lifetime) = limits.sse_lifetime {
-        peer.beat.over_at(now + lifetime.as_millis() as u64);
+        peer.heartbeat.over_at(now + lifetime.as_millis() as u64);
     }
     peer.greeted(Form::Sse { numbered: false });
     peer.outbox.push(retry(RETRY));

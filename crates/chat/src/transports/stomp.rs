@@ -13,13 +13,13 @@
 //! | leaving | any | nothing; once all that it sent is answered, the RECEIPT of DISCONNECT: ended |
 //! | ended | any | nothing |
 //!
-//! A conversation is fed by a WebSocket (`Rooms`), or by SockJS (`sockjs`), and answers through the peer's queue. What
-//! is sent is answered when it is published (`awaited`), all else at once.
+//! A conversation is fed by a WebSocket (`StompSocket`), or by SockJS (`sockjs`), and answers through the peer's queue. What
+//! is sent is answered when it is published (`awaited_receipt`), all else at once.
 //!
 //! The decision a reader would question: nothing is ever sent again. An acknowledgement makes room under
 //! `stomp_unacked` and a NACK does no more, because the room's log is there for who wants to read again (`after`).
 
-mod awaited;
+mod awaited_receipt;
 mod conversation;
 mod transactions;
 
@@ -29,14 +29,14 @@ pub(crate) use conversation::Conversation;
 
 use crate::connection::outbox::Close;
 use crate::rooms::peer::Peer;
-use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::connection::SocketHandler;
 
 /// STOMP straight in a WebSocket's messages.
-pub(crate) struct Rooms {
+pub(crate) struct StompSocket {
     pub(crate) conversation: Conversation,
 }
 
-impl Attendant for Rooms {
+impl SocketHandler for StompSocket {
     fn peer(&self) -> &Arc<Peer> {
         &self.conversation.peer
     }

@@ -50,7 +50,7 @@ async fn a_commit_that_fails_takes_its_numbers_back_and_publishes_nothing() {
         )
         .unwrap();
     let (told, heard) = std::sync::mpsc::channel();
-    service.on_trouble(move |text| told.send(text.to_owned()).unwrap());
+    service.on_failure(move |text| told.send(text.to_owned()).unwrap());
     // Which of them share a transaction with the bad ones is not ours to know.
     for n in 0..40 {
         ws.say(if n % 10 == 5 { "bad" } else { "good" }, &n.to_string()).await;

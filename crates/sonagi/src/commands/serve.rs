@@ -209,7 +209,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             sonagi_chat::write_credentials(path, service.credentials()).map_err(Error::could_not)?;
         }
         let says = *terminal;
-        service.on_trouble(move |trouble| says.say(&format!("error: {trouble}")));
+        service.on_failure(move |trouble| says.say(&format!("error: {trouble}")));
         terminal.print(&format!("{LISTENING}{}\n", service.address()))?;
         if service.accounts() == 0 && !is_null && !is_child {
             terminal.say(NO_ACCOUNTS);

@@ -6,7 +6,7 @@ use sonagi_wire::stomp::Version;
 use sonagi_wire::websocket::{self, Opcode};
 
 use super::replies::Complaint;
-use crate::connection::heartbeat::Word;
+use crate::connection::heartbeat::Signal;
 use crate::connection::outbox::Farewell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,10 @@ impl Envelope {
     }
 
     /// An end of line.
-    pub(crate) fn heartbeat(self) -> Word {
+    pub(crate) fn heartbeat(self) -> Signal {
         match self {
-            Envelope::Plain => Word::Stomp,
-            Envelope::SockJs => Word::StompInSockJs,
+            Envelope::Plain => Signal::Stomp,
+            Envelope::SockJs => Signal::StompInSockJs,
         }
     }
 }

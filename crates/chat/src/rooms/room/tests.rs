@@ -1,9 +1,9 @@
 use super::*;
 use crate::config::Limits;
-use crate::rooms::peer::{Heart, Newcomer, Peers};
+use crate::rooms::peer::{Newcomer, Peers, Ping};
 
 fn newcomer() -> Newcomer {
-    Newcomer { heart: Heart::WebSocket, queue_bytes: 10_000, ..Newcomer::default() }
+    Newcomer { ping: Ping::WebSocket, queue_bytes: 10_000, ..Newcomer::default() }
 }
 
 fn room(published: u64, recent_messages: usize) -> Arc<Room> {

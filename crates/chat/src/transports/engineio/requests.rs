@@ -109,7 +109,7 @@ async fn session(
         (None, _, method) if method != Method::GET => Err(Refusal::BadHandshakeMethod.into()),
         (known, _, _) => {
             let handshake = Handshake::check(&request).map_err(|_| Refusal::BadRequest)?;
-            let attendant = match known {
+            let handler = match known {
                 Some(session) => session.probe(base64, io),
                 None => {
                     may_open(io)?;
@@ -117,7 +117,7 @@ async fn session(
                 }
             };
             let answer = handshake.answer();
-            handshake.then(slot, io.hub.clone(), io.hub.config.limits.max_payload, move || attendant);
+            handshake.then(slot, io.hub.clone(), io.hub.config.limits.max_payload, move || handler);
             Ok(answer)
         }
     }

@@ -140,7 +140,7 @@ impl Conversation {
             return say(session, &packet);
         }
         self.namespaces.push(namespace.to_owned());
-        session.peer.pulse.settled();
+        session.peer.deadlines.settled();
         session.peer.entered(form(io), &io.hub.metrics);
         let recovered = self.revision == Revision::Five
             && namespace == "/"

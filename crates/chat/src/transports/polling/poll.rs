@@ -7,7 +7,7 @@ use crate::rooms::cursor::{Excerpt, Start};
 
 /// What a poll asks for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PollRequest {
     pub(crate) start: Start,
     /// How long it waits for a message; `None` when it is to be answered at once.
     pub(crate) hold: Option<Duration>,
@@ -15,7 +15,7 @@ pub(crate) struct Asked {
 
 /// What a poll is answered with.
 #[derive(Debug)]
-pub(crate) struct Pulled {
+pub(crate) struct PollAnswer {
     pub(crate) excerpt: Excerpt,
     pub(crate) has_gap: bool,
     /// The copies were counted when they were put on a queue.

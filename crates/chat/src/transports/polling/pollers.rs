@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
-use super::poll::{Asked, Counted, Pulled};
+use super::poll::{Counted, PollAnswer, PollRequest};
 use crate::connection::outbox::{Close, Outbox, Polled, Polls};
 use crate::encoding::form::Form;
 use crate::hub::Hub;
@@ -54,11 +54,11 @@ struct Given {
 }
 
 impl Given {
-    fn answer(&self) -> Pulled {
+    fn answer(&self) -> PollAnswer {
         let (next, count) = (self.next.unwrap_or(0), self.frames.len() as u64);
         let objects = self.frames.join(&b","[..]).into();
         let excerpt = Excerpt { after: next, last: next, count, objects };
-        Pulled { excerpt, has_gap: self.has_gap, is_counted: true }
+        PollAnswer { excerpt, has_gap: self.has_gap, is_counted: true }
     }
 }
 
@@ -153,9 +153,9 @@ impl Pollers {
 pub(crate) async fn pull(
     user: u64,
     room: &Room,
-    asked: Asked,
+    asked: PollRequest,
     pollers: &Pollers,
-) -> Result<Option<Pulled>, Problem> {
+) -> Result<Option<PollAnswer>, Problem> {
     let hub = &pollers.hub;
     let known = match asked.start {
         Start::After(after) => pollers.going_on((user, room.number), after),
@@ -223,7 +223,7 @@ fn seq_of(object: &[u8]) -> Option<u64> {
 }
 
 /// The answer, kept until it is known to have arrived.
-fn give(poller: &Poller, start: Start, reached: u64, frames: Vec<Bytes>) -> Pulled {
+fn give(poller: &Poller, start: Start, reached: u64, frames: Vec<Bytes>) -> PollAnswer {
     let mut given = lock(&poller.given);
     if let Start::After(after) = start {
         given.before = Some(after);

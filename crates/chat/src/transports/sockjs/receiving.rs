@@ -28,7 +28,7 @@ impl Receiving {
         if session.receiving.swap(true, Relaxed) {
             return None;
         }
-        session.peer.beat.over_at(0);
+        session.peer.heartbeat.over_at(0);
         Some(Receiving { session, sockjs: sockjs.clone(), taken: false })
     }
 
@@ -67,7 +67,7 @@ impl Drop for Receiving {
         let Receiving { session, sockjs, taken } = self;
         if *taken {
             let until = sockjs.hub.now() + sockjs.hub.config.limits.sockjs_disconnect.as_millis() as u64;
-            session.peer.beat.over_at(until);
+            session.peer.heartbeat.over_at(until);
         } else {
             session.end(Close::Normal, Some((1002, "Connection interrupted")), sockjs);
         }

@@ -15,7 +15,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use sonagi_wire::sockjs::Messages;
 
-use crate::connection::heartbeat::Word;
+use crate::connection::heartbeat::Signal;
 use crate::connection::outbox::{Close, Standing};
 use crate::connection::source::Source;
 use crate::encoding::stomp::envelope::Envelope;
@@ -83,8 +83,8 @@ impl SockJs {
         if let Some(user) = user {
             peer.belongs_to(user);
         }
-        peer.pulse.settle_by(now + limits.connect_timeout.as_millis() as u64);
-        peer.beat.say(Word::SockJs, limits.sockjs_heartbeat, now);
+        peer.deadlines.settle_by(now + limits.connect_timeout.as_millis() as u64);
+        peer.heartbeat.say(Signal::SockJs, limits.sockjs_heartbeat, now);
         peer.outbox.push(Bytes::from_static(b"\x81\x01o"));
         let conversation = Conversation::new(self.hub.clone(), peer.clone(), Envelope::SockJs);
         let session = Arc::new(Session {

@@ -7,7 +7,7 @@ use hyper::Request;
 use hyper::body::Incoming;
 use sonagi_wire::sockjs::{Messages, PayloadError};
 
-use crate::connection::heartbeat::Word;
+use crate::connection::heartbeat::Signal;
 use crate::connection::outbox::Close;
 use crate::encoding::stomp::envelope::Envelope;
 use crate::http::{self, Answer, Slot};
@@ -15,7 +15,7 @@ use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
 use crate::transports::stomp::Conversation;
-use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::connection::SocketHandler;
 use crate::transports::websocket::upgrade::{self, Handshake};
 
 pub(super) fn open(request: &Request<Incoming>, slot: &Arc<Slot>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
@@ -30,7 +30,7 @@ pub(super) fn open(request: &Request<Incoming>, slot: &Arc<Slot>, hub: &Arc<Hub>
         if let Some(user) = user {
             peer.belongs_to(user);
         }
-        peer.beat.say(Word::SockJs, limits.sockjs_heartbeat, hub.now());
+        peer.heartbeat.say(Signal::SockJs, limits.sockjs_heartbeat, hub.now());
         peer.outbox.push(Bytes::from_static(b"\x81\x01o"));
         Socket { conversation: Conversation::new(hub.clone(), peer, Envelope::SockJs), hub: hub.clone() }
     });
@@ -49,7 +49,7 @@ impl Socket {
     }
 }
 
-impl Attendant for Socket {
+impl SocketHandler for Socket {
     fn peer(&self) -> &Arc<Peer> {
         &self.conversation.peer
     }

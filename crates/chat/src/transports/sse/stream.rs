@@ -21,7 +21,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::connection::outbox::{Close, Standing};
 use crate::connection::read_buffer::with_scratch;
-use crate::connection::write_buffer::Outflow;
+use crate::connection::write_buffer::WriteBuffer;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
 
@@ -80,7 +80,7 @@ struct Stream {
     socket: OwnedReadHalf,
     /// Until the queue has it.
     write: Option<OwnedWriteHalf>,
-    out: Outflow,
+    out: WriteBuffer,
     stage: Stage,
     /// Bytes read since its end began.
     unheard: usize,
@@ -93,7 +93,7 @@ impl Stream {
         let limits = &listener.hub.config.limits;
         bound_silence(&stream, limits.sse_heartbeat + limits.ping_timeout);
         let (read, write) = stream.into_split();
-        let mut out = Outflow::default();
+        let mut out = WriteBuffer::default();
         // Counted as if it had been queued, since its writing will be: else what waits behind it would seem to be written.
         listener.peer.outbox.brings(std::iter::once(&head));
         out.push(head);
@@ -193,9 +193,9 @@ mod tests {
     use crate::connection::outbox::Pushed;
     use crate::encoding::stomp::envelope::Envelope;
     use crate::rooms::peer::Newcomer;
-    use crate::transports::stomp::{Conversation, Rooms};
+    use crate::transports::stomp::{Conversation, StompSocket};
     use crate::transports::websocket::connection;
-    use crate::transports::websocket::rooms::RawRooms;
+    use crate::transports::websocket::rooms::RoomsSocket;
 
     async fn pair() -> (TcpStream, TcpStream) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -231,11 +231,11 @@ mod tests {
     async fn an_idle_event_stream_or_stomp_subscriber_keeps_about_what_an_idle_websocket_does() {
         let service = crate::start(crate::Config::default()).await.unwrap();
         let hub = service.hub().clone();
-        let raw = RawRooms { peer: peer(&hub), hub: hub.clone() };
+        let raw = RoomsSocket { peer: peer(&hub), hub: hub.clone() };
         let websocket = connection::carry(pair().await.0, Bytes::new(), 1000, raw, hub.clone());
         let conversation = Conversation::new(hub.clone(), peer(&hub), Envelope::Plain);
         let stomp =
-            connection::carry(pair().await.0, Bytes::new(), 1000, Rooms { conversation }, hub.clone());
+            connection::carry(pair().await.0, Bytes::new(), 1000, StompSocket { conversation }, hub.clone());
         let listener = Listener::new(peer(&hub), hub.clone());
         let events = carry(pair().await.0, Bytes::new(), listener, Bytes::new);
         let sizes = [size_of_val(&websocket), size_of_val(&stomp), size_of_val(&events)];

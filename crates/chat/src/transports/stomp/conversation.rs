@@ -8,7 +8,7 @@ use sonagi_wire::stomp::{
     AckId, AckMode, Command, Decoder, Event, Frame, HeartBeat, Limits, Side, Version, Versions,
 };
 
-use super::awaited::{AwaitedReceipt, Parting, complain};
+use super::awaited_receipt::{AwaitedReceipt, Parting, complain};
 use super::transactions::Transactions;
 use crate::encoding::form::Form;
 use crate::encoding::stomp::envelope::{Dialect, Envelope};
@@ -17,7 +17,7 @@ use crate::encoding::stomp::style::{Style, read_message_id};
 use crate::encoding::stomp::subscription::SubscriptionForm;
 use crate::encoding::stomp::unacked::Unacked;
 use crate::hub::receipt::Receipt;
-use crate::hub::{Hub, Wish};
+use crate::hub::{Draft, Hub};
 use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Start, start_of_text};
@@ -56,7 +56,7 @@ struct Subscription {
 
 /// What a frame in a transaction asks for.
 enum Held {
-    Send(Wish),
+    Send(Draft),
     Settle { number: u32, seq: u64 },
 }
 
@@ -110,8 +110,8 @@ impl Conversation {
     /// Something was read from the client.
     pub(crate) fn heard(&self) {
         let now = self.session.hub.now();
-        self.peer.pulse.answered(now, &self.session.hub.config.limits);
-        self.peer.beat.heard(now);
+        self.peer.deadlines.answered(now, &self.session.hub.config.limits);
+        self.peer.heartbeat.heard(now);
     }
 
     /// The connection is closing or gone.
@@ -230,13 +230,13 @@ impl Session {
         let (agreed, now) = (ours.agree(theirs), self.hub.now());
         let ms = |ms: u32| Duration::from_millis(ms.into());
         if let Some(every) = agreed.send_every {
-            self.peer.beat.say(self.envelope.heartbeat(), ms(every), now);
+            self.peer.heartbeat.say(self.envelope.heartbeat(), ms(every), now);
         }
         if let Some(every) = agreed.receive_every {
             // A margin, as the specification asks for.
-            self.peer.beat.expect(2 * ms(every), now);
+            self.peer.heartbeat.expect(2 * ms(every), now);
         }
-        self.peer.pulse.settled();
+        self.peer.deadlines.settled();
         self.version = Some(version);
         self.hub.metrics.stomp.add(1);
         self.say(&replies::connected(version, &self.peer.id.to_string(), ours));
@@ -323,13 +323,13 @@ impl Session {
         let client_id = frame.header("idempotency-key")?.filter(|id| !id.is_empty());
         let content = content_of(frame.body)?;
         let client_id = client_id.map(|id| id.into_owned());
-        let wish = self.hub.wish(&self.peer, Some(&room), Some(&content), client_id)?;
+        let draft = self.hub.draft(&self.peer, Some(&room), Some(&content), client_id)?;
         if let Some(transaction) = frame.header("transaction")? {
-            self.transactions.hold(&transaction, wish.size(), Held::Send(wish))?;
+            self.transactions.hold(&transaction, draft.size(), Held::Send(draft))?;
             return Ok(Done::Now);
         }
         let awaited = self.awaited(frame, 1)?;
-        self.hub.publish(&self.peer, wish, Receipt::Stomp(awaited))?;
+        self.hub.publish(&self.peer, draft, Receipt::Stomp(awaited))?;
         Ok(Done::Elsewhere)
     }
 
@@ -372,18 +372,18 @@ impl Session {
 
     fn commit(&mut self, frame: &Frame<'_>) -> Result<Done, Complaint> {
         let held = self.transactions.end(&frame.required("transaction")?)?;
-        let mut wishes = Vec::new();
+        let mut drafts = Vec::new();
         for held in held {
             match held {
-                Held::Send(wish) => wishes.push(wish),
+                Held::Send(draft) => drafts.push(draft),
                 Held::Settle { number, seq } => self.settle(number, seq)?,
             }
         }
-        if wishes.is_empty() {
+        if drafts.is_empty() {
             return Ok(Done::Now);
         }
-        let awaited = self.awaited(frame, wishes.len())?;
-        self.hub.publish_all(&self.peer, wishes, &Receipt::Stomp(awaited))?;
+        let awaited = self.awaited(frame, drafts.len())?;
+        self.hub.publish_all(&self.peer, drafts, &Receipt::Stomp(awaited))?;
         Ok(Done::Elsewhere)
     }
 }

@@ -19,12 +19,12 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::connection::outbox::{Close, Standing};
 use crate::connection::read_buffer::with_scratch;
-use crate::connection::write_buffer::Outflow;
+use crate::connection::write_buffer::WriteBuffer;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
 
 /// Who answers what a WebSocket brings. Everything is said by pushing to, or closing, the peer's queue.
-pub(crate) trait Attendant: Send {
+pub(crate) trait SocketHandler: Send {
     /// The connection whose queue is written; it changes once, when a session is upgraded to this socket.
     fn peer(&self) -> &Arc<Peer>;
     fn text(&mut self, text: &str);
@@ -50,11 +50,11 @@ pub(crate) trait Attendant: Send {
 }
 
 /// Carries the connection until its socket closes. `first` are bytes read together with the upgrade request.
-pub(crate) async fn carry<A: Attendant>(
+pub(crate) async fn carry<A: SocketHandler>(
     stream: TcpStream,
     first: Bytes,
     max_message: usize,
-    attendant: A,
+    handler: A,
     hub: Arc<Hub>,
 ) {
     let (read, write) = stream.into_split();
@@ -62,11 +62,11 @@ pub(crate) async fn carry<A: Attendant>(
         socket: read,
         write: Some(write),
         decoder: Decoder::new(Role::Server, max_message),
-        out: Outflow::default(),
+        out: WriteBuffer::default(),
         stage: Stage::Talking,
         answered: false,
         unheard: 0,
-        attendant,
+        handler,
         hub,
     };
     if !first.is_empty() {
@@ -74,9 +74,9 @@ pub(crate) async fn carry<A: Attendant>(
         link.feed(&mut first);
     }
     poll_fn(|cx| link.poll(cx)).await;
-    link.attendant.peer().outbox.detach();
-    link.attendant.closing();
-    link.hub.peers.remove(link.attendant.peer());
+    link.handler.peer().outbox.detach();
+    link.handler.closing();
+    link.hub.peers.remove(link.handler.peer());
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -95,17 +95,17 @@ struct Link<A> {
     write: Option<OwnedWriteHalf>,
     decoder: Decoder,
     /// Taken from the queue, not yet written.
-    out: Outflow,
+    out: WriteBuffer,
     stage: Stage,
     /// The peer's close frame came, or none will be waited for.
     answered: bool,
     /// Bytes read since it began to close.
     unheard: usize,
-    attendant: A,
+    handler: A,
     hub: Arc<Hub>,
 }
 
-impl<A: Attendant> Link<A> {
+impl<A: SocketHandler> Link<A> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let standing = self.fill();
@@ -125,9 +125,9 @@ impl<A: Attendant> Link<A> {
             if written && talking && standing != Standing::Open {
                 continue;
             }
-            let outbox = &self.attendant.peer().outbox;
+            let outbox = &self.handler.peer().outbox;
             let listens = match self.stage {
-                Stage::Talking => outbox.waiting() <= self.attendant.patience(),
+                Stage::Talking => outbox.waiting() <= self.handler.patience(),
                 // What a flood still brings waits in its own system, until the sweep hangs up.
                 Stage::Parting | Stage::Shut => self.unheard <= self.hub.config.limits.close_bytes,
             };
@@ -138,10 +138,10 @@ impl<A: Attendant> Link<A> {
                     Poll::Pending => {}
                 }
             }
-            if self.write.is_some() && written && talking && self.attendant.is_settled() {
-                self.write.take().into_iter().for_each(|write| self.attendant.peer().outbox.attach(write));
+            if self.write.is_some() && written && talking && self.handler.is_settled() {
+                self.write.take().into_iter().for_each(|write| self.handler.peer().outbox.attach(write));
             }
-            if self.attendant.peer().outbox.sleep(cx, standing, written && talking) {
+            if self.handler.peer().outbox.sleep(cx, standing, written && talking) {
                 return Poll::Pending;
             }
         }
@@ -149,7 +149,7 @@ impl<A: Attendant> Link<A> {
 
     /// Takes what waits once the last batch is written, and begins the parting when it is time.
     fn fill(&mut self) -> Standing {
-        let outbox = &self.attendant.peer().outbox;
+        let outbox = &self.handler.peer().outbox;
         if self.stage != Stage::Talking {
             return outbox.standing();
         }
@@ -172,19 +172,19 @@ impl<A: Attendant> Link<A> {
             self.out.give_up();
         }
         if !matches!(why, Close::Answer(_) | Close::Violation(_))
-            && let Some(text) = self.attendant.farewell(why)
+            && let Some(text) = self.handler.farewell(why)
         {
             self.out.push(websocket::shared(Opcode::Text, text.as_bytes()));
         }
         let payload =
             why.frame().map_or_else(Vec::new, |(code, reason)| websocket::close_payload(code, reason));
         self.out.push(websocket::shared(Opcode::Close, &payload));
-        self.attendant.closing();
+        self.handler.closing();
     }
 
     fn flush(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        let Link { out, socket, attendant, hub, .. } = self;
-        out.flush(socket.as_ref(), &attendant.peer().outbox, &hub.metrics, cx)
+        let Link { out, socket, handler, hub, .. } = self;
+        out.flush(socket.as_ref(), &handler.peer().outbox, &hub.metrics, cx)
     }
 
     /// One read: true when something came, false at the end of the stream.
@@ -208,41 +208,41 @@ impl<A: Attendant> Link<A> {
         if self.stage != Stage::Talking {
             self.unheard += bytes.len();
         }
-        self.attendant.heard();
-        let before = Arc::as_ptr(self.attendant.peer());
-        let Link { decoder, attendant, answered, hub, .. } = self;
+        self.handler.heard();
+        let before = Arc::as_ptr(self.handler.peer());
+        let Link { decoder, handler, answered, hub, .. } = self;
         let mut messages = 0;
         let fed = decoder.feed(bytes, |event| match event {
             // Whoever is being closed is not listened to: it could not be told what became of a message.
-            Event::Text(_) | Event::Binary(_) if !attendant.peer().outbox.is_open() => {}
+            Event::Text(_) | Event::Binary(_) if !handler.peer().outbox.is_open() => {}
             Event::Text(text) => {
                 messages += 1;
-                attendant.text(text);
+                handler.text(text);
             }
             Event::Binary(bytes) => {
                 messages += 1;
-                attendant.binary(bytes);
+                handler.binary(bytes);
             }
             Event::Ping(payload) => {
-                attendant.peer().outbox.push(websocket::shared(Opcode::Pong, payload));
+                handler.peer().outbox.push(websocket::shared(Opcode::Pong, payload));
             }
             Event::Pong(_) => {}
             Event::Close { code, .. } => {
                 *answered = true;
                 // Before the queue closes: what a fault still holds for this member goes out first.
-                attendant.leaving(hub);
-                attendant.peer().outbox.close(Close::Answer(code));
+                handler.leaving(hub);
+                handler.peer().outbox.close(Close::Answer(code));
             }
         });
         self.hub.metrics.frames_in.add(messages);
-        if Arc::as_ptr(self.attendant.peer()) != before {
+        if Arc::as_ptr(self.handler.peer()) != before {
             // `wrote` will take it off the queue that is written now.
-            self.attendant.peer().outbox.brings(self.out.frames());
+            self.handler.peer().outbox.brings(self.out.frames());
         }
         if let Err(violation) = fed {
             self.hub.metrics.violations.add(1);
             self.answered = true;
-            self.attendant.peer().outbox.close(Close::Violation(violation.code()));
+            self.handler.peer().outbox.close(Close::Violation(violation.code()));
         }
     }
 }
@@ -258,7 +258,7 @@ mod tests {
         at: usize,
     }
 
-    impl Attendant for Changing {
+    impl SocketHandler for Changing {
         fn peer(&self) -> &Arc<Peer> {
             &self.peers[self.at]
         }
@@ -285,11 +285,11 @@ mod tests {
             socket: read,
             write: Some(write),
             decoder: Decoder::new(Role::Server, 1000),
-            out: Outflow::default(),
+            out: WriteBuffer::default(),
             stage: Stage::Talking,
             answered: false,
             unheard: 0,
-            attendant: Changing { peers: peers.clone(), at: 0 },
+            handler: Changing { peers: peers.clone(), at: 0 },
             hub,
         };
         link.out.push(Bytes::from_static(b"12345678"));

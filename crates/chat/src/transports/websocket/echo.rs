@@ -12,7 +12,7 @@ use crate::http::{Answer, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
-use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::connection::SocketHandler;
 use crate::transports::websocket::upgrade::{self, Handshake};
 
 /// The largest message and the longest queue of `/ws/echo`: conformance suites send 16 MiB messages.
@@ -36,7 +36,7 @@ pub(crate) fn connect(
 /// Who answers on `/ws/echo`.
 pub(crate) fn echoing(hub: &Arc<Hub>) -> Echo {
     let peer = upgrade::newcomer(hub, ECHO_QUEUE, Source::default());
-    peer.pulse.settled();
+    peer.deadlines.settled();
     Echo { peer, hub: hub.clone() }
 }
 
@@ -57,7 +57,7 @@ impl Echo {
     }
 }
 
-impl Attendant for Echo {
+impl SocketHandler for Echo {
     fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
@@ -71,7 +71,7 @@ impl Attendant for Echo {
     }
 
     fn heard(&mut self) {
-        self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
+        self.peer.deadlines.answered(self.hub.now(), &self.hub.config.limits);
     }
 
     fn farewell(&self, _: Close) -> Option<&'static str> {

@@ -26,10 +26,10 @@ use crate::hub::receipt::Receipt;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Joined, Start, start_of, start_of_text};
 use crate::rooms::peer::Peer;
-use crate::transports::websocket::connection::Attendant;
+use crate::transports::websocket::connection::SocketHandler;
 use crate::transports::websocket::upgrade::{self, Handshake};
 
-pub(crate) struct RawRooms {
+pub(crate) struct RoomsSocket {
     pub(crate) peer: Arc<Peer>,
     pub(crate) hub: Arc<Hub>,
 }
@@ -77,7 +77,7 @@ fn read(text: &str) -> Result<Request<'_>, Problem> {
     Ok(if frame.kind == "join" { Request::Join(room, start_of(frame.after)?) } else { Request::Leave(room) })
 }
 
-impl RawRooms {
+impl RoomsSocket {
     /// Joins and says so, or says why not.
     pub(crate) fn join(&self, room: &str, start: Start) {
         let greet = |joined: &Joined<'_>| {
@@ -112,7 +112,7 @@ pub(crate) fn client_id(id: Option<&RawValue>) -> Option<String> {
     }
 }
 
-impl Attendant for RawRooms {
+impl SocketHandler for RoomsSocket {
     fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
@@ -141,7 +141,7 @@ impl Attendant for RawRooms {
     }
 
     fn heard(&mut self) {
-        self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
+        self.peer.deadlines.answered(self.hub.now(), &self.hub.config.limits);
     }
 
     fn farewell(&self, _: Close) -> Option<&'static str> {
@@ -190,11 +190,11 @@ pub(crate) fn connect(
             peer.belongs_to(user);
         }
         peer.greeted(Form::Raw);
-        let attendant = RawRooms { peer, hub };
+        let handler = RoomsSocket { peer, hub };
         if let Some(room) = room {
-            attendant.join(&room, start);
+            handler.join(&room, start);
         }
-        attendant
+        handler
     });
     Ok(answer)
 }

@@ -11,17 +11,17 @@ use hyper_util::rt::TokioIo;
 use sonagi_wire::websocket;
 use tokio::net::TcpStream;
 
-use super::connection::{Attendant, carry};
+use super::connection::{SocketHandler, carry};
 use crate::connection::source::Source;
-use crate::http::write_timeout::Patient;
+use crate::http::write_timeout::WriteTimeout;
 use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
-use crate::rooms::peer::{Heart, Newcomer, Peer};
+use crate::rooms::peer::{Newcomer, Peer, Ping};
 
 /// A new connection outside of Engine.IO.
 pub(crate) fn newcomer(hub: &Hub, queue_bytes: usize, source: Source) -> Arc<Peer> {
-    let newcomer = Newcomer { heart: Heart::WebSocket, source, queue_bytes, ..Newcomer::default() };
+    let newcomer = Newcomer { ping: Ping::WebSocket, source, queue_bytes, ..Newcomer::default() };
     hub.peers.add(newcomer, hub.now(), &hub.config.limits)
 }
 
@@ -67,24 +67,24 @@ impl Handshake {
     }
 
     /// Carries the WebSocket once the answer is out.
-    pub(crate) fn then<A: Attendant + 'static>(
+    pub(crate) fn then<A: SocketHandler + 'static>(
         self,
         slot: &Arc<Slot>,
         hub: Arc<Hub>,
         max_message: usize,
-        attend: impl FnOnce() -> A + Send + 'static,
+        handle: impl FnOnce() -> A + Send + 'static,
     ) {
         let slot = slot.clone();
         tokio::spawn(async move {
             if let Some((stream, first)) = bare(self.upgrade).await {
                 hub.metrics.websocket.add(1);
-                carry(stream, first, max_message, attend(), hub.clone()).await;
+                carry(stream, first, max_message, handle(), hub.clone()).await;
                 hub.metrics.websocket.sub(1);
             } else {
                 // The client left between request and answer.
-                let mut attendant = attend();
-                attendant.closing();
-                hub.peers.remove(attendant.peer());
+                let mut handler = handle();
+                handler.closing();
+                hub.peers.remove(handler.peer());
             }
             drop(slot);
         });
@@ -100,7 +100,7 @@ fn upgrade_of(request: &Request<Incoming>) -> Result<&OnUpgrade, Problem> {
 
 /// The socket without hyper around it, and what was read beyond the request.
 async fn bare(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
-    let parts = upgrade.await.ok()?.downcast::<TokioIo<Patient>>().ok()?;
+    let parts = upgrade.await.ok()?.downcast::<TokioIo<WriteTimeout>>().ok()?;
     let (stream, unread) = parts.io.into_inner().into_inner();
     let first = if unread.is_empty() { parts.read_buf } else { [parts.read_buf, unread].concat().into() };
     Some((stream, first))
