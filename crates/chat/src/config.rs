@@ -1,4 +1,4 @@
-//! What a service is told before it starts, and every limit it keeps.
+//! The configuration of a service, and every limit it keeps.
 //!
 //! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.

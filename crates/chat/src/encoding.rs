@@ -1,4 +1,4 @@
-//! How messages and answers are written for each wire.
+//! Encodings: messages and answers as each wire has them.
 
 pub(crate) mod form;
 pub(crate) mod sse;

@@ -1,4 +1,4 @@
-//! What the service is about: messages, and the names of rooms.
+//! Messages, and the names of rooms.
 
 pub(crate) mod message;
 pub(crate) mod room_id;

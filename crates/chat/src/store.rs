@@ -1,4 +1,4 @@
-//! Where users, rooms and messages are kept: what the service asks of a store, and what it is told.
+//! The store of users, rooms and messages: a trait, and the rows it takes and gives.
 //!
 //! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms::registry`); only messages are read
 //! later. One thread writes (`hub::log`); histories may be read beside it. A store of another kind implements `Store` in a

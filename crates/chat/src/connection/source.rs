@@ -1,4 +1,4 @@
-//! Where somebody comes from, as limits count it.
+//! The source address that limits per address count by.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! What the task of a connection took from its queue and has not written yet.
+//! The write buffer of a connection: frames taken from its queue and not written yet.
 //!
 //! Apart from a WebSocket's task because an event stream writes the same way and reads nothing.
 

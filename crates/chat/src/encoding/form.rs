@@ -1,4 +1,4 @@
-//! How messages of a room are written for a member, and written once for all members of the same form.
+//! Forms: the ways to write a room's message for a member, each written once for all members that share it.
 //!
 //! Every form is made of the message's object (`model::message`). To add one: a variant, its data if members of the same
 //! transport are told differently, and its arm in `write`; what `write` appends is one whole unit of that wire, which

@@ -1,4 +1,4 @@
-//! What is answered over HTTP.
+//! Answers over HTTP.
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderValue};

@@ -1,4 +1,4 @@
-//! What a request over HTTP says: who asks, its query, its body.
+//! Requests over HTTP: the token, the query, the body.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};

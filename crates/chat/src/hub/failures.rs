@@ -1,5 +1,4 @@
-//! What fails inside and no client can mend, told to whoever runs the service: with its cause, and no more often than can
-//! be read.
+//! Reports failures that no client can mend to whoever runs the service: with the cause, and at most once a second.
 
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
+/// Tells the operator; until somebody asks to be told, nobody is.
 #[derive(Default)]
 pub(crate) struct FailureReporter {
     tell: OnceLock<Tell>,
@@ -37,7 +37,7 @@ impl FailureReporter {
         self.at(Instant::now(), &Error::store(doing)(cause));
     }
 
-    fn at(&self, now: Instant, trouble: &Error) {
+    fn at(&self, now: Instant, failure: &Error) {
         let Some(tell) = self.tell.get() else { return };
         let passed = {
             let mut told = lock(&self.told);
@@ -49,8 +49,8 @@ impl FailureReporter {
             std::mem::take(&mut told.passed)
         };
         match passed {
-            0 => tell(&trouble.to_string()),
-            passed => tell(&format!("{trouble} (and {passed} times more since the last such line)")),
+            0 => tell(&failure.to_string()),
+            passed => tell(&format!("{failure} (and {passed} times more since the last such line)")),
         }
     }
 }
@@ -62,14 +62,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trouble_is_told_once_a_second_with_the_number_of_those_in_between() {
-        let (troubles, heard) = (FailureReporter::default(), Arc::<Mutex<Vec<String>>>::default());
+    fn a_failure_is_told_once_a_second_with_the_number_of_those_in_between() {
+        let (failures, heard) = (FailureReporter::default(), Arc::<Mutex<Vec<String>>>::default());
         let ear = heard.clone();
-        troubles.tell(Box::new(move |text| lock(&ear).push(text.to_owned())));
+        failures.tell(Box::new(move |text| lock(&ear).push(text.to_owned())));
         let start = Instant::now();
         for ms in [0, 1, 999, 1000, 1500, 2000, 4000] {
             let full = Error::Store { doing: "write", reason: "the disk is full".to_owned() };
-            troubles.at(start + Duration::from_millis(ms), &full);
+            failures.at(start + Duration::from_millis(ms), &full);
         }
         let full = "cannot write the message store: the disk is full";
         let more = |n| format!("{full} (and {n} times more since the last such line)");

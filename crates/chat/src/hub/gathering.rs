@@ -1,4 +1,4 @@
-//! What messages wait for before they are published: that the room they are for has rested.
+//! Gathering: messages wait until the room they are for has rested, and are then published together.
 //!
 //! A copy costs its receiver's socket a write, whatever is in it. So a room that has just been published to n
 //! connections rests, and what is said in it meanwhile is published together. Every room rests for itself: a message

@@ -1,4 +1,4 @@
-//! How a peer comes into a room, from a cursor or without one.
+//! Joining a room, from a cursor or without one.
 //!
 //! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back,
 //! or is more than the queue has space for, is read from the store by a task of its own, page by page and no faster than

@@ -1,4 +1,4 @@
-//! What rooms may be called, and who may enter one.
+//! The ids of rooms, and who may enter one.
 
 use crate::faults::mix;
 

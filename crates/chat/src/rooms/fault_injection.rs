@@ -1,4 +1,4 @@
-//! Planting faults: the fan-out of a message when a plan says to spoil some copies.
+//! Fault injection: the fan-out of a message when a plan says to spoil some copies.
 //!
 //! A copy is one message to one receiving connection. At most one copy of a (sender, receiver) pair is in trouble in
 //! a room at a time, and the copies behind it draw nothing: the one that overtakes a held copy must really be queued,
@@ -26,7 +26,7 @@ use crate::sync::lock;
 /// The sender's connection and the receiver's membership: one connection may be in a room twice.
 type Pair = (u64, u64);
 
-/// A room's copies in trouble.
+/// A room's copies that wait.
 pub(crate) struct HeldCopies {
     waiting: HashMap<Pair, HeldCopy>,
     /// Connections that left within the settle time.
@@ -87,8 +87,8 @@ impl HeldCopies {
         let pairs: Vec<Pair> = self.waiting.keys().filter(|pair| pair.1 == member.number).copied().collect();
         let mut delivered = Delivered::default();
         for pair in pairs {
-            if let Some(trouble) = self.waiting.remove(&pair) {
-                trouble.release(&mut delivered, metrics);
+            if let Some(held_copy) = self.waiting.remove(&pair) {
+                held_copy.release(&mut delivered, metrics);
             }
         }
         delivered.record(metrics);
@@ -133,12 +133,12 @@ impl FaultInjector {
             let Some((room, pair)) = self.tickets.remove(&ticket) else { continue };
             let mut state = lock(&room.state);
             let Some(held_copies) = &mut state.held_copies else { continue };
-            // The pair may have a newer trouble by now: only its own ticket releases it.
-            if held_copies.waiting.get(&pair).is_some_and(|trouble| trouble.ticket == ticket)
-                && let Some(trouble) = held_copies.waiting.remove(&pair)
+            // The pair may have a newer one by now: only its own ticket releases it.
+            if held_copies.waiting.get(&pair).is_some_and(|held_copy| held_copy.ticket == ticket)
+                && let Some(held_copy) = held_copies.waiting.remove(&pair)
             {
-                let receiver = trouble.receiver.clone();
-                trouble.release(&mut delivered, metrics);
+                let receiver = held_copy.receiver.clone();
+                held_copy.release(&mut delivered, metrics);
                 drop(state);
                 receiver.not_sent(metrics);
             }
@@ -300,16 +300,16 @@ impl Pass<'_> {
         receiver: &Member,
         (seq, frame): (u64, &Bytes),
     ) {
-        let Some(trouble) = held_copies.waiting.get_mut(&pair) else { return };
-        match &mut trouble.kind {
+        let Some(held_copy) = held_copies.waiting.get_mut(&pair) else { return };
+        match &mut held_copy.kind {
             Kind::Late { copies, bytes } => {
                 copies.push_back((seq, frame.clone()));
                 *bytes += frame.len();
                 if *bytes <= self.injector.line_bytes {
                     return;
                 }
-                if let Some(trouble) = held_copies.waiting.remove(&pair) {
-                    trouble.release(&mut self.delivered, self.metrics);
+                if let Some(held_copy) = held_copies.waiting.remove(&pair) {
+                    held_copy.release(&mut self.delivered, self.metrics);
                 }
             }
             Kind::Held(held) => {

@@ -1,12 +1,13 @@
 //! Blocking work, a few pieces at a time.
 //!
-//! A turn ends with the work, not with whoever asked for it: blocking work cannot be stopped, so a client that goes
+//! A permit ends with the work, not with whoever asked for it: blocking work cannot be stopped, so a client that goes
 //! away must not make room for the next one while its work still runs.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+/// How many pieces of blocking work run at once.
 #[derive(Clone)]
 pub(crate) struct BlockingLimit(Arc<Semaphore>);
 
@@ -19,7 +20,7 @@ impl BlockingLimit {
         BlockingLimit(Arc::new(Semaphore::new(at_once.max(1))))
     }
 
-    /// Waits for a turn; `None` when there are none to come.
+    /// Waits for a permit; `None` when there are none to come.
     pub(crate) async fn wait(&self) -> Option<BlockingPermit> {
         self.0.clone().acquire_owned().await.ok()
     }
@@ -29,10 +30,10 @@ impl BlockingLimit {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let turn = self.wait().await?;
+        let permit = self.wait().await?;
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
-            drop(turn);
+            drop(permit);
             done
         });
         done.await.ok()
@@ -49,19 +50,19 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_turn_lasts_as_long_as_its_work_though_nobody_waits_for_it() {
-        let turns = BlockingLimit::new(1);
+    async fn a_permit_lasts_as_long_as_its_work_though_nobody_waits_for_it() {
+        let limit = BlockingLimit::new(1);
         let (release, released) = channel::<()>();
         {
-            let mut first = pin!(turns.run(move || released.recv().unwrap()));
+            let mut first = pin!(limit.run(move || released.recv().unwrap()));
             poll_fn(|cx| {
                 assert!(first.as_mut().poll(cx).is_pending());
                 Poll::Ready(())
             })
             .await;
         }
-        assert_eq!(turns.0.available_permits(), 0);
+        assert_eq!(limit.0.available_permits(), 0);
         release.send(()).unwrap();
-        assert_eq!(turns.run(|| 7).await, Some(7));
+        assert_eq!(limit.run(|| 7).await, Some(7));
     }
 }

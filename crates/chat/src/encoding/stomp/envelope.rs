@@ -1,4 +1,4 @@
-//! What a STOMP frame travels in: a WebSocket message of its own, or one of SockJS.
+//! The envelope of a STOMP frame: a WebSocket message of its own, or one of SockJS.
 
 use bytes::Bytes;
 use sonagi_wire::sockjs;

@@ -1,4 +1,4 @@
-//! What a client is told beside messages: CONNECTED, RECEIPT and ERROR.
+//! Replies beside messages: CONNECTED, RECEIPT and ERROR.
 
 use sonagi_wire::stomp::{Command, HeartBeat, Version, Versions, Violation, Writer};
 

@@ -1,4 +1,4 @@
-//! How a subscription's messages are written: all that tells them from those of another.
+//! The style of a subscription's messages: all that tells them from those of another.
 
 use std::fmt::Write;
 

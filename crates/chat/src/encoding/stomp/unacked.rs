@@ -1,4 +1,4 @@
-//! What a subscription was sent and its client has not acknowledged.
+//! Messages that a subscription was sent and its client has not acknowledged.
 //!
 //! Kept in the order of sending, duplicates included: a planted fault may send a message twice or behind a later one, and
 //! the client then acknowledges what it got. Nothing is ever sent again, so an acknowledgement only makes room here.

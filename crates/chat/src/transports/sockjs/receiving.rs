@@ -1,4 +1,4 @@
-//! What a session's client receives: the answer to a poll, or one that goes on.
+//! Receiving by HTTP: the answer to a poll, or one that goes on.
 
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What one STOMP client says, frame by frame, and what is done about it.
+//! One STOMP client's frames, and what is done about each.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where HTTP becomes a WebSocket.
+//! The WebSocket upgrade: the handshake, and taking the bare socket from hyper.
 
 use std::sync::Arc;
 
