@@ -40,11 +40,14 @@ pub(crate) struct Entry {
     pub(crate) receipt: Receipt,
 }
 
+/// Work on the store, between batches.
+type Ask = Box<dyn FnOnce(&mut dyn Store) + Send>;
+
 enum Job {
     Entry(Entry),
     Together(Together),
     /// Anything else that needs the store.
-    With(Box<dyn FnOnce(&mut dyn Store) + Send>),
+    With(Ask),
     Stop,
 }
 
