@@ -28,8 +28,8 @@ pub struct Config {
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
-    /// Accounts beside the seeded ones, in the same ring of friends behind them. One that is in the store already gets the
-    /// password given here.
+    /// Accounts beside the seeded ones, in the same ring of friends behind them. One that is in the store already gets
+    /// the password given here.
     pub accounts: Vec<Account>,
     /// Misbehaviour planted in the fan-out.
     pub faults: Faults,
@@ -46,8 +46,8 @@ pub struct Config {
     pub protocol_suite: bool,
     /// A long poll that brought nothing is answered 503 instead of 204, as Spring's deferred results are.
     pub long_expiry_503: bool,
-    /// Connection state recovery of Socket.IO: how long a session is kept whose connection ended. `None` (the default, as in
-    /// Socket.IO): broadcasts carry no offset, and nothing is kept. Not in the null mode.
+    /// Connection state recovery of Socket.IO: how long a session is kept whose connection ended. `None` (the default,
+    /// as in Socket.IO): broadcasts carry no offset, and nothing is kept. Not in the null mode.
     pub recovery: Option<Duration>,
     /// A target for measuring load generators: minimal HTTP answers, extra paths, nothing stored, any password
     /// accepted, no planted faults (docs/service.md).
@@ -130,7 +130,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// The largest `content` of one message, in bytes of JSON.
     pub message_bytes: usize,
-    /// Bytes that may wait for one connection, each frame counted with 64 bytes more than it has; over it the connection is closed with 4008.
+    /// Bytes that may wait for one connection, each frame counted with 64 bytes more than it has; over it the
+    /// connection is closed with 4008.
     pub queue_bytes: usize,
     /// TCP connections open at once, and polled sessions; more are answered 503.
     pub connections: usize,
@@ -199,7 +200,8 @@ pub struct Limits {
     pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
     pub close_grace: Duration,
-    /// Bytes that are read meanwhile, only to find that answer; then no more are, and the rest of the grace is waited for.
+    /// Bytes that are read meanwhile, only to find that answer; then no more are, and the rest of the grace is waited
+    /// for.
     pub close_bytes: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Requests and answers of HTTP, as every path of the service reads and writes them. Which path leads where is `server`'s.
+//! Requests and answers of HTTP, as every path of the service reads and writes them. Which path leads where is
+//! `server`'s.
 
 pub(crate) mod answer;
 pub(crate) mod content;

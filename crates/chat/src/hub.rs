@@ -79,8 +79,8 @@ impl Hub {
         Err(Problem::draining())
     }
 
-    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there, and
-    /// counts for the source that asked.
+    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there,
+    /// and counts for the source that asked.
     pub(crate) fn room_for(&self, user: Option<u64>, id: &str, source: Source) -> Result<Arc<Room>, Problem> {
         if let Some(name) = id.strip_prefix(OPEN) {
             return self.group(name, source);

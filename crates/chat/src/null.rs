@@ -1,8 +1,8 @@
 //! The null mode: a target for measuring load generators, which must cost less than whoever it is measured with.
 //!
 //! HTTP is answered by a handler of its own (`http`), because hyper spends more on a request than a good generator
-//! does. Everything real-time runs on the service's own connections, queues and rooms. Nothing is stored and no password
-//! is looked at; there are no time limits on HTTP and no faults. What each path does: `docs/service.md`.
+//! does. Everything real-time runs on the service's own connections, queues and rooms. Nothing is stored and no
+//! password is looked at; there are no time limits on HTTP and no faults. What each path does: `docs/service.md`.
 //!
 //! The decision a reader would question: it lives in the service instead of being a server of its own. A benchmark
 //! against it then measures the generator on the code its users meet, and an improvement of that code shows here.

@@ -1,7 +1,7 @@
 //! The front door: accepting connections, and HTTP/1.1 by hyper. Which path leads where is in `router`.
 //!
-//! A request that becomes a WebSocket leaves hyper with its bare socket, so that an idle connection keeps none of hyper's
-//! buffers.
+//! A request that becomes a WebSocket leaves hyper with its bare socket, so that an idle connection keeps none of
+//! hyper's buffers.
 
 pub(crate) mod router;
 
@@ -53,8 +53,8 @@ pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// Accepts until the service stops, and has `serve` carry each connection. `at_drain` says what becomes of them when the
-/// service drains.
+/// Accepts until the service stops, and has `serve` carry each connection. `at_drain` says what becomes of them when
+/// the service drains.
 pub(crate) async fn accept<S: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     hub: Arc<Hub>,
@@ -210,8 +210,8 @@ async fn answer<R: Routes>(
     };
     if let Some(origin) = origin.filter(|_| allowed) {
         let headers = answer.headers_mut();
-        // Credentials are let through only to origins that somebody listed. SockJS's client always sends along what it has,
-        // which is then nothing: no cookie is ever set here.
+        // Credentials are let through only to origins that somebody listed. SockJS's client always sends along what it
+        // has, which is then nothing: no cookie is ever set here.
         if hub.config.origins.is_empty() && sockjs.is_none() {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         } else {

@@ -203,7 +203,8 @@ impl Service {
         self.transports.hub.metrics.render() + &process::metrics()
     }
 
-    /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks stands.
+    /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks
+    /// stands.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.transports.hub.failures.tell(Box::new(tell));
     }

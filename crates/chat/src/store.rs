@@ -1,11 +1,11 @@
 //! The store of users, rooms and messages: a trait, and the rows it takes and gives.
 //!
-//! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms::registry`); only messages are read
-//! later. One thread writes (`hub::log`); histories may be read beside it. A store of another kind implements `Store` in a
-//! file of its own and gets an arm in `open`.
+//! Users, friendships and rooms are read into memory at the start (`accounts`, `rooms::registry`); only messages are
+//! read later. One thread writes (`hub::log`); histories may be read beside it. A store of another kind implements
+//! `Store` in a file of its own and gets an arm in `open`.
 //!
-//! The store gives messages their numbers, because whatever else numbers them would have to be asked by every process that
-//! writes to it.
+//! The store gives messages their numbers, because whatever else numbers them would have to be asked by every process
+//! that writes to it.
 
 pub(crate) mod lock;
 mod sqlite;
@@ -39,7 +39,8 @@ pub(crate) trait Store: History {
 
     fn relations(&mut self) -> Result<Relations, StoreError>;
 
-    /// Adds users that are not there yet, and makes a ring of them: neighbours are friends, and each sponsors the next two.
+    /// Adds users that are not there yet, and makes a ring of them: neighbours are friends, and each sponsors the next
+    /// two.
     fn seed(&mut self, users: &[Seed]) -> Result<(), StoreError>;
 
     fn rooms(&mut self) -> Result<Vec<RoomRow>, StoreError>;
@@ -51,8 +52,8 @@ pub(crate) trait Store: History {
     /// Deletes rooms and all that was said in them.
     fn forget_rooms(&mut self, keys: &[i64]) -> Result<(), StoreError>;
 
-    /// Stores all of these messages, in their order, or none of them, and gives each its number: a room's numbers have no
-    /// gaps. About `kept` of each room are kept; older ones are deleted. The answer has one for each message.
+    /// Stores all of these messages, in their order, or none of them, and gives each its number: a room's numbers have
+    /// no gaps. About `kept` of each room are kept; older ones are deleted. The answer has one for each message.
     fn append(&mut self, messages: &[NewMessage<'_>], kept: u64) -> Result<Vec<Appended>, StoreError>;
 
     /// How to read beside this one; `None` when nobody else can.

@@ -1,8 +1,8 @@
 //! Access tokens: whose they are and until when.
 //!
 //! All live equally long, so the order they were given in is the order they end in: what has expired is at the front,
-//! and neither giving one at the bound nor forgetting old ones looks through all of them. A user has a bound of its own,
-//! at which its oldest token ends, so that nobody can use up everybody's.
+//! and neither giving one at the bound nor forgetting old ones looks through all of them. A user has a bound of its
+//! own, at which its oldest token ends, so that nobody can use up everybody's.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;

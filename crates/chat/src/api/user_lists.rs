@@ -1,7 +1,7 @@
 //! Lists of users, page by page: everybody, some at random, or by who sponsors whom.
 //!
-//! Everything is in memory and in order already, so a page costs what it shows, whatever the number of users: a list that
-//! is asked for fifty times a second is no measure of a sort.
+//! Everything is in memory and in order already, so a page costs what it shows, whatever the number of users: a list
+//! that is asked for fifty times a second is no measure of a sort.
 
 use std::collections::HashSet;
 

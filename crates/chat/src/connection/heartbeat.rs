@@ -1,6 +1,7 @@
 //! The signs of life of transports that bring their own: an event stream's comments, STOMP's heart-beats, SockJS's `h`.
 //!
-//! Beside a WebSocket's pings (`Deadlines`), which go on beneath STOMP. Like those there is no timer for each: the sweep looks.
+//! Beside a WebSocket's pings (`Deadlines`), which go on beneath STOMP. Like those there is no timer for each: the
+//! sweep looks.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;

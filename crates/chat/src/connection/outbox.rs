@@ -162,8 +162,8 @@ impl Outbox {
     }
 
     /// Writes the piece (one or more whole frames) to the socket if nothing waits before it, and queues what the socket
-    /// does not take. Also returns the bytes written. Not for a session that may be polled and a piece of several frames:
-    /// a poll takes frames apart by their headers. The queue's lock is held for that one system call.
+    /// does not take. Also returns the bytes written. Not for a session that may be polled and a piece of several
+    /// frames: a poll takes frames apart by their headers. The queue's lock is held for that one system call.
     pub(crate) fn deliver(&self, piece: &Bytes) -> (Pushed, usize) {
         self.deliver_if(piece, || true)
     }
@@ -323,8 +323,8 @@ impl Outbox {
         })
     }
 
-    /// Asks for a wake of the writer by a change of the standing from `known` and, if `wants_frames`, by a frame. False when there is
-    /// one already.
+    /// Asks for a wake of the writer by a change of the standing from `known` and, if `wants_frames`, by a frame. False
+    /// when there is one already.
     pub(crate) fn sleep(&self, cx: &mut Context<'_>, known: Standing, wants_frames: bool) -> bool {
         let mut queue = lock(&self.queue);
         if queue.standing != known || (wants_frames && !queue.frames.is_empty()) {

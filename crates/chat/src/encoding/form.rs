@@ -1,8 +1,8 @@
 //! Forms: the ways to write a room's message for a member, each written once for all members that share it.
 //!
-//! Every form is made of the message's object (`model::message`). To add one: a variant, its data if members of the same
-//! transport are told differently, and its arm in `write`; what `write` appends is one whole unit of that wire, which
-//! nothing may come between.
+//! Every form is made of the message's object (`model::message`). To add one: a variant, its data if members of the
+//! same transport are told differently, and its arm in `write`; what `write` appends is one whole unit of that wire,
+//! which nothing may come between.
 
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
@@ -60,8 +60,8 @@ impl Form {
         }
     }
 
-    /// How many messages of those that were missed may be sent now. Of those that must be acknowledged some are left for
-    /// what comes meanwhile, unless its client has been waited for in vain.
+    /// How many messages of those that were missed may be sent now. Of those that must be acknowledged some are left
+    /// for what comes meanwhile, unless its client has been waited for in vain.
     pub(crate) fn free(&self, in_vain: bool) -> usize {
         match self {
             Form::Stomp(subscription) => subscription.free(in_vain),

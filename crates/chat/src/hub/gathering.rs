@@ -10,7 +10,8 @@ use std::time::Instant;
 /// Entries by the room they are for, each room's in the order they came.
 pub(crate) struct Gathering<T> {
     ready: Vec<T>,
-    /// By the room's number. A room is taken off when its rest is over, so there are only as many as were just published.
+    /// By the room's number. A room is taken off when its rest is over, so there are only as many as were just
+    /// published.
     resting: HashMap<u64, Rest<T>>,
     count: usize,
 }

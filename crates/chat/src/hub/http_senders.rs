@@ -1,8 +1,8 @@
 //! Senders by HTTP: a user is one sender, whatever connections its requests come on.
 //!
-//! Planted faults and the order of a sender's messages go by its connection, and a request has none that lasts. So a user's
-//! requests share a sender, which ends when it has not been used for a while. Whoever has no account is a sender of its own
-//! with every request: nobody can tell them apart.
+//! Planted faults and the order of a sender's messages go by its connection, and a request has none that lasts. So a
+//! user's requests share a sender, which ends when it has not been used for a while. Whoever has no account is a sender
+//! of its own with every request: nobody can tell them apart.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

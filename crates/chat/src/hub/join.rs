@@ -1,10 +1,10 @@
 //! Joining a room, from a cursor or without one.
 //!
-//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further back,
-//! or is more than the queue has space for, is read from the store by a task of its own, page by page and no faster than
-//! the peer takes it, until the rest can be given so: neither the caller nor the room waits for that, and the peer is no
-//! member meanwhile. Of a peer that comes into several rooms at once one task gives at a time. The answer to the join goes
-//! out first in either case.
+//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further
+//! back, or is more than the queue has space for, is read from the store by a task of its own, page by page and no
+//! faster than the peer takes it, until the rest can be given so: neither the caller nor the room waits for that, and
+//! the peer is no member meanwhile. Of a peer that comes into several rooms at once one task gives at a time. The
+//! answer to the join goes out first in either case.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,8 +25,8 @@ use crate::store::Wanted;
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How often a page is asked for while too much waits to be stored, or an acknowledgement is waited for by itself: a second
-/// in all.
+/// How often a page is asked for while too much waits to be stored, or an acknowledgement is waited for by itself: a
+/// second in all.
 const TRIES: usize = 200;
 
 impl Hub {
@@ -91,8 +91,9 @@ impl Hub {
         }
     }
 
-    /// Gives what lies behind `after` from the store until the room itself has the rest, and the queue space for it. A peer
-    /// for which that fails is closed rather than left with a gap it was not told of: it comes back with its cursor.
+    /// Gives what lies behind `after` from the store until the room itself has the rest, and the queue space for it. A
+    /// peer for which that fails is closed rather than left with a gap it was not told of: it comes back with its
+    /// cursor.
     async fn catch_up(self: &Arc<Hub>, room: &Arc<Room>, member: &Arc<Member>, after: u64, upto: u64) {
         let (mut after, mut upto) = (after, upto);
         loop {
@@ -117,8 +118,8 @@ impl Hub {
         member.peer.outbox.close(Close::Slow);
     }
 
-    /// Waits until the peer has taken, and acknowledged, most of what it was given; `None` when it wants no more. Also says
-    /// how many messages it may be given. Not in anybody's way meanwhile.
+    /// Waits until the peer has taken, and acknowledged, most of what it was given; `None` when it wants no more. Also
+    /// says how many messages it may be given. Not in anybody's way meanwhile.
     async fn turn<'a>(&self, member: &'a Member) -> Option<(tokio::sync::MutexGuard<'a, ()>, usize)> {
         let mut looks = 0;
         loop {

@@ -6,9 +6,10 @@
 //! before the first copy leaves; the batch grows with the load, so it never bounds the rate. The same thread keeps
 //! the due times of planted faults, which is why it needs no timer.
 //!
-//! After a batch a room rests for its receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms), so that its
-//! writes take a bounded share of a core and messages that come faster than that share them (`gathering`). A message for a
-//! room that has been silent that long leaves at once, and so does every other job, whatever other rooms wait for.
+//! After a batch a room rests for its receivers times `gather_per_copy` (8 µs), at most `gather_most` (5 ms), so that
+//! its writes take a bounded share of a core and messages that come faster than that share them (`gathering`). A
+//! message for a room that has been silent that long leaves at once, and so does every other job, whatever other rooms
+//! wait for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -264,8 +265,8 @@ struct Run {
     bytes: usize,
 }
 
-/// Fans a batch out and acknowledges it. Returns, by the room's number, how many connections got something, counted once
-/// for each run.
+/// Fans a batch out and acknowledges it. Returns, by the room's number, how many connections got something, counted
+/// once for each run.
 fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
     injector: &mut Option<FaultInjector>,

@@ -1,5 +1,5 @@
-//! A published message, encoded once: as the JSON object that history, polls and event streams give. Every other form is
-//! made of that (`encoding::form`).
+//! A published message, encoded once: as the JSON object that history, polls and event streams give. Every other form
+//! is made of that (`encoding::form`).
 
 use std::io::Write;
 

@@ -61,8 +61,8 @@ impl Delivered {
         queued
     }
 
-    /// Hands a member its copies of messages, which are that piece, and behind them the acknowledgements of those that it
-    /// sent itself. True when all are on their way.
+    /// Hands a member its copies of messages, which are that piece, and behind them the acknowledgements of those that
+    /// it sent itself. True when all are on their way.
     pub(crate) fn hand(
         &mut self,
         member: &Member,

@@ -20,7 +20,8 @@ pub(crate) struct Member {
     /// Its number among those that the room ever had.
     pub(crate) number: u64,
     pub(crate) since: Instant,
-    /// The messages numbered above this one came to it as they were published; what is before, if anything, was replayed.
+    /// The messages numbered above this one came to it as they were published; what is before, if anything, was
+    /// replayed.
     from: AtomicU64,
     /// A message with a higher serial than this came behind all that was replayed: 0 when nothing was, `u64::MAX` until
     /// it is known.
@@ -99,8 +100,8 @@ impl Member {
         Piece::new(&room.id, messages, &self.form.without_offset())
     }
 
-    /// Queues the messages behind this number; for a peer that may be polled each by itself, because a poll takes frames
-    /// apart by their headers.
+    /// Queues the messages behind this number; for a peer that may be polled each by itself, because a poll takes
+    /// frames apart by their headers.
     pub(crate) fn give(&self, piece: &Piece, after: u64) -> Delivered {
         let mut delivered = Delivered::default();
         // A room's numbers have no gaps.

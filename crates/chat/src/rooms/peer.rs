@@ -103,8 +103,8 @@ impl Peer {
         self.user.store(0, Relaxed);
     }
 
-    /// Takes a place in the room, for `Room::enter`; leaving gives it back, entered or not. The error is the place it has
-    /// already in that form.
+    /// Takes a place in the room, for `Room::enter`; leaving gives it back, entered or not. The error is the place it
+    /// has already in that form.
     pub(crate) fn seat(
         self: &Arc<Peer>,
         room: &Arc<Room>,

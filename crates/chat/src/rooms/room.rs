@@ -5,11 +5,11 @@
 //!
 //! The room's lock is not held while copies are written, which takes milliseconds for a large room: whoever joins or
 //! leaves meanwhile is answered at once. Under the lock a fan-out only says what number is published now, keeps the
-//! messages (`recent`) and takes the list of members as it is. Who joins before that is on the list; who joins after it is
-//! told that number, and gets what is above; who comes back with a cursor gets what it missed under the same lock, so that
-//! between the two there is neither a gap nor a message twice. Who leaves is marked before it is told `left`, and the
-//! mark is looked at under the lock of its queue, where the copy and the word `left` are both put: either the copy is
-//! there first, or the mark is seen.
+//! messages (`recent`) and takes the list of members as it is. Who joins before that is on the list; who joins after it
+//! is told that number, and gets what is above; who comes back with a cursor gets what it missed under the same lock,
+//! so that between the two there is neither a gap nor a message twice. Who leaves is marked before it is told `left`,
+//! and the mark is looked at under the lock of its queue, where the copy and the word `left` are both put: either the
+//! copy is there first, or the mark is seen.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,8 @@ pub(crate) struct Keeping {
 pub(crate) struct Room {
     /// Its own among the rooms of this process, as long as that lasts.
     pub(crate) number: u64,
-    /// Its key in the store; 0 while the store does not know it, as one that is made by its first use until its first message.
+    /// Its key in the store; 0 while the store does not know it, as one that is made by its first use until its first
+    /// message.
     key: AtomicI64,
     /// Who made it, if that is counted.
     pub(crate) maker: Option<Source>,

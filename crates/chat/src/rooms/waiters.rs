@@ -1,8 +1,8 @@
 //! Waiters for the next message of a room: the long polls.
 //!
 //! Under the room's lock, together with the number of its last message: whoever finds nothing new registers in the same
-//! breath, so a message published between the look and the registration cannot be missed. A message wakes all; whoever gives
-//! up takes itself off.
+//! breath, so a message published between the look and the registration cannot be missed. A message wakes all; whoever
+//! gives up takes itself off.
 
 use std::task::Waker;
 

@@ -410,7 +410,10 @@ mod tests {
         store.append(&[message("a", 0, 0)], 100).unwrap();
         store
             .db
-            .execute_batch("CREATE TRIGGER no BEFORE INSERT ON messages WHEN new.content = '2' BEGIN SELECT RAISE(ABORT, 'no'); END")
+            .execute_batch(
+                "CREATE TRIGGER no BEFORE INSERT ON messages WHEN new.content = '2'
+                BEGIN SELECT RAISE(ABORT, 'no'); END",
+            )
             .unwrap();
         let refused = NewMessage { content: "2", ..message("a", 0, 0) };
         let error = store.append(&[message("a", 0, 0), message("new", 0, 0), refused], 100).unwrap_err();

@@ -322,8 +322,8 @@ impl Session {
         }
     }
 
-    /// A WebSocket that would take this session over; when it may not, one that is closed at once, as the reference server
-    /// does it. `base64` as in an opening.
+    /// A WebSocket that would take this session over; when it may not, one that is closed at once, as the reference
+    /// server does it. `base64` as in an opening.
     pub(crate) fn probe(self: &Arc<Session>, base64: bool, io: &Arc<EngineIo>) -> Socket {
         let mut slot = lock(&self.probe);
         let limits = &io.hub.config.limits;

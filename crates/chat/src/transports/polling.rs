@@ -6,10 +6,10 @@
 //! | `GET /location/long/:group?after=c` | what there is as soon as there is something; 204 when there was not |
 //! | `POST /location/long/:group/notify` | `{"ok":true,"seq":n}` once it is stored and published |
 //!
-//! A poll is a question with a cursor and nobody's connection: the room keeps nothing of it but a place among its waiters
-//! while it waits. Only while faults are planted is a poller with an account a member (`pollers`), because a fault needs
-//! somebody to happen to. The cursor of long polling also names the store it is from, so that a number of another one is
-//! seen for what it is; that of polling is the bare number, which scripts can count with.
+//! A poll is a question with a cursor and nobody's connection: the room keeps nothing of it but a place among its
+//! waiters while it waits. Only while faults are planted is a poller with an account a member (`pollers`), because a
+//! fault needs somebody to happen to. The cursor of long polling also names the store it is from, so that a number of
+//! another one is seen for what it is; that of polling is the bare number, which scripts can count with.
 
 mod poll;
 pub(crate) mod pollers;

@@ -1,4 +1,5 @@
-//! SockJS 0.3.3 below `/location`: STOMP for clients that come by `sockjs-client`, over WebSocket or two ways of polling.
+//! SockJS 0.3.3 below `/location`: STOMP for clients that come by `sockjs-client`, over WebSocket or two ways of
+//! polling.
 //!
 //! | path | |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! Event streams: `GET /location/sse/connect?group=g`. Who names no group is in the one of all who name none.
 //!
-//! An event's id is its message's number, so that a browser which reconnects by itself goes on behind the last message it
-//! got (`Last-Event-ID`). A comment comes every `sse_heartbeat`. When messages in between are not kept any more, or the
-//! cursor is none of this service, the event `gap` says so first, with an id that mends the cursor.
+//! An event's id is its message's number, so that a browser which reconnects by itself goes on behind the last message
+//! it got (`Last-Event-ID`). A comment comes every `sse_heartbeat`. When messages in between are not kept any more, or
+//! the cursor is none of this service, the event `gap` says so first, with an id that mends the cursor.
 
 pub(crate) mod stream;
 

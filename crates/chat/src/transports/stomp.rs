@@ -13,8 +13,8 @@
 //! | leaving | any | nothing; once all that it sent is answered, the RECEIPT of DISCONNECT: ended |
 //! | ended | any | nothing |
 //!
-//! A conversation is fed by a WebSocket (`StompSocket`), or by SockJS (`sockjs`), and answers through the peer's queue. What
-//! is sent is answered when it is published (`awaited_receipt`), all else at once.
+//! A conversation is fed by a WebSocket (`StompSocket`), or by SockJS (`sockjs`), and answers through the peer's queue.
+//! What is sent is answered when it is published (`awaited_receipt`), all else at once.
 //!
 //! The decision a reader would question: nothing is ever sent again. An acknowledgement makes room under
 //! `stomp_unacked` and a NACK does no more, because the room's log is there for who wants to read again (`after`).

@@ -20,8 +20,8 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// `id` is what the client calls the subscription; in 1.0 it may have no name. `None` when the version has no way to
-    /// say one of the headers.
+    /// `id` is what the client calls the subscription; in 1.0 it may have no name. `None` when the version has no way
+    /// to say one of the headers.
     pub(crate) fn new(
         number: u32,
         version: Version,

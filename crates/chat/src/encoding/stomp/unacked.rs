@@ -1,7 +1,8 @@
 //! Messages that a subscription was sent and its client has not acknowledged.
 //!
-//! Kept in the order of sending, duplicates included: a planted fault may send a message twice or behind a later one, and
-//! the client then acknowledges what it got. Nothing is ever sent again, so an acknowledgement only makes room here.
+//! Kept in the order of sending, duplicates included: a planted fault may send a message twice or behind a later one,
+//! and the client then acknowledges what it got. Nothing is ever sent again, so an acknowledgement only makes room
+//! here.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -45,8 +46,8 @@ impl Unacked {
         fits
     }
 
-    /// How many may be sent now of what was missed: until half of what may be outstanding is, which leaves the other half
-    /// to what comes meanwhile; or all of it, for a client that acknowledges nothing before it has more.
+    /// How many may be sent now of what was missed: until half of what may be outstanding is, which leaves the other
+    /// half to what comes meanwhile; or all of it, for a client that acknowledges nothing before it has more.
     pub(crate) fn free(&self, in_vain: bool) -> usize {
         let most = if in_vain { self.most } else { (self.most / 2).max(1) };
         most.saturating_sub(lock(&self.sent).len())

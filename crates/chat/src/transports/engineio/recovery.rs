@@ -2,15 +2,15 @@
 //! what it missed, each message once.
 //!
 //! A client is told a private id (`pid`) when it connects, and with every broadcast an offset, which it names when it
-//! connects again. The offset is the broadcast's serial: one thread publishes, so of two broadcasts to one connection the
-//! one with the higher serial was queued later, whatever rooms they are of, and whoever has got the last one has got all
-//! before it. What was missed comes from the rooms' recent messages or not at all: when they do not reach back, the client
-//! gets a fresh session, and sees it by its new `pid`.
+//! connects again. The offset is the broadcast's serial: one thread publishes, so of two broadcasts to one connection
+//! the one with the higher serial was queued later, whatever rooms they are of, and whoever has got the last one has
+//! got all before it. What was missed comes from the rooms' recent messages or not at all: when they do not reach back,
+//! the client gets a fresh session, and sees it by its new `pid`.
 //!
-//! Two decisions to question. The answer to CONNECT comes before what was missed, where the reference server has it behind:
-//! the official client sets events aside that come before the answer, does not drop them when the connection breaks in
-//! between, and would hear them twice. And a connection need not have ended for its session to be recovered. A client notices a dead
-//! connection long before we do, and the `pid` is its secret: it takes its session over.
+//! Two decisions to question. The answer to CONNECT comes before what was missed, where the reference server has it
+//! behind: the official client sets events aside that come before the answer, does not drop them when the connection
+//! breaks in between, and would hear them twice. And a connection need not have ended for its session to be recovered.
+//! A client notices a dead connection long before we do, and the `pid` is its secret: it takes its session over.
 //!
 //! | a session | becomes |
 //! |---|---|
@@ -220,8 +220,8 @@ pub(crate) fn recover(
 
 /// Makes the peer a member of all these rooms at one instant, behind what it missed of all of them in the order it was
 /// published: room after room, a live message of one could come before a missed one of another, and its offset would
-/// say that both were got. `None` when not everything is kept, it is more than should wait, or the connection has ended:
-/// nothing is queued then.
+/// say that both were got. `None` when not everything is kept, it is more than should wait, or the connection has
+/// ended: nothing is queued then.
 fn rejoin(
     kept: &KeptSession,
     serial: u64,

@@ -1,10 +1,10 @@
 //! Pollers as members, while faults are planted: each user's polls of a group empty one queue.
 //!
 //! A fault happens to a copy on its way to a receiver, so a receiver needs to be there when the message is published. A
-//! poller with an account is one from its first poll until it has not polled for a while: copies are put on its queue like
-//! on anybody's, spoilt by the same plan and counted by the same counters, and its polls take them off. The cursor only
-//! says which answer arrived: an answer is kept until the next poll comes with its cursor, and given again to a poll
-//! that comes with the one before. With any other cursor the poller begins anew from there.
+//! poller with an account is one from its first poll until it has not polled for a while: copies are put on its queue
+//! like on anybody's, spoilt by the same plan and counted by the same counters, and its polls take them off. The cursor
+//! only says which answer arrived: an answer is kept until the next poll comes with its cursor, and given again to a
+//! poll that comes with the one before. With any other cursor the poller begins anew from there.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

@@ -1,4 +1,5 @@
-//! Sessions that are polled: they outlive the requests that carry them, and end when none comes for `sockjs_disconnect`.
+//! Sessions that are polled: they outlive the requests that carry them, and end when none comes for
+//! `sockjs_disconnect`.
 //!
 //! | | a poll | then |
 //! |---|---|---|
@@ -142,7 +143,8 @@ impl Session {
         self.end.get().copied().unwrap_or(GO_AWAY)
     }
 
-    /// Ends it; the first reason stands. What is queued still goes out to who receives, or polls while it is remembered.
+    /// Ends it; the first reason stands. What is queued still goes out to who receives, or polls while it is
+    /// remembered.
     pub(super) fn end(self: &Arc<Session>, why: Close, told: Option<(u16, &'static str)>, sockjs: &SockJs) {
         self.peer.outbox.close(why);
         let standing = self.peer.outbox.standing();

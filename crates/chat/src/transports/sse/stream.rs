@@ -1,8 +1,8 @@
 //! A response without an end on a bare socket: an event stream's queue, written as it fills.
 //!
-//! One task and one hand-written poll function, as for a WebSocket (`websocket::connection`), for the same reason; whoever publishes writes
-//! to the socket itself. Nothing is expected from the client: what it sends is dropped, and when it closes, or stops
-//! acknowledging bytes, the stream is over.
+//! One task and one hand-written poll function, as for a WebSocket (`websocket::connection`), for the same reason;
+//! whoever publishes writes to the socket itself. Nothing is expected from the client: what it sends is dropped, and
+//! when it closes, or stops acknowledging bytes, the stream is over.
 //!
 //! The decision a reader would question: the response leaves hyper before its head is written. hyper would keep buffers
 //! and a task as large as its whole connection for each stream, and a channel between publisher and socket.
@@ -48,8 +48,8 @@ impl Drop for Listener {
     }
 }
 
-/// Writes the head, and behind it what is queued, until the socket closes. `farewell` is what a client reads last when the
-/// service is draining.
+/// Writes the head, and behind it what is queued, until the socket closes. `farewell` is what a client reads last when
+/// the service is draining.
 pub(crate) async fn carry(stream: TcpStream, head: Bytes, listener: Listener, farewell: fn() -> Bytes) {
     let mut stream = Stream::new(stream, head, listener, farewell);
     poll_fn(|cx| stream.poll(cx)).await;
@@ -94,7 +94,8 @@ impl Stream {
         bound_silence(&stream, limits.sse_heartbeat + limits.ping_timeout);
         let (read, write) = stream.into_split();
         let mut out = WriteBuffer::default();
-        // Counted as if it had been queued, since its writing will be: else what waits behind it would seem to be written.
+        // Counted as if it had been queued, since its writing will be: else what waits behind it would seem to be
+        // written.
         listener.peer.outbox.brings(std::iter::once(&head));
         out.push(head);
         let (write, stage) = (Some(write), Stage::Talking);

@@ -28,8 +28,8 @@ pub(crate) fn complain(
     peer.end_with(dialect.farewell(complaint, receipt), metrics);
 }
 
-/// The end of a session that its client asked for: held by the session until then, and by all that it still awaits. It has
-/// come when nobody holds it any more, so its receipt is behind all others.
+/// The end of a session that its client asked for: held by the session until then, and by all that it still awaits. It
+/// has come when nobody holds it any more, so its receipt is behind all others.
 pub(crate) struct Parting {
     peer: Arc<Peer>,
     /// The frame to part with, if any, once the client has said DISCONNECT.

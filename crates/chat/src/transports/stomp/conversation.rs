@@ -24,8 +24,8 @@ use crate::rooms::cursor::{Start, start_of_text};
 use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
 
-/// One connection's side of the talk. Its answers are in the peer's queue when `feed` returns, but for those that wait for
-/// the log.
+/// One connection's side of the talk. Its answers are in the peer's queue when `feed` returns, but for those that wait
+/// for the log.
 pub(crate) struct Conversation {
     pub(crate) peer: Arc<Peer>,
     decoder: Decoder,
