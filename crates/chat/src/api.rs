@@ -22,7 +22,7 @@ use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
 use crate::rooms::cursor::Excerpt;
 use crate::rooms::room::Room;
-use crate::store::{Store, Wanted as WantedPage};
+use crate::store::{PageRequest, Store};
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
     if !hub.is_serving() {
@@ -95,14 +95,14 @@ enum Id {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wanted {
+struct RoomRequest {
     friend_id: Option<Id>,
     name: Option<String>,
 }
 
 pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let user = caller(request.headers(), hub)?.clone();
-    let wanted: Wanted = read(request, hub).await?;
+    let wanted: RoomRequest = read(request, hub).await?;
     let (id, access) = match (wanted.friend_id, wanted.name) {
         (Some(friend), None) => {
             let friend = match friend {
@@ -162,7 +162,7 @@ pub(crate) async fn messages(
     let limits = &hub.config.limits;
     let after = http::number(request, "after")?.unwrap_or(0);
     let messages = http::number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
-    let wanted = WantedPage { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
+    let wanted = PageRequest { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
     let page = hub.page(&room, wanted).await?;
     let page = Excerpt::new(after, page.iter(), usize::MAX);
     // A page may hold what has been committed and is just being published.

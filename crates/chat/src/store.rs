@@ -63,7 +63,7 @@ pub(crate) trait Store: History {
 /// What was said in rooms.
 pub(crate) trait History: Send {
     /// The messages numbered above `after`, as many as fit, oldest first.
-    fn page(&mut self, room: i64, wanted: Wanted) -> Result<Vec<Message>, StoreError>;
+    fn page(&mut self, room: i64, wanted: PageRequest) -> Result<Vec<Message>, StoreError>;
 }
 
 /// Opens one more reader.
@@ -141,7 +141,7 @@ pub(crate) struct RoomRow {
 
 /// How much of the log is wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct PageRequest {
     pub(crate) after: u64,
     /// The last number wanted.
     pub(crate) upto: u64,

@@ -47,20 +47,20 @@ pub(crate) fn list(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Pro
 
 /// Which page, from 1, and how many users it has.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct ListPage {
     page: u64,
     limit: u64,
 }
 
-fn wanted(request: &Request<Incoming>) -> Result<Wanted, Problem> {
+fn wanted(request: &Request<Incoming>) -> Result<ListPage, Problem> {
     let number = |name, default, most| match http::number(request, name)?.unwrap_or(default) {
         0 => Err(Problem::bad_request(format!("{name} counts from 1, got `0`"))),
         number => Ok(number.min(most)),
     };
-    Ok(Wanted { page: number("page", 1, u64::MAX)?, limit: number("limit", PAGE, PAGE_MOST)? })
+    Ok(ListPage { page: number("page", 1, u64::MAX)?, limit: number("limit", PAGE, PAGE_MOST)? })
 }
 
-fn page(ids: &[u64], wanted: Wanted, accounts: &Accounts) -> Answer {
+fn page(ids: &[u64], wanted: ListPage, accounts: &Accounts) -> Answer {
     let first = (wanted.page - 1).saturating_mul(wanted.limit);
     let first = usize::try_from(first).unwrap_or(usize::MAX).min(ids.len());
     let shown = ids[first..].iter().take(wanted.limit as usize).copied();
@@ -68,7 +68,7 @@ fn page(ids: &[u64], wanted: Wanted, accounts: &Accounts) -> Answer {
 }
 
 /// Another choice each time, none twice on a page; the number of the page is said back and means nothing.
-fn random(ids: &[u64], wanted: Wanted, accounts: &Accounts) -> Answer {
+fn random(ids: &[u64], wanted: ListPage, accounts: &Accounts) -> Answer {
     let count = ids.len().min(wanted.limit as usize);
     // Floyd's sampling: as many draws as users on the page.
     let mut chosen = HashSet::with_capacity(count);
@@ -82,7 +82,7 @@ fn random(ids: &[u64], wanted: Wanted, accounts: &Accounts) -> Answer {
     answer(shown.into_iter(), ids.len(), wanted, accounts)
 }
 
-fn answer(shown: impl Iterator<Item = u64>, of: usize, wanted: Wanted, accounts: &Accounts) -> Answer {
+fn answer(shown: impl Iterator<Item = u64>, of: usize, wanted: ListPage, accounts: &Accounts) -> Answer {
     let users: Vec<_> = shown.filter_map(|id| accounts.user(id)).map(|user| user.listed()).collect();
     let pages = (of as u64).div_ceil(wanted.limit);
     http::value(&json!({"users": users, "totalPage": pages, "currentPage": wanted.page}))

@@ -107,7 +107,7 @@ fn text_frame<const N: usize>(parts: [&[u8]; N], out: &mut Vec<u8>) {
 }
 
 /// Messages one after the other, in the forms asked for so far.
-pub(crate) struct Run<'a> {
+pub(crate) struct EncodedRun<'a> {
     room: &'a str,
     messages: &'a [Message],
     pieces: Vec<(Form, Piece)>,
@@ -121,9 +121,9 @@ pub(crate) struct Piece {
     ends: Vec<usize>,
 }
 
-impl<'a> Run<'a> {
-    pub(crate) fn new(room: &'a str, messages: &'a [Message]) -> Run<'a> {
-        Run { room, messages, pieces: Vec::new(), other: None }
+impl<'a> EncodedRun<'a> {
+    pub(crate) fn new(room: &'a str, messages: &'a [Message]) -> EncodedRun<'a> {
+        EncodedRun { room, messages, pieces: Vec::new(), other: None }
     }
 
     pub(crate) fn piece(&mut self, form: &Form) -> &Piece {
@@ -211,7 +211,7 @@ mod tests {
     fn a_piece_comes_apart_into_the_frames_of_its_messages() {
         let messages = messages();
         for form in [Form::Raw, Form::SocketIo(None), Form::Object] {
-            let mut run = Run::new("lobby", &messages);
+            let mut run = EncodedRun::new("lobby", &messages);
             let piece = run.piece(&form);
             let frames: Vec<Bytes> = piece.frames().collect();
             let alone: Vec<Bytes> = messages.iter().map(|message| form.one("lobby", message)).collect();

@@ -6,7 +6,7 @@ use super::Hub;
 use crate::model::message::Message;
 use crate::problem::Problem;
 use crate::rooms::room::Room;
-use crate::store::{History, OpenHistory, StoreError, Wanted};
+use crate::store::{History, OpenHistory, PageRequest, StoreError};
 use crate::sync::blocking::BlockingLimit;
 use crate::sync::lock;
 
@@ -26,7 +26,7 @@ impl Readers {
         Readers { open, idle: Mutex::default(), turns: BlockingLimit::new(READERS) }
     }
 
-    fn page(&self, open: &OpenHistory, key: i64, wanted: Wanted) -> Result<Vec<Message>, StoreError> {
+    fn page(&self, open: &OpenHistory, key: i64, wanted: PageRequest) -> Result<Vec<Message>, StoreError> {
         let idle = lock(&self.idle).pop();
         let mut reader = idle.map_or_else(open, Ok)?;
         let page = reader.page(key, wanted);
@@ -38,7 +38,11 @@ impl Readers {
 impl Hub {
     /// A page of a room's log. Where only the publishing thread can read, as of a memory store, pages are read there,
     /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
-    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Message>, Problem> {
+    pub(crate) async fn page(
+        self: &Arc<Hub>,
+        room: &Room,
+        wanted: PageRequest,
+    ) -> Result<Vec<Message>, Problem> {
         let key = room.key();
         if key == 0 {
             return Ok(Vec::new());

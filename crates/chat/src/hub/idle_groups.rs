@@ -70,7 +70,7 @@ mod tests {
     use crate::connection::source::Source;
     use crate::hub::receipt::{Receipt, Reply};
     use crate::rooms::cursor::{Found, Start};
-    use crate::store::Wanted;
+    use crate::store::PageRequest;
 
     async fn say(hub: &Arc<Hub>) -> u64 {
         let sender = hub.senders.of(None, &hub.peers, hub.now(), &hub.config.limits);
@@ -102,7 +102,7 @@ mod tests {
         );
         assert_eq!(say(hub).await, 2);
         assert!(room.key() > key);
-        let wanted = Wanted { after: 0, upto: u64::MAX, messages: 10, bytes: 1000 };
+        let wanted = PageRequest { after: 0, upto: u64::MAX, messages: 10, bytes: 1000 };
         let page = hub.page(&room, wanted).await.unwrap();
         assert_eq!(page.iter().map(|kept| kept.seq).collect::<Vec<_>>(), [2]);
         forget(vec![room], hub.clone()).await;

@@ -20,7 +20,7 @@ use crate::rooms::cursor::{Entered, Joined, Start};
 use crate::rooms::member::Member;
 use crate::rooms::peer::{NotJoined, Peer};
 use crate::rooms::room::Room;
-use crate::store::Wanted;
+use crate::store::PageRequest;
 
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
 const LOOK: Duration = Duration::from_millis(5);
@@ -155,7 +155,7 @@ impl Hub {
     ) -> Option<Piece> {
         let limits = &self.config.limits;
         let bytes = limits.history_bytes.min(self.page_cost());
-        let wanted = Wanted { after, upto, messages: limits.history_page.min(free), bytes };
+        let wanted = PageRequest { after, upto, messages: limits.history_page.min(free), bytes };
         let mut tries = 0;
         let page = loop {
             match self.page(room, wanted).await {

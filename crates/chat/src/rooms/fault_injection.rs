@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::encoding::form::{Form, Run};
+use crate::encoding::form::{EncodedRun, Form};
 use crate::faults::{Copy, Draw, Faults, mix};
 use crate::metrics::Metrics;
 use crate::model::message::Message;
@@ -157,7 +157,7 @@ impl FaultInjector {
     /// Queues the message to every member, spoiling copies by the plan.
     pub(crate) fn publish(&mut self, room: &Arc<Room>, said: &Said<'_>, peers: &Peers, metrics: &Metrics) {
         let message = std::slice::from_ref(said.message);
-        let mut run = Run::new(&room.id, message);
+        let mut run = EncodedRun::new(&room.id, message);
         let mut state = lock(&room.state);
         let woken = state.publish(message);
         let state_now = &mut *state;
@@ -266,7 +266,7 @@ impl Pass<'_> {
         leaks: Vec<(Form, Copy)>,
         inside: &HashSet<u64>,
         held_copies: &HeldCopies,
-        run: &mut Run<'_>,
+        run: &mut EncodedRun<'_>,
         peers: &Peers,
     ) {
         // A message leaks to one stranger once: twice would be a duplicate as well.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use crate::connection::source::Source;
-use crate::encoding::form::{Form, Run};
+use crate::encoding::form::{EncodedRun, Form};
 use crate::metrics::Metrics;
 use crate::model::message::Message;
 use crate::model::room_id::Access;
@@ -235,7 +235,7 @@ impl Room {
             (state.members.clone(), waiting)
         };
         let woken = waiting.wake();
-        let mut run = Run::new(&self.id, messages);
+        let mut run = EncodedRun::new(&self.id, messages);
         let mut delivered = Delivered::default();
         // Stable: a sender hears of its messages in their order.
         acks.sort_by_key(|ack| ack.peer.id);

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::{
-    Appended, History, NewMessage, OpenHistory, Relations, RoomRow, Seed, Store, StoreError, UserRow, Wanted,
+    Appended, History, NewMessage, OpenHistory, PageRequest, Relations, RoomRow, Seed, Store, StoreError,
+    UserRow,
 };
 use crate::config::{Error, StoreLocation};
 use crate::model::message::Message;
@@ -116,7 +117,7 @@ impl Store for Sqlite {
 }
 
 impl History for Sqlite {
-    fn page(&mut self, room: i64, wanted: Wanted) -> Result<Vec<Message>, StoreError> {
+    fn page(&mut self, room: i64, wanted: PageRequest) -> Result<Vec<Message>, StoreError> {
         Ok(page(&self.db, room, wanted)?)
     }
 }
@@ -328,7 +329,7 @@ fn prune(db: &Connection, room: i64, seq: u64) -> Result<(), rusqlite::Error> {
     Ok(())
 }
 
-fn page(db: &Connection, room: i64, wanted: Wanted) -> Result<Vec<Message>, rusqlite::Error> {
+fn page(db: &Connection, room: i64, wanted: PageRequest) -> Result<Vec<Message>, rusqlite::Error> {
     let mut statement = db.prepare_cached(
         "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 AND seq <= ?4
         ORDER BY seq LIMIT ?3",
@@ -448,7 +449,7 @@ mod tests {
         let mut store = store();
         store.append(&[message("a", 1, 0); 9], 100).unwrap();
         let mut seqs = |after, upto, messages, bytes| {
-            let page = store.page(1, Wanted { after, upto, messages, bytes }).unwrap();
+            let page = store.page(1, PageRequest { after, upto, messages, bytes }).unwrap();
             page.iter().map(|message| message.seq).collect::<Vec<u64>>()
         };
         assert_eq!(seqs(3, 6, 100, 1000), [4, 5, 6], "not what is stored and not yet published");

@@ -35,7 +35,7 @@ use crate::problem::Problem;
 use crate::rooms::cursor::{Excerpt, Found, PRESENT, Start, start_of_text};
 use crate::rooms::room::Room;
 use crate::rooms::waiters::Ticket;
-use crate::store::Wanted;
+use crate::store::PageRequest;
 
 /// `GET /cur/:group`
 pub(crate) async fn current(
@@ -136,7 +136,7 @@ async fn read(room: &Room, asked: PollRequest, hub: &Arc<Hub>) -> Result<Option<
             Found::Excerpt(excerpt, gap) => return found(excerpt, gap.is_some()),
             Found::Behind { after, upto, gap } => {
                 let wanted =
-                    Wanted { after, upto, messages: limits.history_page, bytes: limits.history_bytes };
+                    PageRequest { after, upto, messages: limits.history_page, bytes: limits.history_bytes };
                 let page = hub.page(room, wanted).await?;
                 // Between the look and the page it may have been deleted.
                 let hole = page.first().is_none_or(|first| first.seq > after + 1);
