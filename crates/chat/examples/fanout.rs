@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use sonagi_chat::{Config, Store};
+use sonagi_chat::{Config, StoreLocation};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -37,7 +37,7 @@ fn on_one_thread(work: impl Future<Output = ()>) {
 
 /// The child: prints its address and a token a line, then serves until killed.
 fn serve(users: usize, file: Option<&String>) {
-    let store = file.map_or(Store::Memory, |path| Store::File(path.into()));
+    let store = file.map_or(StoreLocation::Memory, |path| StoreLocation::File(path.into()));
     let config = Config { seed_users: users, store, ..Config::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

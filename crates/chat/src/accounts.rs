@@ -3,55 +3,35 @@
 //! All users are in memory; the store only keeps them over a restart. Tokens live in memory alone and end with the
 //! process. How passwords are verified is in `passwords`.
 
+pub(crate) mod credentials;
+pub(crate) mod directory;
+pub(crate) mod passwords;
+pub(crate) mod rate_limit;
+pub(crate) mod tokens;
+pub(crate) mod user;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::net::IpAddr;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::bucket::Buckets;
+use crate::accounts::passwords::Passwords;
+use crate::accounts::rate_limit::Buckets;
+use crate::accounts::tokens::{Bounds, Tokens};
+use directory::Directory;
+use user::User;
+
 use crate::config::{Error, Limits};
-use crate::lock;
 use crate::metrics::Metrics;
-use crate::passwords::Passwords;
-use crate::people::Directory;
 use crate::problem::Problem;
 use crate::store::{Relations, UserRow};
-use crate::tokens::{Bounds, Tokens};
+use crate::sync::lock;
 
 /// Bytes of an email address, as SMTP bounds it (RFC 5321). What is longer takes no bucket.
 const EMAIL: usize = 254;
-
-pub(crate) struct User {
-    pub(crate) id: u64,
-    pub(crate) email: String,
-    pub(crate) username: String,
-    password: Arc<str>,
-    pub(crate) friends: Vec<u64>,
-    /// Who sponsors this user, and whom it sponsors.
-    pub(crate) sponsors: Vec<u64>,
-    pub(crate) sponsored: Vec<u64>,
-    /// Messages of this user: those kept when the service started, and those said since.
-    pub(crate) posts: AtomicU64,
-}
-
-impl User {
-    /// What everybody may see of a user, as JSON.
-    pub(crate) fn public(&self) -> serde_json::Value {
-        serde_json::json!({"id": self.id, "email": self.email, "username": self.username})
-    }
-
-    /// What a list shows of a user.
-    pub(crate) fn listed(&self) -> serde_json::Value {
-        serde_json::json!({
-            "id": self.id, "email": self.email, "username": self.username,
-            "posts": self.posts.load(Relaxed), "sponsors": self.sponsors.len(),
-        })
-    }
-}
 
 pub(crate) struct Accounts {
     by_id: HashMap<u64, Arc<User>>,

@@ -1,25 +1,28 @@
 //! The HTTP API: login, users, friends, rooms and their history, health and metrics.
 
+pub(crate) mod user_lists;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, StatusCode};
-use rusqlite::Connection;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::accounts::{Granted, User};
-use crate::cursor::Excerpt;
-use crate::http::{self, Answer, BodyError};
+use crate::accounts::Granted;
+use crate::accounts::user::User;
+use crate::connection::source::Source;
+use crate::http::{self, Answer};
 use crate::hub::Hub;
+use crate::metrics::process;
+use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
-use crate::room::{Access, Room};
-use crate::source::Source;
-use crate::{process, rooms, store};
+use crate::rooms::cursor::Excerpt;
+use crate::rooms::room::Room;
+use crate::store::{PageRequest, Store};
 
 pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
     if !hub.is_serving() {
@@ -47,7 +50,7 @@ pub(crate) async fn login(
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let Granted { token, user } = grant(request, from, hub).await?;
-    Ok(ok(&json!({"access_token": token, "user": user.public()})))
+    Ok(http::value(&json!({"access_token": token, "user": user.public()})))
 }
 
 /// The same login as services of the kind say it that put a version or `api` in front: 201, because a token is made.
@@ -72,14 +75,14 @@ pub(crate) fn user(email: &str, hub: &Hub) -> Result<Answer, Problem> {
         .accounts
         .by_email(&email)
         .ok_or_else(|| Problem::new(404, "no_such_user", format!("there is no user `{email}`")))?;
-    Ok(ok(&user.public()))
+    Ok(http::value(&user.public()))
 }
 
 pub(crate) fn friends(headers: &HeaderMap, hub: &Hub) -> Result<Answer, Problem> {
     let user = caller(headers, hub)?;
     let friends: Vec<Value> =
         user.friends.iter().filter_map(|id| hub.accounts.user(*id)).map(|friend| friend.public()).collect();
-    Ok(ok(&json!({ "friends": friends })))
+    Ok(http::value(&json!({ "friends": friends })))
 }
 
 /// An id as a number or as the text a script's template makes of it.
@@ -92,14 +95,14 @@ enum Id {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Wanted {
+struct RoomRequest {
     friend_id: Option<Id>,
     name: Option<String>,
 }
 
 pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -> Result<Answer, Problem> {
     let user = caller(request.headers(), hub)?.clone();
-    let wanted: Wanted = read(request, hub).await?;
+    let wanted: RoomRequest = read(request, hub).await?;
     let (id, access) = match (wanted.friend_id, wanted.name) {
         (Some(friend), None) => {
             let friend = match friend {
@@ -111,10 +114,10 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
             if !user.friends.contains(&friend) {
                 return Err(Problem::forbidden(format!("user {friend} is not a friend of yours")));
             }
-            (rooms::direct_id(user.id, friend), Access::Direct(user.id, friend))
+            (room_id::direct_id(user.id, friend), Access::Direct(user.id, friend))
         }
         (None, Some(name)) => {
-            let id = rooms::group_id(&name)
+            let id = room_id::group_id(&name)
                 .ok_or_else(|| Problem::bad_request("a room's name has 1 to 64 characters"))?;
             (id, Access::Group)
         }
@@ -125,21 +128,21 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
         None => {
             let rooms = hub.clone();
             // Made on the log's one thread, which stores it before anybody can say something in it.
-            let made = hub.log.with(move |db| make_room(&rooms, db, &id, access));
+            let made = hub.log.with(move |store| make_room(&rooms, store, &id, access));
             made.await.ok_or_else(Problem::overloaded)??
         }
     };
-    Ok(ok(&json!({"roomId": &*room.id})))
+    Ok(http::value(&json!({"roomId": &*room.id})))
 }
 
-fn make_room(hub: &Hub, db: &Connection, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
+fn make_room(hub: &Hub, store: &mut dyn Store, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
     let (room, is_new) = hub.make_room(id, access, None)?;
     if is_new {
-        match store::insert_room(db, id, access) {
+        match store.insert_room(id, access) {
             Ok(key) => room.is_stored_as(key),
             Err(error) => {
                 hub.rooms.unmake(&room);
-                hub.troubles.store("write", error);
+                hub.failures.store("write", &error);
                 return Err(Problem::store());
             }
         }
@@ -157,9 +160,9 @@ pub(crate) async fn messages(
     let user = caller(request.headers(), hub)?;
     let room = hub.room_for(Some(user.id), &http::decode(id, false), source)?;
     let limits = &hub.config.limits;
-    let after = number(request, "after")?.unwrap_or(0);
-    let messages = number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
-    let wanted = store::Wanted { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
+    let after = http::number(request, "after")?.unwrap_or(0);
+    let messages = http::number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;
+    let wanted = PageRequest { after, upto: u64::MAX, messages, bytes: limits.history_bytes };
     let page = hub.page(&room, wanted).await?;
     let page = Excerpt::new(after, page.iter(), usize::MAX);
     // A page may hold what has been committed and is just being published.
@@ -170,17 +173,6 @@ pub(crate) async fn messages(
     Ok(http::json(StatusCode::OK, body))
 }
 
-pub(crate) fn number(request: &Request<Incoming>, name: &str) -> Result<Option<u64>, Problem> {
-    http::query(request, name)
-        .map(|text| {
-            text.parse::<u64>()
-                .ok()
-                .filter(|number| i64::try_from(*number).is_ok())
-                .ok_or_else(|| Problem::bad_request(format!("{name} is a whole number, got `{text}`")))
-        })
-        .transpose()
-}
-
 /// The user whose token the request carries.
 pub(crate) fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<User>, Problem> {
     http::bearer(headers)
@@ -189,21 +181,8 @@ pub(crate) fn caller<'a>(headers: &HeaderMap, hub: &'a Hub) -> Result<&'a Arc<Us
         .ok_or_else(Problem::unauthorized)
 }
 
-/// The body of a request that is answered like all others.
-pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, Problem> {
-    http::body(request, limit, hub).await.map_err(|error| match error {
-        BodyError::TooLarge => Problem::new(413, "too_large", format!("a body may have {limit} bytes")),
-        BodyError::TooSlow => Problem::new(408, "too_slow", "the body did not arrive in time"),
-        BodyError::Broken => Problem::bad_request("the body broke off"),
-    })
-}
-
 async fn read<T: DeserializeOwned>(request: Request<Incoming>, hub: &Hub) -> Result<T, Problem> {
-    let body = body(request, hub.config.limits.body_bytes, hub).await?;
+    let body = http::body_or_problem(request, hub.config.limits.body_bytes, hub).await?;
     serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request(format!("the body is not the JSON wanted: {error}")))
-}
-
-pub(crate) fn ok(value: &Value) -> Answer {
-    http::json(StatusCode::OK, value.to_string())
 }

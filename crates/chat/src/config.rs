@@ -1,4 +1,4 @@
-//! What a service is told before it starts, and every limit it keeps.
+//! The configuration of a service, and every limit it keeps.
 //!
 //! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
@@ -11,7 +11,7 @@ use crate::faults::Faults;
 
 /// Where users, rooms and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum StoreLocation {
     /// An SQLite database in memory: gone when the service stops.
     Memory,
     /// An SQLite database in this file (write-ahead log beside it), created when absent.
@@ -24,12 +24,12 @@ pub struct Config {
     /// The address to bind; port 0 picks a free one (see `Service::address`).
     pub listen: SocketAddr,
     /// Where users, rooms and messages are kept.
-    pub store: Store,
+    pub store: StoreLocation,
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
-    /// Accounts beside the seeded ones, in the same ring of friends behind them. One that is in the store already gets the
-    /// password given here.
+    /// Accounts beside the seeded ones, in the same ring of friends behind them. One that is in the store already gets
+    /// the password given here.
     pub accounts: Vec<Account>,
     /// Misbehaviour planted in the fan-out.
     pub faults: Faults,
@@ -46,8 +46,8 @@ pub struct Config {
     pub protocol_suite: bool,
     /// A long poll that brought nothing is answered 503 instead of 204, as Spring's deferred results are.
     pub long_expiry_503: bool,
-    /// Connection state recovery of Socket.IO: how long a session is kept whose connection ended. `None` (the default, as in
-    /// Socket.IO): broadcasts carry no offset, and nothing is kept. Not in the null mode.
+    /// Connection state recovery of Socket.IO: how long a session is kept whose connection ended. `None` (the default,
+    /// as in Socket.IO): broadcasts carry no offset, and nothing is kept. Not in the null mode.
     pub recovery: Option<Duration>,
     /// A target for measuring load generators: minimal HTTP answers, extra paths, nothing stored, any password
     /// accepted, no planted faults (docs/service.md).
@@ -58,7 +58,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
-            store: Store::Memory,
+            store: StoreLocation::Memory,
             seed_users: 0,
             accounts: Vec::new(),
             faults: Faults::default(),
@@ -130,7 +130,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// The largest `content` of one message, in bytes of JSON.
     pub message_bytes: usize,
-    /// Bytes that may wait for one connection, each frame counted with 64 bytes more than it has; over it the connection is closed with 4008.
+    /// Bytes that may wait for one connection, each frame counted with 64 bytes more than it has; over it the
+    /// connection is closed with 4008.
     pub queue_bytes: usize,
     /// TCP connections open at once, and polled sessions; more are answered 503.
     pub connections: usize,
@@ -199,7 +200,8 @@ pub struct Limits {
     pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
     pub close_grace: Duration,
-    /// Bytes that are read meanwhile, only to find that answer; then no more are, and the rest of the grace is waited for.
+    /// Bytes that are read meanwhile, only to find that answer; then no more are, and the rest of the grace is waited
+    /// for.
     pub close_bytes: usize,
 }
 
@@ -302,7 +304,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn store(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
+    pub(crate) fn store<E: std::fmt::Display>(doing: &'static str) -> impl FnOnce(E) -> Error {
         move |error| Error::Store { doing, reason: error.to_string() }
     }
 }

@@ -1,8 +1,8 @@
 //! The plan of misbehaviour: which copies the fan-out drops, doubles, delays, holds back or leaks.
 //!
-//! It only decides; `room` carries a decision out and counts it once it has taken effect. A decision is a pure
-//! function of the seed, the room, the sender's account, the number of the message among that connection's and the
-//! receiver's account, so it does not depend on how the messages of different senders interleave.
+//! It only decides; `rooms::fault_injection` carries a decision out and counts it once it has taken effect. A decision
+//! is a pure function of the seed, the room, the sender's account, the number of the message among that connection's
+//! and the receiver's account, so it does not depend on how the messages of different senders interleave.
 //! The classes are defined for readers in `docs/faults.md`.
 
 use std::fmt;

@@ -1,34 +1,37 @@
 //! Everything the parts of a running service share, and two of the three things every transport asks of it: leave and
 //! say. To join is in `join`.
 
+pub(crate) mod failures;
+pub(crate) mod gathering;
+pub(crate) mod history;
+pub(crate) mod http_senders;
+pub(crate) mod idle_groups;
+pub(crate) mod join;
+pub(crate) mod log;
+pub(crate) mod receipt;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use rusqlite::Connection;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use failures::FailureReporter;
+use history::Readers;
+use http_senders::HttpSenders;
+use log::{Entry, Log};
+use receipt::Receipt;
+
 use crate::accounts::Accounts;
 use crate::config::{Config, Limits};
-use crate::engineio::Sessions;
-use crate::log::{Entry, Log};
+use crate::connection::source::Source;
 use crate::metrics::Metrics;
-use crate::null::Null;
-use crate::peer::{Peer, Peers};
+use crate::model::room_id::{self, Access, OPEN};
 use crate::problem::Problem;
-use crate::pullers::Pullers;
-use crate::receipt::Receipt;
-use crate::recent::Kept;
-use crate::recovery::Recovery;
-use crate::room::{Access, Room};
-use crate::rooms::{self, NotMade, Rooms};
-use crate::senders::Senders;
-use crate::sockjs;
-use crate::source::Source;
-use crate::store::{self, Wanted};
-use crate::troubles::Troubles;
-use crate::turns::Turns;
+use crate::rooms::peer::{Peer, Peers};
+use crate::rooms::registry::{NotMade, Rooms};
+use crate::rooms::room::Room;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -45,23 +48,16 @@ pub(crate) struct Hub {
     pub(crate) accounts: Accounts,
     pub(crate) rooms: Rooms,
     pub(crate) peers: Peers,
-    pub(crate) sessions: Sessions,
-    pub(crate) sockjs: sockjs::Sessions,
-    pub(crate) pullers: Pullers,
-    pub(crate) senders: Senders,
+    pub(crate) senders: HttpSenders,
     pub(crate) log: Log,
     /// The serial of the message published last.
     pub(crate) serial: AtomicU64,
-    /// Present when sessions of Socket.IO can be recovered.
-    pub(crate) recovery: Option<Recovery>,
     /// What tells the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
-    pub(crate) troubles: Troubles,
+    pub(crate) failures: FailureReporter,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
-    /// Present in the null mode.
-    pub(crate) null: Option<Null>,
 }
 
 impl Hub {
@@ -74,10 +70,19 @@ impl Hub {
         *self.phase.borrow() == Phase::Serving
     }
 
-    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there, and
-    /// counts for the source that asked.
+    /// An error, and counted, when the service takes no new connections.
+    pub(crate) fn admit_connection(&self) -> Result<(), Problem> {
+        if self.is_serving() {
+            return Ok(());
+        }
+        self.metrics.refused_connections.add(1);
+        Err(Problem::draining())
+    }
+
+    /// The room, if this user, or whoever has no account, may be in it. A location group is made when it is not there,
+    /// and counts for the source that asked.
     pub(crate) fn room_for(&self, user: Option<u64>, id: &str, source: Source) -> Result<Arc<Room>, Problem> {
-        if let Some(name) = id.strip_prefix(rooms::OPEN) {
+        if let Some(name) = id.strip_prefix(OPEN) {
             return self.group(name, source);
         }
         // Before it is said whether there is such a room.
@@ -91,7 +96,7 @@ impl Hub {
 
     /// The location group of that name.
     pub(crate) fn group(&self, name: &str, source: Source) -> Result<Arc<Room>, Problem> {
-        let id = rooms::open_id(name)
+        let id = room_id::open_id(name)
             .ok_or_else(|| Problem::bad_request("a location group's name has 1 to 64 characters"))?;
         match self.rooms.find(&id) {
             Some(room) => Ok(room),
@@ -118,8 +123,8 @@ impl Hub {
 
     /// False when the peer was not in the room.
     pub(crate) fn leave(&self, peer: &Arc<Peer>, id: &str) -> bool {
-        let id = match id.strip_prefix(rooms::OPEN) {
-            Some(name) => rooms::open_id(name),
+        let id = match id.strip_prefix(OPEN) {
+            Some(name) => room_id::open_id(name),
             None => Some(id.to_owned()),
         };
         let room = id.and_then(|id| self.rooms.find(&id));
@@ -149,18 +154,18 @@ impl Hub {
         client_id: Option<String>,
         receipt: Receipt,
     ) -> Result<(), Problem> {
-        let wish = self.wish(peer, room, content, client_id)?;
-        self.publish(peer, wish, receipt)
+        let draft = self.draft(peer, room, content, client_id)?;
+        self.publish(peer, draft, receipt)
     }
 
     /// What somebody wants to say, if it may be said.
-    pub(crate) fn wish(
+    pub(crate) fn draft(
         &self,
         peer: &Peer,
         room: Option<&str>,
         content: Option<&RawValue>,
         client_id: Option<String>,
-    ) -> Result<Wish, Problem> {
+    ) -> Result<Draft, Problem> {
         let user = peer.user();
         let room = match room {
             Some(id) => self.room_for(user, id, peer.source)?,
@@ -181,14 +186,14 @@ impl Hub {
         if !is_shallow(&content) {
             return Err(Problem::bad_request(format!("a content may be nested {DEPTH} deep")));
         }
-        Ok(Wish { room, user, client_id, content })
+        Ok(Draft { room, user, client_id, content })
     }
 
     /// Has it stored and published; `receipt` is given once that is done, unless this is an error.
-    pub(crate) fn publish(&self, peer: &Arc<Peer>, wish: Wish, receipt: Receipt) -> Result<(), Problem> {
-        let entry = wish.entry(peer, receipt);
-        if let Some(null) = &self.null {
-            null.publish(entry, self);
+    pub(crate) fn publish(&self, peer: &Arc<Peer>, draft: Draft, receipt: Receipt) -> Result<(), Problem> {
+        let entry = draft.entry(peer, receipt);
+        if self.config.null {
+            log::publish_unstored(entry, self);
             return Ok(());
         }
         if self.log.append(entry) { Ok(()) } else { Err(self.overloaded()) }
@@ -198,12 +203,12 @@ impl Hub {
     pub(crate) fn publish_all(
         &self,
         peer: &Arc<Peer>,
-        wishes: Vec<Wish>,
+        drafts: Vec<Draft>,
         receipt: &Receipt,
     ) -> Result<(), Problem> {
-        let entries = wishes.into_iter().map(|wish| wish.entry(peer, receipt.clone()));
-        if let Some(null) = &self.null {
-            entries.for_each(|entry| null.publish(entry, self));
+        let entries = drafts.into_iter().map(|draft| draft.entry(peer, receipt.clone()));
+        if self.config.null {
+            entries.for_each(|entry| log::publish_unstored(entry, self));
             return Ok(());
         }
         if self.log.append_all(entries.collect()) { Ok(()) } else { Err(self.overloaded()) }
@@ -216,7 +221,7 @@ impl Hub {
 }
 
 /// What somebody wants to say: found fit to be said, and not yet given to the log.
-pub(crate) struct Wish {
+pub(crate) struct Draft {
     room: Arc<Room>,
     /// 0 for who has no account.
     user: u64,
@@ -224,14 +229,14 @@ pub(crate) struct Wish {
     content: String,
 }
 
-impl Wish {
+impl Draft {
     /// About what it takes to keep it.
     pub(crate) fn size(&self) -> usize {
-        size_of::<Wish>() + self.content.len() + self.client_id.as_ref().map_or(0, String::len)
+        size_of::<Draft>() + self.content.len() + self.client_id.as_ref().map_or(0, String::len)
     }
 
     fn entry(self, peer: &Arc<Peer>, receipt: Receipt) -> Entry {
-        let Wish { room, user, client_id, content } = self;
+        let Draft { room, user, client_id, content } = self;
         Entry { room, sender: peer.clone(), user, client_id, content, receipt }
     }
 }
@@ -252,58 +257,6 @@ fn is_shallow(json: &str) -> bool {
         }
         depth <= DEPTH
     })
-}
-
-/// Connections that read history beside the writing one; there are never more than turns.
-pub(crate) struct Readers {
-    idle: std::sync::Mutex<Vec<Connection>>,
-    turns: Turns,
-}
-
-/// Pages of history read at once.
-const READERS: usize = 4;
-
-impl Readers {
-    pub(crate) fn new() -> Readers {
-        Readers { idle: std::sync::Mutex::new(Vec::new()), turns: Turns::new(READERS) }
-    }
-}
-
-impl Hub {
-    /// A page of a room's log. A memory store has only the connection of the publishing thread: pages are read there,
-    /// between batches, and their bound in bytes is what keeps them from holding up the fan-out.
-    pub(crate) async fn page(self: &Arc<Hub>, room: &Room, wanted: Wanted) -> Result<Vec<Kept>, Problem> {
-        let key = room.key();
-        if key == 0 {
-            return Ok(Vec::new());
-        }
-        if self.config.store == crate::config::Store::Memory {
-            let turn = self.readers.turns.wait().await;
-            let page = self.log.with(move |db| {
-                let page = store::page(db, key, wanted);
-                drop(turn);
-                page
-            });
-            return page.await.ok_or_else(Problem::overloaded)?.map_err(|error| self.unread(error));
-        }
-        let hub = self.clone();
-        let page = self.readers.turns.run(move || {
-            let idle = crate::lock(&hub.readers.idle).pop();
-            let db = match idle {
-                Some(db) => db,
-                None => store::open_reader(&hub.config.store)?.ok_or(rusqlite::Error::InvalidQuery)?,
-            };
-            let page = store::page(&db, key, wanted);
-            crate::lock(&hub.readers.idle).push(db);
-            page
-        });
-        page.await.ok_or_else(Problem::store)?.map_err(|error| self.unread(error))
-    }
-
-    fn unread(&self, error: rusqlite::Error) -> Problem {
-        self.troubles.store("read", error);
-        Problem::store()
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! What the service counts about itself, and its Prometheus text.
+//! The service's own counters, and their Prometheus text.
 //!
 //! Counters are relaxed atomics touched once per message or connection, never once per delivered copy: the
 //! fan-out adds a whole room's copies at a time.
+
+pub(crate) mod process;
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

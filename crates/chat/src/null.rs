@@ -1,8 +1,8 @@
 //! The null mode: a target for measuring load generators, which must cost less than whoever it is measured with.
 //!
 //! HTTP is answered by a handler of its own (`http`), because hyper spends more on a request than a good generator
-//! does. Everything real-time runs on the service's own connections, queues and rooms. Nothing is stored and no password
-//! is looked at; there are no time limits on HTTP and no faults. What each path does: `docs/service.md`.
+//! does. Everything real-time runs on the service's own connections, queues and rooms. Nothing is stored and no
+//! password is looked at; there are no time limits on HTTP and no faults. What each path does: `docs/service.md`.
 //!
 //! The decision a reader would question: it lives in the service instead of being a server of its own. A benchmark
 //! against it then measures the generator on the code its users meet, and an improvement of that code shows here.
@@ -20,30 +20,22 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::hub::Hub;
-use crate::lock;
-use crate::log::{self, Entry};
 use crate::metrics::{Count, Metrics};
-use crate::receipt::Outcome;
+use crate::sync::lock;
+use crate::transports::Transports;
 
 pub(crate) use alarm::Alarm;
 pub(crate) use http::serve;
 
-/// What the null mode knows beside the hub.
+/// What the null mode knows beside the service.
 pub(crate) struct Null {
+    full: Arc<Transports>,
+    hub: Arc<Hub>,
     pub(crate) alarm: Alarm,
-    pub(crate) rooms: Mutex<HashMap<Box<str>, Arc<rooms::Room>>>,
+    pub(crate) rooms: Mutex<HashMap<Box<str>, Arc<rooms::NullRoom>>>,
     requests: Count,
     /// Nanoseconds from a request of `/after/…` read to its answer handed to the socket.
     after: Mutex<Histogram<u64>>,
-    /// One order for the numbers of messages and for their copies.
-    publishing: Mutex<()>,
-}
-
-/// Rings for everybody who waits, as long as the service runs.
-pub(crate) async fn drive(hub: &Hub) {
-    if let Some(null) = &hub.null {
-        null.alarm.drive().await;
-    }
 }
 
 /// The longest `/after/…`.
@@ -51,15 +43,16 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 impl Null {
     /// Call within the runtime.
-    pub(crate) fn new() -> io::Result<Null> {
+    pub(crate) fn new(full: Arc<Transports>) -> io::Result<Null> {
         // Three digits from a microsecond to an hour; `saturating_record` keeps the rest at the bounds.
         let after = Histogram::new_with_bounds(1000, 3600 * 1_000_000_000, 3).map_err(io::Error::other)?;
         Ok(Null {
+            hub: full.hub.clone(),
+            full,
             alarm: Alarm::new()?,
             rooms: Mutex::default(),
             requests: Count::default(),
             after: Mutex::new(after),
-            publishing: Mutex::default(),
         })
     }
 
@@ -69,7 +62,7 @@ impl Null {
         lock(&self.after).saturating_record(took);
     }
 
-    fn stats(&self, hub: &Hub) -> String {
+    fn stats(&self) -> String {
         let after = lock(&self.after);
         let ms = |nanoseconds: u64| nanoseconds as f64 / 1e6;
         format!(
@@ -82,28 +75,19 @@ impl Null {
             ms(after.value_at_quantile(0.5)),
             ms(after.value_at_quantile(0.99)),
             ms(after.max()),
-            hub.metrics.sockets.get(),
-            hub.metrics.frames_in.get(),
-            hub.metrics.frames_out.get(),
-            hub.metrics.writes.get(),
+            self.hub.metrics.sockets.get(),
+            self.hub.metrics.frames_in.get(),
+            self.hub.metrics.frames_out.get(),
+            self.hub.metrics.writes.get(),
         )
     }
 
-    fn reset(&self, hub: &Hub) {
+    fn reset(&self) {
         lock(&self.after).clear();
-        let Metrics { frames_in, frames_out, writes, .. } = &hub.metrics;
+        let Metrics { frames_in, frames_out, writes, .. } = &self.hub.metrics;
         for count in [&self.requests, frames_in, frames_out, writes] {
             count.clear();
         }
-    }
-
-    /// Publishes at once, without the log.
-    pub(crate) fn publish(&self, entry: Entry, hub: &Hub) {
-        let _order = lock(&self.publishing);
-        let seq = entry.room.last_stored() + 1;
-        entry.room.stored.store(seq, std::sync::atomic::Ordering::Relaxed);
-        let outcome = Outcome::Stored { seq, at: log::now_ms() };
-        log::publish(std::iter::once((entry, outcome)), &mut None, hub);
     }
 }
 

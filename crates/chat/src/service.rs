@@ -1,5 +1,7 @@
 //! A running service: how it starts, what it tells about itself, how it stops.
 
+pub(crate) mod sweep;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,29 +9,33 @@ use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::accounts::Accounts;
+use crate::accounts::credentials::Credential;
+use crate::accounts::passwords::Passwords;
 use crate::config::{Account, Config, Error};
-use crate::credentials::Credential;
-use crate::engineio::{self, Sessions};
-use crate::form::Life;
-use crate::hub::{Hub, Phase, Readers};
+use crate::connection::outbox::Close;
+use crate::hub::failures::FailureReporter;
+use crate::hub::history::Readers;
+use crate::hub::http_senders::HttpSenders;
+use crate::hub::log;
+use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
+use crate::metrics::process;
+use crate::model::room_id::Access;
 use crate::null::Null;
-use crate::outbox::Close;
-use crate::passwords::Passwords;
-use crate::peer::{Peer, Peers};
-use crate::pullers::Pullers;
-use crate::recovery::Recovery;
-use crate::room::{Access, Keeping};
-use crate::rooms::Rooms;
-use crate::senders::Senders;
+use crate::rooms::peer::{Peer, Peers};
+use crate::rooms::registry::Rooms;
+use crate::rooms::room::Keeping;
+use crate::server::{self, AtDrain};
 use crate::store::Seed;
-use crate::store_lock::{self, StoreLock};
-use crate::troubles::Troubles;
-use crate::{http, log, null, process, sockjs, store, sweep};
+use crate::store::lock::{self, StoreLock};
+use crate::transports::Transports;
+use crate::{null, store};
 
 /// The password of every seeded user.
 const SEED_PASSWORD: &str = "password";
@@ -40,19 +46,19 @@ const LOBBY: &str = "lobby";
 pub struct Service {
     address: SocketAddr,
     credentials: Vec<Credential>,
-    hub: Arc<Hub>,
+    transports: Arc<Transports>,
     tasks: Vec<AbortHandle>,
     writer: Option<JoinHandle<()>>,
 }
 
 /// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
 pub async fn start(mut config: Config) -> Result<Service, Error> {
-    config.store = store_lock::resolved(&config.store)?;
-    let listener = http::listen(config.listen)
+    config.store = lock::resolved(&config.store)?;
+    let listener = server::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
     let lock = StoreLock::take(&config.store)?;
-    let mut db = store::open(&config.store)?;
+    let mut store = store::open(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
@@ -61,63 +67,62 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     };
     let seeds = seeds(&config, &passwords)?;
     if !seeds.is_empty() {
-        store::seed(&mut db, &seeds)
-            .and_then(|()| store::insert_room(&db, LOBBY, Access::Group))
+        store
+            .seed(&seeds)
+            .and_then(|()| store.insert_room(LOBBY, Access::Group))
             .map_err(Error::store("seed"))?;
     }
-    let users = store::users(&db).map_err(Error::store("read"))?;
-    let relations = store::relations(&db).map_err(Error::store("read"))?;
-    let rooms = store::rooms(&db).map_err(Error::store("read"))?;
-    let epoch = store::epoch(&db).map_err(Error::store("read"))?;
+    let users = store.users().map_err(Error::store("read"))?;
+    let relations = store.relations().map_err(Error::store("read"))?;
+    let rooms = store.rooms().map_err(Error::store("read"))?;
+    let epoch = store.epoch().map_err(Error::store("read"))?;
     let accounts = Accounts::new(users, relations, passwords, decoy, &config.limits)?;
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
-    let null = config.null.then(Null::new).transpose().map_err(Error::Timer)?;
     let hub = Arc::new(Hub {
-        null,
-        recovery: recovery(&config, &accounts),
         rooms: Rooms::new(rooms, keeping(&config), &config.limits),
         config,
         metrics: Metrics::default(),
         accounts,
         peers: Peers::default(),
-        sessions: Sessions::default(),
-        sockjs: sockjs::Sessions::default(),
-        pullers: Pullers::default(),
-        senders: Senders::default(),
+        senders: HttpSenders::default(),
         log,
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
-        readers: Readers::new(),
-        troubles: Troubles::default(),
+        readers: Readers::new(store.readers()),
+        failures: FailureReporter::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
     });
     let writer = std::thread::Builder::new().name("chat-log".into()).spawn({
         let hub = hub.clone();
         move || {
-            log::run(inbox, db, hub);
+            log::run(inbox, store, hub);
             drop(lock);
         }
     });
     let writer = writer.map_err(|error| Error::Store { doing: "start", reason: error.to_string() })?;
-    let mut tasks = vec![
-        tokio::spawn(http::accept(listener, hub.clone())).abort_handle(),
-        tokio::spawn(sweep::run(hub.clone())).abort_handle(),
-    ];
-    if hub.null.is_some() {
-        let hub = hub.clone();
-        tasks.push(tokio::spawn(async move { null::drive(&hub).await }).abort_handle());
-    }
-    Ok(Service { address, credentials, hub, tasks, writer: Some(writer) })
+    let transports = Arc::new(Transports::new(hub));
+    let mut tasks = vec![tokio::spawn(sweep::run(transports.clone())).abort_handle()];
+    tasks.extend(accept(listener, &transports)?);
+    Ok(Service { address, credentials, transports, tasks, writer: Some(writer) })
 }
 
-/// Not in the null mode, which keeps no messages.
-fn recovery(config: &Config, accounts: &Accounts) -> Option<Recovery> {
-    let keep = config.recovery.filter(|_| !config.null)?;
-    let mut life = Life::default();
-    life.iter_mut().zip(accounts.session_id().bytes()).for_each(|(to, from)| *to = from);
-    Some(Recovery::new(keep, config.limits.recoverable, life))
+/// Has the full service, or the null mode in front of it, take connections.
+fn accept(listener: TcpListener, full: &Arc<Transports>) -> Result<Vec<AbortHandle>, Error> {
+    let hub = full.hub.clone();
+    if !hub.config.null {
+        let full = full.clone();
+        let serve = move |stream, from, slot| server::serve(stream, Bytes::new(), from, slot, full.clone());
+        return Ok(vec![tokio::spawn(server::accept(listener, hub, AtDrain::Kept, serve)).abort_handle()]);
+    }
+    let null = Arc::new(Null::new(full.clone()).map_err(Error::Timer)?);
+    let ringing = null.clone();
+    let serve = move |stream, from, slot| null::serve(stream, from, slot, null.clone());
+    Ok(vec![
+        tokio::spawn(server::accept(listener, hub, AtDrain::Dropped, serve)).abort_handle(),
+        tokio::spawn(async move { ringing.alarm.drive().await }).abort_handle(),
+    ])
 }
 
 fn keeping(config: &Config) -> Keeping {
@@ -185,22 +190,28 @@ impl Service {
 
     #[cfg(test)]
     pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.hub
+        &self.transports.hub
+    }
+
+    #[cfg(test)]
+    pub(crate) fn transports(&self) -> &Transports {
+        &self.transports
     }
 
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
-        self.hub.metrics.render() + &process::metrics()
+        self.transports.hub.metrics.render() + &process::metrics()
     }
 
-    /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks stands.
-    pub fn on_trouble(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        self.hub.troubles.tell(Box::new(tell));
+    /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks
+    /// stands.
+    pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.transports.hub.failures.tell(Box::new(tell));
     }
 
     /// How many accounts there are, those of the store included.
     pub fn accounts(&self) -> usize {
-        self.hub.accounts.count()
+        self.transports.hub.accounts.count()
     }
 
     /// The seeded users and the accounts given, in order.
@@ -212,12 +223,12 @@ impl Service {
     /// over most of the grace so that reconnects do not come in one wave; requests under way are answered. What
     /// remains after the grace is dropped.
     pub async fn drain(mut self, grace: Duration) {
-        self.hub.phase.send_replace(Phase::Draining);
+        self.transports.hub.phase.send_replace(Phase::Draining);
         // Polls that wait are answered.
-        self.hub.rooms.wake();
-        self.hub.pullers.end(&self.hub);
+        self.transports.hub.rooms.wake();
+        self.transports.pollers.end();
         let started = Instant::now();
-        let mut peers = self.hub.peers.all();
+        let mut peers = self.transports.hub.peers.all();
         fastrand::shuffle(&mut peers);
         let spread = grace.mul_f64(0.8);
         let steps = peers.len().max(1) as f64;
@@ -228,12 +239,12 @@ impl Service {
             }
             self.send_away(&peer);
         }
-        let busy = || !self.hub.peers.is_empty() || self.hub.metrics.sockets.get() > 0;
+        let busy = || !self.transports.hub.peers.is_empty() || self.transports.hub.metrics.sockets.get() > 0;
         while started.elapsed() < grace && busy() {
             tokio::time::sleep(Duration::from_millis(10)).await;
             // Whoever passed the door before and sat down after the first round.
-            self.hub.pullers.end(&self.hub);
-            self.hub.peers.all().iter().for_each(|peer| self.send_away(peer));
+            self.transports.pollers.end();
+            self.transports.hub.peers.all().iter().for_each(|peer| self.send_away(peer));
         }
         self.stop();
         if let Some(writer) = self.writer.take() {
@@ -244,19 +255,18 @@ impl Service {
 
     fn send_away(&self, peer: &Arc<Peer>) {
         peer.outbox.close(Close::Restart);
-        engineio::abandoned(&self.hub, peer);
-        sockjs::abandoned(&self.hub, peer);
+        self.transports.abandoned(peer);
     }
 
     fn stop(&mut self) {
-        self.hub.phase.send_replace(Phase::Stopped);
+        self.transports.hub.phase.send_replace(Phase::Stopped);
         for task in self.tasks.drain(..) {
             task.abort();
         }
-        for peer in self.hub.peers.all() {
+        for peer in self.transports.hub.peers.all() {
             peer.outbox.hang_up();
         }
-        self.hub.log.stop();
+        self.transports.hub.log.stop();
     }
 }
 

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use tokio::io::unix::AsyncFd;
 
-use crate::lock;
+use crate::sync::lock;
 
 pub(crate) struct Alarm {
     timer: AsyncFd<OwnedFd>,

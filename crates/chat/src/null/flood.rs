@@ -1,6 +1,7 @@
 //! `/ws/flood`: text frames as fast as the socket takes them, `batch` of them in each write.
 //!
-//! The one connection that is not a `link`: there is no queue to wait on, the same bytes are written over and over.
+//! The one WebSocket that `websocket::connection` does not carry: there is no queue to wait on, the same bytes are
+//! written over and over.
 
 use std::future::poll_fn;
 use std::pin::Pin;

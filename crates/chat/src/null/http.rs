@@ -23,11 +23,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::{Null, flood, number, rooms, wait_of};
-use crate::doors;
-use crate::http::{self, Answer, Seat};
+use crate::connection::read_buffer::with_scratch;
+use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
-use crate::link::{self, carry};
 use crate::problem::Problem;
+use crate::server::{self, Routes};
+use crate::transports::websocket::connection::carry;
+use crate::transports::websocket::{echo, upgrade};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n";
 
@@ -38,10 +40,10 @@ const HEADERS: usize = 64;
 const WAITS: &str = "a wait is Nms or Nus, up to a minute";
 
 /// Serves one connection.
-pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, hub: Arc<Hub>) {
+pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, slot: Arc<Slot>, null: Arc<Null>) {
     let mut talk = Talk {
         stream,
-        hub: hub.clone(),
+        null: null.clone(),
         input: Vec::new(),
         output: Vec::new(),
         written: 0,
@@ -54,31 +56,32 @@ pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, seat: Arc<Seat>, 
     match end {
         End::Closed => {}
         // On a task of its own: this one should stay as small as plain HTTP needs it.
-        End::Hyper => drop(tokio::spawn(http::serve(stream, rest.into(), from, seat, hub))),
-        End::WebSocket(kind) => drop(tokio::spawn(upgraded(stream, rest.into(), kind, seat, hub))),
+        End::Hyper => drop(tokio::spawn(server::serve(stream, rest.into(), from, slot, null))),
+        End::WebSocket(kind) => drop(tokio::spawn(upgraded(stream, rest.into(), kind, slot, null))),
     }
 }
 
-async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, seat: Arc<Seat>, hub: Arc<Hub>) {
+async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, slot: Arc<Slot>, null: Arc<Null>) {
+    let hub = &null.hub;
     hub.metrics.websocket.add(1);
     match kind {
         Kind::Echo => {
-            let echo = doors::echoing(&hub);
-            carry(stream, first, doors::ECHO_MESSAGE, echo, hub.clone()).await;
+            let echo = echo::echoing(hub);
+            carry(stream, first, echo::ECHO_MESSAGE, echo, hub.clone()).await;
         }
         Kind::Room(name) => {
             let limits = &hub.config.limits;
-            let member = rooms::Member::join(
-                doors::newcomer(&hub, limits.queue_bytes, seat.source),
+            let member = rooms::NullMember::join(
+                upgrade::newcomer(hub, limits.queue_bytes, slot.source),
                 &name,
-                hub.clone(),
+                &null,
             );
             carry(stream, first, limits.max_payload, member, hub.clone()).await;
         }
         Kind::Flood { bytes, batch } => flood::Flood::new(stream, bytes, batch, hub.clone()).run().await,
     }
     hub.metrics.websocket.sub(1);
-    drop(seat);
+    drop(slot);
 }
 
 /// How plain HTTP ends.
@@ -96,7 +99,7 @@ enum Kind {
 
 struct Talk {
     stream: TcpStream,
-    hub: Arc<Hub>,
+    null: Arc<Null>,
     /// Read and not yet understood.
     input: Vec<u8>,
     output: Vec<u8>,
@@ -150,9 +153,7 @@ impl Talk {
             match &mut self.stage {
                 Stage::Ending(end) => return Poll::Ready(end.take().unwrap_or(End::Closed)),
                 Stage::Answered { read, keep } => {
-                    if let Some(null) = &self.hub.null {
-                        null.answered_after(*read);
-                    }
+                    self.null.answered_after(*read);
                     if !*keep {
                         return Poll::Ready(End::Closed);
                     }
@@ -166,10 +167,8 @@ impl Talk {
                         self.ok();
                         continue;
                     }
-                    if !std::mem::replace(asked, true)
-                        && let Some(null) = &self.hub.null
-                    {
-                        null.alarm.wake_at(*due, cx.waker().clone());
+                    if !std::mem::replace(asked, true) {
+                        self.null.alarm.wake_at(*due, cx.waker().clone());
                     }
                     return Poll::Pending;
                 }
@@ -198,7 +197,7 @@ impl Talk {
     }
 
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        link::with_scratch(|buffer| {
+        with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);
             match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,
@@ -259,9 +258,7 @@ impl Talk {
     }
 
     fn answer(&mut self, head: &Head<'_>) {
-        let hub = self.hub.clone();
-        let Some(null) = &hub.null else { return };
-        null.requests.add(1);
+        self.null.requests.add(1);
         if let Some(wait) = head.path.strip_prefix("/after/") {
             let Some(wait) = wait_of(wait) else {
                 return self.refuse("400 Bad Request", WAITS);
@@ -274,9 +271,9 @@ impl Talk {
             return self.upgrade(head);
         }
         match head.path {
-            "/null/stats" => self.json(&null.stats(&hub)),
+            "/null/stats" => self.json(&self.null.stats()),
             "/null/reset" if head.method == "POST" => {
-                null.reset(&hub);
+                self.null.reset();
                 self.ok();
             }
             "/null/reset" => self.refuse("405 Method Not Allowed", "this path takes POST"),
@@ -395,19 +392,22 @@ impl<'a> Head<'a> {
     }
 }
 
-impl Null {
+impl Routes for Null {
+    fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
     /// What comes on a connection that is hyper's, after the request that made it so.
-    pub(crate) async fn route(
+    async fn route(
         &self,
         mut request: Request<Incoming>,
         from: SocketAddr,
-        seat: &Arc<Seat>,
-        hub: &Arc<Hub>,
+        slot: &Arc<Slot>,
     ) -> Result<Answer, Problem> {
         let read = Instant::now();
         let path = request.uri().path();
         if is_full(path) || path == "/ws/echo" {
-            return http::route(request, from, seat, hub).await;
+            return self.full.route(request, from, slot).await;
         }
         self.requests.add(1);
         if path.starts_with("/ws/") {
@@ -418,9 +418,9 @@ impl Null {
             None => None,
         };
         let answer = match path {
-            "/null/stats" => http::json(StatusCode::OK, self.stats(hub)),
+            "/null/stats" => http::json(StatusCode::OK, self.stats()),
             "/null/reset" if request.method() == Method::POST => {
-                self.reset(hub);
+                self.reset();
                 http::text("ok")
             }
             _ => http::text("ok"),

@@ -12,15 +12,16 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Opcode};
 
-use crate::delivered::Delivered;
+use super::Null;
+use crate::connection::outbox::Close;
 use crate::hub::Hub;
-use crate::link::Attendant;
-use crate::lock;
-use crate::outbox::Close;
-use crate::peer::Peer;
+use crate::rooms::delivery::Delivered;
+use crate::rooms::peer::Peer;
+use crate::sync::lock;
+use crate::transports::websocket::connection::SocketHandler;
 
 #[derive(Default)]
-pub(crate) struct Room {
+pub(crate) struct NullRoom {
     state: Mutex<State>,
 }
 
@@ -49,20 +50,18 @@ impl State {
 }
 
 /// One connection in a room.
-pub(crate) struct Member {
+pub(crate) struct NullMember {
     peer: Arc<Peer>,
-    room: Arc<Room>,
+    room: Arc<NullRoom>,
     hub: Arc<Hub>,
 }
 
-impl Member {
+impl NullMember {
     /// Joins; the confirmation is the first frame of the peer's queue.
-    pub(crate) fn join(peer: Arc<Peer>, name: &str, hub: Arc<Hub>) -> Member {
-        let room = match &hub.null {
-            Some(null) => lock(&null.rooms).entry(name.into()).or_default().clone(),
-            None => Arc::default(),
-        };
-        peer.pulse.settled();
+    pub(crate) fn join(peer: Arc<Peer>, name: &str, null: &Null) -> NullMember {
+        let hub = null.hub.clone();
+        let room = lock(&null.rooms).entry(name.into()).or_default().clone();
+        peer.deadlines.settled();
         peer.outbox.push(websocket::shared(Opcode::Text, b"joined"));
         hub.metrics.frames_out.add(1);
         let mut state = lock(&room.state);
@@ -70,11 +69,11 @@ impl Member {
         state.send(&hub);
         state.members.push(peer.clone());
         drop(state);
-        Member { peer, room, hub }
+        NullMember { peer, room, hub }
     }
 }
 
-impl Attendant for Member {
+impl SocketHandler for NullMember {
     fn peer(&self) -> &Arc<Peer> {
         &self.peer
     }
@@ -95,7 +94,7 @@ impl Attendant for Member {
     }
 
     fn heard(&mut self) {
-        self.peer.pulse.answered(self.hub.now(), &self.hub.config.limits);
+        self.peer.deadlines.answered(self.hub.now(), &self.hub.config.limits);
     }
 
     fn farewell(&self, _: Close) -> Option<&'static str> {

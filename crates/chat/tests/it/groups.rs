@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use sonagi_chat::{Config, Limits, Service, Store};
+use sonagi_chat::{Config, Limits, Service, StoreLocation};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpSocket;
 
 use crate::client::{Reply, Ws, get, post, read_reply, within};
 
 async fn serve(file: &Path, limits: Limits) -> Service {
-    let store = Store::File(file.to_owned());
+    let store = StoreLocation::File(file.to_owned());
     sonagi_chat::start(Config { seed_users: 2, store, limits, ..Config::default() }).await.unwrap()
 }
 
@@ -113,7 +113,7 @@ async fn a_store_has_one_service_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("chat.db");
     let first = serve(&file, Limits::default()).await;
-    let store = Store::File(folder.path().join(".").join("chat.db"));
+    let store = StoreLocation::File(folder.path().join(".").join("chat.db"));
     let refused = sonagi_chat::start(Config { store, ..Config::default() }).await.err().unwrap().to_string();
     let name = file.canonicalize().unwrap();
     let expected = format!(

@@ -214,7 +214,7 @@ async fn history_is_paged_by_a_dense_sequence() {
 #[tokio::test]
 async fn a_file_keeps_users_rooms_and_messages_over_a_restart() {
     let folder = tempfile::tempdir().unwrap();
-    let store = sonagi_chat::Store::File(folder.path().join("chat.db"));
+    let store = sonagi_chat::StoreLocation::File(folder.path().join("chat.db"));
     let config = Config { seed_users: 2, store, ..Config::default() };
     let service = sonagi_chat::start(config.clone()).await.unwrap();
     let mut ws = Ws::in_room(service.address(), "lobby", &service.credentials()[0].token).await;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sonagi_chat::{Config, Limits, Service, Store};
+use sonagi_chat::{Config, Limits, Service, StoreLocation};
 
 use crate::client::{Ws, get, metric, post};
 
 async fn serve(file: &Path, limits: Limits) -> Service {
-    let store = Store::File(file.to_owned());
+    let store = StoreLocation::File(file.to_owned());
     sonagi_chat::start(Config { seed_users: 1, store, limits, ..Config::default() }).await.unwrap()
 }
 
@@ -50,7 +50,7 @@ async fn a_commit_that_fails_takes_its_numbers_back_and_publishes_nothing() {
         )
         .unwrap();
     let (told, heard) = std::sync::mpsc::channel();
-    service.on_trouble(move |text| told.send(text.to_owned()).unwrap());
+    service.on_failure(move |text| told.send(text.to_owned()).unwrap());
     // Which of them share a transaction with the bad ones is not ours to know.
     for n in 0..40 {
         ws.say(if n % 10 == 5 { "bad" } else { "good" }, &n.to_string()).await;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use sonagi_chat::{Account, Config, Limits, Rate, Service, Store};
+use sonagi_chat::{Account, Config, Limits, Rate, Service, StoreLocation};
 
 use crate::client::{Ws, get, post, serve};
 
@@ -101,7 +101,7 @@ async fn a_list_wants_a_token_and_a_search_it_knows() {
 #[tokio::test]
 async fn given_accounts_are_there_with_their_password_and_their_friends() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::File(folder.path().join("chat.db"));
+    let store = StoreLocation::File(folder.path().join("chat.db"));
     let config = |password| Config {
         store: store.clone(),
         seed_users: 3,

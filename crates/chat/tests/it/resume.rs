@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde_json::{Value, json};
-use sonagi_chat::{Config, Limits, Service, Store};
+use sonagi_chat::{Config, Limits, Service, StoreLocation};
 
 use crate::client::{Got, Ws, get, metric};
 use crate::socketio_client::Sio;
 
-async fn serve(store: Store, limits: Limits) -> Service {
+async fn serve(store: StoreLocation, limits: Limits) -> Service {
     sonagi_chat::start(Config { seed_users: 2, store, limits, ..Config::default() }).await.unwrap()
 }
 
@@ -87,7 +87,7 @@ async fn cut_again_and_again(service: &Service, rounds: usize, seed: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_cut_anywhere_and_resumed_loses_and_doubles_nothing() {
     let seed = fastrand::u64(..);
-    let service = serve(Store::Memory, Limits::default()).await;
+    let service = serve(StoreLocation::Memory, Limits::default()).await;
     cut_again_and_again(&service, 150, seed).await;
 }
 
@@ -96,7 +96,7 @@ async fn what_the_room_has_forgotten_comes_from_the_store_and_joins_what_it_reme
     let seed = fastrand::u64(..);
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { recent_messages: 3, history_page: 7, ..Limits::default() };
-    for store in [Store::File(folder.path().join("chat.db")), Store::Memory] {
+    for store in [StoreLocation::File(folder.path().join("chat.db")), StoreLocation::Memory] {
         let service = serve(store, limits.clone()).await;
         cut_again_and_again(&service, 60, seed).await;
     }
@@ -105,7 +105,7 @@ async fn what_the_room_has_forgotten_comes_from_the_store_and_joins_what_it_reme
 #[tokio::test]
 async fn a_long_absence_is_made_up_for_no_faster_than_the_connection_takes_it() {
     let limits = Limits { recent_messages: 10, queue_bytes: 32 * 1024, ..Limits::default() };
-    let service = serve(Store::Memory, limits).await;
+    let service = serve(StoreLocation::Memory, limits).await;
     let (mut sender, _) = join(&service, "quiet", None).await;
     // More than the system's buffers take as well.
     let content = "x".repeat(4096);
@@ -124,7 +124,7 @@ async fn a_long_absence_is_made_up_for_no_faster_than_the_connection_takes_it() 
 #[tokio::test]
 async fn who_leaves_or_asks_again_while_it_catches_up_gets_nothing_twice() {
     let limits = Limits { recent_messages: 10, queue_bytes: 32 * 1024, ..Limits::default() };
-    let service = serve(Store::Memory, limits).await;
+    let service = serve(StoreLocation::Memory, limits).await;
     let (mut sender, _) = join(&service, "quiet", None).await;
     say(&mut sender, 3000).await;
     let mut ws = Ws::open(service.address(), "/ws", "").await.ok().unwrap();
@@ -158,7 +158,7 @@ async fn who_leaves_or_asks_again_while_it_catches_up_gets_nothing_twice() {
 #[tokio::test]
 async fn what_is_deleted_or_of_another_life_is_a_gap_and_what_is_kept_follows() {
     let limits = Limits { history_kept: 100, recent_messages: 20, ..Limits::default() };
-    let service = serve(Store::Memory, limits).await;
+    let service = serve(StoreLocation::Memory, limits).await;
     let (mut sender, joined) = join(&service, "quiet", None).await;
     assert_eq!(joined, json!({"type": "joined", "room": "location:quiet", "seq": 0}));
     // At the 256th the oldest are deleted, up to 156.
@@ -183,7 +183,7 @@ async fn what_is_deleted_or_of_another_life_is_a_gap_and_what_is_kept_follows() 
 }
 
 async fn in_file(file: &Path) -> Service {
-    serve(Store::File(file.to_owned()), Limits::default()).await
+    serve(StoreLocation::File(file.to_owned()), Limits::default()).await
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn a_cursor_outlives_the_process_with_the_store_and_no_longer() {
     let answer = get(service.address(), &after, "").await.json();
     assert_eq!((&answer["gap"], &answer["messages"][0]["seq"]), (&false.into(), &6.into()));
     // Another store: the number is one it has, and yet means nothing.
-    let other = serve(Store::Memory, Limits::default()).await;
+    let other = serve(StoreLocation::Memory, Limits::default()).await;
     let (mut sender, _) = join(&other, "quiet", None).await;
     say(&mut sender, 7).await;
     let answer = get(other.address(), &after, "").await.json();
@@ -215,7 +215,7 @@ async fn a_cursor_outlives_the_process_with_the_store_and_no_longer() {
 
 #[tokio::test]
 async fn a_chat_room_is_resumed_like_a_location_group() {
-    let service = serve(Store::Memory, Limits::default()).await;
+    let service = serve(StoreLocation::Memory, Limits::default()).await;
     let (at, users) = (service.address(), service.credentials());
     let mut sender = Sio::in_room(at, "lobby", &users[0].token).await;
     for n in 0..3 {

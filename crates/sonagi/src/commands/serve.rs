@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use sonagi_chat::{Account, Config, Faults, Rate, Store};
+use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
 use sonagi_script::Refused;
 use std::io::Read;
 use std::net::SocketAddr;
@@ -209,7 +209,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             sonagi_chat::write_credentials(path, service.credentials()).map_err(Error::could_not)?;
         }
         let says = *terminal;
-        service.on_trouble(move |trouble| says.say(&format!("error: {trouble}")));
+        service.on_failure(move |trouble| says.say(&format!("error: {trouble}")));
         terminal.print(&format!("{LISTENING}{}\n", service.address()))?;
         if service.accounts() == 0 && !is_null && !is_child {
             terminal.say(NO_ACCOUNTS);
@@ -262,8 +262,8 @@ fn config(matches: &ArgMatches) -> Config {
     let mut config = Config {
         listen: *matches.get_one("listen").expect("it has a default"),
         store: match matches.get_one::<String>("store").map_or("memory", String::as_str) {
-            "memory" => Store::Memory,
-            file => Store::File(PathBuf::from(file)),
+            "memory" => StoreLocation::Memory,
+            file => StoreLocation::File(PathBuf::from(file)),
         },
         seed_users: *matches.get_one::<u32>("seed-users").expect("it has a default") as usize,
         accounts: matches.get_many::<Account>("account").into_iter().flatten().cloned().collect(),

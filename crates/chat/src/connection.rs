@@ -1,0 +1,7 @@
+//! One connection below rooms: its queue, what its task has not written yet, its signs of life, its address.
+
+pub(crate) mod heartbeat;
+pub(crate) mod outbox;
+pub(crate) mod read_buffer;
+pub(crate) mod source;
+pub(crate) mod write_buffer;

@@ -1,0 +1,176 @@
+//! Joining a room, from a cursor or without one.
+//!
+//! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further
+//! back, or is more than the queue has space for, is read from the store by a task of its own, page by page and no
+//! faster than the peer takes it, until the rest can be given so: neither the caller nor the room waits for that, and
+//! the peer is no member meanwhile. Of a peer that comes into several rooms at once one task gives at a time. The
+//! answer to the join goes out first in either case.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::connection::outbox::Close;
+use crate::encoding::form::{Form, Piece};
+use crate::hub::Hub;
+use crate::problem::Problem;
+use crate::rooms::cursor::{Entered, Joined, Start};
+use crate::rooms::member::Member;
+use crate::rooms::peer::{NotJoined, Peer};
+use crate::rooms::room::Room;
+use crate::store::PageRequest;
+
+/// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// How often a page is asked for while too much waits to be stored, or an acknowledgement is waited for by itself: a
+/// second in all.
+const TRIES: usize = 200;
+
+impl Hub {
+    /// Makes the peer a member, or has it catch up to become one. `greet` makes the frame that says so, asked under the
+    /// room's lock; whoever is in the room already is told so again and gets nothing twice.
+    pub(crate) fn join(
+        self: &Arc<Hub>,
+        peer: &Arc<Peer>,
+        id: &str,
+        form: Form,
+        start: Start,
+        greet: impl FnOnce(&Joined<'_>) -> Option<Bytes>,
+    ) -> Result<Arc<Member>, Problem> {
+        if !self.is_serving() {
+            return Err(Problem::draining());
+        }
+        let room = self.room_for(peer.user(), id, peer.source)?;
+        let member = match peer.seat(&room, form, &self.config.limits) {
+            Ok(member) => member,
+            Err(NotJoined::Already(member)) if member.has_entered() => {
+                let joined = Joined { room: &room.id, seq: room.last_published(), gap: None };
+                if let Some(frame) = greet(&joined) {
+                    peer.outbox.push(frame);
+                }
+                return Ok(member);
+            }
+            Err(why) => return Err(self.not_joined(&why)),
+        };
+        match room.enter(&member, start, greet, &self.metrics) {
+            Entered::Member if start != Start::Now => self.settle(&member),
+            Entered::Member => member.settle(0),
+            Entered::Left => {}
+            Entered::Behind { after, upto } => {
+                let (hub, member) = (self.clone(), member.clone());
+                tokio::spawn(async move { hub.catch_up(&room, &member, after, upto).await });
+            }
+            Entered::NotKept => {
+                peer.unseat(&member, &self.metrics);
+                return Err(Problem::new(410, "not_kept", "what was missed is not at hand any more"));
+            }
+        }
+        Ok(member)
+    }
+
+    /// All that it missed is on its queue by now, and whatever gets a higher serial comes behind it.
+    fn settle(&self, member: &Member) {
+        // Not 0, which would say that it missed nothing: what it was given may be older than this process.
+        member.settle(self.serial.load(Relaxed).max(1));
+    }
+
+    fn not_joined(&self, why: &NotJoined) -> Problem {
+        match why {
+            NotJoined::Closing => Problem::draining(),
+            NotJoined::Already(_) => {
+                Problem::new(409, "joining", "an earlier join of this room is still reading what was missed")
+            }
+            NotJoined::TooManyRooms => Problem::new(
+                409,
+                "too_many_rooms",
+                format!("a connection may be in {} rooms", self.config.limits.rooms_per_connection),
+            ),
+        }
+    }
+
+    /// Gives what lies behind `after` from the store until the room itself has the rest, and the queue space for it. A
+    /// peer for which that fails is closed rather than left with a gap it was not told of: it comes back with its
+    /// cursor.
+    async fn catch_up(self: &Arc<Hub>, room: &Arc<Room>, member: &Arc<Member>, after: u64, upto: u64) {
+        let (mut after, mut upto) = (after, upto);
+        loop {
+            // Held until the room is entered or has said no: else several rooms would find the same space.
+            let Some((_turn, free)) = self.turn(member).await else { return };
+            let Some(missed) = self.missed(room, member, after, upto, free).await else { break };
+            let given = member.give(&missed, after);
+            if given.copies == 0 {
+                // It has left or is closing, unless this says why not.
+                return member.not_sent(&self.metrics);
+            }
+            given.record(&self.metrics);
+            self.metrics.replayed.add(given.copies);
+            after += missed.count() as u64;
+            match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
+                Entered::Member => return self.settle(member),
+                Entered::Left => return,
+                Entered::Behind { upto: published, .. } => upto = published,
+                Entered::NotKept => break,
+            }
+        }
+        member.peer.outbox.close(Close::Slow);
+    }
+
+    /// Waits until the peer has taken, and acknowledged, most of what it was given; `None` when it wants no more. Also
+    /// says how many messages it may be given. Not in anybody's way meanwhile.
+    async fn turn<'a>(&self, member: &'a Member) -> Option<(tokio::sync::MutexGuard<'a, ()>, usize)> {
+        let mut looks = 0;
+        loop {
+            let turn = member.peer.catching_up.lock().await;
+            if !member.stays() || !member.peer.outbox.is_open() {
+                return None;
+            }
+            if member.peer.outbox.spare() >= self.page_cost() {
+                let free = member.form.free(looks > TRIES);
+                if free > 0 {
+                    return Some((turn, free));
+                }
+                looks += 1;
+            }
+            drop(turn);
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// What a page may cost on a queue: half of what is for such pages, so that one can be sent while another is read.
+    fn page_cost(&self) -> usize {
+        self.config.limits.queue_bytes / 4
+    }
+
+    /// A page as it is written for the member; `None` when it does not begin right behind `after`.
+    async fn missed(
+        self: &Arc<Hub>,
+        room: &Arc<Room>,
+        member: &Member,
+        after: u64,
+        upto: u64,
+        free: usize,
+    ) -> Option<Piece> {
+        let limits = &self.config.limits;
+        let bytes = limits.history_bytes.min(self.page_cost());
+        let wanted = PageRequest { after, upto, messages: limits.history_page.min(free), bytes };
+        let mut tries = 0;
+        let page = loop {
+            match self.page(room, wanted).await {
+                Ok(page) => break page,
+                Err(problem) if problem.retry_after.is_some() && tries < TRIES => {}
+                Err(_) => return None,
+            }
+            tries += 1;
+            tokio::time::sleep(LOOK).await;
+        };
+        if page.first()?.seq != after + 1 {
+            return None;
+        }
+        let mut missed = member.written(room, &page);
+        missed.cut(self.page_cost());
+        Some(missed)
+    }
+}

@@ -1,0 +1,4 @@
+//! Messages, and the names of rooms.
+
+pub(crate) mod message;
+pub(crate) mod room_id;

@@ -1,0 +1,460 @@
+//! The store in an SQLite database: its tables and its statements.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::{
+    Appended, History, NewMessage, OpenHistory, PageRequest, Relations, RoomRow, Seed, Store, StoreError,
+    UserRow,
+};
+use crate::config::{Error, StoreLocation};
+use crate::model::message::Message;
+use crate::model::room_id::{Access, OPEN};
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS users (
+        id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, username TEXT NOT NULL, password TEXT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS friends (
+        user INTEGER NOT NULL, friend INTEGER NOT NULL, PRIMARY KEY (user, friend)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS sponsors (
+        user INTEGER NOT NULL, sponsored INTEGER NOT NULL, PRIMARY KEY (user, sponsored)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS rooms (
+        key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, a INTEGER, b INTEGER
+    );
+    CREATE TABLE IF NOT EXISTS messages (
+        room INTEGER NOT NULL, seq INTEGER NOT NULL, sender INTEGER NOT NULL, client_id TEXT,
+        content TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (room, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    INSERT OR IGNORE INTO facts VALUES ('epoch', lower(hex(randomblob(8))));
+    INSERT OR IGNORE INTO facts VALUES ('last room', '0');
+    CREATE UNIQUE INDEX IF NOT EXISTS sends ON messages (room, sender, client_id)
+        WHERE client_id IS NOT NULL;
+";
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        StoreError(Box::new(error))
+    }
+}
+
+/// A connection to the database.
+pub(super) struct Sqlite {
+    db: Connection,
+    location: StoreLocation,
+}
+
+impl Sqlite {
+    /// Opens the database for writing and makes its tables.
+    pub(super) fn open(location: &StoreLocation) -> Result<Sqlite, Error> {
+        let db = match location {
+            StoreLocation::Memory => Connection::open_in_memory(),
+            StoreLocation::File(path) => Connection::open(path),
+        }
+        .map_err(Error::store("open"))?;
+        prepare(&db).map_err(Error::store("open"))?;
+        db.execute_batch(SCHEMA).map_err(Error::store("create the tables of"))?;
+        Ok(Sqlite { db, location: location.clone() })
+    }
+}
+
+/// NORMAL with a write-ahead log: a commit survives the process, and a power cut may lose the last ones but never
+/// corrupts. FULL would bound the service by the disk's flushes, which is not what is being studied.
+fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(16);
+    Ok(())
+}
+
+impl Store for Sqlite {
+    fn epoch(&mut self) -> Result<String, StoreError> {
+        Ok(self.db.query_row("SELECT value FROM facts WHERE name = 'epoch'", [], |row| row.get(0))?)
+    }
+
+    fn users(&mut self) -> Result<Vec<UserRow>, StoreError> {
+        Ok(users(&self.db)?)
+    }
+
+    fn relations(&mut self) -> Result<Relations, StoreError> {
+        Ok(relations(&self.db)?)
+    }
+
+    fn seed(&mut self, users: &[Seed]) -> Result<(), StoreError> {
+        Ok(seed(&mut self.db, users)?)
+    }
+
+    fn rooms(&mut self) -> Result<Vec<RoomRow>, StoreError> {
+        Ok(rooms(&self.db)?)
+    }
+
+    fn insert_room(&mut self, id: &str, access: Access) -> Result<i64, StoreError> {
+        Ok(insert_room(&self.db, id, access)?)
+    }
+
+    fn forget_rooms(&mut self, keys: &[i64]) -> Result<(), StoreError> {
+        Ok(forget_rooms(&mut self.db, keys)?)
+    }
+
+    fn append(&mut self, messages: &[NewMessage<'_>], kept: u64) -> Result<Vec<Appended>, StoreError> {
+        Ok(append(&mut self.db, messages, kept)?)
+    }
+
+    fn readers(&self) -> Option<OpenHistory> {
+        let StoreLocation::File(path) = self.location.clone() else { return None };
+        Some(Box::new(move || {
+            let db = Connection::open(&path)?;
+            prepare(&db)?;
+            db.pragma_update(None, "query_only", true)?;
+            Ok(Box::new(Sqlite { db, location: StoreLocation::File(path.clone()) }))
+        }))
+    }
+}
+
+impl History for Sqlite {
+    fn page(&mut self, room: i64, wanted: PageRequest) -> Result<Vec<Message>, StoreError> {
+        Ok(page(&self.db, room, wanted)?)
+    }
+}
+
+/// A room while messages are appended to it.
+struct Open {
+    key: i64,
+    /// The last number given.
+    last: u64,
+}
+
+fn append(
+    db: &mut Connection,
+    messages: &[NewMessage<'_>],
+    kept: u64,
+) -> Result<Vec<Appended>, rusqlite::Error> {
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut rooms: HashMap<&str, Open> = HashMap::new();
+    let mut appended = Vec::with_capacity(messages.len());
+    for message in messages {
+        let room = match rooms.get_mut(message.room) {
+            Some(room) => room,
+            None => rooms.entry(message.room).or_insert(opened(&tx, message)?),
+        };
+        let key = room.key;
+        if let Some(id) = message.client_id
+            && let Some(seq) = sent_before(&tx, key, message.sender, id)?
+        {
+            appended.push(Appended { key, seq, is_repeated: true, oldest: None });
+            continue;
+        }
+        let seq = room.last + 1;
+        insert_message(&tx, key, seq, message)?;
+        room.last = seq;
+        // Not at every message: deleting in runs of 256 costs less and keeps at most that many more.
+        let is_time = seq > kept && seq.is_multiple_of(256);
+        if is_time {
+            prune(&tx, key, seq - kept)?;
+        }
+        appended.push(Appended { key, seq, is_repeated: false, oldest: is_time.then(|| seq - kept + 1) });
+    }
+    tx.commit()?;
+    Ok(appended)
+}
+
+fn opened(db: &Connection, message: &NewMessage<'_>) -> Result<Open, rusqlite::Error> {
+    let key = match message.key {
+        0 => insert_room(db, message.room, message.access)?,
+        key => key,
+    };
+    let last: Option<i64> = db
+        .prepare_cached("SELECT max(seq) FROM messages WHERE room = ?1")?
+        .query_row([key], |row| row.get(0))?;
+    Ok(Open { key, last: last.map_or(0, unsigned).max(message.above) })
+}
+
+fn users(db: &Connection) -> Result<Vec<UserRow>, rusqlite::Error> {
+    let mut statement = db.prepare("SELECT id, email, username, password FROM users ORDER BY id")?;
+    let rows = statement.query_map([], |row| {
+        Ok(UserRow {
+            id: unsigned(row.get(0)?),
+            email: row.get(1)?,
+            username: row.get(2)?,
+            password: row.get(3)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn relations(db: &Connection) -> Result<Relations, rusqlite::Error> {
+    let pairs = |sql| {
+        let mut statement = db.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
+        rows.collect::<Result<Vec<(u64, u64)>, rusqlite::Error>>()
+    };
+    Ok(Relations {
+        friends: pairs("SELECT user, friend FROM friends ORDER BY user, friend")?,
+        sponsors: pairs("SELECT user, sponsored FROM sponsors ORDER BY user, sponsored")?,
+        posts: pairs("SELECT sender, count(*) FROM messages GROUP BY sender")?.into_iter().collect(),
+    })
+}
+
+fn seed(db: &mut Connection, users: &[Seed]) -> Result<(), rusqlite::Error> {
+    let tx = db.transaction()?;
+    {
+        let mut insert =
+            tx.prepare("INSERT OR IGNORE INTO users (email, username, password) VALUES (?1, ?2, ?3)")?;
+        let mut change = tx.prepare("UPDATE users SET password = ?2 WHERE email = ?1")?;
+        for Seed { email, username, password, anew } in users {
+            if insert.execute(params![email, username, &**password])? == 0 && *anew {
+                change.execute(params![email, &**password])?;
+            }
+        }
+        let mut find = tx.prepare("SELECT id FROM users WHERE email = ?1")?;
+        let ids: Vec<i64> = users
+            .iter()
+            .map(|user| find.query_row([&user.email], |row| row.get(0)))
+            .collect::<Result<_, _>>()?;
+        let mut befriend = tx.prepare("INSERT OR IGNORE INTO friends (user, friend) VALUES (?1, ?2)")?;
+        let mut sponsor = tx.prepare("INSERT OR IGNORE INTO sponsors (user, sponsored) VALUES (?1, ?2)")?;
+        for (at, id) in ids.iter().enumerate() {
+            for step in [1, 2] {
+                let other = ids[(at + step) % ids.len()];
+                if other != *id {
+                    befriend.execute([id, &other])?;
+                    befriend.execute([&other, id])?;
+                    sponsor.execute([id, &other])?;
+                }
+            }
+        }
+    }
+    tx.commit()
+}
+
+fn access(id: &str, a: Option<i64>, b: Option<i64>) -> Access {
+    match (a, b) {
+        (Some(a), Some(b)) => Access::Direct(unsigned(a), unsigned(b)),
+        _ if id.starts_with(OPEN) => Access::Open,
+        _ => Access::Group,
+    }
+}
+
+fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
+    let mut statement = db.prepare(
+        "SELECT key, id, a, b,
+            coalesce((SELECT max(seq) FROM messages WHERE room = key), 0),
+            coalesce((SELECT min(seq) FROM messages WHERE room = key), 1),
+            EXISTS (SELECT 1 FROM messages WHERE room = key AND sender <> 0)
+        FROM rooms",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let id: String = row.get(1)?;
+        Ok(RoomRow {
+            key: row.get(0)?,
+            access: access(&id, row.get(2)?, row.get(3)?),
+            id,
+            last: unsigned(row.get(4)?),
+            oldest: unsigned(row.get(5)?),
+            is_used: row.get(6)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn insert_room(db: &Connection, id: &str, access: Access) -> Result<i64, rusqlite::Error> {
+    let known = db.prepare_cached("SELECT key FROM rooms WHERE id = ?1")?.query_row([id], |row| row.get(0));
+    if let Some(key) = known.optional()? {
+        return Ok(key);
+    }
+    let (a, b) = match access {
+        Access::Direct(a, b) => (Some(signed(a)), Some(signed(b))),
+        Access::Group | Access::Open => (None, None),
+    };
+    // Above what is there, too: versions before this one counted for themselves.
+    let next = "UPDATE facts SET value = 1 + max(CAST(value AS INTEGER),
+            coalesce((SELECT max(key) FROM rooms), 0), coalesce((SELECT max(room) FROM messages), 0))
+        WHERE name = 'last room' RETURNING CAST(value AS INTEGER)";
+    let key: i64 = db.prepare_cached(next)?.query_row([], |row| row.get(0))?;
+    db.prepare_cached("INSERT INTO rooms (key, id, a, b) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![key, id, a, b])?;
+    Ok(key)
+}
+
+fn forget_rooms(db: &mut Connection, keys: &[i64]) -> Result<(), rusqlite::Error> {
+    let tx = db.transaction()?;
+    for key in keys {
+        tx.prepare_cached("DELETE FROM messages WHERE room = ?1")?.execute([key])?;
+        tx.prepare_cached("DELETE FROM rooms WHERE key = ?1")?.execute([key])?;
+    }
+    tx.commit()
+}
+
+fn insert_message(
+    db: &Connection,
+    room: i64,
+    seq: u64,
+    message: &NewMessage<'_>,
+) -> Result<(), rusqlite::Error> {
+    db.prepare_cached(
+        "INSERT INTO messages (room, seq, sender, client_id, content, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        room,
+        signed(seq),
+        signed(message.sender),
+        message.client_id,
+        message.content,
+        signed(message.at)
+    ])?;
+    Ok(())
+}
+
+/// The number an earlier send of the same id got.
+fn sent_before(
+    db: &Connection,
+    room: i64,
+    sender: u64,
+    client_id: &str,
+) -> Result<Option<u64>, rusqlite::Error> {
+    db.prepare_cached("SELECT seq FROM messages WHERE room = ?1 AND sender = ?2 AND client_id = ?3")?
+        .query_row(params![room, signed(sender), client_id], |row| row.get(0).map(unsigned))
+        .optional()
+}
+
+/// Deletes a room's messages up to and including `seq`.
+fn prune(db: &Connection, room: i64, seq: u64) -> Result<(), rusqlite::Error> {
+    db.prepare_cached("DELETE FROM messages WHERE room = ?1 AND seq <= ?2")?
+        .execute(params![room, signed(seq)])?;
+    Ok(())
+}
+
+fn page(db: &Connection, room: i64, wanted: PageRequest) -> Result<Vec<Message>, rusqlite::Error> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, sender, content, at FROM messages WHERE room = ?1 AND seq > ?2 AND seq <= ?4
+        ORDER BY seq LIMIT ?3",
+    )?;
+    let upto = i64::try_from(wanted.upto).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![room, signed(wanted.after), wanted.messages as i64, upto])?;
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let (seq, sender, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let content = row.get_ref(2)?.as_str()?;
+        if !page.is_empty() && bytes + content.len() > wanted.bytes {
+            break;
+        }
+        let kept = Message::new(unsigned(seq), 0, unsigned(sender), content, unsigned(at));
+        bytes += kept.object.len() + 1;
+        page.push(kept);
+    }
+    Ok(page)
+}
+
+// SQLite's integers are signed; none of ours reaches the sign bit.
+fn signed(value: u64) -> i64 {
+    value as i64
+}
+fn unsigned(value: i64) -> u64 {
+    value as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> Sqlite {
+        Sqlite::open(&StoreLocation::Memory).unwrap()
+    }
+
+    fn message(room: &'static str, key: i64, above: u64) -> NewMessage<'static> {
+        let (access, client_id) = (Access::Open, None);
+        NewMessage { room, access, key, above, sender: 3, client_id, content: "1", at: 9 }
+    }
+
+    fn seqs(appended: &[Appended]) -> Vec<u64> {
+        appended.iter().map(|appended| appended.seq).collect()
+    }
+
+    #[test]
+    fn no_key_is_given_twice_whatever_was_deleted_or_put_there_by_others() {
+        let mut store = store();
+        let insert = |store: &mut Sqlite, id| store.insert_room(id, Access::Open).unwrap();
+        assert_eq!((insert(&mut store, "a"), insert(&mut store, "b"), insert(&mut store, "a")), (1, 2, 1));
+        store.forget_rooms(&[2]).unwrap();
+        assert_eq!(insert(&mut store, "b"), 3);
+        // A version that counted for itself, and messages whose room it lost.
+        store.db.execute("INSERT INTO rooms (key, id) VALUES (7, 'c')", []).unwrap();
+        assert_eq!(insert(&mut store, "d"), 8);
+        store.append(&[message("lost", 20, 0)], 100).unwrap();
+        assert_eq!((insert(&mut store, "e"), insert(&mut store, "c")), (21, 7));
+    }
+
+    #[test]
+    fn the_store_numbers_the_messages_of_each_room_without_gaps_whatever_its_callers_know() {
+        let mut store = store();
+        let batch = [message("a", 0, 0), message("b", 0, 0), message("a", 0, 0)];
+        let first = store.append(&batch, 100).unwrap();
+        assert_eq!(seqs(&first), [1, 1, 2]);
+        assert!(first[0].key == first[2].key && first[0].key != first[1].key);
+        // Another process has written meanwhile, or this one has just started.
+        let again = store.append(&[message("a", 0, 0), message("b", first[1].key, 0)], 100).unwrap();
+        assert_eq!(seqs(&again), [3, 2]);
+        // Forgotten, and held by somebody who has seen number 3.
+        store.forget_rooms(&[first[0].key]).unwrap();
+        let held = store.append(&[message("a", 0, 3)], 100).unwrap();
+        assert_eq!((seqs(&held), held[0].key > first[1].key), (vec![4], true));
+    }
+
+    #[test]
+    fn what_is_refused_leaves_nothing_behind_and_takes_no_number() {
+        let mut store = store();
+        store.append(&[message("a", 0, 0)], 100).unwrap();
+        store
+            .db
+            .execute_batch(
+                "CREATE TRIGGER no BEFORE INSERT ON messages WHEN new.content = '2'
+                BEGIN SELECT RAISE(ABORT, 'no'); END",
+            )
+            .unwrap();
+        let refused = NewMessage { content: "2", ..message("a", 0, 0) };
+        let error = store.append(&[message("a", 0, 0), message("new", 0, 0), refused], 100).unwrap_err();
+        assert_eq!(error.to_string(), "no");
+        assert!(store.rooms().unwrap().iter().all(|room| room.id != "new"));
+        assert_eq!(seqs(&store.append(&[message("a", 0, 0)], 100).unwrap()), [2]);
+    }
+
+    #[test]
+    fn a_message_that_was_sent_before_keeps_its_number_and_takes_no_other() {
+        let mut store = store();
+        let with = |id| NewMessage { client_id: Some(id), ..message("a", 0, 0) };
+        let appended = store.append(&[with("x"), with("y"), with("x"), message("a", 0, 0)], 100).unwrap();
+        assert_eq!(seqs(&appended), [1, 2, 1, 3]);
+        let repeated: Vec<bool> = appended.iter().map(|appended| appended.is_repeated).collect();
+        assert_eq!(repeated, [false, false, true, false]);
+    }
+
+    #[test]
+    fn old_messages_are_deleted_now_and_then_and_the_lowest_number_left_is_said() {
+        let mut store = store();
+        let batch = vec![message("a", 0, 0); 300];
+        let appended = store.append(&batch, 100).unwrap();
+        let oldest: Vec<_> =
+            appended.iter().filter_map(|appended| Some((appended.seq, appended.oldest?))).collect();
+        assert_eq!(oldest, [(256, 157)]);
+        assert_eq!(store.rooms().unwrap()[0].oldest, 157);
+    }
+
+    #[test]
+    fn a_page_begins_behind_its_cursor_and_ends_where_it_is_full_or_at_its_last_number() {
+        let mut store = store();
+        store.append(&[message("a", 1, 0); 9], 100).unwrap();
+        let mut seqs = |after, upto, messages, bytes| {
+            let page = store.page(1, PageRequest { after, upto, messages, bytes }).unwrap();
+            page.iter().map(|message| message.seq).collect::<Vec<u64>>()
+        };
+        assert_eq!(seqs(3, 6, 100, 1000), [4, 5, 6], "not what is stored and not yet published");
+        assert_eq!(seqs(3, u64::MAX, 2, 1000), [4, 5]);
+        assert_eq!(seqs(3, 9, 100, 0), [4]);
+        assert_eq!(seqs(9, 9, 100, 1000), [0; 0]);
+    }
+}

@@ -1,0 +1,363 @@
+//! Which part of a crate may know which: folders import each other in one direction, and few files lie in a circle.
+//!
+//! Imports are read from `use` declarations and from paths that begin with `crate`, `super` or `self`; what follows
+//! `#[cfg(test)]` is left out, because a test may set up all of the crate. A path that begins with the name of an imported
+//! module counts as the import that brought the name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::blanked;
+use crate::tree;
+
+/// A folder whose modules import each other in one direction: from the bottom up, each may import those before it. Above
+/// them all is the folder's own file. To hold another crate, or a folder of one, add a line.
+const ORDERS: &[(&str, &[&str])] = &[
+    (
+        "crates/chat/src",
+        &[
+            "sync",
+            "faults",
+            "config",
+            "metrics",
+            "problem",
+            "model",
+            "store",
+            "accounts",
+            "connection",
+            "encoding",
+            "rooms",
+            "hub",
+            "http",
+            "api",
+            "transports",
+            "server",
+            "null",
+            "service",
+        ],
+    ),
+    ("crates/chat/src/transports", &["websocket", "engineio", "sse", "polling", "stomp", "sockjs"]),
+];
+
+/// How many files of a listed crate may import each other in a circle.
+const CIRCLE: usize = 8;
+
+/// A module by its path in the crate; the crate's root has an empty one.
+type Module = Vec<String>;
+
+/// The modules of a crate, and those that each imports.
+type Imports = BTreeMap<Module, BTreeSet<Module>>;
+
+#[test]
+fn folders_import_each_other_in_one_direction() {
+    let files = tree::files_ending(&[".rs"]);
+    let mut problems = Vec::new();
+    for (folder, order) in ORDERS {
+        let (krate, inside) = split(folder);
+        problems.extend(against_order(folder, &inside, order, &imports_of(krate, &files)));
+    }
+    tree::none_of(problems);
+}
+
+#[test]
+fn few_files_import_each_other_in_a_circle() {
+    let files = tree::files_ending(&[".rs"]);
+    let crates: BTreeSet<&str> = ORDERS.iter().map(|(folder, _)| split(folder).0).collect();
+    let large = crates.into_iter().flat_map(|krate| large_circles(krate, &imports_of(krate, &files)));
+    tree::none_of(large.collect());
+}
+
+/// A crate's `src`, and the module path of a folder in it.
+fn split(folder: &str) -> (&str, Module) {
+    match folder.split_once("/src/") {
+        Some((krate, inside)) => {
+            (&folder[..krate.len() + "/src".len()], inside.split('/').map(str::to_owned).collect())
+        }
+        None => (folder, Module::new()),
+    }
+}
+
+/// The modules below `folder` that import what is not below them in its order.
+fn against_order(folder: &str, inside: &[String], order: &[&str], imports: &Imports) -> Vec<String> {
+    let entry = |module: &Module| module.strip_prefix(inside).and_then(|rest| rest.first()).cloned();
+    let place = |entry: &str| order.iter().position(|name| *name == entry);
+    let mut problems = BTreeSet::new();
+    for (module, imported) in imports {
+        let Some(own) = entry(module) else { continue };
+        let Some(height) = place(&own) else {
+            problems.insert(format!("{folder}/{own}: is not in the order of its folder; hint: see ORDERS"));
+            continue;
+        };
+        for target in imported.iter().filter(|target| target.starts_with(inside)) {
+            let name = module.join("::");
+            match entry(target) {
+                None => {
+                    problems
+                        .insert(format!("{folder}: {name} imports the file that holds the folder together"));
+                }
+                Some(theirs) if theirs != own && place(&theirs).is_none_or(|theirs| theirs > height) => {
+                    let target = target.join("::");
+                    problems
+                        .insert(format!("{folder}: {name} imports {target}, and {theirs} is above {own}"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    problems.into_iter().collect()
+}
+
+/// The circles that have more files than may be.
+fn large_circles(krate: &str, imports: &Imports) -> Vec<String> {
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+        imports.keys().map(|module| (module, reached_from(module, imports))).collect();
+    let circles: BTreeSet<Vec<&Module>> = imports
+        .keys()
+        .map(|module| {
+            reached[module].iter().filter(|other| reached[*other].contains(module)).copied().collect()
+        })
+        .collect();
+    let large = circles.into_iter().filter(|circle| circle.len() > CIRCLE);
+    large
+        .map(|circle| {
+            let names: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
+            format!("{krate}: {} files in a circle, {CIRCLE} may be: {}", names.len(), names.join(", "))
+        })
+        .collect()
+}
+
+/// The modules that are reached by one import or more.
+fn reached_from<'a>(module: &Module, imports: &'a Imports) -> BTreeSet<&'a Module> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&Module> = imports[module].iter().collect();
+    while let Some(module) = next.pop() {
+        if reached.insert(module) {
+            next.extend(&imports[module]);
+        }
+    }
+    reached
+}
+
+/// The imports of a crate's modules, those that exist for tests only left out.
+fn imports_of(krate: &str, files: &[tree::File]) -> Imports {
+    let below = files.iter().filter_map(|file| {
+        let path = file.path.strip_prefix(krate)?.strip_prefix('/')?;
+        Some((module_of(path), without_tests(&blanked(&file.text))))
+    });
+    let mut sources: BTreeMap<Module, String> = below.collect();
+    assert!(sources.contains_key(&Module::new()), "{krate} has no root: the walk did not see it");
+    let tests: BTreeSet<Module> =
+        sources.keys().filter(|module| is_test(module, files, krate)).cloned().collect();
+    sources.retain(|module, _| !tests.iter().any(|test| module.starts_with(test)));
+    let known: BTreeSet<Module> = sources.keys().cloned().collect();
+    sources.iter().map(|(module, source)| (module.clone(), imports_in(source, module, &known))).collect()
+}
+
+/// `a/b.rs` and `a/b/mod.rs` are both `a::b`.
+fn module_of(path: &str) -> Module {
+    let mut parts: Module = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    if parts.last().is_some_and(|last| last == "mod" || (parts.len() == 1 && last == "lib")) {
+        parts.pop();
+    }
+    parts
+}
+
+/// Whether the module's parent declares it behind `#[cfg(test)]`.
+fn is_test(module: &Module, files: &[tree::File], krate: &str) -> bool {
+    let Some((name, parent)) = module.split_last() else { return false };
+    let parent = files.iter().find(|file| {
+        let path = file.path.strip_prefix(krate).and_then(|path| path.strip_prefix('/'));
+        path.is_some_and(|path| module_of(path) == parent)
+    });
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    parent.is_some_and(|parent| words(&blanked(&parent.text)).contains(&format!("#[cfg(test)] mod {name};")))
+}
+
+/// Blanked text without the items behind `#[cfg(test)]`.
+fn without_tests(source: &str) -> String {
+    const MARK: &str = "#[cfg(test)]";
+    let (mut kept, mut rest) = (String::new(), source);
+    while let Some(at) = rest.find(MARK) {
+        kept.push_str(&rest[..at]);
+        rest = &rest[at + MARK.len()..];
+        let mut depth = 0;
+        let end = rest.char_indices().find(|(_, c)| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && matches!(c, ';' | '}')
+        });
+        rest = end.map_or("", |(at, _)| &rest[at + 1..]);
+    }
+    kept + rest
+}
+
+/// The other modules that this text imports.
+fn imports_in(source: &str, module: &Module, known: &BTreeSet<Module>) -> BTreeSet<Module> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut paths: Vec<Vec<String>> = Vec::new();
+    let mut rest = source;
+    while let Some(start) = rest.find(is_word) {
+        let tail = &rest[start..];
+        let length = tail.find(|c| !is_word(c)).unwrap_or(tail.len());
+        let (word, after) = tail.split_at(length);
+        rest = after;
+        if word == "use" {
+            let (tree, behind) = after.split_once(';').unwrap_or((after, ""));
+            unfold(Vec::new(), tree, &mut paths);
+            rest = behind;
+        } else if matches!(word, "crate" | "super" | "self") && after.starts_with("::") {
+            let end = tail.find(|c| !is_word(c) && c != ':').unwrap_or(tail.len());
+            unfold(Vec::new(), &tail[..end], &mut paths);
+            rest = &tail[end..];
+        }
+    }
+    paths.iter().filter_map(|path| resolved(path, module, known)).filter(|found| found != module).collect()
+}
+
+/// The paths of a tree of imports, braces taken apart.
+fn unfold(prefix: Vec<String>, tree: &str, paths: &mut Vec<Vec<String>>) {
+    let (mut depth, mut start) = (0, 0);
+    let mut branches = Vec::new();
+    for (at, c) in tree.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                branches.push(&tree[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    branches.push(&tree[start..]);
+    for branch in branches.into_iter().filter(|branch| !branch.trim().is_empty()) {
+        let (path, inner) = branch.split_once('{').unwrap_or((branch, ""));
+        let path = path.split(" as ").next().unwrap_or_default();
+        let names = path.split("::").map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
+        let whole: Vec<String> = prefix.iter().cloned().chain(names).collect();
+        match inner.rsplit_once('}') {
+            Some((inner, _)) => unfold(whole, inner, paths),
+            None => paths.push(whole),
+        }
+    }
+}
+
+/// The module that a path written in `module` leads to or into; `None` for what is of another crate.
+fn resolved(path: &[String], module: &Module, known: &BTreeSet<Module>) -> Option<Module> {
+    let (first, rest) = path.split_first()?;
+    let mut whole = match first.as_str() {
+        "crate" => rest.to_vec(),
+        "self" => [module.as_slice(), rest].concat(),
+        "super" => {
+            let up = path.iter().take_while(|name| *name == "super").count();
+            [&module[..module.len().checked_sub(up)?], &path[up..]].concat()
+        }
+        _ => {
+            let inside = [module.as_slice(), std::slice::from_ref(first)].concat();
+            known.contains(&inside).then(|| [module.as_slice(), path].concat())?
+        }
+    };
+    while !known.contains(&whole) {
+        whole.pop()?;
+    }
+    Some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crate_of(files: &[(&str, &str)]) -> Imports {
+        let file = |(path, text): &(&str, &str)| tree::File {
+            path: format!("made/src/{path}"),
+            text: (*text).to_owned(),
+        };
+        imports_of("made/src", &files.iter().map(file).collect::<Vec<_>>())
+    }
+
+    fn imported(imports: &Imports, module: &str) -> Vec<String> {
+        let module: Module = module.split("::").map(str::to_owned).collect();
+        imports[&module].iter().map(|module| module.join("::")).collect()
+    }
+
+    #[test]
+    fn every_way_to_write_an_import_is_read_and_what_only_says_so_is_not() {
+        let imports = crate_of(&[
+            ("lib.rs", "mod a; mod b; pub use a::inner::Thing;"),
+            (
+                "a.rs",
+                "pub mod inner; use inner::Thing as Other; use std::b; // crate::b\nconst S: &str = \"crate::b\";",
+            ),
+            ("a/inner.rs", "fn f() { super::super::b::g(); }\n#[cfg(test)]\nmod tests { use crate::c; }"),
+            ("a/deep/mod.rs", "use super::{self, inner::{Thing, X}};\n#[cfg(test)] mod tests;"),
+            ("a/deep/tests.rs", "use crate::c::d;"),
+            ("b.rs", "use crate::{a::deep::Y,\n c::{d::E, *}}; impl From<crate::a::Z> for E {}"),
+            ("c.rs", "use self::d::E; #[cfg(test)] fn only() { crate::a::f() } fn g() -> crate::Root {}"),
+            ("c/d.rs", ""),
+        ]);
+        assert_eq!(imports[&Module::new()], BTreeSet::from([module_of("a/inner.rs")]));
+        assert_eq!(imported(&imports, "a"), ["a::inner"]);
+        assert_eq!(imported(&imports, "a::inner"), ["b"]);
+        assert_eq!(imported(&imports, "a::deep"), ["a", "a::inner"]);
+        assert_eq!(imported(&imports, "b"), ["a", "a::deep", "c", "c::d"]);
+        assert_eq!(imported(&imports, "c"), ["", "c::d"]);
+        assert!(!imports.contains_key(&module_of("a/deep/tests.rs")));
+    }
+
+    #[test]
+    fn an_arrow_back_a_stranger_and_the_use_of_the_folder_s_own_file_are_found() {
+        let check = |low: &str| {
+            let imports = crate_of(&[
+                ("lib.rs", "mod high; mod low; pub use high::H;"),
+                ("high.rs", "use crate::low::part::P;"),
+                ("low.rs", "mod part;"),
+                ("low/part.rs", low),
+            ]);
+            against_order("made/src", &[], &["low", "high"], &imports)
+        };
+        assert_eq!(check("use super::L;"), [""; 0]);
+        assert_eq!(check("use crate::high::H;"), ["made/src: low::part imports high, and high is above low"]);
+        assert_eq!(check("fn f() { crate::high::g() }").len(), 1);
+        assert_eq!(
+            check("use crate::H;"),
+            ["made/src: low::part imports the file that holds the folder together"]
+        );
+        let stranger = crate_of(&[("lib.rs", "mod odd;"), ("odd.rs", "")]);
+        assert_eq!(
+            against_order("made/src", &[], &["low"], &stranger),
+            ["made/src/odd: is not in the order of its folder; hint: see ORDERS"]
+        );
+    }
+
+    #[test]
+    fn the_order_of_a_folder_inside_is_its_own() {
+        let imports = crate_of(&[
+            ("lib.rs", "mod top; mod out;"),
+            ("top.rs", "mod a; mod b; use a::A; use b::B;"),
+            ("top/a.rs", "use crate::out::O; use super::b::B;"),
+            ("top/b.rs", "use super::a::A;"),
+            ("out.rs", ""),
+        ]);
+        let (krate, inside) = split("made/src/top");
+        assert_eq!((krate, inside.join("::").as_str()), ("made/src", "top"));
+        let found = against_order("made/src/top", &inside, &["a", "b"], &imports);
+        assert_eq!(found, ["made/src/top: top::a imports top::b, and b is above a"]);
+    }
+
+    #[test]
+    fn a_circle_is_found_from_nine_files_on() {
+        let ring = |count: usize| {
+            let mut files = vec![("lib.rs".to_owned(), "mod m0;".to_owned())];
+            files.extend(
+                (0..count).map(|n| (format!("m{n}.rs"), format!("use crate::m{};", (n + 1) % count))),
+            );
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            large_circles("made/src", &crate_of(&files))
+        };
+        assert_eq!(ring(8), [""; 0]);
+        assert_eq!(ring(9), ["made/src: 9 files in a circle, 8 may be: m0, m1, m2, m3, m4, m5, m6, m7, m8"]);
+    }
+}
