@@ -62,13 +62,6 @@ impl Peer {
     async fn reset(&mut self, stream: u32, code: u32) {
         self.write(RST_STREAM, 0, stream, &code.to_be_bytes()).await;
     }
-
-    /// Answers whatever comes.
-    async fn answer_all(&mut self) {
-        while let Some(stream) = self.request().await {
-            self.answer(stream).await;
-        }
-    }
 }
 
 /// What the server saw, and what a client got.
