@@ -50,16 +50,12 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// The store by the one name that all its names lead to. A file that is not there yet is in a folder that is.
+/// The store by the one name that all its names lead to. A file that is not there is made first: a link may lead to where it
+/// will be.
 pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
     let StoreLocation::File(path) = store else { return Ok(StoreLocation::Memory) };
-    let found = fs::canonicalize(path).or_else(|error| match (error.kind(), path.file_name()) {
-        (io::ErrorKind::NotFound, Some(name)) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            Ok(fs::canonicalize(folder.unwrap_or(Path::new(".")))?.join(name))
-        }
-        _ => Err(error),
-    });
+    let made = File::options().create(true).append(true).open(path);
+    let found = made.and_then(|_| fs::canonicalize(path));
     let reason = |error: io::Error| format!("{}: {error}", path.display());
     found.map(StoreLocation::File).map_err(|error| Error::Store { doing: "open", reason: reason(error) })
 }
@@ -67,6 +63,16 @@ pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_that_is_not_there_yet_is_locked_through_a_link_that_leads_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["far.db", "near.db"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let take = |path: &Path| StoreLock::take(&resolved(&StoreLocation::File(path.to_owned())).unwrap());
+        let _lock = take(&link).unwrap();
+        assert!(matches!(take(&file), Err(Error::StoreInUse { .. })));
+    }
 
     #[test]
     fn a_store_is_locked_by_any_of_its_names_and_a_lock_that_nobody_holds_is_none() {

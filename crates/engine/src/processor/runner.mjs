@@ -10,12 +10,15 @@ import { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { EventEmitter } from 'node:events';
 import { Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { format } from 'node:util';
 import { Worker } from 'node:worker_threads';
 
 /** Lines of the log that may wait for the engine; further ones are dropped, and counted. */
 const LINES_MAX = 10_000;
+/** Longest beginning of a line that waits for its end, in characters. */
+const UNENDED_MAX = 8 << 10;
 /** Kinds of events that mean nothing here and are told of. */
 const ODD_KINDS_MAX = 100;
 /** The longest answer and the longest frame, in characters: in bytes still less than the engine takes. */
@@ -99,21 +102,33 @@ function note(text) {
   line({ is: 'log', text });
 }
 
-/** What functions print, console and all, goes out by the engine, whose streams have other readers too; whole lines of it. */
+/** What functions print, console and all, goes out by the engine, whose streams have other readers too; whole lines of it, or what
+ * there is of a line that has grown long. */
 function printed(stream) {
-  let rest = '';
+  const decoder = new StringDecoder();
+  let rest = [];
+  let length = 0;
   const print = (text) => line({ is: 'printed', stream, text });
+  const keep = (text) => {
+    if (text !== '') rest.push(text);
+    length += text.length;
+  };
+  const flush = () => {
+    if (length > 0) print(rest.join(''));
+    [rest, length] = [[], 0];
+  };
   const write = (chunk, _, next) => {
-    rest += chunk;
-    const end = rest.lastIndexOf('\n');
-    if (end >= 0) print(rest.slice(0, end));
-    rest = rest.slice(end + 1);
+    const text = typeof chunk === 'string' ? chunk : decoder.write(chunk);
+    const end = text.lastIndexOf('\n');
+    if (end >= 0) {
+      print(rest.join('') + text.slice(0, end));
+      [rest, length] = [[], 0];
+    }
+    keep(text.slice(end + 1));
+    if (length > UNENDED_MAX) flush();
     next();
   };
-  endings.push(() => {
-    if (rest) print(rest);
-    rest = '';
-  });
+  endings.push(flush);
   return new Writable({ decodeStrings: false, write });
 }
 // Before anybody prints: the console takes its streams from here when it prints first.

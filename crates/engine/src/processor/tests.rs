@@ -408,6 +408,30 @@ fn node_is_gone_when_the_sidecar_is() {
 }
 
 #[test]
+fn a_line_that_never_ends_is_heard_in_pieces_and_letters_stay_whole() {
+    on_a_shard(async || {
+        let script = Script::new(
+            "p.cjs",
+            "exports.dots = async () => { for (let n = 0; n < 20_000; n += 1) process.stdout.write('.'); };
+             exports.bytes = async () => { for (const byte of Buffer.from('소나기\\n')) process.stderr.write(Buffer.from([byte])); };",
+        );
+        let sidecar = started(&script, "p.cjs").await;
+        call(&sidecar, 1, "dots", json!({})).await;
+        call(&sidecar, 1, "bytes", json!({})).await;
+        let pieces = |said: Vec<Said>| -> Vec<(bool, usize)> {
+            let piece = |said| match said {
+                Said::Printed { is_error, text } => (is_error, text.chars().count()),
+                other => panic!("{other:?}"),
+            };
+            said.into_iter().map(piece).collect()
+        };
+        assert_eq!(pieces(sidecar.take_said()), [(false, 8193), (false, 8193), (true, 3)]);
+        sidecar.finish().await;
+        assert_eq!(pieces(sidecar.take_said()), [(false, 20_000 - 2 * 8193)]);
+    });
+}
+
+#[test]
 fn what_functions_print_is_heard_whole_by_its_stream_however_they_print_it() {
     on_a_shard(async || {
         let script = Script::new(
