@@ -41,7 +41,11 @@ pub(crate) const CODES: [Meaning; 7] = [
         code: 2,
         meaning: "The script or the flags have problems, or a script cannot be read; nothing was run.",
     },
-    Meaning { exit: Exit::Invalid, code: 3, meaning: "Results unreliable: the load generator fell behind." },
+    Meaning {
+        exit: Exit::Invalid,
+        code: 3,
+        meaning: "Results unreliable: the load generator fell behind, or ran out of ports or files.",
+    },
     Meaning {
         exit: Exit::CouldNotRun,
         code: 4,
