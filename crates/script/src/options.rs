@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::blocks::Block;
 use crate::expectations;
+use crate::problem::IGNORED;
 use crate::pull::Pulls;
 use crate::reader::{Fields, Reader};
 use crate::scenario::Engine;
@@ -252,7 +253,7 @@ fn defaults(reader: &mut Reader, fields: &Fields<'_>, settings: &mut Settings) {
         let hint =
             "every pause is a `think` step of its own; `think: {jitter: \"20%\"}` spreads them".to_owned();
         let what = format!("think wants a mapping; got {}", node.describe());
-        reader.tolerable(node.place, what, Some(hint), "ignored, as in Artillery");
+        reader.tolerable(node.place, what, Some(hint), IGNORED);
     } else if let Some(think) = reader.section(fields, "think", &schema::DEFAULT_THINK)
         && let Some(node) = think.get("jitter")
     {

@@ -28,6 +28,9 @@ pub struct Problem {
     pub tolerated: Option<String>,
 }
 
+/// What becomes of what Artillery never looks at.
+pub(crate) const IGNORED: &str = "ignored, as in Artillery";
+
 /// Something the author should know although the script runs: one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -69,8 +72,10 @@ impl From<Problem> for Notice {
     /// What is said of it in a run that goes on.
     fn from(problem: Problem) -> Notice {
         let Problem { file, line, column, what, hint, tolerated } = problem;
-        let outcome = tolerated.map(|outcome| format!(": {outcome}")).unwrap_or_default();
+        // What is ignored needs no cure.
+        let hint = hint.filter(|_| tolerated.as_deref() != Some(IGNORED));
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        let outcome = tolerated.map(|outcome| format!(": {outcome}")).unwrap_or_default();
         Notice { file, line, column, text: what + &outcome + &hint }
     }
 }
@@ -154,7 +159,7 @@ mod tests {
             column: 1,
             what: "unknown key \"version\" in a script".into(),
             hint: Some("known keys: config, scenarios".into()),
-            tolerated: Some("ignored, as in Artillery".into()),
+            tolerated: Some(IGNORED.into()),
         };
         assert_eq!(
             problem.to_string(),

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::config::{Error, StoreLocation};
 
@@ -63,6 +63,7 @@ pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_store_that_is_not_there_yet_is_locked_through_a_link_that_leads_to_it() {

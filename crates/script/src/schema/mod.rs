@@ -3,7 +3,7 @@
 //! The tables drive the check for unknown keys, the wording of "wrong type" problems and the reference in
 //! `docs/scripts.md`. What a key *does* is in the reader of its place.
 
-use crate::problem::nearest;
+use crate::problem::{IGNORED, nearest};
 
 mod config;
 mod connections;
@@ -143,7 +143,7 @@ impl Area {
     pub(crate) fn outcome(&self) -> &'static str {
         match self.others {
             Others::Unjudged => "it decides nothing, as in Artillery",
-            Others::Ignored | Others::Astray | Others::Meant => "ignored, as in Artillery",
+            Others::Ignored | Others::Astray | Others::Meant => IGNORED,
         }
     }
 

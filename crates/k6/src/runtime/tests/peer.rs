@@ -29,31 +29,24 @@ fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
+/// Paths at which nothing is opened, and what is answered there before the connection ends.
+const UNOPENED: [(&str, &str); 5] = [
+    ("/refuse", "HTTP/1.1 403 No\r\nX-Why: because\r\nContent-Length: 4\r\n\r\nwhy?"),
+    ("/hangup", ""),
+    ("/page", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage"),
+    ("/moved", "HTTP/1.1 301 Gone\r\nLocation: https://a/\r\nContent-Length: 0\r\n\r\n"),
+    (
+        "/forged",
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n",
+    ),
+];
+
 /// Answers the upgrade and lives to the connection's end.
 pub(super) async fn serve(mut pipe: DuplexStream, request: &str) {
     let path = request.split(' ').nth(1).unwrap_or_default();
-    match path {
-        path if path.starts_with("/refuse") => {
-            let answer = "HTTP/1.1 403 No\r\nX-Why: because\r\nContent-Length: 4\r\n\r\nwhy?";
-            let _ = pipe.write_all(answer.as_bytes()).await;
-            return;
-        }
-        path if path.starts_with("/hangup") => return,
-        path if path.starts_with("/page") => {
-            let _ = pipe.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage").await;
-            return;
-        }
-        path if path.starts_with("/moved") => {
-            let answer = "HTTP/1.1 301 Gone\r\nLocation: https://a/\r\nContent-Length: 0\r\n\r\n";
-            let _ = pipe.write_all(answer.as_bytes()).await;
-            return;
-        }
-        path if path.starts_with("/forged") => {
-            let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n";
-            let _ = pipe.write_all(answer.as_bytes()).await;
-            return;
-        }
-        _ => {}
+    if let Some((_, answer)) = UNOPENED.iter().find(|(unopened, _)| path.starts_with(unopened)) {
+        let _ = pipe.write_all(answer.as_bytes()).await;
+        return;
     }
     let mut out =
         Vec::from("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n");
