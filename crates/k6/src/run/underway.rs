@@ -151,7 +151,7 @@ impl Collector<'_, '_> {
                 Ok(report) => self.take(report),
                 Err(_) => {
                     if let Some(why) = self.abort.why() {
-                        return Err(Ended::before(&why));
+                        return Err(Ended::before(why));
                     }
                 }
             }
@@ -279,7 +279,7 @@ impl Collector<'_, '_> {
             self.books.interrupt();
         }
         self.say(Level::Error, why.to_string());
-        self.end_with(Exit::of_abort(&why), None);
+        self.end_with(Exit::of_abort(why), None);
     }
 
     pub(super) fn say(&mut self, level: Level, text: String) {
