@@ -1,4 +1,5 @@
 // Files in folders: `require` looks from the file it is written in, `open` from the file that runs
+// order: connections
 // quick
 import * as a from '../_files/folders/a.js';
 import { text, need } from '../_files/folders/typed.ts';
