@@ -6,15 +6,11 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-pub mod clock;
 mod collect;
 mod control;
 pub mod delivery;
 mod fake;
 pub mod health;
-pub mod http;
-pub mod link;
-pub mod net;
 pub mod plan;
 mod processor;
 mod rooms;

@@ -17,13 +17,13 @@ use crate::collect::{Collector, Patience, Shards, TICK, join};
 use crate::control::Control;
 use crate::delivery::draw_tag;
 use crate::health;
-use crate::net::NetOptions;
 use crate::plan::{Plan, Step};
 use crate::processor::Kept;
 use crate::rooms::Rooms;
 use crate::schedule::Load;
 use crate::shard::{MOST_LIVING, Shared};
 use crate::thread::{self, Report, Task};
+use sonagi_transport::net::NetOptions;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]

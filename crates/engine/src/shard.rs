@@ -12,17 +12,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::Poll;
 
-use crate::clock::Clock;
 use crate::control::Control;
 use crate::health::{Heart, ThreadTimes};
-use crate::http::Pool;
-use crate::net::{Net, SCRATCH};
 use crate::plan::Plan;
 use crate::processor::{Said, Sidecar};
 use crate::rooms::Rooms;
 use crate::run::Speaker;
 use crate::schedule::Arrival;
 use crate::user::{self, Common, Sought, User};
+use sonagi_transport::clock::Clock;
+use sonagi_transport::http::Pool;
+use sonagi_transport::net::{Net, SCRATCH};
 
 /// An arrival this late is not started any more: the generator cannot keep the plan, and says so.
 const MISSED_AFTER_NS: i64 = SECOND_NS;

@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
-use crate::clock::Clock;
 use crate::control::Control;
-use crate::http::Pool;
-use crate::net::Net;
 use crate::plan::Plan;
 use crate::rooms::Rooms;
 use crate::shard::{MOST_LIVING, Shard, Shared};
 use crate::user::Common;
+use sonagi_transport::clock::Clock;
+use sonagi_transport::http::Pool;
+use sonagi_transport::net::Net;
 
 #[cfg(test)]
 mod tests;

@@ -15,17 +15,17 @@ use std::time::Duration;
 use tokio::runtime::LocalOptions;
 use tokio::time::Instant;
 
-use crate::clock::Clock;
 use crate::collect::TICK;
 use crate::control::Control;
-use crate::http::Pool;
-use crate::net::{Net, NetOptions, Origin};
 use crate::plan::{Plan, Step};
 use crate::processor::{Kept, Said, Sidecar};
 use crate::run::{Error, Run, Speaker};
 use crate::shard::{LOG_LINES, SECOND_NS, Shard, Shared};
 use crate::start::Place;
 use crate::user::Common;
+use sonagi_transport::clock::Clock;
+use sonagi_transport::http::Pool;
+use sonagi_transport::net::{Net, NetOptions, Origin};
 
 /// Seconds that may wait for a collector that is held up (a terminal that is stopped, a disk that hangs). Beyond it the
 /// run is ended gracefully: nobody takes note of it, and memory is not without end.

@@ -36,10 +36,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::clock::Sleep;
 use crate::delivery::Unanswered;
-use crate::http::{Client, Jar, Response};
-use crate::link::Connection;
 use crate::rooms::Room;
 use crate::schedule::Arrival;
 use crate::shard::{Presence, SECOND_NS, Shard};
@@ -47,6 +44,9 @@ pub(crate) use cursor::Sought;
 use mail::Mail;
 use parallel::Fork;
 use recipe::Recipe;
+use sonagi_transport::clock::Sleep;
+use sonagi_transport::http::{Client, Jar, Response};
+use sonagi_transport::link::Connection;
 pub(crate) use values::Common;
 use values::Values;
 

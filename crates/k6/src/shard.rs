@@ -1,13 +1,13 @@
 //! One thread's share of a test: its clock and network, its samples, what all its users share.
 
-use sonagi_engine::clock::Clock;
 use sonagi_engine::delivery::{Rooms, draw_tag};
 use sonagi_engine::health::ThreadTimes;
-use sonagi_engine::link::SCRATCH;
-use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::recorder::{Gauges, Record, Recorder};
+use sonagi_transport::clock::Clock;
+use sonagi_transport::link::SCRATCH;
+use sonagi_transport::net::Net;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;

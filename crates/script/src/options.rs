@@ -1,9 +1,8 @@
 //! Settings of connections: `http`, `defaults`, `ws`, `socketio`, `engines`, `tls`, and the same options of single scenarios
 //! and connect steps.
 
-use sonagi_engine::plan::{
-    HttpOptions, Jitter, SocketioOptions, SocketioRevision, SocketioTransport, Template, WebsocketOptions,
-};
+use sonagi_engine::plan::{HttpOptions, Jitter, SocketioOptions, Template, WebsocketOptions};
+use sonagi_transport::link::{SocketioRevision, SocketioTransport};
 use std::time::Duration;
 
 use crate::blocks::Block;

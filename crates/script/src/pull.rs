@@ -3,8 +3,9 @@
 //! Opening one is subscribing: what is asked names the room. Of a block, everything but the address and the headers is the
 //! same for all rooms and read once.
 
-use sonagi_engine::plan::{Cursor, PollOpen, Rhythm, Source, SseOpen, Step, Subscribe, Template};
+use sonagi_engine::plan::{PollOpen, SseOpen, Step, Subscribe, Template};
 use sonagi_measure::outcome::OperationKind;
+use sonagi_transport::link::{Cursor, PollField, Rhythm};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub(crate) struct Pull {
     is_misspelt: bool,
     rhythm: Option<Rhythm>,
     cursor: Option<Cursor>,
-    more: Option<Source>,
+    more: Option<PollField>,
     messages: String,
     empty: Vec<u16>,
     timeout: Duration,
@@ -117,8 +118,8 @@ fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<Cursor> {
             reader.problem(own.place_of("header"), what, None);
             None
         }
-        (Some(_), None) => json_path(reader, &own, "json").map(Source::Json),
-        (None, Some(_)) => reader.text(&own, "header").map(|name| Source::Header(name.to_lowercase())),
+        (Some(_), None) => json_path(reader, &own, "json").map(PollField::Json),
+        (None, Some(_)) => reader.text(&own, "header").map(|name| PollField::Header(name.to_lowercase())),
         (None, None) => {
             let what = "a cursor needs its place in an answer";
             reader.missing(&own, &["json", "header"], what, "add `json: $.next`");
@@ -135,8 +136,8 @@ fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<Cursor> {
     Some(Cursor { from: from?, parameter })
 }
 
-fn more(reader: &mut Reader, fields: &Fields<'_>) -> Option<Source> {
-    json_path(reader, fields, "more").map(Source::Json)
+fn more(reader: &mut Reader, fields: &Fields<'_>) -> Option<PollField> {
+    json_path(reader, fields, "more").map(PollField::Json)
 }
 
 fn empty(reader: &mut Reader, fields: &Fields<'_>) -> Vec<u16> {

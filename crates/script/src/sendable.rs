@@ -3,7 +3,7 @@
 //!
 //! Only what the script itself fixes is judged. A value that a user fills in is judged by the engine when it is there.
 
-use sonagi_engine::net::Origin;
+use sonagi_transport::net::Origin;
 use sonagi_engine::plan::Template;
 use sonagi_engine::plan::template::Piece;
 

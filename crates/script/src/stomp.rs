@@ -1,9 +1,8 @@
 //! `engine: stomp`: sessions, subscriptions and messages.
 
-use sonagi_engine::plan::{
-    Awaited, Content, Step, StompAck, StompConnect, StompSend, StompSubscribe, StompVersion, Template,
-};
+use sonagi_engine::plan::{Awaited, Content, Step, StompConnect, StompSend, StompSubscribe, Template};
 use sonagi_measure::outcome::OperationKind;
+use sonagi_transport::link::{StompAck, StompVersion};
 use std::time::Duration;
 
 use crate::awaited::{Answer, awaited};

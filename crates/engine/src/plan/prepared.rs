@@ -10,8 +10,10 @@ use std::sync::OnceLock;
 
 use super::template::Piece;
 use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
-use crate::http::{ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours};
-use crate::net::{Failed, Origin, absolute, push_form};
+use sonagi_transport::http::{
+    ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours,
+};
+use sonagi_transport::net::{Failed, Origin, absolute, push_form};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use super::multipart::FormPart;
 use super::prepared::Prepared;
 use super::step::{Capture, DEFAULT_TIMEOUT, Match};
 use super::template::{JsonTemplate, Template};
-use crate::http::MAX_BODY;
+use sonagi_transport::http::MAX_BODY;
 
 /// An HTTP request and what is wanted of its response.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use regex::Regex;
 use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
 use sonagi_measure::secrets::{is_secret, mentions};
+use sonagi_transport::link::{SocketioRevision, SocketioTransport};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -386,27 +387,6 @@ pub struct SocketioOptions {
     pub revision: SocketioRevision,
     /// Longest wait before it counts as failed.
     pub timeout: Duration,
-}
-
-/// A Socket.IO server's protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SocketioRevision {
-    /// Of Socket.IO 1 and 2: Engine.IO 3, Socket.IO protocol 4.
-    V4,
-    /// Of Socket.IO 3 and 4: Engine.IO 4, Socket.IO protocol 5.
-    #[default]
-    V5,
-}
-
-/// How a Socket.IO session is carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SocketioTransport {
-    /// WebSocket from the start.
-    Websocket,
-    /// Long polling only.
-    Polling,
-    /// Long polling, then upgraded to WebSocket (the official clients' default).
-    Upgrade,
 }
 
 /// Time limit of an operation when the script sets none (Artillery's).

@@ -115,16 +115,6 @@ pub enum JsonPiece {
     InString(Expression),
 }
 
-/// JavaScript's idea of truth.
-pub(crate) fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Bool(true) | Value::Array(_) | Value::Object(_) => true,
-    }
-}
-
 impl Template {
     /// A template without holes.
     pub fn constant(text: impl Into<String>) -> Template {

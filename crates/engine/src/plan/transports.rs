@@ -4,9 +4,10 @@
 //! are kept by the user as a recipe: a reconnect takes them again, with the cursor of what arrived before.
 
 use sonagi_measure::outcome::OperationId;
+use sonagi_transport::link::{Cursor, PollField, Rhythm, StompAck, StompVersion};
 use std::time::Duration;
 
-use super::step::{Awaited, Content, Source, Step};
+use super::step::{Awaited, Content, Step};
 use super::template::Template;
 
 /// Being told of a room's messages from here on.
@@ -46,7 +47,7 @@ pub struct PollOpen {
     /// How the target is told what has been received already.
     pub cursor: Option<Cursor>,
     /// Where an answer says that it was cut short: what is there and neither `null`, `false`, 0 nor empty text.
-    pub more: Option<Source>,
+    pub more: Option<PollField>,
     /// When the next request leaves.
     pub rhythm: Rhythm,
     /// Statuses that say there is nothing new, beside 204, 304 and an empty 200.
@@ -56,24 +57,6 @@ pub struct PollOpen {
     pub messages: String,
     /// Longest wait for a whole answer before it counts as failed. A held one may take so much longer than `Rhythm::Held`.
     pub timeout: Duration,
-}
-
-/// The way a cursor travels.
-#[derive(Clone, Debug)]
-pub struct Cursor {
-    /// Where a response holds it.
-    pub from: Source,
-    /// The query parameter that gives it back; nothing before the first.
-    pub parameter: String,
-}
-
-/// The rhythm of polls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rhythm {
-    /// One is planned every so often, counted from the first. In between only answers that were cut short are followed up.
-    Every(Duration),
-    /// Each follows the answer to the one before, which may be held so long.
-    Held(Duration),
 }
 
 /// Opening a STOMP session over a WebSocket.
@@ -95,29 +78,6 @@ pub struct StompConnect {
     pub sockjs: bool,
     /// Longest wait before it counts as failed.
     pub timeout: Duration,
-}
-
-/// A version of STOMP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StompVersion {
-    /// 1.0
-    V1_0,
-    /// 1.1
-    V1_1,
-    /// 1.2
-    V1_2,
-}
-
-/// How received messages are acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StompAck {
-    /// Not at all.
-    #[default]
-    Auto,
-    /// Each message, which acknowledges those before it, too.
-    Client,
-    /// Each message alone.
-    Individual,
 }
 
 /// Subscribing to a destination.

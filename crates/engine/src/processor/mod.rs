@@ -28,7 +28,6 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use crate::clock::Clock;
 use crate::collect::TICK;
 use crate::control::Control;
 use crate::plan::Processor;
@@ -37,6 +36,7 @@ use message::Inbound;
 pub(crate) use message::{Answer, Call, Kind, Metric};
 use process::{Inbox, Line, Node, Process};
 use sonagi_measure::At;
+use sonagi_transport::clock::Clock;
 pub use unloaded::Unloaded;
 
 /// What Node runs.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::http::{Response, decoded_keeping};
+use sonagi_transport::http::{Response, decoded_keeping};
 
 /// A body, and what somebody has to know who does not find in it what he looks for.
 pub(super) struct Unpacked<'r> {

@@ -15,10 +15,10 @@ use std::task::{Context, Poll};
 
 use super::cursor::Cursor;
 use super::{Loss, User, Waited};
-use crate::link::{Connection, Ended, Env, Present};
 use crate::plan::{Step, Subscribe};
 use crate::rooms::Room;
 use crate::shard::SECOND_NS;
+use sonagi_transport::link::{Connection, Ended, Env, Present};
 
 /// How long a closing handshake may take.
 const CLOSING_NS: i64 = SECOND_NS / 2;

@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 use sonagi_measure::stamp;
 
-use crate::link::Incoming;
+use sonagi_transport::link::Incoming;
 
 /// How far one user's connections have come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

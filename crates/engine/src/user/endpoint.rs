@@ -5,9 +5,9 @@ use sonagi_measure::custom::Kind;
 use sonagi_measure::secrets::masked;
 
 use super::{Begun, Halt, User};
-use crate::http::{Headers, Response};
-use crate::net::Origin;
 use crate::plan::{Endpoint, HttpStep, Told};
+use sonagi_transport::http::{Headers, Response};
+use sonagi_transport::net::Origin;
 
 impl User {
     /// What a request that goes by its address is called.

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::values::{Unfilled, Values};
-use crate::http::Headers;
 use crate::plan::{Capture, Match, Source};
+use sonagi_transport::http::Headers;
 
 /// Characters of an answer that an example shows.
 const LONGEST: usize = 80;

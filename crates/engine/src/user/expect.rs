@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::evidence::{Evidence, excerpt, found_in};
 use super::values::{Unfilled, Values};
 use super::{Begun, User};
-use crate::plan::template::is_truthy;
 use crate::plan::{Demand, Expectations};
+use sonagi_transport::link::is_truthy;
 
 /// Headers in which content delivery networks say whether a response came from their cache.
 const CACHE_HEADERS: [&str; 3] = ["cf-cache-status", "x-cache", "x-vercel-cache"];
@@ -183,9 +183,9 @@ fn cache(hit: bool, evidence: &Evidence<'_>) -> Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::Headers;
     use crate::plan::{Plan, Source, Template};
     use crate::user::values::Common;
+    use sonagi_transport::http::Headers;
     use std::rc::Rc;
     use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use sonagi_wire::socketio;
 use std::collections::VecDeque;
 
 use crate::delivery::track;
-use crate::link::Incoming;
+use sonagi_transport::link::Incoming;
 
 /// Messages kept for a step that waits, or for later ones; the oldest are dropped beyond it.
 const KEPT_MESSAGES: usize = 256;

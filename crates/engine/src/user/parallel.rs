@@ -16,8 +16,8 @@ use std::task::{Context, Poll};
 
 use super::values::Values;
 use super::{Halt, User, Waited};
-use crate::http::Jar;
 use crate::plan::{Parallel, Step};
+use sonagi_transport::http::Jar;
 
 /// When the steps of a user's branches are over at the latest: their own limits come first.
 const NEVER: At = At(i64::MAX / 2);

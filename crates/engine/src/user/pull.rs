@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use super::request::{Attempt, absolute, add_missing};
 use super::{Begun, Halt, User, Waited};
-use crate::http::{Encoded, Response};
-use crate::link::{Connection, PollLink, PollRequest, SseLink, SseRequest};
-use crate::net::{Failed, Origin};
 use crate::plan::{HttpStep, PollOpen, SseOpen, Template};
+use sonagi_transport::http::{Encoded, Response};
+use sonagi_transport::link::{Connection, PollLink, PollRequest, SseLink, SseRequest};
+use sonagi_transport::net::{Failed, Origin};
 
 /// Where a link goes, its headers, and its Cookie header.
 type Address = (Origin, String, Vec<(String, String)>, Option<String>);

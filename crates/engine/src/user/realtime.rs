@@ -14,11 +14,11 @@ use super::mail::{Answer, Awaited};
 use super::refusal::refuses;
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
-use crate::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
-use crate::net::{Failed, Origin};
 use crate::plan::{
     self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend,
 };
+use sonagi_transport::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
+use sonagi_transport::net::{Failed, Origin};
 
 /// Longest wait for the kernel to take what a step sends.
 const FLUSH_LIMIT: Duration = plan::DEFAULT_TIMEOUT;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::values::LoopValues;
-use crate::link::Recovery;
 use crate::plan::{Reconnect, SocketioConnect, Step, Subscribe};
 use crate::rooms::Room;
+use sonagi_transport::link::Recovery;
 
 /// Subscriptions and openings remembered; a flow that makes more of them over one connection keeps the newest.
 const MOST_ENTRIES: usize = 1024;

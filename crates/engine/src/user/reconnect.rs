@@ -28,9 +28,9 @@ use std::time::Duration;
 use super::mail::Aside;
 use super::recipe::{Opening, Outage, Recipe};
 use super::{Begun, Halt, User, after};
-use crate::link::Recovery;
 use crate::plan::{Reconnect, SocketioConnect, Step, Subscribe};
 use crate::rooms::Room;
+use sonagi_transport::link::Recovery;
 
 /// What of the flow's step an attempt must not disturb.
 struct Suspended {

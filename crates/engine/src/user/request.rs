@@ -18,12 +18,12 @@ use super::body::Unpacked;
 use super::evidence::{Evidence, examine, excerpt};
 use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
-use crate::http::{self, ACCEPTED, Client, Encoded, Request, Response};
-use crate::net::{Dialing, Failed, Opening, Origin, push_form};
 use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
+use sonagi_transport::http::{self, ACCEPTED, Client, Encoded, Request, Response};
+use sonagi_transport::net::{Dialing, Failed, Opening, Origin, push_form};
 
-pub(super) use crate::net::absolute;
+pub(super) use sonagi_transport::net::absolute;
 
 /// Redirects followed in a row, as browsers limit them.
 const MAX_REDIRECTS: usize = 20;

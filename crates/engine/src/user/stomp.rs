@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use super::mail::Awaited;
 use super::{Begun, Halt, User, Waited, after};
-use crate::link::{ConnectRequest, Connection, StompBody, StompLink, StompRequest};
-use crate::net::{Failed, Origin};
 use crate::plan::{Content, StompConnect, StompSend, StompSubscribe, Template};
+use sonagi_transport::link::{ConnectRequest, Connection, StompBody, StompLink, StompRequest};
+use sonagi_transport::net::{Failed, Origin};
 
 /// A destination and headers, rendered.
 type Rendered = (String, Vec<(String, String)>);

@@ -11,12 +11,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::net::Failed;
-use crate::plan::template::{JsonPiece, Key, Piece, is_truthy};
+use crate::plan::template::{JsonPiece, Key, Piece};
 use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
 use crate::rooms::Room;
 use crate::user::cursor::Cursor;
 use crate::user::function::Acquaintance;
+use sonagi_transport::link::is_truthy;
+use sonagi_transport::net::Failed;
 
 const LETTERS_AND_DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

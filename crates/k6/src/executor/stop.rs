@@ -1,7 +1,7 @@
 //! How what is under way is told to end: all of a test by [`Abort`], one user's iteration by [`Stop`].
 
-use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
+use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;

@@ -2,9 +2,9 @@
 //! statuses, and failures by their classes. Unless a folder is wanted, only statuses are written down, and what
 //! speaks against the generator itself: ports or descriptors that it ran out of.
 
-use sonagi_engine::http::Phases;
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
+use sonagi_transport::http::Phases;
 
 use crate::runtime::Vu;
 

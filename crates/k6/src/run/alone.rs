@@ -2,10 +2,10 @@
 //!
 //! Each time a user is made for it, on a thread of its own, and runs the init code first, as k6 has it.
 
-use sonagi_engine::clock::Clock;
-use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
+use sonagi_transport::clock::Clock;
+use sonagi_transport::net::Net;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};

@@ -1,8 +1,8 @@
 //! A shard's users: made, lent to executors, and what one of them does when it iterates.
 
-use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
+use sonagi_transport::clock::Clock;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;

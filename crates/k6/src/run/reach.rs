@@ -1,7 +1,7 @@
 //! How a test's threads reach its targets, by its options.
 
-use sonagi_engine::net::{Cause, Failed, Guide, Identity, NetOptions, ProtocolVersion, TlsOptions};
 use sonagi_measure::outcome::Failure;
+use sonagi_transport::net::{Cause, Failed, Guide, Identity, NetOptions, ProtocolVersion, TlsOptions};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -180,6 +180,6 @@ mod tests {
         let suites =
             of(json!({ "tlsCipherSuites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"] })).suites.unwrap();
         assert_eq!(suites.len(), 4);
-        assert_eq!(suites[0], sonagi_engine::net::CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256);
+        assert_eq!(suites[0], sonagi_transport::net::CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256);
     }
 }

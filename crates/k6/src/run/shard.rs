@@ -1,10 +1,10 @@
 //! One thread's life: its users are made, then told to begin, then their scenarios run to their ends.
 
-use sonagi_engine::clock::Clock;
 use sonagi_engine::health::Heart;
-use sonagi_engine::net::Net;
 use sonagi_measure::At;
 use sonagi_measure::recorder::{Counter, Record};
+use sonagi_transport::clock::Clock;
+use sonagi_transport::net::Net;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -31,7 +31,7 @@ fn every_published_example_loads() {
 fn an_example_s_environment_changes_its_transport() {
     let overrides = Overrides { environment: Some("polling".into()), ..Overrides::default() };
     let chat = loaded(&repository("examples/socketio-chat.yml"), &overrides);
-    assert_eq!(chat.plan.socketio.transport, sonagi_engine::plan::SocketioTransport::Polling);
+    assert_eq!(chat.plan.socketio.transport, sonagi_transport::link::SocketioTransport::Polling);
     assert!(notices(&chat).iter().any(|notice| notice.contains("counts once in socketio.response_time")));
 }
 

@@ -2,6 +2,7 @@
 
 use sonagi_engine::plan::template::{JsonPiece, Key, Piece};
 use sonagi_engine::plan::*;
+use sonagi_transport::link::{PollField, SocketioRevision};
 use std::fmt::Write;
 
 pub(crate) fn sketch(plan: &Plan) -> String {
@@ -195,10 +196,10 @@ impl Sketch<'_> {
             step.messages
         );
         if let Some(cursor) = &step.cursor {
-            text.push_str(&format!(" cursor {} as {}", source(&cursor.from), cursor.parameter));
+            text.push_str(&format!(" cursor {} as {}", poll_field(&cursor.from), cursor.parameter));
         }
         if let Some(more) = &step.more {
-            text.push_str(&format!(" more {}", source(more)));
+            text.push_str(&format!(" more {}", poll_field(more)));
         }
         if !step.empty.is_empty() {
             text.push_str(&format!(" empty {:?}", step.empty));
@@ -342,6 +343,13 @@ fn source(source: &Source) -> String {
         Source::JsonLength(path) => format!("length of {path}"),
         Source::Search(search) => format!("{search:?}"),
         Source::Open(open) => format!("open {}", template(&open.text)),
+    }
+}
+
+fn poll_field(field: &PollField) -> String {
+    match field {
+        PollField::Json(path) => path.to_string(),
+        PollField::Header(name) => format!("header {name}"),
     }
 }
 

@@ -11,12 +11,16 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("sonagi-wire", &[]),
     ("sonagi-measure", &[]),
-    ("sonagi-engine", &["sonagi-wire", "sonagi-measure"]),
-    ("sonagi-script", &["sonagi-engine", "sonagi-measure", "sonagi-transpile"]),
+    ("sonagi-transport", &["sonagi-wire", "sonagi-measure"]),
+    ("sonagi-engine", &["sonagi-wire", "sonagi-measure", "sonagi-transport"]),
+    ("sonagi-script", &["sonagi-engine", "sonagi-measure", "sonagi-transport", "sonagi-transpile"]),
     ("sonagi-report", &["sonagi-measure"]),
     ("sonagi-chat", &["sonagi-wire"]),
     ("sonagi-transpile", &[]),
-    ("sonagi-k6", &["sonagi-engine", "sonagi-measure", "sonagi-transpile", "sonagi-wire"]),
+    (
+        "sonagi-k6",
+        &["sonagi-engine", "sonagi-measure", "sonagi-transport", "sonagi-transpile", "sonagi-wire"],
+    ),
     ("sonagi-bare", &[]), // the floor shares no code with what is measured against it
     (
         "sonagi",
@@ -36,6 +40,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const NEVER_SEES: &[(&str, &[&str])] = &[
     ("sonagi-wire", &["tokio", "hyper", "rustls", "socket2", "mio", "jiff"]),
     ("sonagi-measure", &["tokio", "hyper", "rustls", "socket2", "mio", "jiff"]),
+    (
+        "sonagi-transport",
+        &[
+            "saphyr-parser",
+            "clap",
+            "sonagi-engine",
+            "sonagi-script",
+            "sonagi-k6",
+            "sonagi-report",
+            "sonagi-chat",
+        ],
+    ),
     ("sonagi-engine", &["saphyr-parser", "clap", "sonagi-script", "sonagi-report", "sonagi-chat"]),
     ("sonagi-script", &["clap", "sonagi-report", "sonagi-chat"]),
     ("sonagi-report", &["tokio", "hyper", "socket2", "sonagi-engine", "sonagi-script", "sonagi-chat"]),
@@ -49,6 +65,7 @@ const NEVER_SAYS: &[(&str, &[&str], &str)] = &[
     ("crates/measure/src/", CLOCK_AND_NET, "measurements are handed their instants"),
     ("crates/wire/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/measure/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
+    ("crates/transport/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/engine/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/script/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/report/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),

@@ -35,6 +35,7 @@ const ORDERS: &[(&str, &[&str])] = &[
             "service",
         ],
     ),
+    ("crates/transport/src", &["calendar", "clock", "net", "http", "link"]),
     ("crates/chat/src/transports", &["websocket", "engineio", "sse", "polling", "stomp", "sockjs"]),
 ];
 

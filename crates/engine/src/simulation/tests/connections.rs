@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::plan::template::Piece;
-use crate::plan::{
-    Awaited, Content, SocketioConnect, SocketioOptions, SocketioTransport, WebsocketConnect, WebsocketSend,
-};
+use crate::plan::{Awaited, Content, SocketioConnect, SocketioOptions, WebsocketConnect, WebsocketSend};
+use sonagi_transport::link::SocketioTransport;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 
 /// Frames a server sends at once.

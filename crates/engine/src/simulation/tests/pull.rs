@@ -7,9 +7,8 @@ use serde_json_path::JsonPath;
 
 use super::*;
 use crate::plan::template::Piece;
-use crate::plan::{
-    Awaited, Cursor, Expect, Function, JsonTemplate, PollOpen, Rhythm, Source, SseOpen, Subscribe,
-};
+use crate::plan::{Awaited, Expect, Function, JsonTemplate, PollOpen, SseOpen, Subscribe};
+use sonagi_transport::link::{Cursor, PollField, Rhythm};
 
 mod failing;
 
@@ -63,7 +62,7 @@ fn status(status: u16) -> String {
 }
 
 fn poll(rhythm: Rhythm, cursor: bool) -> Step {
-    let from = Source::Json(JsonPath::parse("$.next").unwrap());
+    let from = PollField::Json(JsonPath::parse("$.next").unwrap());
     Step::PollOpen(Box::new(PollOpen {
         operation: OperationId(0),
         again: OperationId(1),

@@ -3,10 +3,11 @@
 use super::*;
 use crate::plan::template::{JsonPiece, Piece};
 use crate::plan::{
-    Awaited, Content, Expect, Function, JsonTemplate, Reconnect, StompAck, StompConnect, StompSend,
-    StompSubscribe, StompVersion, Subscribe,
+    Awaited, Content, Expect, Function, JsonTemplate, Reconnect, StompConnect, StompSend, StompSubscribe,
+    Subscribe,
 };
 use sonagi_measure::ledger::Rules;
+use sonagi_transport::link::{StompAck, StompVersion};
 use sonagi_wire::stomp::{self, Command, Limits, Side, Version, Versions, Writer};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Answered, User};
-use crate::http::{Marks, Response, decoded_keeping, reason};
-use crate::net::Dialing;
+use sonagi_transport::http::{Marks, Response, decoded_keeping, reason};
+use sonagi_transport::net::Dialing;
 
 impl User {
     /// The response, and when its request was how far.

@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 use std::rc::Rc;
 
 use super::User;
-use crate::http::USER_AGENT;
-use crate::net::{Failed, absolute};
 use crate::plan::template::JsonPiece;
 use crate::plan::{Body, FormPart, HttpStep, JsonTemplate, PartContent, Plan, Template, own_headers};
 use crate::user::values::{Unfilled, Values};
+use sonagi_transport::http::USER_AGENT;
+use sonagi_transport::net::{Failed, absolute};
 
 impl User {
     /// The step without a hole, its default headers among its own. `params`, which describe it to functions, say the same

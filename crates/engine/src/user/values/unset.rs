@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::{Unfilled, Values};
 use crate::plan::formula::Lookup;
-use crate::plan::template::{Piece, is_truthy};
+use crate::plan::template::Piece;
 use crate::plan::{Expression, Step, Template};
 use crate::user::User;
+use sonagi_transport::link::is_truthy;
 
 /// Variables of a shard's users that are told of when they have no value.
 const MOST_TOLD: usize = 10;

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::{Unfilled, Values, append_value};
-use crate::http::{Encoded, end_value, push_length};
-use crate::net::{Failed, push_form, wire_path};
 use crate::plan::prepared::{Layout, Part};
 use crate::plan::template::Piece;
 use crate::plan::{Body, Expression, FormPart, HttpStep, PartContent, Template};
+use sonagi_transport::http::{Encoded, end_value, push_length};
+use sonagi_transport::net::{Failed, push_form, wire_path};
 
 impl Values {
     /// The request a layout describes, holes filled; `cookie` is the value of its Cookie header for its path.
@@ -178,10 +178,10 @@ mod tests {
     use sonagi_measure::outcome::OperationId;
 
     use super::*;
-    use crate::http::USER_AGENT;
     use crate::plan::template::JsonPiece;
     use crate::plan::{JsonTemplate, Plan};
     use crate::user::values::Common;
+    use sonagi_transport::http::USER_AGENT;
 
     /// Text whose `{}` are the variable `v`.
     fn template(text: &str) -> Template {

@@ -8,7 +8,7 @@ mod threads;
 use super::*;
 use crate::options::{Scenario, Tiers, consolidate};
 use serde_json::{Value, json};
-use sonagi_engine::clock::Clock;
+use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Socket.IO over polling whose requests are refused.
 
 use super::*;
-use crate::plan::{SocketioConnect, SocketioOptions, SocketioTransport};
+use crate::plan::{SocketioConnect, SocketioOptions};
+use sonagi_transport::link::SocketioTransport;
 
 /// A server whose first session is refused its second poll; that of a later one is never answered.
 fn refusing_once() -> impl Fn(DuplexStream) {

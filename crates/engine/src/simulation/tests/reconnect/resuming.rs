@@ -1,7 +1,8 @@
 //! Taking up where a lost connection broke off, on each transport in its own way.
 
 use super::*;
-use crate::plan::{SocketioConnect, SocketioEmit, SocketioOptions, SocketioTransport, SseOpen};
+use crate::plan::{SocketioConnect, SocketioEmit, SocketioOptions, SseOpen};
+use sonagi_transport::link::SocketioTransport;
 
 #[tokio::test(start_paused = true)]
 async fn subscriptions_are_taken_again_with_the_cursor_and_only_then() {
