@@ -46,7 +46,7 @@ impl Control {
     }
 
     /// A function of the script says what the command is to end with. The last word counts, and 0 takes it back.
-    pub(crate) fn suggest_exit_code(&self, code: u8) {
+    pub fn suggest_exit_code(&self, code: u8) {
         self.0.exit_code.store(code, Ordering::Relaxed);
     }
 

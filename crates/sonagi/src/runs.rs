@@ -17,8 +17,9 @@ use crate::terminal::Terminal;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
-use sonagi_engine::plan::Plan;
-use sonagi_engine::{Control, Happening, Kept, Speaker};
+use sonagi_artillery::plan::Plan;
+use sonagi_artillery::{Happening, Kept, Speaker};
+use sonagi_engine::Control;
 use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
@@ -288,7 +289,7 @@ fn one(
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(terminal.live(title.as_deref()));
     }
-    let mut engine = sonagi_engine::Options { started, processor, ..sonagi_engine::Options::default() };
+    let mut engine = sonagi_artillery::Options { started, processor, ..sonagi_artillery::Options::default() };
     engine.shards = options.shards.unwrap_or(engine.shards);
     engine.seed = options.seed.unwrap_or_else(any_seed);
     engine.source_addresses.clone_from(&options.source_addresses);
@@ -305,7 +306,7 @@ fn one(
             speak(speaker, text, options, terminal);
         }
     };
-    match sonagi_engine::run(plan, engine, control.clone(), &mut on) {
+    match sonagi_artillery::run(plan, engine, control.clone(), &mut on) {
         Ok(summary) => {
             let incomplete = sinks.incomplete().map(incomplete);
             Ok((Summary { run_folder: path, ..summary }, incomplete))

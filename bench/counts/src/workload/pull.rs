@@ -1,8 +1,8 @@
 //! Users that are told by an event stream or by polls. Their plans are written here: no script is in what is counted.
 
 use serde_json_path::JsonPath;
-use sonagi_engine::plan::{Expression, Jitter, Plan, PollOpen, Scenario, SseOpen, Step, Template, Think};
-use sonagi_engine::schedule::{Load, Phase, Shape, Spacing};
+use sonagi_artillery::plan::{Expression, Jitter, Plan, PollOpen, Scenario, SseOpen, Step, Template, Think};
+use sonagi_artillery::schedule::{Load, Phase, Shape, Spacing};
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
 use sonagi_transport::link::{Cursor, PollField, Rhythm};
 use std::time::Duration;
