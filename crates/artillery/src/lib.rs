@@ -4,7 +4,8 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod collect;
+mod arrivals;
+mod cursor;
 mod fake;
 pub mod plan;
 mod processor;
@@ -13,10 +14,9 @@ pub mod schedule;
 mod script;
 mod shard;
 pub mod simulation;
-mod start;
-mod thread;
 mod user;
+mod values;
 
 pub use processor::{Kept, Unloaded, exports};
-pub use run::{Error, Happening, Options, Speaker, run};
+pub use run::{Error, Options, run};
 pub use script::*;

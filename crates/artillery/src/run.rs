@@ -1,35 +1,37 @@
-//! A run from its plan to its summary: shards are started, their records merged once a second, the end awaited.
-//!
-//! The calling thread is the collector. It does no load, so a slow disk behind its caller never delays a message.
+//! Artillery's side of a run: what the kernel asks a script language for ([`Dialect`]), and what it hears of the run.
 
+use serde_json::Value;
+use sonagi_engine::{Collect, Control, Dialect, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
-use sonagi_measure::recorder::Record;
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::{Header, ProcessGauges, Snapshot, Totals};
-use std::cell::Cell;
+use sonagi_measure::totals::Header;
+use sonagi_transport::http::Pool;
+use sonagi_transport::net::{NetOptions, Origin};
 use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::time::Instant;
 
-use crate::collect::{Collector, Patience, Shards, TICK, join};
+use crate::arrivals;
 use crate::plan::{Plan, Step};
-use crate::processor::Kept;
-use crate::schedule::Load;
-use crate::shard::{MOST_LIVING, Shared};
-use crate::thread::{self, Report, Task};
-use sonagi_engine::Control;
-use sonagi_engine::delivery::Rooms;
-use sonagi_engine::delivery::draw_tag;
-use sonagi_engine::health;
-use sonagi_transport::net::NetOptions;
+use crate::processor::{Kept, Said, Sidecar, Unloaded};
+use crate::shard::{MOST_LIVING, Shard, Shared, hear};
+use crate::user::User;
+use crate::values::Common;
 
-/// How a run is carried out.
+/// How long opening a pool's connections may hold up the start.
+const WARM_UP: Duration = Duration::from_secs(10);
+
+/// How long a processor may take to say what is left to say once its users are gone.
+const FAREWELL_NS: i64 = SECOND_NS;
+
+/// How a plan is carried out.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Threads generating load, at least 1.
-    pub shards: usize,
+    pub threads: usize,
     /// All random choices follow from it.
     pub seed: u64,
     /// Local addresses to connect from, in turn; empty: the kernel's choice.
@@ -45,7 +47,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            shards: health::cores().max(1),
+            threads: health::cores().max(1),
             seed: 0,
             source_addresses: Vec::new(),
             started: String::new(),
@@ -55,67 +57,12 @@ impl Default for Options {
     }
 }
 
-/// Whose words a line of the log is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
-    /// The engine's own, about the script.
-    Engine,
-    /// The script's, for standard output: a `log` step, `console.log`.
-    Output,
-    /// The script's, for standard error: `console.error`.
-    ErrorOutput,
-}
-
-impl Speaker {
-    /// Who speaks on a standard stream.
-    pub(crate) fn of_stream(is_error: bool) -> Speaker {
-        if is_error { Speaker::ErrorOutput } else { Speaker::Output }
-    }
-}
-
-/// What a run tells its caller while it goes.
-#[derive(Debug)]
-pub enum Happening<'a> {
-    /// First of all.
-    Began(&'a Header),
-    /// A phase or stage began.
-    Phase {
-        /// When it was planned to begin.
-        at: At,
-        /// Its name in the script.
-        name: &'a str,
-    },
-    /// Words for who watches.
-    Log {
-        /// When.
-        at: At,
-        /// Whose they are.
-        speaker: Speaker,
-        /// The user's number in the run; None: the processor's console.
-        user: Option<u32>,
-        /// Its words.
-        text: &'a str,
-    },
-    /// About once a second.
-    Second(&'a Snapshot),
-    /// The last phase is over; users finish.
-    Draining {
-        /// When the last phase ended.
-        at: At,
-    },
-    /// Last of all.
-    Ended(&'a Summary),
-}
-
-/// Why a run could not be carried out.
+/// Why a plan could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The plan has nothing to do.
     #[error("a run needs at least one scenario\n  hint: add a scenario with a flow to the script")]
     NothingToDo,
-    /// A thread, timer or runtime could not be had.
-    #[error("the generator could not start: {0}")]
-    Start(#[from] std::io::Error),
     /// A source address that connections cannot come from.
     #[error(
         "connections cannot come from {address}: {cause}\n  hint: `ip address` lists this machine's addresses"
@@ -126,12 +73,9 @@ pub enum Error {
         /// What the system says of it.
         cause: std::io::Error,
     },
-    /// The script's functions could not be had.
+    /// The run could not be carried out; its functions could not be had, say.
     #[error(transparent)]
-    Processor(#[from] crate::processor::Unloaded),
-    /// The network could not be set up (certificates, source addresses).
-    #[error("the generator could not set up its network: {0}")]
-    Network(String),
+    Run(#[from] sonagi_engine::Error<Unloaded>),
 }
 
 /// Carries the plan out and returns when it is over. `on` is called on this thread.
@@ -141,45 +85,30 @@ pub enum Error {
 pub fn run(
     plan: Plan,
     options: Options,
-    control: Control,
-    on: &mut dyn FnMut(Happening<'_>),
+    control: &Control,
+    on: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<Summary, Error> {
     if plan.scenarios.is_empty() {
         return Err(Error::NothingToDo);
     }
     check_sources(&options.source_addresses)?;
-    health::raise_file_limit();
-    let header = header(&plan, &options);
-    let rules = plan.delivery.unwrap_or_default();
-    let mut totals = Totals::new(&header, rules);
-    on(Happening::Began(&header));
-
-    let run = Run::new(plan, options, control);
-    let (before, legacy) = run.solo(run.plan.before.clone(), Vec::new(), on)?;
-    let last = if before.is_complete {
-        let shards = Shards::start(&run, legacy.clone(), on)?;
-        let mut collector = Collector::new(&run, &mut totals, before.records);
-        let leftover = collector.collect(shards, on)?;
-        let (after, _) = run.solo(run.plan.after.clone(), legacy, on)?;
-        leftover.into_iter().chain(after.records).collect()
-    } else {
-        before.records
+    let kernel = sonagi_engine::Options {
+        threads: options.threads.max(1),
+        header: header(&plan, &options),
+        rules: plan.delivery.unwrap_or_default(),
+        source_addresses: options.source_addresses.len(),
+        epoch: Instant::now(),
     };
-    on(Happening::Second(&totals.absorb(last, run.now(), run.gauges())));
-    finish(&run, &mut totals, on)
-}
-
-/// Closes the books. An aborted run's copies under way are neither lost nor delivered: its ledger stays open.
-fn finish(run: &Run, totals: &mut Totals, on: &mut dyn FnMut(Happening<'_>)) -> Result<Summary, Error> {
-    if run.control().is_stopping() {
-        totals.interrupt();
-    }
-    if !run.control().is_aborted() {
-        on(Happening::Second(&totals.close(run.now())));
-    }
-    let summary = totals.summary();
-    on(Happening::Ended(&summary));
-    Ok(summary)
+    let artillery = Arc::new(Artillery::new(plan, options));
+    let mut follower = Follower {
+        boundaries: artillery.plan.load.boundaries(),
+        artillery: Arc::clone(&artillery),
+        control: control.clone(),
+        phase: 0,
+        begins: false,
+        on,
+    };
+    Ok(sonagi_engine::run(&artillery, &kernel, control, &mut follower)?)
 }
 
 /// Each source address is tried once, so that a wrong one is not mistaken for exhausted ports later.
@@ -199,7 +128,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
         target: plan.target.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: options.seed,
-        shards: options.shards.max(1),
+        shards: options.threads.max(1),
         scenarios: plan.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
         operations: plan.operations.clone(),
         plan: plan.source.clone(),
@@ -216,38 +145,21 @@ fn header(plan: &Plan, options: &Options) -> Header {
     }
 }
 
-/// What all threads of a run are given.
-pub(crate) struct Run {
-    pub(crate) plan: Arc<Plan>,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) net: NetOptions,
+/// A plan under way, as its threads share it.
+struct Artillery {
+    plan: Arc<Plan>,
+    shared: Arc<Shared>,
+    net: NetOptions,
     /// For who loads the processor first.
-    pub(crate) processor: Kept,
-    pub(crate) shards: usize,
+    processor: Kept,
     /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
-    pub(crate) tag: u32,
-    /// When second 0 began: the shards' start, and before that the run's own.
-    pub(crate) epoch: Cell<Instant>,
+    tag: u32,
+    /// What the `before` flow set.
+    before_variables: OnceLock<Vec<(String, Value)>>,
 }
 
-/// The row after those of the arrivals: only a closed run's iterations need more.
-fn next_row(load: &Load, seed: u64) -> u64 {
-    match load {
-        Load::Open { .. } => 0,
-        Load::Closed { .. } => load.arrivals(seed).count() as u64,
-    }
-}
-
-/// What a single user's flow left.
-struct Solo {
-    records: Vec<Record>,
-    is_complete: bool,
-}
-
-pub(crate) type Legacy = Vec<(String, serde_json::Value)>;
-
-impl Run {
-    fn new(plan: Plan, options: Options, control: Control) -> Run {
+impl Artillery {
+    fn new(plan: Plan, options: Options) -> Artillery {
         let net = NetOptions {
             verify_certificates: plan.verify_certificates,
             source_addresses: options.source_addresses,
@@ -255,72 +167,182 @@ impl Run {
             timed: plan.plugins.extended,
             ..NetOptions::default()
         };
-        let shared = Shared {
-            control,
-            rooms: Rooms::default(),
-            members: AtomicU32::new(0),
-            next_row: AtomicU64::new(next_row(&plan.load, options.seed)),
-            undelivered: AtomicU64::new(0),
-            active: AtomicU64::new(0),
-            seed: options.seed,
-            most_living: MOST_LIVING,
-        };
-        let tag = draw_tag();
-        let shards = options.shards.max(1);
-        Run {
+        Artillery {
+            shared: Arc::new(Shared::new(&plan.load, options.seed, MOST_LIVING)),
             plan: Arc::new(plan),
-            shared: Arc::new(shared),
             net,
             processor: options.processor,
-            shards,
-            tag,
-            epoch: Cell::new(Instant::now()),
+            tag: sonagi_engine::delivery::draw_tag(),
+            before_variables: OnceLock::new(),
         }
     }
 
-    pub(crate) fn control(&self) -> &Control {
-        &self.shared.control
-    }
-
-    pub(crate) fn gauges(&self) -> ProcessGauges {
-        health::process(self.net.source_addresses.len())
-    }
-
-    pub(crate) fn now(&self) -> At {
-        At(self.epoch.get().elapsed().as_nanos() as i64)
-    }
-
-    /// One user walks `flow` on a thread of its own; returns what it measured and the variables it set.
-    fn solo(
+    /// The functions of the script, when it has some and the flow may call them.
+    async fn functions(
         &self,
-        flow: Vec<Step>,
-        legacy: Legacy,
-        on: &mut dyn FnMut(Happening<'_>),
-    ) -> Result<(Solo, Legacy), Error> {
-        if flow.is_empty() || self.control().is_stopping() {
-            return Ok((Solo { records: Vec::new(), is_complete: true }, legacy));
+        kernel: &Rc<sonagi_engine::Shard>,
+        common: &Common,
+        task: Option<&Flow>,
+    ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
+        let may_call = task.is_none_or(|flow| flow.iter().any(Step::calls_functions));
+        let Some(processor) = self.plan.processor.clone().filter(|_| may_call) else { return Ok(None) };
+        let (kept, control, shard) = (self.processor.clone(), kernel.control.clone(), Rc::clone(kernel));
+        let mut tell = move |said: Said| match said {
+            // Counted by the shard once it hears it.
+            Said::Metric(_) => {}
+            said => hear(&shard, said),
+        };
+        Sidecar::start(processor, kept, common.shared(), control, &mut tell).await
+    }
+}
+
+/// A flow that one user walks once.
+type Flow = Vec<Step>;
+
+/// What a flow that is walked once left.
+struct Walked {
+    variables: Vec<(String, Value)>,
+    is_complete: bool,
+}
+
+impl Dialect for Artillery {
+    type Thread = Rc<Shard>;
+    type Samples = ();
+    type Task = Flow;
+    type Done = Walked;
+    type Error = Unloaded;
+
+    const IS_PREPARED_FIRST: bool = false;
+    const LINES_PER_SECOND: Option<u32> = Some(200);
+
+    fn net(&self, _: Option<usize>) -> NetOptions {
+        self.net.clone()
+    }
+
+    async fn prepare(
+        &self,
+        kernel: &Rc<sonagi_engine::Shard>,
+        task: Option<&Flow>,
+    ) -> Result<Rc<Shard>, Unloaded> {
+        let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+        let before = self.before_variables.get().cloned().unwrap_or_default();
+        let common = Common::new(Arc::clone(&self.plan), before, self.tag);
+        let processor = self.functions(kernel, &common, task).await?;
+        if let Some(pool) = pool.as_ref().filter(|_| task.is_none() && self.plan.http.warm) {
+            warm(pool, kernel, &self.plan).await;
+            kernel.count(Counter::ConnectionsOpened, pool.open_connections() as u64);
         }
-        let (reports, inbox) = channel();
-        let thread = thread::start(self, legacy, Task::Solo { flow, epoch: self.epoch.get() }, reports)?;
-        let (mut solo, mut own) = (Solo { records: Vec::new(), is_complete: false }, Vec::new());
-        let mut patience = Patience::new(self.control());
-        loop {
-            match inbox.recv_timeout(TICK) {
-                Ok(Report::Log { at, speaker, user, text }) => {
-                    on(Happening::Log { at, speaker, user, text: &text });
-                }
-                Ok(Report::Second { record, .. }) => solo.records.push(*record),
-                Ok(Report::Left { variables, completed }) => (own, solo.is_complete) = (variables, completed),
-                Ok(Report::Ended { record }) => {
-                    solo.records.push(*record);
-                    break;
-                }
-                Ok(Report::Failed(error)) => return Err(error),
-                Err(RecvTimeoutError::Timeout) if !patience.is_over() => {}
-                Err(_) => return Ok((solo, own)),
+        Ok(Shard::new(Rc::clone(kernel), pool, processor, common, Arc::clone(&self.shared)))
+    }
+
+    async fn load(&self, shard: &Rc<Shard>) {
+        let sonagi_engine::Place { index, threads } = shard.place;
+        arrivals::serve(shard, |number| Some((number % threads as u64) as usize) == index).await;
+    }
+
+    async fn once(&self, shard: &Rc<Shard>, flow: Flow) -> Walked {
+        let mut user = User::arrived(shard, 0, shard.clock.now());
+        let is_complete = user.walk(&flow).await.is_ok();
+        user.hang_up().await;
+        user.depart();
+        Walked { variables: user.into_own_values(), is_complete }
+    }
+
+    async fn leave(&self, shard: &Rc<Shard>) {
+        let Some(processor) = shard.processor() else { return };
+        let limit = shard.clock.sleep_until(shard.clock.now().plus(FAREWELL_NS));
+        tokio::select! {
+            () = processor.finish() => {}
+            () = limit => {}
+        }
+    }
+
+    fn measured(&self, shard: &Rc<Shard>) {
+        shard.hear_processor();
+    }
+}
+
+/// Opens the pool's connections to the target before second 0. Within [`WARM_UP`]: what is not open by then, or cannot
+/// be opened, is left to the requests, which will tell why.
+async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
+    let Ok((origin, _)) = Origin::parse(&plan.target) else { return };
+    let clock = &shard.clock;
+    let until = clock.now().plus(WARM_UP.as_nanos() as i64);
+    let patience = async {
+        while clock.now() < until && !shard.is_stopping() {
+            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
+        }
+    };
+    tokio::select! {
+        () = pool.open_all(&shard.net, &origin) => {}
+        () = patience => {}
+    }
+}
+
+/// Hears of the run, and tells which phase of the load it is in.
+struct Follower<'f> {
+    artillery: Arc<Artillery>,
+    control: Control,
+    /// Where phases end, and their names.
+    boundaries: Vec<(At, Option<String>)>,
+    phase: usize,
+    /// The load has begun.
+    begins: bool,
+    on: &'f mut dyn FnMut(RunEvent<'_>),
+}
+
+impl Collect<Artillery> for Follower<'_> {
+    fn event(&mut self, event: RunEvent<'_>) {
+        (self.on)(event);
+    }
+
+    fn task(&mut self, phase: Phase) -> Option<Flow> {
+        let plan = &self.artillery.plan;
+        let flow = if phase == Phase::Before { &plan.before } else { &plan.after };
+        (!flow.is_empty() && !self.control.is_stopping()).then(|| flow.clone())
+    }
+
+    fn done(&mut self, phase: Phase, done: Option<Walked>) -> bool {
+        let Some(Walked { variables, is_complete }) = done else { return false };
+        if phase == Phase::Before {
+            // Set once: there is one such flow.
+            let _ = self.artillery.before_variables.set(variables);
+        }
+        is_complete
+    }
+
+    fn begins(&mut self, _: At) {
+        self.begins = true;
+    }
+
+    fn turn(&mut self, now: At) -> Duration {
+        if self.begins {
+            self.enter_phases(now);
+        }
+        TICK
+    }
+
+    fn loaded(&mut self, _: At) {
+        self.begins = false;
+    }
+}
+
+impl Follower<'_> {
+    fn enter_phases(&mut self, now: At) {
+        while self.phase < self.boundaries.len() {
+            let begin = if self.phase == 0 { At(0) } else { self.boundaries[self.phase - 1].0 };
+            if now < begin {
+                return;
             }
+            if let Some(name) = &self.boundaries[self.phase].1 {
+                (self.on)(RunEvent::Phase { at: begin, name });
+            }
+            self.phase += 1;
         }
-        join(thread);
-        Ok((solo, own))
+        let end = self.artillery.plan.load.end();
+        if self.phase == self.boundaries.len() && now >= end {
+            self.phase += 1;
+            (self.on)(RunEvent::Draining { at: end });
+        }
     }
 }

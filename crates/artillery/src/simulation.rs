@@ -10,15 +10,14 @@ use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
+use crate::arrivals;
 use crate::plan::Plan;
 use crate::shard::{MOST_LIVING, Shard, Shared};
-use crate::user::Common;
-use sonagi_engine::Control;
-use sonagi_engine::delivery::Rooms;
+use crate::values::Common;
+use sonagi_engine::{Control, LogLine};
 use sonagi_transport::clock::Clock;
 use sonagi_transport::http::Pool;
 use sonagi_transport::net::Net;
@@ -68,16 +67,8 @@ async fn simulate_within(
 ) -> Simulated {
     let header = header(&plan);
     let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
-    let shared = Arc::new(Shared {
-        control,
-        rooms: Rooms::default(),
-        members: AtomicU32::new(0),
-        next_row: AtomicU64::new(plan.load.arrivals(1).count() as u64),
-        undelivered: AtomicU64::new(0),
-        active: AtomicU64::new(0),
-        seed: 1,
-        most_living,
-    });
+    let shared = Arc::new(Shared::new(&plan.load, 1, most_living));
+    let sizes = (plan.operations.len(), plan.scenarios.len());
     let clock = Clock::simulated(Instant::now());
     let local = tokio::task::LocalSet::new();
     let said = Rc::new(RefCell::new(Vec::new()));
@@ -88,21 +79,15 @@ async fn simulate_within(
             let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
             let common = Common::new(Arc::new(plan), Vec::new(), 1);
             let net = Rc::new(Net::simulated(server));
-            let shard = Shard::new(
-                Rc::clone(&clock),
-                net,
-                pool,
-                None,
-                common,
-                shared,
-                Box::new(move |_, _, _, text| sayer.borrow_mut().push(text)),
-            );
-            tokio::task::spawn_local(Rc::clone(&shard).heartbeat());
+            let say = move |line: LogLine| sayer.borrow_mut().push(line.text);
+            let kernel = Rc::new(sonagi_engine::Shard::new(Rc::clone(&clock), net, control, sizes, say));
+            tokio::task::spawn_local(Rc::clone(&kernel).heartbeat());
+            let shard = Shard::new(kernel, pool, None, common, shared);
             let most_connected = Rc::new(Cell::new(0));
             if cfg!(test) {
                 tokio::task::spawn_local(watch_connected(Rc::clone(&shard), Rc::clone(&most_connected)));
             }
-            shard.serve_arrivals(|_| true).await;
+            arrivals::serve(&shard, |_| true).await;
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
             let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];

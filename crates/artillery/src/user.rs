@@ -5,7 +5,6 @@
 
 mod body;
 mod connection;
-mod cursor;
 mod endpoint;
 mod evidence;
 mod expect;
@@ -21,7 +20,7 @@ mod reconnect;
 mod refusal;
 mod request;
 mod stomp;
-mod values;
+mod unset;
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Sent, Settled};
@@ -37,18 +36,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::schedule::Arrival;
-use crate::shard::{Presence, SECOND_NS, Shard};
-pub(crate) use cursor::Sought;
+use crate::shard::{Presence, Shard};
+use crate::values::Values;
 use mail::Mail;
 use parallel::Fork;
 use recipe::Recipe;
-use sonagi_engine::delivery::Room;
-use sonagi_engine::delivery::Unanswered;
+use sonagi_engine::SECOND_NS;
+use sonagi_engine::delivery::{Room, Unanswered};
 use sonagi_transport::clock::Sleep;
 use sonagi_transport::http::{Client, Jar, Response};
 use sonagi_transport::link::Connection;
-pub(crate) use values::Common;
-use values::Values;
 
 /// How long a closed model's user may go on with an iteration when its time is over.
 const LAST_ITERATION_NS: i64 = 30 * SECOND_NS;
@@ -155,7 +152,7 @@ pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Pres
     let mut row = arrival.number;
     let mut failed = 0;
     loop {
-        let mut user = shard.user(row, due);
+        let mut user = User::arrived(shard, row, due);
         user.cut_at = arrival.until.map(|until| until.plus(LAST_ITERATION_NS));
         let scenario = user.pick_scenario();
         failed = if user.walk_scenario(scenario).await { 0 } else { failed + 1 };
@@ -190,9 +187,14 @@ pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Pres
 }
 
 impl User {
-    pub(crate) fn new(shard: Rc<Shard>, member: u32, arrival: u64, due: At, rng: fastrand::Rng) -> User {
+    /// A new user of this shard; `arrival` numbers the payload rows it gets.
+    pub(crate) fn arrived(shard: &Rc<Shard>, arrival: u64, due: At) -> User {
+        let member = shard.shared.members.fetch_add(1, Ordering::Relaxed);
+        // Seeds of neighbours must not be neighbours: spread them over the whole range (SplitMix64's constant).
+        let seed = shard.shared.seed ^ (u64::from(member) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let rng = fastrand::Rng::with_seed(seed);
         let values = Values::new(Rc::clone(&shard.common), member, arrival, rng);
-        User::with_values(shard, values, due)
+        User::with_values(Rc::clone(shard), values, due)
     }
 
     fn with_values(shard: Rc<Shard>, values: Values, due: At) -> User {
@@ -256,7 +258,7 @@ impl User {
         !matches!(result, Err(Halt::Failed | Halt::Lost))
     }
 
-    /// What its variables are worth at the end (a `before` flow's legacy).
+    /// What its variables are worth at the end.
     pub(crate) fn into_own_values(self) -> Vec<(String, serde_json::Value)> {
         self.values.into_own()
     }

@@ -6,7 +6,8 @@ use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
-use sonagi_artillery::{Combination, Kept, Loaded, Notice, Overrides, Problems, Serve, Speaker, Unloaded};
+use sonagi_artillery::{Combination, Kept, Loaded, Notice, Overrides, Problems, Serve, Unloaded};
+use sonagi_engine::Speaker;
 use sonagi_report::figures::counted;
 use std::path::{Path, PathBuf};
 

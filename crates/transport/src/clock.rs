@@ -24,7 +24,7 @@ use tokio::time::Instant;
 
 /// A shard's clock; shared by all that lives on the shard.
 pub struct Clock {
-    epoch: Instant,
+    epoch: Cell<Instant>,
     timers: RefCell<Timers>,
     alarm: RefCell<Alarm>,
     /// The latest that a sleeper was found due since somebody asked (ns).
@@ -74,7 +74,7 @@ impl Clock {
 
     fn new(epoch: Instant, alarm: Alarm) -> Rc<Clock> {
         Rc::new(Clock {
-            epoch,
+            epoch: Cell::new(epoch),
             timers: RefCell::default(),
             alarm: RefCell::new(alarm),
             lateness: Cell::new(0),
@@ -83,11 +83,17 @@ impl Clock {
 
     /// Now, from the run's start.
     pub fn now(&self) -> At {
-        let now = Instant::now();
-        match now.checked_duration_since(self.epoch) {
+        let (now, epoch) = (Instant::now(), self.epoch.get());
+        match now.checked_duration_since(epoch) {
             Some(after) => At(after.as_nanos() as i64),
-            None => At(-(self.epoch.duration_since(now).as_nanos() as i64)),
+            None => At(-(epoch.duration_since(now).as_nanos() as i64)),
         }
+    }
+
+    /// Counts from another instant from now on. Nobody may be asleep: a sleeper would wake by the wrong instant.
+    pub fn set_epoch(&self, epoch: Instant) {
+        self.epoch.set(epoch);
+        self.timers.borrow_mut().armed = None;
     }
 
     /// Sleeps until `at`; done at once when it has passed.

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use super::process::{Detached, Process};
 use super::{Said, Unloaded, in_time};
 use crate::plan::Processor;
-use crate::run::Speaker;
 use sonagi_engine::Control;
+use sonagi_engine::Speaker;
 
 /// How long the answer is waited for: a module that takes longer goes on loading, and the run waits as long as the script says.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -28,13 +28,13 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use crate::collect::TICK;
 use crate::plan::Processor;
 pub use kept::{Kept, exports};
 use message::Inbound;
 pub(crate) use message::{Answer, Call, Kind, Metric};
 use process::{Inbox, Line, Node, Process};
 use sonagi_engine::Control;
+use sonagi_engine::TICK;
 use sonagi_measure::At;
 use sonagi_transport::clock::Clock;
 pub use unloaded::Unloaded;

@@ -13,10 +13,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::cursor::Cursor;
 use super::{Loss, User, Waited};
+use crate::cursor::Cursor;
 use crate::plan::{Step, Subscribe};
-use crate::shard::SECOND_NS;
+use sonagi_engine::SECOND_NS;
 use sonagi_engine::delivery::Room;
 use sonagi_transport::link::{Connection, Ended, Env, Present};
 

@@ -6,8 +6,8 @@ use sonagi_measure::secrets::{MASK, is_secret, without_tokens};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::values::{Unfilled, Values};
 use crate::plan::{Capture, Match, Source};
+use crate::values::{Unfilled, Values};
 use sonagi_transport::http::Headers;
 
 /// Characters of an answer that an example shows.
@@ -220,7 +220,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::plan::{Plan, Template};
-    use crate::user::values::Common;
+    use crate::values::Common;
     use serde_json::json;
     use std::rc::Rc;
     use std::sync::Arc;

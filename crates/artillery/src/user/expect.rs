@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::evidence::{Evidence, excerpt, found_in};
-use super::values::{Unfilled, Values};
 use super::{Begun, User};
 use crate::plan::{Demand, Expectations};
+use crate::values::{Unfilled, Values};
 use sonagi_transport::link::is_truthy;
 
 /// Headers in which content delivery networks say whether a response came from their cache.
@@ -184,7 +184,7 @@ fn cache(hit: bool, evidence: &Evidence<'_>) -> Judged {
 mod tests {
     use super::*;
     use crate::plan::{Plan, Source, Template};
-    use crate::user::values::Common;
+    use crate::values::Common;
     use sonagi_transport::http::Headers;
     use std::rc::Rc;
     use std::sync::Arc;

@@ -4,10 +4,10 @@
 use serde_json::Value;
 use std::time::Duration;
 
-use super::values::{LoopValues, Unfilled};
 use super::{Halt, LAST_ITERATION_NS, User};
 use crate::plan::{Jitter, Loop, Repeat, Step, Think, seconds_of};
 use crate::processor::Kind;
+use crate::values::{LoopValues, Unfilled};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 

@@ -5,52 +5,13 @@ use serde_json::{Map, Value, json};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::secrets::masked;
 
-use super::values::LoopValues;
 use super::{Halt, User, Waited, after};
 use crate::plan::{Call, Condition};
 use crate::processor::{self, Answer, Kind};
+use crate::values::Acquaintance;
 
 /// Things of functions that a shard tells of.
 const MOST_TOLD: usize = 10;
-
-/// What the processor knows of a user.
-#[derive(Default)]
-pub(crate) struct Acquaintance {
-    /// The process it was introduced to; another one knows nothing.
-    generation: Option<u32>,
-    /// Variables that changed since the last call, each once.
-    changed: Vec<String>,
-    /// Variables all users have, and this one no longer: a function took them away.
-    lost: Vec<String>,
-    /// The loop's values as they were told.
-    loops: Option<LoopValues>,
-}
-
-impl Acquaintance {
-    /// A variable has a new value, which the process does not know yet.
-    pub(super) fn note_set(&mut self, name: &str) {
-        self.lost.retain(|lost| lost != name);
-        if !self.changed.iter().any(|changed| changed == name) {
-            self.changed.push(name.to_owned());
-        }
-    }
-
-    /// A variable that all users have is none of this user's any more.
-    pub(super) fn note_lost(&mut self, name: &str) {
-        if !self.has_lost(name) {
-            self.lost.push(name.to_owned());
-        }
-    }
-
-    /// What changed since this was asked last.
-    pub(super) fn take_changed(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.changed)
-    }
-
-    pub(super) fn has_lost(&self, name: &str) -> bool {
-        self.lost.iter().any(|lost| lost == name)
-    }
-}
 
 /// Why a function brought nothing.
 pub(super) struct Refused {
@@ -233,7 +194,7 @@ impl User {
         }
         told.push(what.into());
         drop(told);
-        self.shard.say(Some(self.values.member), self.values.shown(&text));
+        self.shard.tell(Some(self.values.member), self.values.shown(&text));
     }
 
     /// The processor need not remember the user any longer.

@@ -14,9 +14,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use super::values::Values;
 use super::{Halt, User, Waited};
 use crate::plan::{Parallel, Step};
+use crate::values::Values;
 use sonagi_transport::http::Jar;
 
 /// When the steps of a user's branches are over at the latest: their own limits come first.

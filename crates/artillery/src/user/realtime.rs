@@ -12,11 +12,11 @@ use std::time::Duration;
 use super::evidence::{Evidence, compare, excerpt, keep};
 use super::mail::{Answer, Awaited};
 use super::refusal::refuses;
-use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
 use crate::plan::{
     self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend,
 };
+use crate::values::Unfilled;
 use sonagi_transport::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
 use sonagi_transport::net::{Failed, Origin};
 

@@ -7,8 +7,8 @@ use sonagi_measure::outcome::Failure;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::values::LoopValues;
 use crate::plan::{Reconnect, SocketioConnect, Step, Subscribe};
+use crate::values::LoopValues;
 use sonagi_engine::delivery::Room;
 use sonagi_transport::link::Recovery;
 

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use super::body::Unpacked;
 use super::evidence::{Evidence, examine, excerpt};
-use super::values::Unfilled;
 use super::{Begun, Halt, User, Waited, after};
 use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
+use crate::values::Unfilled;
 use sonagi_transport::http::{self, ACCEPTED, Client, Encoded, Request, Response};
 use sonagi_transport::net::{Dialing, Failed, Opening, Origin, push_form};
 

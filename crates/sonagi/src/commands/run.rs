@@ -10,7 +10,7 @@ use crate::terminal::Terminal;
 use crate::values;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::Overrides;
-use sonagi_artillery::Speaker;
+use sonagi_engine::Speaker;
 use std::net::IpAddr;
 
 pub(super) const NAME: &str = "run";

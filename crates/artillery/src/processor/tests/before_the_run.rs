@@ -1,7 +1,7 @@
 //! The module is loaded to be asked what it exports, and the process that has loaded it is the run's first.
 
 use super::*;
-use crate::run::Speaker;
+use sonagi_engine::Speaker;
 
 /// Notes in a file beside it how often it was loaded, and prints a line.
 const NOTES: &str = "require('fs').appendFileSync(__dirname + '/loads', 'x');

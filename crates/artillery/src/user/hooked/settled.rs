@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::User;
 use crate::plan::template::JsonPiece;
 use crate::plan::{Body, FormPart, HttpStep, JsonTemplate, PartContent, Plan, Template, own_headers};
-use crate::user::values::{Unfilled, Values};
+use crate::values::{Unfilled, Values};
 use sonagi_transport::http::USER_AGENT;
 use sonagi_transport::net::{Failed, absolute};
 

@@ -11,10 +11,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::cursor::Cursor;
 use crate::plan::template::{JsonPiece, Key, Piece};
 use crate::plan::{Expression, Function, JsonTemplate, Plan, RowOrder, Template};
-use crate::user::cursor::Cursor;
-use crate::user::function::Acquaintance;
 use sonagi_engine::delivery::Room;
 use sonagi_transport::link::is_truthy;
 use sonagi_transport::net::Failed;
@@ -428,6 +427,7 @@ fn spell(keys: &[Key]) -> String {
     spelt.collect::<String>().trim_start_matches('.').to_owned()
 }
 
+mod acquaintance;
 mod members;
 mod secrets;
 mod shared;
@@ -435,6 +435,7 @@ mod turns;
 mod unset;
 mod written;
 
+pub(crate) use acquaintance::Acquaintance;
 pub(crate) use turns::LoopValues;
 
 #[cfg(test)]

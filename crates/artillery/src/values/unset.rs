@@ -8,12 +8,8 @@ use serde_json::Value;
 use super::{Unfilled, Values};
 use crate::plan::formula::Lookup;
 use crate::plan::template::Piece;
-use crate::plan::{Expression, Step, Template};
-use crate::user::User;
+use crate::plan::{Expression, Template};
 use sonagi_transport::link::is_truthy;
-
-/// Variables of a shard's users that are told of when they have no value.
-const MOST_TOLD: usize = 10;
 
 /// Stands in JSON where nothing is to stand: no script writes it.
 const NOTHING: &str = "\u{0}nothing\u{0}";
@@ -78,6 +74,11 @@ impl Values {
         self.value(expression).ok()
     }
 
+    /// A variable that had no value since this was asked last.
+    pub(crate) fn take_unset(&mut self) -> Option<Box<str>> {
+        self.unset.take()
+    }
+
     /// Whether a variable has a value that holds.
     pub(crate) fn is_set_and_true(&self, name: &str) -> bool {
         self.find(name).is_some_and(|value| is_truthy(&value))
@@ -120,24 +121,5 @@ fn clear(value: &mut Value) {
             }
         }
         _ => {}
-    }
-}
-
-impl User {
-    /// After a step: says of a variable that had no value that it had none, where it was first.
-    pub(in crate::user) fn tell_unset(&mut self, step: &Step) {
-        let Some(name) = self.values.unset.take() else { return };
-        let mut told = self.shard.told_unset.borrow_mut();
-        if told.len() == MOST_TOLD || told.contains(&name) {
-            return;
-        }
-        let operations = &self.shard.plan().operations;
-        let named = step.operation().and_then(|id| operations.get(usize::from(id.0)));
-        let place = named.map_or_else(String::new, |operation| format!(" in \"{}\"", operation.name));
-        let text =
-            format!("the variable `{name}` has no value{place}: it is written as `undefined`, or left out");
-        told.push(name);
-        drop(told);
-        self.shard.say(Some(self.values.member), text);
     }
 }

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::plan::template::JsonPiece;
     use crate::plan::{JsonTemplate, Plan};
-    use crate::user::values::Common;
+    use crate::values::Common;
     use sonagi_transport::http::USER_AGENT;
 
     /// Text whose `{}` are the variable `v`.
