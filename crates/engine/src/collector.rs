@@ -155,10 +155,10 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         loop {
             match self.next(&inbox) {
                 Ok(Report::Line(line)) => self.tell(&line),
-                Ok(Report::Samples(samples)) => self.collect.samples(samples),
+                Ok(Report::Samples(samples)) => self.collect.samples(samples, None),
                 Ok(Report::Done(what)) => done = Some(what),
                 Ok(Report::Ended { record, samples }) => {
-                    self.collect.samples(samples);
+                    self.collect.samples(samples, None);
                     self.leftover.extend(self.dialect.kept_of_once(*record));
                     break;
                 }
@@ -222,13 +222,13 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     fn take(&mut self, report: Report<D>, seconds: &mut Seconds) -> Result<(), Error<D::Error>> {
         match report {
             Report::Line(line) => self.tell(&line),
-            Report::Second { second, record, samples } => {
+            Report::Second { second, mut record, samples } => {
                 self.undelivered.fetch_sub(1, Relaxed);
-                self.collect.samples(samples);
+                self.collect.samples(samples, Some(&mut record));
                 seconds.take(second, *record);
             }
-            Report::Ended { record, samples } => {
-                self.collect.samples(samples);
+            Report::Ended { mut record, samples } => {
+                self.collect.samples(samples, Some(&mut record));
                 seconds.end(*record);
             }
             Report::Failed(error) => return Err(self.given_up(error)),
@@ -236,8 +236,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
                 self.collect.broken();
                 seconds.lose(shard);
             }
-            Report::Samples(samples) => self.collect.samples(samples),
-            Report::Ready | Report::Done(_) => {}
+            Report::Samples(_) | Report::Ready | Report::Done(_) => {}
         }
         Ok(())
     }
@@ -252,6 +251,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
 
     /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger stays open.
     pub(crate) fn finish(mut self) -> Summary {
+        self.collect.over();
         let late = std::mem::take(&mut self.leftover);
         if !late.is_empty() {
             self.absorb(late, self.now());

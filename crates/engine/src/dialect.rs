@@ -84,8 +84,8 @@ pub trait Collect<D: Dialect> {
     /// Something happened.
     fn event(&mut self, event: RunEvent<'_>);
 
-    /// What a thread measured in a second, or at its end.
-    fn samples(&mut self, _samples: D::Samples) {}
+    /// What a thread measured in a second, or at its end, and its record of that time; None: where something is done once.
+    fn samples(&mut self, _samples: D::Samples, _record: Option<&mut Record>) {}
 
     /// The first copy of an owed message was judged.
     fn arrived(&mut self, _arrival: Arrival) {}
@@ -117,6 +117,9 @@ pub trait Collect<D: Dialect> {
 
     /// The load is over, or was given up.
     fn loaded(&mut self, _now: At) {}
+
+    /// Nothing more is done: what was recorded is summed up next.
+    fn over(&mut self) {}
 
     /// Whether the run ended before its time.
     fn is_interrupted(&self, is_stopping: bool) -> bool {

@@ -18,6 +18,7 @@ mod rooms;
 mod run;
 mod seconds;
 mod shard;
+mod sink;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -27,3 +28,4 @@ pub use dialect::{Collect, Dialect, Phase, TICK};
 pub use event::{Level, LogLine, Progress, RunEvent, Speaker};
 pub use run::{Error, Options, once, run};
 pub use shard::{Place, SECOND_NS, Shard};
+pub use sink::{Sink, SinkThread};

@@ -2,7 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
-use sonagi_measure::recorder::Counter;
+use sonagi_measure::recorder::{Counter, Record};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::Header;
 use sonagi_transport::net::NetOptions;
@@ -107,7 +107,7 @@ impl Collect<Toy> for Follower<'_> {
         }
     }
 
-    fn samples(&mut self, samples: usize) {
+    fn samples(&mut self, samples: usize, _: Option<&mut Record>) {
         self.seen.samples += samples;
     }
 

@@ -1,6 +1,8 @@
 //! Variables that hold a secret because it was captured from where a secret is, whatever they are called.
 
-use super::{Awaited, Capture, Plan, Step};
+use super::Plan;
+use super::source::{Awaited, Capture};
+use super::step::Step;
 
 impl Plan {
     /// The names under which captures keep what is secret by the name of its source (`json: $.access_token`, `as: t`).

@@ -3,7 +3,10 @@
 use serde_json::Value;
 use sonagi_measure::outcome::OperationKind;
 
-use super::{Expression, Jitter, Loop, Plan, Repeat, Step, Think, seconds_of};
+use super::Plan;
+use super::seconds::seconds_of;
+use super::step::{Jitter, Loop, Repeat, Step, Think};
+use super::template::Expression;
 
 impl Plan {
     /// The least number of connections that are open at one time, however fast the target is: a closed run's largest

@@ -1,6 +1,7 @@
 //! What a step expects of its response. One that does not hold is counted; its user goes on, unless the script says otherwise.
 
-use super::{Source, Template};
+use super::source::Source;
+use super::template::Template;
 
 /// All a step expects.
 #[derive(Clone, Debug)]

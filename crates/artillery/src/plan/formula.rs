@@ -7,7 +7,7 @@ mod worth;
 
 use regex::Regex;
 
-use super::Expression;
+use super::template::Expression;
 pub use worth::{Lookup, Worth};
 
 /// A value worked out of others.

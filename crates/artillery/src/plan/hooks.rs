@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Expression, Formula, HttpStep, Template};
+use super::formula::Formula;
+use super::request::HttpStep;
+use super::template::{Expression, Template};
 
 /// A script's processor: a module of JavaScript whose functions users call. Each shard runs it in a Node of its own, so
 /// its module state is shared by the users of a shard.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Template;
+use super::template::Template;
 
 /// One part.
 #[derive(Clone, Debug)]

@@ -8,8 +8,12 @@
 use sonagi_wire::http1::Keep;
 use std::sync::OnceLock;
 
-use super::template::Piece;
-use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
+use super::Plan;
+use super::endpoint::Endpoint;
+use super::expect::Expectations;
+use super::request::{Body, HttpStep};
+use super::source::Source;
+use super::template::{Piece, Template};
 use sonagi_transport::http::{
     ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours,
 };

@@ -10,7 +10,8 @@ use super::expect::Expectations;
 use super::hooks::Hooks;
 use super::multipart::FormPart;
 use super::prepared::Prepared;
-use super::step::{Capture, DEFAULT_TIMEOUT, Match};
+use super::source::{Capture, Match};
+use super::step::DEFAULT_TIMEOUT;
 use super::template::{JsonTemplate, Template};
 use sonagi_transport::http::MAX_BODY;
 

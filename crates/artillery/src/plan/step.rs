@@ -1,16 +1,13 @@
 //! The steps of a flow: a closed vocabulary every script language compiles to.
 
-use regex::Regex;
-use serde_json_path::JsonPath;
 use sonagi_measure::outcome::OperationId;
-use sonagi_measure::secrets::{is_secret, mentions};
 use sonagi_transport::link::{SocketioRevision, SocketioTransport};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::hooks::{Call, Condition};
 use super::request::HttpStep;
-use super::search::{OpenSource, Search};
+use super::source::Awaited;
 use super::template::{Expression, JsonTemplate, Template};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
 
@@ -184,66 +181,6 @@ pub enum Repeat {
     While(Condition),
 }
 
-/// Keeps a value of a response or message.
-#[derive(Clone, Debug)]
-pub struct Capture {
-    /// Where it is.
-    pub from: Source,
-    /// The variable that gets it, or a member within one: `user.id`.
-    pub name: String,
-    /// A strict capture that finds nothing fails the user.
-    pub strict: bool,
-}
-
-/// Where a captured or matched value is.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// The node, or one of the nodes, a JSONPath selects (RFC 9535).
-    Json(JsonPath),
-    /// What a group of a regular expression matches; group 0 is the whole match.
-    Regexp {
-        /// The expression.
-        regex: Regex,
-        /// The group.
-        group: usize,
-    },
-    /// A response header, lower case.
-    Header(String),
-    /// All nodes a JSONPath selects, as a list.
-    JsonAll(JsonPath),
-    /// The length of the list or text, or the member `length` of the object, that a JSONPath selects.
-    JsonLength(JsonPath),
-    /// What a search of the front end finds in the text.
-    Search(Arc<dyn Search>),
-    /// One whose expression has holes.
-    Open(OpenSource),
-    /// The status code.
-    Status,
-}
-
-impl Source {
-    /// Whether what it points at is secret by its name.
-    pub(crate) fn is_secret(&self) -> bool {
-        match self {
-            Source::Json(path) | Source::JsonAll(path) => mentions(&path.to_string()),
-            Source::Regexp { regex, .. } => mentions(regex.as_str()),
-            Source::Header(name) => is_secret(name),
-            Source::JsonLength(_) | Source::Search(_) | Source::Open(_) | Source::Status => false,
-        }
-    }
-}
-
-/// Demands a value of a response or message.
-#[derive(Clone, Debug)]
-pub struct Match {
-    /// Where it is.
-    pub from: Source,
-    /// What it must be, as text.
-    pub value: Template,
-    /// A strict mismatch fails the user.
-    pub strict: bool,
-}
-
 /// Opening a WebSocket.
 #[derive(Clone, Debug)]
 pub struct WebsocketConnect {
@@ -327,21 +264,6 @@ pub enum Argument {
     Json(JsonTemplate),
     /** Sent as a binary attachment. */
     Binary(Vec<u8>),
-}
-
-/// What an awaited answer must be like.
-#[derive(Clone, Debug)]
-pub struct Awaited {
-    /// Longest wait before it counts as failed.
-    pub timeout: Duration,
-    /// Equality with the (first) argument or the whole arguments; None: anything.
-    pub data: Option<JsonTemplate>,
-    /// Values kept for later steps.
-    pub captures: Vec<Capture>,
-    /// Values demanded.
-    pub matches: Vec<Match>,
-    /// It confirms a membership: an acknowledgement that refuses fails the user.
-    pub confirms: bool,
 }
 
 /// Waiting for a message: a Socket.IO event by name, or any WebSocket message, that fits.

@@ -7,7 +7,8 @@ use sonagi_measure::outcome::OperationId;
 use sonagi_transport::link::{Cursor, PollField, Rhythm, StompAck, StompVersion};
 use std::time::Duration;
 
-use super::step::{Awaited, Content, Step};
+use super::source::Awaited;
+use super::step::{Content, Step};
 use super::template::Template;
 
 /// Being told of a room's messages from here on.

@@ -3,14 +3,14 @@
 //! As in k6, both begin with the initialisation of the virtual users and go on to the end of `teardown`, while the test's own
 //! duration, which rates are divided by, begins with `setup`.
 
+use sonagi_engine::{Progress, RunEvent};
 use sonagi_measure::At;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Told;
-use super::home::Shared;
-use super::underway::Collector;
+use super::collector::Collector;
+use super::vu_pool::Shared;
 use crate::executor::{Common, Reason};
 use crate::metrics::{Store, builtin};
 
@@ -18,17 +18,6 @@ use crate::metrics::{Store, builtin};
 const GAUGED_EVERY: Duration = Duration::from_secs(1);
 /// How often the collector looks around while nothing comes.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
-
-/// A test's state, about once a second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// Since the test began, `setup` included.
-    pub elapsed: Duration,
-    /// Virtual users in iterations, and virtual users there are.
-    pub vus: (u64, u64),
-    /// Iterations that are over, and those that were interrupted.
-    pub iterations: (u64, u64),
-}
 
 /// Where a test is in time. All instants count from the epoch of its clock.
 pub(super) struct Timetable {
@@ -106,7 +95,7 @@ impl Collector<'_, '_> {
 
     fn gauges(&mut self, now: Duration) {
         let active = self.timetable.sum(Common::active_vus);
-        let there = self.shared.there();
+        let there = self.dialect.shared.there();
         // Of a test that is about to be ended early k6 has no samples any more.
         if !self.abort.asked() {
             let (tags, at) = (self.sampler.tags(), At(now.as_nanos() as i64));
@@ -118,7 +107,7 @@ impl Collector<'_, '_> {
         if self.timetable.began.is_none() {
             return;
         }
-        (self.on)(Told::Progress(&Progress {
+        (self.on)(RunEvent::Progress(&Progress {
             elapsed: self.timetable.elapsed(now),
             vus: (active, there),
             iterations: (self.timetable.sum(Common::complete), self.timetable.sum(Common::interrupted)),

@@ -17,7 +17,8 @@ use super::*;
 use crate::executor::Stop;
 use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
 use crate::options::{Tiers, consolidate};
-use crate::shard::{Common, Delivery, Limits, Line, Pace, Shard};
+use crate::shard::{Common, Delivery, Limits, LogLine, OPERATIONS, Pace, Shard};
+use sonagi_engine::Control;
 use sonagi_measure::ledger::Batch;
 use sonagi_transport::clock::Clock;
 use sonagi_transport::net::Net;
@@ -135,8 +136,10 @@ fn shard(
     let net = Rc::new(Net::simulated(|pipe| {
         tokio::task::spawn_local(echo(pipe));
     }));
-    let log = move |line: Line| heard.borrow_mut().push(line.text);
-    (Shard::new(common, Rc::clone(clock), net, sampler, log), registry)
+    let log = move |line: LogLine| heard.borrow_mut().push(line.text);
+    let sizes = (OPERATIONS.len(), 0);
+    let kernel = sonagi_engine::Shard::new(Rc::clone(clock), net, Control::new(), sizes, log);
+    (Shard::new(common, Rc::new(kernel), sampler), registry)
 }
 
 impl Seen {

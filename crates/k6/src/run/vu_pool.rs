@@ -1,4 +1,4 @@
-//! A shard's users: made, lent to executors, and what one of them does when it iterates.
+//! A shard's virtual users: made, lent to executors, and what one of them does when it iterates.
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use super::dialect::Go;
 use super::ending::{EXCEPTION, complaint};
-use super::shard::Go;
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::{Variables, delivery, execution};
 use crate::options::Executor;
 use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
-use crate::shard::{Level, Line, Shard};
+use crate::shard::{Level, LogLine, Shard};
 
 /// What all threads of a test under way have in common.
 #[derive(Debug, Default)]
@@ -32,10 +32,10 @@ pub(super) struct Shared {
 }
 
 /// One shard's users.
-pub(super) struct Home {
+pub(super) struct VuPool {
     pub(super) shard: Rc<Shard>,
     pub(super) shared: Arc<Shared>,
-    idle: RefCell<VecDeque<Resident>>,
+    idle: RefCell<VecDeque<PooledVu>>,
     /// What `setup` returned.
     data: RefCell<Option<Arc<str>>>,
     /// The tags of each scenario's samples.
@@ -51,9 +51,9 @@ pub(super) struct Home {
 }
 
 /// A user, as executors have it.
-pub(super) struct Resident {
+pub(super) struct PooledVu {
     user: User,
-    home: Rc<Home>,
+    pool: Rc<VuPool>,
     /// The scenario it iterated in last.
     last: Option<usize>,
     /// Iterations of each scenario so far.
@@ -69,15 +69,15 @@ fn is_planned(executor: &Executor) -> bool {
     matches!(executor, Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. })
 }
 
-impl Home {
-    pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<Home> {
+impl VuPool {
+    pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<VuPool> {
         let scenarios = &shard.common.options.scenarios;
         let tags = scenarios.iter().map(|scenario| {
             let tags =
                 scenario.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
             tags.with_system(&[(SystemTag::Scenario, &scenario.name), (SystemTag::Group, "")])
         });
-        Rc::new(Home {
+        Rc::new(VuPool {
             shard: Rc::clone(shard),
             shared: Arc::clone(shared),
             idle: RefCell::default(),
@@ -112,22 +112,22 @@ impl Home {
     }
 
     /// A user whose init code has run.
-    pub(super) async fn made(self: &Rc<Self>, number: u64) -> Result<Resident, Thrown> {
+    pub(super) async fn made(self: &Rc<Self>, number: u64) -> Result<PooledVu, Thrown> {
         let vu = Vu::new(Rc::clone(&self.shard), number);
         let mut user =
             User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
         user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
-        Ok(Resident { user, home: Rc::clone(self), last: None, done: vec![0; self.functions.len()] })
+        Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.functions.len()] })
     }
 
-    pub(super) fn house(&self, resident: Resident) {
-        self.idle.borrow_mut().push_back(resident);
+    pub(super) fn put(&self, vu: PooledVu) {
+        self.idle.borrow_mut().push_back(vu);
     }
 
     /// The scenarios are over: connections that outlived their iterations end. The users stay, to the end of the process: taking
     /// ten thousand interpreters down takes a second in which nothing is won.
     pub(super) fn part(&self) {
-        for Resident { user, last, .. } in &*self.idle.borrow() {
+        for PooledVu { user, last, .. } in &*self.idle.borrow() {
             if let (Some(last), true) = (last, user.vu.events.has_sources()) {
                 user.vu.events.forget(&user.vu);
                 user.vu.observe_traffic(&self.tags[*last]);
@@ -175,67 +175,67 @@ impl execution::Instance for Counted {
     }
 }
 
-/// A home's users, for its executors.
-pub(super) struct Pool(pub(super) Rc<Home>);
+/// A shard's users, for its executors.
+pub(super) struct Lender(pub(super) Rc<VuPool>);
 
-impl executor::Pool for Pool {
-    type Vu = Resident;
+impl executor::Pool for Lender {
+    type Vu = PooledVu;
 
-    fn take(&self) -> Option<Resident> {
+    fn take(&self) -> Option<PooledVu> {
         self.0.idle.borrow_mut().pop_front()
     }
 
-    async fn create(&self) -> Result<Resident, Failed> {
+    async fn create(&self) -> Result<PooledVu, Failed> {
         let number = self.0.shared.users.fetch_add(1, Ordering::Relaxed) + 1;
         let made = self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
         self.0.shared.initialised.fetch_add(1, Ordering::Relaxed);
         Ok(made)
     }
 
-    fn give_back(&self, resident: Resident) {
+    fn give_back(&self, vu: PooledVu) {
         // The one given back last is the warmest, but k6's users take turns.
-        self.0.house(resident);
+        self.0.put(vu);
     }
 }
 
-impl executor::Vu for Resident {
+impl executor::Vu for PooledVu {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
-        let (home, vu) = (Rc::clone(&self.home), Rc::clone(&self.user.vu));
-        vu.begin_iteration(&home.tags[iteration.scenario]);
+        let (pool, vu) = (Rc::clone(&self.pool), Rc::clone(&self.user.vu));
+        vu.begin_iteration(&pool.tags[iteration.scenario]);
         self.enter(iteration.scenario);
         vu.number_samples();
         vu.kept.execution.begin(Some(execution::Iteration {
-            scenario: Rc::clone(&home.scenarios.borrow()[iteration.scenario]),
+            scenario: Rc::clone(&pool.scenarios.borrow()[iteration.scenario]),
             in_instance: iteration.number_in_instance,
             in_test: iteration.number_in_test,
             of_vu: self.done[iteration.scenario],
         }));
         self.done[iteration.scenario] += 1;
         let begun = vu.now();
-        home.arrived(&iteration, begun);
+        pool.arrived(&iteration, begun);
         let call = Task::Call {
             phase: Phase::Iteration,
-            function: Arc::clone(&home.functions[iteration.scenario]),
-            given: Given::Data(home.data.borrow().clone()),
+            function: Arc::clone(&pool.functions[iteration.scenario]),
+            given: Given::Data(pool.data.borrow().clone()),
         };
         let outcome = self.user.perform(call, iteration.stop.clone()).await;
-        let over = home.judged(&vu, &iteration, outcome, begun);
-        home.left(iteration.scenario, &over, vu.now().since(begun));
+        let over = pool.judged(&vu, &iteration, outcome, begun);
+        pool.left(iteration.scenario, &over, vu.now().since(begun));
         if over == Over::Complete {
-            home.rest(&vu, begun, &iteration.stop).await;
+            pool.rest(&vu, begun, &iteration.stop).await;
         }
         over
     }
 }
 
-impl Resident {
+impl PooledVu {
     /// Its next iteration is of this scenario.
     fn enter(&mut self, scenario: usize) {
         let last = self.last.replace(scenario);
         if last == Some(scenario) {
             return;
         }
-        let environments = &self.home.environments;
+        let environments = &self.pool.environments;
         let had_more = last.is_some_and(|last| !environments[last].is_empty());
         if had_more || !environments[scenario].is_empty() {
             self.user.vu.kept.environment.replace(Some(Rc::clone(&environments[scenario])));
@@ -243,7 +243,7 @@ impl Resident {
     }
 }
 
-impl Home {
+impl VuPool {
     /// A user begins an iteration: an arrival, in the run folder's words.
     fn arrived(&self, iteration: &Iteration, now: At) {
         self.shard.active.set(self.shard.active.get() + 1);
@@ -267,8 +267,7 @@ impl Home {
 
     /// Users whose connections outlived their iterations are owed nothing more; what is under way to them may come for a while.
     pub(super) async fn drain(&self) {
-        let users: Vec<Rc<Vu>> =
-            self.idle.borrow().iter().map(|resident| Rc::clone(&resident.user.vu)).collect();
+        let users: Vec<Rc<Vu>> = self.idle.borrow().iter().map(|idle| Rc::clone(&idle.user.vu)).collect();
         users.iter().for_each(|vu| delivery::part(vu));
         let clock = &self.shard.clock;
         let drain = self.shard.common.options.sonagi.drain.unwrap_or(DRAIN);
@@ -309,7 +308,7 @@ impl Home {
     /// What an iteration threw.
     fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
         let (executor, scenario) = &self.executors[iteration.scenario];
-        let Line { text, mut fields, .. } = complaint(thrown, EXCEPTION);
+        let LogLine { text, mut fields, .. } = complaint(thrown, EXCEPTION);
         fields.extend([("executor", (*executor).to_owned()), ("scenario", scenario.clone())]);
         fields.sort_unstable();
         self.shard.say(Level::Error, text, fields);
