@@ -19,7 +19,7 @@ use crate::dialect::{Collect, Dialect, Phase, TICK};
 use crate::event::{LogLine, RunEvent};
 use crate::health;
 use crate::log::Waiting;
-use crate::run::{Error, Options};
+use crate::options::{Error, Options};
 use crate::seconds::Seconds;
 use crate::shard::SECOND_NS;
 use crate::thread::{self, Go, Report, Role, ThreadContext};

@@ -21,7 +21,7 @@ use crate::control::Control;
 use crate::dialect::Dialect;
 use crate::event::LogLine;
 use crate::log::{Log, Waiting};
-use crate::run::Error;
+use crate::options::Error;
 use crate::shard::{self, Place, SECOND_NS, Shard};
 
 /// Seconds that may wait for a collector that is held up (a terminal that is stopped, a disk that hangs). Beyond it the

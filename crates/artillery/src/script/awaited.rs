@@ -1,26 +1,12 @@
-//! Answers: captures, matches, and waiting for a message.
+//! Answers: captures, matches, and how long they are waited for.
 
-use crate::plan::{Awaited, Capture, Expect, Match, Step, Template};
-use sonagi_measure::outcome::OperationKind;
+use crate::plan::{Awaited, Capture, Match, Template};
 use std::time::Duration;
 
-use crate::script::flow::Flow;
 use crate::script::options::time_limit;
 use crate::script::reader::{Fields, Reader, plain_text};
-use crate::script::scenario::Engine;
 use crate::script::schema;
-use crate::script::sources::source;
-
-/// What kind of answer a capture looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// An HTTP response: it has headers.
-    Response,
-    /// A WebSocket message, or an event's first argument.
-    Message,
-    /// The arguments of an acknowledgement: `$.0` is the first one.
-    Acknowledgement,
-}
+use crate::script::sources::{Answer, source};
 
 /// The captures under `capture`.
 pub(crate) fn captures(
@@ -120,50 +106,4 @@ pub(crate) fn awaited(
     let captures = captures(reader, fields, answer, true);
     let matches = matches(reader, fields, answer);
     Awaited { timeout, data, captures, matches, confirms: false }
-}
-
-/// The `expect` step.
-pub(crate) fn expect(
-    reader: &mut Reader,
-    flow: &mut Flow<'_>,
-    fields: &Fields<'_>,
-    verb: &'static str,
-) -> Option<Step> {
-    let own = reader.section(fields, verb, &schema::EXPECT)?;
-    let event = reader.template_of(&own, "channel");
-    match (flow.engine, own.get("channel")) {
-        // Of a room that is subscribed to in so many words, any event may be what is waited for: what it is like says `match`.
-        (Engine::Socketio | Engine::SocketioV3, None)
-            if own.entry("channel").is_none() && flow.subscribes.is_none() =>
-        {
-            let what = "an expect over Socket.IO needs a channel";
-            reader.missing(&own, &["channel"], what, "add `channel: newMessage`");
-        }
-        (Engine::Websocket | Engine::Poll | Engine::Longpoll, Some(_)) => {
-            let messages = if flow.engine == Engine::Websocket { "WebSocket" } else { "polled" };
-            let hint = "tell messages apart with `match`".to_owned();
-            reader.problem(
-                own.place_of("channel"),
-                format!("{messages} messages have no channel"),
-                Some(hint),
-            );
-        }
-        _ => {}
-    }
-    let within = match reader.duration(&own, "within") {
-        Some(within) if within.is_zero() => {
-            reader.problem(own.place_of("within"), "within must be longer than 0 s", None);
-            flow.settings.timeout
-        }
-        Some(within) => within,
-        None => flow.settings.timeout,
-    };
-    let awaited = awaited(reader, &own, Answer::Message, within);
-    let default = match own.get("channel").and_then(plain_text) {
-        Some(channel) => format!("expect {channel}"),
-        None => "expect".to_owned(),
-    };
-    let name = flow.operation_name(reader, fields).unwrap_or(default);
-    let operation = reader.operation(fields.place, &name, OperationKind::Expect)?;
-    Some(Step::Expect(Box::new(Expect { operation, event, awaited })))
 }

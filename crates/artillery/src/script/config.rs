@@ -92,7 +92,7 @@ pub(crate) fn variables(
     overrides: &Overrides,
 ) -> Vec<(String, Vec<Value>)> {
     // Templates know made-up data from here on.
-    reader.constants.fakes = crate::script::fakes::fakes(reader, config);
+    reader.constants.fakes = crate::script::fake_options::fakes(reader, config);
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
     // What the command line says is known to all of config.
     for (name, value) in &overrides.variables {

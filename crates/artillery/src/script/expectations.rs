@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::script::flow::Flow;
+use crate::script::context::Flow;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
 use crate::script::sources::matched;

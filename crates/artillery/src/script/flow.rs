@@ -2,52 +2,19 @@
 //!
 //! One verb, one line in [`VERBS`]. Where a connection that the script does not write down is opened is in [`Opening`].
 
-use crate::plan::{Expression, SocketioConnect, SocketioOptions, Step, Subscribe, Think};
+use crate::plan::{Expression, Step, Subscribe, Think};
 use serde_json::Value;
 use std::sync::Arc;
 
-use crate::script::blocks::{Behalf, Block};
-use crate::script::functions::Around;
-use crate::script::opening::{Opening, subscription};
-use crate::script::options::Settings;
+use crate::script::condition::guarded;
+use crate::script::context::{Flow, Joined};
+use crate::script::engine::Engine;
+use crate::script::opening::Opening;
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, MAX_SECONDS, Reader, seconds_of};
-use crate::script::scenario::{Engine, Joined, Room};
 use crate::script::schema::{self, Area};
 use crate::script::yaml::{Kind, Node, Place};
 use crate::script::{blocks, functions, http, loops, pull, socketio, stomp, websocket};
-
-/// What steps need to know of the flow around them.
-pub(crate) struct Flow<'s> {
-    pub(crate) engine: Engine,
-    pub(crate) settings: &'s Settings,
-    /// How this scenario opens its Socket.IO sessions.
-    pub(crate) options: SocketioOptions,
-    /// The session that emits open when it is not open yet, once known.
-    pub(crate) session: Option<Arc<SocketioConnect>>,
-    opening: Opening,
-    room: Option<Room>,
-    /// How rooms are spoken of.
-    pub(crate) block: Block,
-    /// What the step whose membership the ledger follows subscribes to, as it is written.
-    pub(crate) subscribed: Option<String>,
-    /// Where the flow subscribes first.
-    pub(crate) subscribes: Option<Place>,
-    /// The step whose stream or polls are open, read so far.
-    pub(crate) listens: Option<Place>,
-    /// Its first `reconnect` step, read so far.
-    pub(crate) reconnects: Option<Place>,
-    /// Where the flow stands, for what no step of it says.
-    pub(crate) place: Place,
-    /// The step whose template is being read.
-    pub(crate) behalf: Option<Behalf>,
-    /// Loops around the step being read.
-    pub(crate) depth: usize,
-    /// Functions around each of its requests.
-    pub(crate) around: Around,
-    /// Whether its requests expect a 200 where the script wants that of those that say nothing.
-    pub(crate) expects_ok: bool,
-}
 
 /// How a step of one verb is read.
 type Read = fn(&mut Reader, &mut Flow<'_>, &Fields<'_>, &'static str) -> Option<Vec<Step>>;
@@ -55,14 +22,13 @@ type Read = fn(&mut Reader, &mut Flow<'_>, &Fields<'_>, &'static str) -> Option<
 /// A verb: the key that says what a step does.
 struct Verb {
     name: &'static str,
-    area: &'static Area,
     /// Which engines know it.
     engines: fn(Engine) -> bool,
     read: Read,
 }
 
-const fn verb(name: &'static str, area: &'static Area, engines: fn(Engine) -> bool, read: Read) -> Verb {
-    Verb { name, area, engines, read }
+const fn verb(name: &'static str, engines: fn(Engine) -> bool, read: Read) -> Verb {
+    Verb { name, engines, read }
 }
 
 fn any(_: Engine) -> bool {
@@ -82,119 +48,70 @@ fn only_socketio(engine: Engine) -> bool {
 }
 
 const VERBS: &[Verb] = &[
-    verb("get", &schema::REQUEST_STEP, any, http::request),
-    verb("post", &schema::REQUEST_STEP, any, http::request),
-    verb("put", &schema::REQUEST_STEP, any, http::request),
-    verb("patch", &schema::REQUEST_STEP, any, http::request),
-    verb("delete", &schema::REQUEST_STEP, any, http::request),
-    verb("head", &schema::REQUEST_STEP, any, http::request),
-    verb("options", &schema::REQUEST_STEP, any, http::request),
-    verb("function", &schema::FUNCTION_STEP, any, functions::function),
-    verb("think", &schema::THINK, any, think),
-    verb("log", &schema::LOG, any, log),
-    verb("loop", &schema::LOOP, any, loops::repeat),
-    verb("parallel", &schema::PARALLEL, any, loops::parallel),
-    verb("connect", &schema::CONNECT_STEP, realtime, connect),
-    verb("subscribe", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
-    verb("join", &schema::SUBSCRIBE_STEP, realtime, blocks::subscribe),
-    verb("send", &schema::SEND_STEP, realtime, blocks::send),
-    verb("sendBytes", &schema::SEND_BYTES_STEP, only_websocket, websocket::send_bytes),
-    verb("wait", &schema::WAIT_STEP, only_websocket, websocket::wait),
-    verb("emit", &schema::EMIT_STEP, only_socketio, socketio::emit),
-    verb("expect", &schema::EXPECT_STEP, realtime, expect),
-    verb("disconnect", &schema::DISCONNECT_STEP, realtime, disconnect),
-    verb("reconnect", &schema::RECONNECT_STEP, realtime, reconnect),
+    verb("get", any, http::request),
+    verb("post", any, http::request),
+    verb("put", any, http::request),
+    verb("patch", any, http::request),
+    verb("delete", any, http::request),
+    verb("head", any, http::request),
+    verb("options", any, http::request),
+    verb("function", any, functions::function),
+    verb("think", any, think),
+    verb("log", any, log),
+    verb("loop", any, loops::repeat),
+    verb("parallel", any, loops::parallel),
+    verb("connect", realtime, connect),
+    verb("subscribe", realtime, blocks::subscribe),
+    verb("join", realtime, blocks::subscribe),
+    verb("send", realtime, blocks::send),
+    verb("sendBytes", only_websocket, websocket::send_bytes),
+    verb("wait", only_websocket, websocket::wait),
+    verb("emit", only_socketio, socketio::emit),
+    verb("expect", realtime, expect),
+    verb("disconnect", realtime, disconnect),
+    verb("reconnect", realtime, reconnect),
 ];
 
-/// The verbs and where their keys are, for the schema of editors.
-pub(crate) fn verbs() -> impl Iterator<Item = (&'static str, &'static Area)> {
-    VERBS.iter().map(|verb| (verb.name, verb.area))
+impl Verb {
+    /// Where its keys are.
+    fn area(&self) -> &'static Area {
+        schema::step(self.name).expect("every verb has a table of keys")
+    }
 }
 
-impl<'s> Flow<'s> {
-    pub(crate) fn new(
-        engine: Engine,
-        settings: &'s Settings,
-        options: SocketioOptions,
-        block: Block,
-        opening: Opening,
-        room: Option<Room>,
-        items: &[Node],
-    ) -> Flow<'s> {
-        let first = subscription(items);
-        let confirms =
-            |step: &Node| room.as_ref().is_some_and(|room| room.joined == Joined::After(step.place));
-        let subscribed = first
-            .filter(|(step, _)| confirms(step))
-            .and_then(|(_, named)| crate::script::reader::plain_text(named));
-        let subscribes = first.map(|(step, _)| step.place);
-        let (session, behalf, listens, reconnects) = (None, None, None, None);
-        let place = items.first().map_or(crate::script::yaml::START, |item| item.place);
-        let depth = 0;
-        Flow {
-            engine,
-            settings,
-            options,
-            session,
-            opening,
-            room,
-            block,
-            subscribed,
-            subscribes,
-            listens,
-            reconnects,
-            place,
-            behalf,
-            depth,
-            around: Around::default(),
-            expects_ok: false,
+/// The connection the script does not write down.
+fn open(reader: &mut Reader, flow: &mut Flow<'_>, out: &mut Vec<Step>) {
+    let step = match flow.engine {
+        Engine::Http => None,
+        Engine::Websocket => websocket::implicit_connect(reader, flow),
+        Engine::Socketio | Engine::SocketioV3 => socketio::implicit_connect(reader, flow),
+        Engine::Stomp => stomp::implicit_connect(reader, flow),
+        Engine::Poll | Engine::Longpoll | Engine::Sse => pull::implicit_connect(reader, flow),
+    };
+    let opened: Vec<Step> = step.into_iter().collect();
+    match &flow.room {
+        Some(room) if room.joined == Joined::AfterOpening => confirm(flow, opened, false, out),
+        _ => out.extend(opened),
+    }
+}
+
+/// Steps that confirm the membership: it begins after them, and again when a reconnect takes them again.
+fn confirm(flow: &Flow<'_>, mut steps: Vec<Step>, resumes: bool, out: &mut Vec<Step>) {
+    let Some(room) = &flow.room else { return out.extend(steps) };
+    ask_for_consent(&mut steps);
+    let join = Step::Join(room.name.clone());
+    match steps.last_mut() {
+        Some(Step::Subscribe(last)) => Arc::make_mut(last).steps.push(join),
+        _ if flow.settings.reconnects => {
+            let opens =
+                steps.iter().rposition(|step| matches!(step, Step::Open(_))).map_or(0, |last| last + 1);
+            let mut steps_again = steps.split_off(opens);
+            steps_again.push(join);
+            steps.push(Step::Subscribe(Arc::new(Subscribe { steps: steps_again, resumes })));
         }
+        _ => steps.push(join),
     }
-
-    /// The name of an operation: of its own step, or of the one on whose behalf it is.
-    pub(crate) fn operation_name(&self, reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
-        reader.text(fields, "name").or_else(|| self.behalf.as_ref().map(|behalf| behalf.name.clone()))
-    }
-
-    /// A step that opens a connection, kept where it may have to be taken again.
-    pub(crate) fn opened(&self, step: Step) -> Step {
-        if self.settings.reconnects { Step::Open(Arc::new(step)) } else { step }
-    }
-
-    /// The connection the script does not write down.
-    fn open(&mut self, reader: &mut Reader, out: &mut Vec<Step>) {
-        let step = match self.engine {
-            Engine::Http => None,
-            Engine::Websocket => websocket::implicit_connect(reader, self),
-            Engine::Socketio | Engine::SocketioV3 => socketio::implicit_connect(reader, self),
-            Engine::Stomp => stomp::implicit_connect(reader, self),
-            Engine::Poll | Engine::Longpoll | Engine::Sse => pull::implicit_connect(reader, self),
-        };
-        let opened: Vec<Step> = step.into_iter().collect();
-        match &self.room {
-            Some(room) if room.joined == Joined::AfterOpening => self.confirm(opened, false, out),
-            _ => out.extend(opened),
-        }
-    }
-
-    /// Steps that confirm the membership: it begins after them, and again when a reconnect takes them again.
-    fn confirm(&self, mut steps: Vec<Step>, resumes: bool, out: &mut Vec<Step>) {
-        let Some(room) = &self.room else { return out.extend(steps) };
-        ask_for_consent(&mut steps);
-        let join = Step::Join(room.name.clone());
-        match steps.last_mut() {
-            Some(Step::Subscribe(last)) => Arc::make_mut(last).steps.push(join),
-            _ if self.settings.reconnects => {
-                let opens =
-                    steps.iter().rposition(|step| matches!(step, Step::Open(_))).map_or(0, |last| last + 1);
-                let mut steps_again = steps.split_off(opens);
-                steps_again.push(join);
-                steps.push(Step::Subscribe(Arc::new(Subscribe { steps: steps_again, resumes })));
-            }
-            _ => steps.push(join),
-        }
-        out.extend(steps);
-    }
+    out.extend(steps);
 }
 
 /// Has the last acknowledgement of steps that confirm a membership agree to it, unless the script says itself what it wants
@@ -221,7 +138,7 @@ pub(crate) fn steps(
 ) {
     for (index, item) in items.iter().enumerate() {
         if top && flow.opening == Opening::Before(index) {
-            flow.open(reader, out);
+            open(reader, flow, out);
         }
         let before = flow.room.as_ref().and_then(|room| room.left_before);
         if before == Some(item.place)
@@ -234,13 +151,13 @@ pub(crate) fn steps(
             let was = reader.names.subscribe(true);
             let confirmed = step(reader, flow, item).unwrap_or_default();
             reader.names.subscribe(was);
-            flow.confirm(confirmed, reader.names.cursors() > cursors, out);
+            confirm(flow, confirmed, reader.names.cursors() > cursors, out);
         } else {
             out.extend(step(reader, flow, item).unwrap_or_default());
         }
     }
     if top && flow.opening == Opening::AtEnd {
-        flow.open(reader, out);
+        open(reader, flow, out);
     }
 }
 
@@ -287,20 +204,20 @@ pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Opt
         empty_verb(reader, verb, item, entry.place);
         return None;
     }
-    let fields = reader.fields(item, verb.area)?;
+    let fields = reader.fields(item, verb.area())?;
     (verb.read)(reader, flow, &fields, verb.name)
 }
 
 /// A verb without value: usually its keys are not indented far enough.
 fn empty_verb(reader: &mut Reader, verb: &Verb, item: &Node, place: Place) {
     let beside =
-        item.entries().iter().find(|entry| entry.key != verb.name && verb.area.key(&entry.key).is_none());
+        item.entries().iter().find(|entry| entry.key != verb.name && verb.area().key(&entry.key).is_none());
     let hint = match beside {
         Some(entry) => {
             format!("indent \"{}\" further than \"{}\", so that it belongs to it", entry.key, verb.name)
         }
         None => {
-            let example = verb.area.key(verb.name).map_or("", |key| key.example);
+            let example = verb.area().key(verb.name).map_or("", |key| key.example);
             format!("write `{}: {example}`", verb.name)
         }
     };
@@ -355,7 +272,7 @@ fn think(
         None => flow.settings.jitter,
     };
     reader.remark(fields, "name");
-    Some(loops::guarded(reader, fields, vec![Step::Think(Think { seconds: seconds?, jitter })]))
+    Some(guarded(reader, fields, vec![Step::Think(Think { seconds: seconds?, jitter })]))
 }
 
 /// A think time as a constant; None when it is no time.
@@ -369,7 +286,7 @@ fn constant_seconds(seconds: f64) -> Option<Expression> {
 
 fn log(reader: &mut Reader, _: &mut Flow<'_>, fields: &Fields<'_>, verb: &'static str) -> Option<Vec<Step>> {
     let line = Step::Log(reader.template_of(fields, verb)?);
-    Some(loops::guarded(reader, fields, vec![line]))
+    Some(guarded(reader, fields, vec![line]))
 }
 
 fn disconnect(
@@ -424,5 +341,17 @@ fn expect(
     fields: &Fields<'_>,
     verb: &'static str,
 ) -> Option<Vec<Step>> {
-    crate::script::awaited::expect(reader, flow, fields, verb).map(|step| vec![step])
+    crate::script::expect::expect(reader, flow, fields, verb).map(|step| vec![step])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_has_a_table_of_keys() {
+        for verb in VERBS {
+            assert!(verb.area().key(verb.name).is_some(), "{}", verb.name);
+        }
+    }
 }

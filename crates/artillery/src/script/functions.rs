@@ -8,75 +8,20 @@ use crate::plan::{Call, Hooks, Processor, ProcessorFile, Rewrite, Step, Template
 use serde_json::{Map, Value};
 use sonagi_measure::outcome::OperationKind;
 use sonagi_transpile::{FileFault, Format};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::script::flow::Flow;
-use crate::script::problem::{Problem, nearest};
+use crate::script::called::{Called, Functions, called};
+use crate::script::condition::guarded;
+use crate::script::context::{Around, Flow};
+use crate::script::problem::Problem;
 use crate::script::reader::{Fields, Reader, plain_text};
-use crate::script::yaml::{Node, Place};
+use crate::script::yaml::Place;
 
 mod rewrite;
 
 /// How long a function may take to say that it is done.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The functions a script calls.
-#[derive(Default)]
-pub(crate) struct Functions {
-    module: Option<PathBuf>,
-    /// Each with where it is called first.
-    called: BTreeMap<String, Place>,
-}
-
-/// A function and where a script calls it first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Called {
-    name: String,
-    file: PathBuf,
-    place: Place,
-}
-
-/// Says of functions that a processor does not have that it does not.
-pub(crate) fn not_exported(called: &[Called], exported: &[String]) -> Vec<Problem> {
-    let known = || exported.iter().map(String::as_str);
-    let mut missing: Vec<&Called> = called.iter().filter(|called| !exported.contains(&called.name)).collect();
-    missing.sort_by_key(|called| (called.place.line, called.place.column));
-    missing
-        .into_iter()
-        .map(|Called { name, file, place }| {
-            let hint = match nearest(name, known()) {
-                Some(meant) => format!("did you mean {meant:?}?"),
-                None if exported.is_empty() => "it exports no function at all".to_owned(),
-                None => format!("it exports {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            Problem {
-                file: file.clone(),
-                line: place.line,
-                column: place.column,
-                what: format!("the processor exports no function {name:?}"),
-                hint: Some(hint),
-                tolerated: None,
-            }
-        })
-        .collect()
-}
-
-impl Functions {
-    /// Whether there is a processor whose functions could be called.
-    pub(crate) fn has_module(&self) -> bool {
-        self.module.is_some()
-    }
-}
-
-/// Hooks of a scenario that are laid around each of its requests.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Around {
-    before: Vec<Template>,
-    after: Vec<Template>,
-    on_error: Vec<Template>,
-}
 
 /// Finds the module. From here on functions may set any variable.
 /// It is looked for in each of these folders in turn.
@@ -171,7 +116,7 @@ pub(crate) fn function(
     let named = flow.operation_name(reader, fields).unwrap_or_else(|| function.clone());
     let operation = reader.operation(fields.place, &named, OperationKind::Function)?;
     let step = vec![Step::Call(Call { operation, function })];
-    Some(crate::script::loops::guarded(reader, fields, step))
+    Some(guarded(reader, fields, step))
 }
 
 /// The name of a function that is called from here.
@@ -180,15 +125,6 @@ pub(crate) fn name(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Optio
     let name = reader.text(fields, key)?;
     called(reader, node, &name);
     Some(name)
-}
-
-/// Notes that a function is called; without a processor that is a mistake.
-pub(crate) fn called(reader: &mut Reader, node: &Node, name: &str) {
-    if !reader.functions.has_module() {
-        let what = format!("the function {name:?} is called, and the script has no processor");
-        reader.problem(node.place, what, Some("add `processor: ./processor.js` to `config`".into()));
-    }
-    reader.functions.called.entry(name.to_owned()).or_insert(node.place);
 }
 
 /// The functions a scenario calls before its first and after its last step.

@@ -4,16 +4,17 @@ use crate::plan::template::{Key, Piece};
 use crate::plan::{Expression, HttpStep, Step, Template};
 use sonagi_measure::outcome::OperationKind;
 
-use crate::script::awaited::{Answer, captures, matches};
+use crate::script::awaited::{captures, matches};
+use crate::script::condition::guarded;
+use crate::script::context::Flow;
 use crate::script::expectations::expectations;
-use crate::script::flow::Flow;
 use crate::script::forms::{Lists, body, pairs};
 use crate::script::functions;
-use crate::script::loops::guarded;
 use crate::script::options::{lay_over, time_limit};
 use crate::script::plugins;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
+use crate::script::sources::Answer;
 
 /// A request of any method.
 pub(crate) fn request(

@@ -5,12 +5,20 @@
 
 mod awaited;
 mod blocks;
+mod called;
 mod combinations;
+mod condition;
 mod config;
+mod context;
+mod endpoints;
+mod engine;
 mod ensure;
 mod environments;
+mod expect;
 mod expectations;
+mod fake_options;
 mod fakes;
+mod filling;
 mod flow;
 mod forms;
 mod formula;
@@ -28,8 +36,10 @@ mod phases;
 mod plugins;
 mod problem;
 mod pull;
+mod pull_settings;
 mod reader;
 mod reconnect;
+mod room_block;
 mod scenario;
 mod schema;
 mod sendable;
@@ -37,6 +47,7 @@ mod serve;
 mod socketio;
 mod sources;
 mod stomp;
+mod stomp_settings;
 mod template;
 mod websocket;
 mod yaml;
@@ -104,7 +115,7 @@ pub struct Loaded {
     /// start, or a target was given in its place.
     pub serve: Option<Serve>,
     /// The functions it calls.
-    called: Vec<functions::Called>,
+    called: Vec<called::Called>,
 }
 
 impl Loaded {
@@ -118,7 +129,7 @@ impl Loaded {
     /// # Errors
     /// Names those that it does not export, each where it is called first.
     pub fn not_exported(&self, exported: &[String]) -> Result<(), Problems> {
-        let problems = functions::not_exported(&self.called, exported);
+        let problems = called::not_exported(&self.called, exported);
         if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
     }
 }

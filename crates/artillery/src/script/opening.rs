@@ -3,7 +3,7 @@
 //! Before the first step that needs it, but after the HTTP steps before that, because their token usually goes into the
 //! handshake.
 
-use crate::script::scenario::Engine;
+use crate::script::engine::Engine;
 use crate::script::schema;
 use crate::script::yaml::{Kind, Node};
 

@@ -5,14 +5,14 @@ use crate::plan::{HttpOptions, Jitter, SocketioOptions, Template, WebsocketOptio
 use sonagi_transport::link::{SocketioRevision, SocketioTransport};
 use std::time::Duration;
 
-use crate::script::blocks::Block;
+use crate::script::engine::Engine;
 use crate::script::expectations;
 use crate::script::problem::IGNORED;
-use crate::script::pull::Pulls;
+use crate::script::pull_settings::Pulls;
 use crate::script::reader::{Fields, Reader};
-use crate::script::scenario::Engine;
+use crate::script::room_block::Block;
 use crate::script::schema;
-use crate::script::stomp::Stomp;
+use crate::script::stomp_settings::Stomp;
 use crate::script::yaml::{Kind, Node};
 
 /// What steps take from `config`.
@@ -101,7 +101,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         expect: expectations::Settings::default(),
         extended_metrics: false,
     };
-    if let Some(engine) = crate::script::scenario::named_engine(reader, config, "engine") {
+    if let Some(engine) = crate::script::engine::named_engine(reader, config, "engine") {
         settings.engine = engine;
     }
     if let Some(timeout) = time_limit(reader, config) {
@@ -129,7 +129,8 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
     engines(reader, config, &mut settings);
     let timeout = settings.timeout;
     for engine in [Engine::Poll, Engine::Longpoll, Engine::Sse] {
-        let Some(fields) = reader.section(config, engine.name(), crate::script::pull::area(engine)) else {
+        let Some(fields) = reader.section(config, engine.name(), crate::script::pull_settings::area(engine))
+        else {
             continue;
         };
         settings.pulls.read(reader, engine, &fields, timeout);

@@ -8,6 +8,7 @@ use sonagi_measure::custom::NAMES_MAX;
 use sonagi_measure::outcome::{OperationId, OperationKind};
 use sonagi_measure::plugins::Plugins;
 
+use crate::script::endpoints::{Endpoints, METRICS_BY_ENDPOINT};
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
@@ -15,19 +16,6 @@ use crate::script::yaml::{Kind, Node};
 
 /// An answer within this satisfies when the script says nothing else.
 const APDEX_MS: f64 = 500.0;
-const METRICS_BY_ENDPOINT: &str = "metrics-by-endpoint";
-
-/// How requests are told by endpoint, and what was found so far.
-#[derive(Default)]
-pub(crate) struct Endpoints {
-    /// Whether the script names the plugin: `server-timing` is not looked for else.
-    is_asked: bool,
-    naming: Naming,
-    /// By the address each request asks for, not by the path as it is written.
-    pub(crate) by_address: bool,
-    prefix: String,
-    of: Vec<Option<String>>,
-}
 
 /// Reads `config.plugins` and `config.apdex`; what a request's endpoint is called follows from it.
 pub(crate) fn plugins<'n>(reader: &mut Reader, config: &Fields<'n>) -> (Option<Fields<'n>>, Plugins) {
@@ -132,47 +120,6 @@ fn endpoints(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Endpoints {
     }
     let prefix = reader.text(&fields, "metricsNamespace").unwrap_or_default();
     Endpoints { is_asked: true, naming, by_address, prefix, of: Vec::new() }
-}
-
-impl Endpoints {
-    /// Prefix and names, for the plan.
-    pub(crate) fn into_plan(self, plugins: Plugins) -> Plugins {
-        Plugins { endpoint_prefix: self.prefix, endpoints: self.of, ..plugins }
-    }
-
-    /// What the names begin with.
-    fn prefix(&self) -> String {
-        match self.prefix.as_str() {
-            "" => format!("plugins.{METRICS_BY_ENDPOINT}"),
-            prefix => prefix.to_owned(),
-        }
-    }
-
-    /// Every name that metrics of endpoints begin with.
-    pub(crate) fn stems(&self) -> Vec<String> {
-        let prefix = self.prefix();
-        let of = |name: &String| {
-            ["response_time.", "server-timing.", ""].map(|what| format!("{prefix}.{what}{name}"))
-        };
-        self.of.iter().flatten().flat_map(of).collect()
-    }
-
-    /// Whether requests that are one operation would be different endpoints: of the figures of one no other can be told.
-    fn is_other(&self, operation: OperationId, called: &str) -> bool {
-        let known = self.of.get(usize::from(operation.0)).and_then(Option::as_deref);
-        self.is_asked && known.is_some_and(|known| known != called)
-    }
-
-    /// A request's endpoint; the first counts for requests that are one operation.
-    fn note(&mut self, operation: OperationId, called: Option<String>) {
-        let id = usize::from(operation.0);
-        if self.of.len() <= id {
-            self.of.resize(id + 1, None);
-        }
-        if self.of[id].is_none() {
-            self.of[id] = called;
-        }
-    }
 }
 
 /// Notes the endpoint of a request that the script writes like this, and what is told by its name while the run goes on.

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::script::functions::Functions;
+use crate::script::called::Functions;
+use crate::script::endpoints::Endpoints;
 use crate::script::names::Names;
 use crate::script::operations::Operations;
-use crate::script::plugins::Endpoints;
 use crate::script::problem::{Notice, Problem, nearest};
 use crate::script::schema::{self, Area, Support};
 use crate::script::template::{self, Constants};

@@ -4,7 +4,7 @@ use crate::plan::{Reconnect, Step};
 use sonagi_measure::outcome::{OperationId, OperationKind};
 use std::time::Duration;
 
-use crate::script::flow::Flow;
+use crate::script::context::Flow;
 use crate::script::opening::walk;
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;

@@ -1,83 +1,18 @@
 //! Scenarios: engine, weight, room and flow; and the `before` and `after` flows.
 
-use crate::plan::{Scenario, SocketioOptions, Step, Template};
+use crate::plan::{Scenario, SocketioOptions, Step};
 
-use crate::script::blocks::Block;
-use crate::script::flow::{Flow, steps};
+use crate::script::context::{Flow, Joined, Room};
+use crate::script::engine::{Engine, named_engine};
+use crate::script::flow::steps;
 use crate::script::opening::Opening;
-use crate::script::options::Settings;
 use crate::script::problem::nearest;
+use crate::script::options::Settings;
 use crate::script::reader::{Fields, Reader};
+use crate::script::room_block::Block;
 use crate::script::schema;
 use crate::script::yaml::{Kind, Node, Place};
 use crate::script::{functions, reconnect};
-
-/// What a scenario speaks beside HTTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
-    Http,
-    Websocket,
-    Socketio,
-    SocketioV3,
-    Poll,
-    Longpoll,
-    Sse,
-    Stomp,
-}
-
-impl Engine {
-    pub(crate) const ALL: [Engine; 8] = [
-        Engine::Http,
-        Engine::Websocket,
-        Engine::Socketio,
-        Engine::SocketioV3,
-        Engine::Poll,
-        Engine::Longpoll,
-        Engine::Sse,
-        Engine::Stomp,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Engine::Http => "http",
-            Engine::Websocket => "ws",
-            Engine::Socketio => "socketio",
-            Engine::SocketioV3 => "socketio-v3",
-            Engine::Poll => "poll",
-            Engine::Longpoll => "longpoll",
-            Engine::Sse => "sse",
-            Engine::Stomp => "stomp",
-        }
-    }
-
-    /// The key of its settings in `config`.
-    pub(crate) fn block(self) -> &'static str {
-        if self == Engine::SocketioV3 { "socketio" } else { self.name() }
-    }
-
-    /// Whether it only receives, over requests: opening is subscribing, and sending is a request of its own.
-    pub(crate) fn is_pull(self) -> bool {
-        matches!(self, Engine::Poll | Engine::Longpoll | Engine::Sse)
-    }
-
-    pub(crate) fn is_socketio(self) -> bool {
-        matches!(self, Engine::Socketio | Engine::SocketioV3)
-    }
-}
-
-/// Names an `engine:` may have.
-const ENGINES: &[(&str, Engine)] = &[
-    ("http", Engine::Http),
-    ("ws", Engine::Websocket),
-    ("websocket", Engine::Websocket),
-    ("socketio", Engine::Socketio),
-    ("socket.io", Engine::Socketio),
-    ("socketio-v3", Engine::SocketioV3),
-    ("poll", Engine::Poll),
-    ("longpoll", Engine::Longpoll),
-    ("sse", Engine::Sse),
-    ("stomp", Engine::Stomp),
-];
 
 /// Reads all scenarios. Whether any message is stamped comes with them.
 pub(crate) fn scenarios(
@@ -189,22 +124,6 @@ fn engine(reader: &mut Reader, fields: &Fields<'_>, settings: &Settings) -> Opti
     }
 }
 
-/// The engine a key names.
-pub(crate) fn named_engine(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Engine> {
-    let node = fields.get(key)?;
-    let name = reader.text(fields, key)?;
-    if let Some((_, engine)) = ENGINES.iter().find(|(known, _)| *known == name) {
-        return Some(*engine);
-    }
-    let hint = match nearest(&name, ENGINES.iter().map(|(name, _)| *name)) {
-        Some(meant) => format!("did you mean \"{meant}\"?"),
-        None => "engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3, poll, longpoll, sse, stomp"
-            .to_owned(),
-    };
-    reader.problem(node.place, format!("unknown engine \"{name}\""), Some(hint));
-    None
-}
-
 fn socketio_options(
     reader: &mut Reader,
     fields: &Fields<'_>,
@@ -227,23 +146,6 @@ fn socketio_options(
         reader.notice(fields.place_of("socketio"), text);
     }
     options
-}
-
-/// Where a user of the scenario becomes a member of its room, and where it stops being one.
-#[derive(Clone, Debug)]
-pub(crate) struct Room {
-    pub(crate) name: Template,
-    pub(crate) joined: Joined,
-    /// The step before which the membership ends.
-    pub(crate) left_before: Option<Place>,
-}
-
-/// The step that confirms the subscription.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joined {
-    After(Place),
-    /// After the connection that the flow does not write down.
-    AfterOpening,
 }
 
 fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Opening) -> Option<Room> {

@@ -5,10 +5,11 @@ use base64::Engine as _;
 use sonagi_measure::outcome::OperationKind;
 use std::sync::Arc;
 
-use crate::script::awaited::{Answer, awaited};
-use crate::script::flow::Flow;
+use crate::script::awaited::awaited;
+use crate::script::context::Flow;
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
+use crate::script::sources::Answer;
 use crate::script::yaml::{Entry, Kind, Node, Place, START};
 
 /// The session that the script does not write down.

@@ -10,11 +10,21 @@ mod xml;
 use crate::plan::{OpenSource, Source};
 use serde_json_path::JsonPath;
 
-use crate::script::awaited::Answer;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::yaml::Kind;
 
 pub(crate) use pattern::{Flags, Group, pattern};
+
+/// What kind of answer a capture looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// An HTTP response: it has headers.
+    Response,
+    /// A WebSocket message, or an event's first argument.
+    Message,
+    /// The arguments of an acknowledgement: `$.0` is the first one.
+    Acknowledgement,
+}
 
 /// What is wrong with an expression, and what to do about it.
 pub(crate) type Wrong = (String, Option<String>);

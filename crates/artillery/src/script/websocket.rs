@@ -4,12 +4,13 @@ use crate::plan::{Content, Expect, Step, Template, WebsocketConnect, WebsocketSe
 use base64::Engine as _;
 use sonagi_measure::outcome::OperationKind;
 
-use crate::script::awaited::{Answer, awaited};
-use crate::script::flow::Flow;
+use crate::script::awaited::awaited;
+use crate::script::context::Flow;
 use crate::script::functions;
 use crate::script::options::{texts, time_limit};
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
+use crate::script::sources::Answer;
 use crate::script::yaml::{Kind, Node, Place, START};
 
 /// The connection to the target that the script does not write down.

@@ -1,10 +1,11 @@
 //! The keys of `config:` and of what stands in it.
 
-use super::{
-    APDEX, Area, DEFAULTS, DELIVERY, ENGINES, ENSURE, EXPECT_PLUGIN, FIXED_FLOW, HTTP, LONGPOLL,
-    METRICS_BY_ENDPOINT, Others, POLL, RECONNECT, SCENARIO, SECONDS, SERVE, SOCKETIO, SSE, STOMP, TLS, WS,
-    ignored, key, refused,
-};
+use super::area::{Area, Others, SECONDS, ignored, key, refused};
+use super::connections::{DEFAULTS, ENGINES, HTTP, SOCKETIO, TLS, WS};
+use super::flow::{FIXED_FLOW, SCENARIO};
+use super::response::EXPECT_PLUGIN;
+use super::transports::{LONGPOLL, POLL, RECONNECT, SERVE, SSE, STOMP};
+use super::verdict::{APDEX, DELIVERY, ENSURE, METRICS_BY_ENDPOINT};
 
 pub(crate) const SCRIPT: Area = Area {
     name: "a script",

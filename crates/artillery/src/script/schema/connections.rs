@@ -1,6 +1,6 @@
 //! The keys of `config:` that say how connections are made: `http`, `defaults`, `ws`, `socketio`, `tls`, `engines`.
 
-use super::{Area, Others, SECONDS, ignored, key, refused};
+use super::area::{Area, Others, SECONDS, ignored, key, refused};
 
 pub(crate) const DEFAULTS: Area = Area {
     name: "http.defaults",

@@ -5,18 +5,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AREAS, Area, Key, SCRIPT, Support};
+use super::{AREAS, STEPS};
+use super::area::{Area, Key, Support};
+use super::config::SCRIPT;
 use crate::script::yaml;
 
 /// The whole schema.
 pub(crate) fn editor() -> Value {
     let mut definitions = Map::new();
-    let is_step = |area: &Area| crate::script::flow::verbs().any(|(_, of)| of.path == area.path);
+    let is_step = |area: &Area| STEPS.iter().any(|(_, of)| of.path == area.path);
     for area in AREAS.iter().filter(|area| !is_step(area)) {
         definitions.insert(name(area), definition(area));
     }
     let mut steps = Vec::new();
-    for (verb, area) in crate::script::flow::verbs() {
+    for &(verb, area) in STEPS {
         let name = format!("step-{verb}");
         steps.push(json!({ "$ref": reference(&name) }));
         definitions.insert(name, step(verb, area));
@@ -62,7 +64,7 @@ fn definition(area: &Area) -> Value {
 /// A step: its verb, and what may stand beside it: other verbs of its kind may not.
 fn step(verb: &str, area: &Area) -> Value {
     let is_other = |name: &str| {
-        name != verb && crate::script::flow::verbs().any(|(other, of)| other == name && of.path == area.path)
+        name != verb && STEPS.iter().any(|(other, of)| *other == name && of.path == area.path)
     };
     let beside = area.keys.iter().filter(|key| !is_other(key.name));
     json!({
@@ -304,7 +306,7 @@ mod tests {
     fn every_place_of_a_mapping_is_reached_from_the_script() {
         let text = editor().to_string();
         for area in
-            AREAS.iter().filter(|area| !crate::script::flow::verbs().any(|(_, of)| of.path == area.path))
+            AREAS.iter().filter(|area| !STEPS.iter().any(|(_, of)| of.path == area.path))
         {
             assert!(text.contains(&format!("\"{}\"", reference(&name(area)))), "{} is reached", area.path);
         }

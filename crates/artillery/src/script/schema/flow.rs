@@ -2,10 +2,10 @@
 
 use super::functions::FUNCTIONS;
 use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
-use super::{
-    Area, CAPTURE, EXPECTED, FORM_PART, MATCH, Others, PULL_CONNECT, SECONDS, SOCKETIO, STOMP_CONNECT,
-    ignored, key, refused,
-};
+use super::area::{Area, Others, SECONDS, ignored, key, refused};
+use super::connections::SOCKETIO;
+use super::response::{CAPTURE, EXPECTED, FORM_PART, MATCH};
+use super::transports::{PULL_CONNECT, STOMP_CONNECT};
 
 const VALUES: &str = "a mapping of names to texts or lists of them";
 const TEXTS: &str = "a mapping of names to texts";

@@ -5,6 +5,7 @@
 
 use crate::script::problem::{IGNORED, nearest};
 
+mod area;
 mod config;
 mod connections;
 mod editor;
@@ -15,6 +16,7 @@ mod transports;
 mod turns;
 mod verdict;
 
+pub(crate) use area::{Area, Key, Others, Support};
 pub(crate) use config::*;
 pub(crate) use connections::*;
 pub(crate) use editor::editor;
@@ -24,102 +26,6 @@ pub(crate) use response::*;
 pub(crate) use transports::*;
 pub(crate) use turns::{LOG, LOOP, PARALLEL, THINK};
 pub(crate) use verdict::*;
-
-/// How a time is written.
-const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
-
-/// A place in a script that has a fixed set of keys.
-#[derive(Debug)]
-pub(crate) struct Area {
-    /// As in "unknown key … in a phase".
-    pub(crate) name: &'static str,
-    /// Where it stands, for the reference: `config.phases[]`.
-    pub(crate) path: &'static str,
-    /// What a key may mean that is not among them.
-    pub(crate) others: Others,
-    pub(crate) keys: &'static [Key],
-}
-
-/// What a key may mean that its place does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
-    /// Nothing: Artillery does not look at it either. A run goes on without it, unless it is a known key misspelt or in the wrong
-    /// place.
-    Ignored,
-    /// As [`Others::Ignored`], and a key of `config` or a plugin that stands here by mistake is ignored like any other, unless it
-    /// says who is loaded and how much ([`LOADING`]).
-    Astray,
-    /// Nothing to what judges the run, which goes by the keys it knows: as [`Others::Ignored`], and what is said of it is that
-    /// it decides nothing.
-    Unjudged,
-    /// Something: Artillery hands all that stands there on to a client, or the run is judged by it, or the place is Sonagi's own.
-    Meant,
-}
-
-/// One key of a place.
-#[derive(Debug)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    /// As in "arrivalRate wants …".
-    pub(crate) wants: &'static str,
-    /// A value as one would write it.
-    pub(crate) example: &'static str,
-    /// One sentence for the reference: what it does, its unit and default.
-    pub(crate) about: &'static str,
-    pub(crate) support: Support,
-    /// The places a mapping under it may be; what is around the mappings (a list, say) is in `wants`.
-    pub(crate) of: &'static [&'static Area],
-    /// It only says what something is called: in the wrong place it changes nothing.
-    is_label: bool,
-}
-
-/// What is done about a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Support {
-    Honoured,
-    /// A problem; `wants` says why, `example` what to write instead.
-    Refused,
-    /// A notice; `wants` says why it has no effect. No notice when `wants` is empty.
-    Ignored,
-}
-
-const fn key(name: &'static str, wants: &'static str, example: &'static str, about: &'static str) -> Key {
-    Key { name, wants, example, about, support: Support::Honoured, of: &[], is_label: false }
-}
-
-const fn refused(name: &'static str, why: &'static str, instead: &'static str) -> Key {
-    Key { name, wants: why, example: instead, about: "", support: Support::Refused, of: &[], is_label: false }
-}
-
-const fn ignored(name: &'static str, why: &'static str) -> Key {
-    Key { name, wants: why, example: "", about: "", support: Support::Ignored, of: &[], is_label: false }
-}
-
-impl Key {
-    /// With the places a mapping under it may be.
-    const fn of(mut self, areas: &'static [&'static Area]) -> Key {
-        self.of = areas;
-        self
-    }
-
-    /// One that only says what something is called.
-    const fn label(mut self) -> Key {
-        self.is_label = true;
-        self
-    }
-
-    /// The hint that shows one.
-    pub(crate) fn as_written(&self) -> String {
-        format!("e.g. `{}: {}`", self.name, self.example)
-    }
-
-    /// Whether it wants a number or a time; none of them may be negative.
-    pub(crate) fn is_quantity(&self) -> bool {
-        ["a number", "a whole number", "a time", "a percentage", "milliseconds"]
-            .iter()
-            .any(|quantity| self.wants.starts_with(quantity))
-    }
-}
 
 /// What of `config` is never passed over: a run of it would load another service than the author thinks, or otherwise.
 const LOADING: [&str; 2] = ["target", "phases"];
@@ -217,6 +123,37 @@ pub(crate) const AREAS: &[&Area] = &[
     &RECONNECT_STEP,
 ];
 
+/// What steps do, and where the keys of each are.
+const STEPS: &[(&str, &Area)] = &[
+    ("get", &REQUEST_STEP),
+    ("post", &REQUEST_STEP),
+    ("put", &REQUEST_STEP),
+    ("patch", &REQUEST_STEP),
+    ("delete", &REQUEST_STEP),
+    ("head", &REQUEST_STEP),
+    ("options", &REQUEST_STEP),
+    ("function", &FUNCTION_STEP),
+    ("think", &THINK),
+    ("log", &LOG),
+    ("loop", &LOOP),
+    ("parallel", &PARALLEL),
+    ("connect", &CONNECT_STEP),
+    ("subscribe", &SUBSCRIBE_STEP),
+    ("join", &SUBSCRIBE_STEP),
+    ("send", &SEND_STEP),
+    ("sendBytes", &SEND_BYTES_STEP),
+    ("wait", &WAIT_STEP),
+    ("emit", &EMIT_STEP),
+    ("expect", &EXPECT_STEP),
+    ("disconnect", &DISCONNECT_STEP),
+    ("reconnect", &RECONNECT_STEP),
+];
+
+/// The keys of steps of this verb; None: there are none.
+pub(crate) fn step(verb: &str) -> Option<&'static Area> {
+    STEPS.iter().find(|(known, _)| *known == verb).map(|(_, area)| *area)
+}
+
 /// Where else a key stands, if it is one of a place nearby: inside this one, around it or beside it. Farther away the same
 /// name means something else, and to send an author there leads astray.
 pub(crate) fn home_of(name: &str, area: &'static Area) -> Option<&'static Area> {
@@ -232,7 +169,7 @@ fn next_to(area: &'static Area) -> impl Iterator<Item = &'static Area> {
 
 /// The places inside this one; what has a flow has steps in it.
 fn inside(area: &'static Area) -> impl Iterator<Item = &'static Area> {
-    let steps = crate::script::flow::verbs().map(|(_, step)| step).filter(|_| area.key("flow").is_some());
+    let steps = STEPS.iter().map(|(_, step)| *step).filter(|_| area.key("flow").is_some());
     area.keys.iter().flat_map(|key| key.of.iter().copied()).chain(steps)
 }
 

@@ -1,6 +1,6 @@
 //! The keys of what is sent as a form, and of what is looked for and expected in an answer.
 
-use super::{Area, Others, ignored, key, refused};
+use super::area::{Area, Others, ignored, key, refused};
 
 const NO_TRANSFORM: &str = "expressions of JavaScript are not evaluated";
 

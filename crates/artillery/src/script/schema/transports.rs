@@ -1,7 +1,8 @@
 //! The keys of everything that came with further transports: their blocks of `config`, reconnecting, matrix and service, and
 //! the steps every engine knows.
 
-use super::{Area, CAPTURE, Key, MATCH, Others, SECONDS, ignored, key, refused};
+use super::area::{Area, Key, Others, SECONDS, ignored, key, refused};
+use super::response::{CAPTURE, MATCH};
 
 const TEXTS: &str = "a mapping of names to texts";
 const ADDRESS: &str = "an address, absolute or relative to the target";

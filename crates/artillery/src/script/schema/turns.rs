@@ -1,6 +1,6 @@
 //! The keys of steps that say when, how often and whether others are done.
 
-use super::{Area, Others, SECONDS, key};
+use super::area::{Area, Others, SECONDS, key};
 
 pub(super) const IF_TRUE: &str = "an expression over variables, or the name of a function";
 pub(super) const ABOUT_IF_TRUE: &str = "Skips the step unless it holds.";

@@ -1,6 +1,6 @@
 //! The keys of what a run is judged by: `config.ensure` and `config.delivery`.
 
-use super::{Area, Others, SECONDS, ignored, key};
+use super::area::{Area, Others, SECONDS, ignored, key};
 
 pub(crate) const ENSURE: Area = Area {
     name: "ensure",
