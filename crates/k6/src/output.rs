@@ -9,7 +9,7 @@ mod json;
 #[cfg(test)]
 mod tests;
 
-use crate::metrics::{Sample, Store, SystemTags};
+use crate::metrics::{MetricStore, Sample, SystemTags};
 use flate2::{Compression, write::GzEncoder};
 use sonagi_engine::Sink;
 use std::fs::File;
@@ -133,7 +133,7 @@ impl Output {
     /// When the file cannot be written.
     pub fn open(
         wanted: &Wanted,
-        store: &Store,
+        store: &MetricStore,
         tags: SystemTags,
         started: SystemTime,
         standard: Box<dyn Write + Send>,

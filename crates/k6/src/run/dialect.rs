@@ -184,7 +184,7 @@ struct Watcher(Rc<Shard>);
 impl Watch for Watcher {
     fn dropped(&self, scenario: usize, count: u64, why: Dropped, _: At) {
         let scenario = &self.0.common.options.scenarios[scenario];
-        let tags = self.0.tags.with_system(&[(SystemTag::Scenario, &scenario.name)]);
+        let tags = self.0.tags.with_automatic(&[(SystemTag::Scenario, &scenario.name)]);
         self.0.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);
         self.0.count(Counter::ArrivalsPlanned, count);
         let counter = match why {
