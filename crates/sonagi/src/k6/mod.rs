@@ -27,7 +27,6 @@ use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, load};
-use sonagi_report::sink::Sink;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -122,10 +121,8 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         let mut on = |event: RunEvent<'_>| match event {
             RunEvent::Line(line) => log.line(line),
             RunEvent::Progress(progress) if !is_quiet => log.progress(progress),
-            RunEvent::Progress(_) | RunEvent::Phase { .. } | RunEvent::Draining { .. } => {}
-            RunEvent::Began(header) => folder.tell(|folder| folder.began(header)),
-            RunEvent::Second(snapshot) => folder.tell(|folder| folder.snapshot(snapshot)),
-            RunEvent::Ended(summary) => folder.tell(|folder| folder.ended(summary)),
+            RunEvent::Progress(_) => {}
+            event => folder.note(&event),
         };
         match load(asked, &abort, &mut on) {
             Err(ended) => ended,
