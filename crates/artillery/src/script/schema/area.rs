@@ -58,7 +58,12 @@ pub(crate) enum Support {
     Ignored,
 }
 
-pub(super) const fn key(name: &'static str, wants: &'static str, example: &'static str, about: &'static str) -> Key {
+pub(super) const fn key(
+    name: &'static str,
+    wants: &'static str,
+    example: &'static str,
+    about: &'static str,
+) -> Key {
     Key { name, wants, example, about, support: Support::Honoured, of: &[], is_label: false }
 }
 

@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AREAS, STEPS};
 use super::area::{Area, Key, Support};
 use super::config::SCRIPT;
+use super::{AREAS, STEPS};
 use crate::script::yaml;
 
 /// The whole schema.
@@ -63,9 +63,8 @@ fn definition(area: &Area) -> Value {
 
 /// A step: its verb, and what may stand beside it: other verbs of its kind may not.
 fn step(verb: &str, area: &Area) -> Value {
-    let is_other = |name: &str| {
-        name != verb && STEPS.iter().any(|(other, of)| *other == name && of.path == area.path)
-    };
+    let is_other =
+        |name: &str| name != verb && STEPS.iter().any(|(other, of)| *other == name && of.path == area.path);
     let beside = area.keys.iter().filter(|key| !is_other(key.name));
     json!({
         "title": area.path,
@@ -305,9 +304,7 @@ mod tests {
     #[test]
     fn every_place_of_a_mapping_is_reached_from_the_script() {
         let text = editor().to_string();
-        for area in
-            AREAS.iter().filter(|area| !STEPS.iter().any(|(_, of)| of.path == area.path))
-        {
+        for area in AREAS.iter().filter(|area| !STEPS.iter().any(|(_, of)| of.path == area.path)) {
             assert!(text.contains(&format!("\"{}\"", reference(&name(area)))), "{} is reached", area.path);
         }
     }

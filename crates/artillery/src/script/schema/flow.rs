@@ -1,11 +1,11 @@
 //! The keys of scenarios and of the steps in their flows.
 
-use super::functions::FUNCTIONS;
-use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 use super::area::{Area, Others, SECONDS, ignored, key, refused};
 use super::connections::SOCKETIO;
+use super::functions::FUNCTIONS;
 use super::response::{CAPTURE, EXPECTED, FORM_PART, MATCH};
 use super::transports::{PULL_CONNECT, STOMP_CONNECT};
+use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 
 const VALUES: &str = "a mapping of names to texts or lists of them";
 const TEXTS: &str = "a mapping of names to texts";

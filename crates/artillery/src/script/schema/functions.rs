@@ -1,7 +1,7 @@
 //! The keys of what calls functions of the processor.
 
-use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 use super::area::{Area, Others, key};
+use super::turns::{ABOUT_IF_TRUE, EXAMPLE_IF_TRUE, IF_TRUE};
 
 pub(super) const FUNCTIONS: &str = "the name of a function of the processor, or a list of them";
 
