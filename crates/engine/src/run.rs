@@ -3,6 +3,7 @@
 //! The calling thread is the collector. It does no load, so a slow disk behind its caller never delays a message.
 
 use sonagi_measure::At;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_measure::totals::{Header, ProcessGauges, Snapshot, Totals};
@@ -151,10 +152,10 @@ pub fn run(
     health::raise_file_limit();
     let header = header(&plan, &options);
     let rules = plan.delivery.unwrap_or_default();
-    let mut totals = Totals::new(&header, rules);
     on(Happening::Began(&header));
 
     let run = Run::new(plan, options, control);
+    let mut totals = Totals::new(&header, rules, MetricStore::new(Arc::clone(&run.shared.metrics)));
     let (before, legacy) = run.solo(run.plan.before.clone(), Vec::new(), on)?;
     let last = if before.is_complete {
         let shards = Shards::start(&run, legacy.clone(), on)?;
@@ -213,6 +214,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
         cores: health::cores(),
         fail_on_status: options.fail_on_status,
         plugins: plan.plugins.clone(),
+        ..Header::default()
     }
 }
 
@@ -258,6 +260,7 @@ impl Run {
         let shared = Shared {
             control,
             rooms: Rooms::default(),
+            metrics: Arc::default(),
             members: AtomicU32::new(0),
             next_row: AtomicU64::new(next_row(&plan.load, options.seed)),
             undelivered: AtomicU64::new(0),

@@ -4,6 +4,7 @@
 //! a stamp is drawn, never when a message comes in.
 
 use sonagi_measure::At;
+use sonagi_measure::metrics::Registry;
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
 use sonagi_measure::secrets::masked;
 use std::cell::{Cell, RefCell};
@@ -44,6 +45,8 @@ pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 pub(crate) struct Shared {
     pub(crate) control: Control,
     pub(crate) rooms: Rooms,
+    /// Metrics by name, of all shards.
+    pub(crate) metrics: Arc<Registry>,
     /// Users so far: the next one's member number.
     pub(crate) members: AtomicU32,
     /// The payload row of the next iteration of a closed run; its arrivals take the first ones.
@@ -97,7 +100,8 @@ impl Shard {
         say: Say,
     ) -> Rc<Shard> {
         let plan = &common.plan;
-        let recorder = Recorder::new(plan.operations.len(), plan.scenarios.len());
+        let recorder =
+            Recorder::sharing(plan.operations.len(), plan.scenarios.len(), Arc::clone(&shared.metrics));
         let reader = Rc::clone(&clock);
         let sought = plan.cursor.as_ref().map(|member| Sought::new(member, plan.delivery.is_some()));
         Rc::new(Shard {
@@ -146,7 +150,8 @@ impl Shard {
                 Said::Printed { is_error, text } => self.pass_on(Speaker::of_stream(is_error), None, text),
                 Said::ExitCode(code) => self.shared.control.suggest_exit_code(code),
                 Said::Metric(metric) => {
-                    self.recorder.borrow_mut().custom(metric.kind, &metric.name, metric.value);
+                    let now = self.clock.now();
+                    self.recorder.borrow_mut().observe(metric.kind, &metric.name, metric.value, now);
                 }
             }
         }

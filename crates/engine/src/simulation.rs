@@ -5,6 +5,7 @@
 //! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
 use sonagi_measure::ledger::Sent;
+use sonagi_measure::metrics::{MetricStore, Registry};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::cell::{Cell, RefCell};
@@ -67,10 +68,13 @@ async fn simulate_within(
     server: impl Fn(DuplexStream) + 'static,
 ) -> Simulated {
     let header = header(&plan);
-    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
+    let metrics = Arc::new(Registry::default());
+    let store = MetricStore::new(Arc::clone(&metrics));
+    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store);
     let shared = Arc::new(Shared {
         control,
         rooms: Rooms::default(),
+        metrics,
         members: AtomicU32::new(0),
         next_row: AtomicU64::new(plan.load.arrivals(1).count() as u64),
         undelivered: AtomicU64::new(0),
@@ -141,6 +145,7 @@ fn header(plan: &Plan) -> Header {
         cores: 1,
         fail_on_status: Default::default(),
         plugins: plan.plugins.clone(),
+        ..Header::default()
     }
 }
 

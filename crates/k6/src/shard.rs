@@ -75,8 +75,6 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
-    /// Whether a run folder is wanted.
-    pub(crate) records: bool,
 }
 
 /// What all users of a test share of the ledger: its rooms, and the numbers that are given out.
@@ -189,7 +187,8 @@ impl Shard {
     pub(crate) fn record(&self, index: usize) -> Record {
         let (cpu_ns, wait_ns) = self.times.take();
         let gauges = Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns, wait_ns };
-        Record { gauges, shard: Some(index as u16), ..self.recorder.borrow_mut().take() }
+        let metrics = self.sampler.borrow_mut().take();
+        Record { gauges, metrics, shard: Some(index as u16), ..self.recorder.borrow_mut().take() }
     }
 
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {

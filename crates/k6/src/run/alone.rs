@@ -153,8 +153,8 @@ async fn life(
     ticker.abort();
     driver.abort();
     measured(&shard, reports);
-    let Record { operations, codes, failures, .. } = shard.recorder.borrow_mut().take();
-    let record = Record { operations, codes, failures, ..Record::default() };
+    let Record { counters, operations, codes, failures, .. } = shard.recorder.borrow_mut().take();
+    let record = Record { counters, operations, codes, failures, ..Record::default() };
     Ok(Done { outcomes, has_failed: shard.has_failed.get(), record })
 }
 

@@ -11,19 +11,21 @@ use sonagi_measure::ledger::{Arrival, Counts};
 use sonagi_measure::outcome::Operation;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::{Header, Snapshot, Totals};
+use sonagi_measure::totals::{Follow, Header, Snapshot, Totals};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::Test;
 use super::shard::SECOND_NS;
+use super::{Test, traffic};
 use crate::metrics::delivery::{ALWAYS, LATENCY, RATIO, counters};
-use crate::metrics::{Interval, MetricId, Sampler, Tags};
+use crate::metrics::{Interval, MetricId, MetricStore, Registry, Sampler, Tags};
 use crate::shard::OPERATIONS;
 
 /// The collector's.
 pub(super) struct Books {
     totals: Totals,
     seconds: Seconds,
+    registry: Arc<Registry>,
     /// None: the script has nothing to do with the ledger.
     delivery: Option<Delivery>,
     sources: usize,
@@ -40,8 +42,8 @@ struct Delivery {
 }
 
 impl Books {
-    /// Empty ones, and what heads them.
-    pub(super) fn new(test: &Test) -> (Books, Header) {
+    /// Empty ones, and what heads them; `store` knows the thresholds.
+    pub(super) fn new(test: &Test, store: MetricStore) -> (Books, Header) {
         let registry = &test.common.registry;
         let find = |name: &str| registry.get(name);
         let sampler = test.common.sampler(test.detail(), !test.asked.outputs.is_empty());
@@ -53,9 +55,12 @@ impl Books {
             let counters = named.into_iter().map(|id| (id, 0)).collect();
             Delivery { sampler, tags, ratio, latency, counters }
         });
-        let header = header(test, delivery.is_some());
+        let submetrics = registry.submetrics().iter().map(|one| one.name.to_string()).collect();
+        let objective_ms = store.objective_ms();
+        let header = Header { submetrics, objective_ms, ..header(test, delivery.is_some()) };
         let books = Books {
-            totals: Totals::new(&header, test.common.options.sonagi.delivery),
+            totals: Totals::new(&header, test.common.options.sonagi.delivery, store),
+            registry: Arc::clone(registry),
             seconds: Seconds::new(test.plan.shards, Vec::new()),
             delivery,
             sources: test.common.net(1, 1).source_addresses.len(),
@@ -63,59 +68,61 @@ impl Books {
         (books, header)
     }
 
-    pub(super) fn take(&mut self, second: u64, record: Record) {
+    pub(super) fn take(&mut self, second: u64, mut record: Record) {
+        traffic::count(&record.metrics, &self.registry, &mut record.counters);
         self.seconds.take(second, record);
     }
 
-    /// The last record of a shard.
-    pub(super) fn end(&mut self, record: Record) {
+    /// The last record of a shard, or what `setup` or `teardown` came to: it goes with the next second.
+    pub(super) fn end(&mut self, mut record: Record) {
+        traffic::count(&record.metrics, &self.registry, &mut record.counters);
         self.seconds.end(record);
     }
 
-    /// What the requests of `setup` or `teardown` came to: it goes with the next second.
-    pub(super) fn take_once(&mut self, record: Record) {
-        if !record.failures.is_empty() || record.codes.iter().any(|count| *count > 0) {
-            self.seconds.end(record);
+    /// Samples of what is no shard's: they go with the next second.
+    pub(super) fn observe(&mut self, metrics: Interval) {
+        if !metrics.is_empty() {
+            self.end(Record { metrics, ..Record::default() });
         }
     }
 
-    /// The next second that all shards have delivered, and the samples that follow from it.
-    pub(super) fn whole(&mut self) -> Option<(Snapshot, Interval)> {
+    /// The next second that all shards have delivered.
+    pub(super) fn whole(&mut self) -> Option<Snapshot> {
         let (second, records) = self.seconds.whole()?;
         Some(self.absorb(records, At(second as i64 * SECOND_NS)))
     }
 
     /// All that is left.
-    pub(super) fn rest(&mut self, now: At) -> (Snapshot, Interval) {
+    pub(super) fn rest(&mut self, now: At) -> Snapshot {
         let records = self.seconds.rest();
         self.absorb(records, now)
     }
 
-    /// What the requests of `teardown` came to, or those of a `setup` behind which there was no second.
-    pub(super) fn late(&mut self, now: At) -> Option<(Snapshot, Interval)> {
+    /// What was measured where no second is to follow; None: nothing was.
+    pub(super) fn late(&mut self, now: At) -> Option<Snapshot> {
         let records = self.seconds.rest();
         (!records.is_empty()).then(|| self.absorb(records, now))
     }
 
-    fn absorb(&mut self, records: Vec<Record>, at: At) -> (Snapshot, Interval) {
+    fn absorb(&mut self, records: Vec<Record>, at: At) -> Snapshot {
         let process = health::process(self.sources);
-        let delivery = &mut self.delivery;
-        let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
-        let snapshot = self.totals.absorb_telling(records, at, process, told);
-        let interval = self.counted(&snapshot.ledger, at);
-        (snapshot, interval)
+        match &mut self.delivery {
+            Some(delivery) => self.totals.absorb_following(records, at, process, delivery),
+            None => self.totals.absorb(records, at, process),
+        }
     }
 
     /// The test is over: what has not come is lost.
-    pub(super) fn close(&mut self, now: At) -> (Snapshot, Interval) {
-        let delivery = &mut self.delivery;
-        let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
-        let snapshot = self.totals.close_telling(now, told);
-        if let Some(delivery) = &mut self.delivery {
-            delivery.end(&snapshot.ledger, now);
+    pub(super) fn close(&mut self, now: At) -> Snapshot {
+        match &mut self.delivery {
+            Some(delivery) => self.totals.close_following(now, delivery),
+            None => self.totals.close(now),
         }
-        let interval = self.counted(&snapshot.ledger, now);
-        (snapshot, interval)
+    }
+
+    /// The test's metrics so far, with their thresholds.
+    pub(super) fn metrics(&mut self) -> &mut MetricStore {
+        self.totals.metrics()
     }
 
     /// Marks the run as ended before its time.
@@ -123,20 +130,12 @@ impl Books {
         self.totals.interrupt();
     }
 
-    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
-        match &mut self.delivery {
-            Some(delivery) => delivery.counted(counts, at),
-            None => Interval::default(),
-        }
-    }
-
     pub(super) fn summary(&self) -> Summary {
         self.totals.summary()
     }
 }
 
-impl Delivery {
-    /// The first copy of an owed message.
+impl Follow for Delivery {
     fn arrived(&mut self, arrival: Arrival) {
         let Delivery { sampler, tags, ratio, latency, .. } = self;
         sampler.observe(*ratio, 1.0, tags, arrival.at);
@@ -157,7 +156,7 @@ impl Delivery {
     }
 
     /// What was lost, and of what nothing happened and is worth saying so.
-    fn end(&mut self, counts: &Counts, at: At) {
+    fn closed(&mut self, counts: &Counts, at: At) {
         for _ in 0..counts.lost {
             self.sampler.observe(self.ratio, 0.0, &self.tags, at);
         }

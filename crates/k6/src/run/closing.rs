@@ -18,7 +18,7 @@ impl Collector<'_, '_> {
     pub(super) fn close(mut self) -> Ended {
         self.record_late();
         let elapsed = self.timetable.elapsed(self.test.since_epoch());
-        let judgement = self.test.store.judge(elapsed, true);
+        let judgement = self.books.metrics().judge(elapsed, true);
         if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
             self.say(
                 Level::Error,
@@ -47,7 +47,7 @@ impl Collector<'_, '_> {
             stderr_is_terminal: self.test.asked.terminal[2],
         };
         let limit = options.handle_summary_timeout;
-        let summary = Box::new(Summary::of(&mut self.test.store, facts));
+        let summary = Box::new(Summary::of(self.books.metrics(), facts));
         for output in std::mem::take(&mut self.outputs) {
             if let Err(why) = output.finish() {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));

@@ -10,12 +10,12 @@ mod books;
 mod closing;
 mod ending;
 mod home;
-mod noted;
 mod periodic;
 mod reach;
 mod shard;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod underway;
 
 use serde_json::{Map, Value};
@@ -68,8 +68,6 @@ pub struct Asked {
     pub secrets: Arc<Secrets>,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
-    /// Whether its record is wanted: the seconds that are told are then whole.
-    pub records: bool,
 }
 
 /// What a test tells while it goes.
@@ -194,7 +192,6 @@ fn common(
         secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        records: asked.records,
     })
 }
 

@@ -99,7 +99,8 @@ impl Collector<'_, '_> {
             self.gauges(now);
         }
         if is_due(&mut self.timetable.next_judgement, JUDGED_EVERY, now) {
-            let judgement = self.test.store.judge(self.timetable.elapsed(now), false);
+            let elapsed = self.timetable.elapsed(now);
+            let judgement = self.books.metrics().judge(elapsed, false);
             if judgement.abort {
                 self.abort.ask(Reason::Crossed(judgement.metrics.join(", ")));
             }
@@ -115,7 +116,7 @@ impl Collector<'_, '_> {
             self.sampler.observe(builtin::VUS, active as f64, &tags, at);
             self.sampler.observe(builtin::VUS_MAX, there as f64, &tags, at);
             let interval = self.sampler.take();
-            self.absorb(interval);
+            self.observe(interval);
         }
         if self.timetable.began.is_none() {
             return;

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::home::{Home, Pool, Shared};
 use crate::executor::{self, Failed, Plan, Share, Watch};
-use crate::metrics::{Detail, Interval, builtin};
+use crate::metrics::{Detail, builtin};
 use crate::runtime::Thrown;
 use crate::shard::{Common, Level, Line, Shard};
 
@@ -53,9 +53,9 @@ pub(super) enum Report {
     /// Its users are made; or the init code of the one with this number threw.
     Ready(Result<(), (u64, Thrown)>),
     /// What was measured in a second.
-    Second(u64, Box<Interval>, Box<Record>),
+    Second(u64, Box<Record>),
     /// Its scenarios are over.
-    Ended(Box<Interval>, Box<Record>),
+    Ended(Box<Record>),
     /// It could not live at all.
     Failed(String),
 }
@@ -118,8 +118,7 @@ async fn life(luggage: Luggage) -> std::io::Result<()> {
     ticker.abort();
     heart.abort();
     shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
-    let rest = shard.sampler.borrow_mut().take();
-    let _ = reports.send(Report::Ended(Box::new(rest), Box::new(shard.record(index))));
+    let _ = reports.send(Report::Ended(Box::new(shard.record(index))));
     Ok(())
 }
 
@@ -153,8 +152,7 @@ async fn scenarios(home: &Rc<Home>, plan: &Arc<Plan>, shard: usize, commons: Vec
 async fn tick(shard: Rc<Shard>, index: usize, first: u64, reports: SyncSender<Report>) {
     for second in first.. {
         shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
-        let interval = Box::new(shard.sampler.borrow_mut().take());
-        let _ = reports.send(Report::Second(second, interval, Box::new(shard.record(index))));
+        let _ = reports.send(Report::Second(second, Box::new(shard.record(index))));
     }
 }
 

@@ -29,7 +29,6 @@ fn run_until(script: &str, last_line: Option<&str>) -> Seen {
         terminal: [true, false, false],
         secrets: Arc::default(),
         outputs: Vec::new(),
-        records: false,
     };
     let mut lines = Vec::new();
     let abort = Arc::new(Abort::default());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sonagi_engine::health;
 use sonagi_measure::At;
-use sonagi_measure::recorder::Record;
+use sonagi_measure::recorder::Counters;
 use sonagi_measure::totals::Snapshot;
 use std::io::Write;
 use std::sync::Arc;
@@ -18,7 +18,6 @@ use super::bars::Bars;
 use super::books::Books;
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::home::Shared;
-use super::noted::note;
 use super::periodic::{LOOK, Timetable};
 use super::shard::{Go, Luggage, MOST_REPORTS, Report, live};
 use super::{End, Ended, Exit, Test, Told};
@@ -48,9 +47,11 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) has_failed: bool,
     pub(super) bars: Vec<String>,
     pub(super) books: Books,
+    /// Whether shards report seconds now: what is observed elsewhere goes with them.
+    is_loading: bool,
 }
 
-pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
+pub(super) fn run(mut test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
     let sampler = test.common.sampler(test.detail(), !test.asked.outputs.is_empty());
     let mut outputs = Vec::new();
     for wanted in &test.asked.outputs {
@@ -63,7 +64,8 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
     }
     // One connection is one file.
     health::raise_file_limit();
-    let (books, header) = Books::new(&test);
+    let store = std::mem::take(&mut test.store);
+    let (books, header) = Books::new(&test, store);
     on(Told::Began(&header));
     let collector = Collector {
         books,
@@ -79,6 +81,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) 
         setup_data: None,
         has_failed: false,
         bars: Vec::new(),
+        is_loading: false,
     };
     collector.run()
 }
@@ -211,10 +214,10 @@ impl Collector<'_, '_> {
         let done = alone.perform(vec![Task::Init, call], &mut |meanwhile| {
             match meanwhile {
                 Meanwhile::Line(line) => (self.on)(Told::Line(&line)),
-                Meanwhile::Measured(interval) => self.absorb(interval),
-                Meanwhile::Nothing => {}
+                // Behind the end nothing is counted.
+                Meanwhile::Measured(interval) if phase != Phase::Summary => self.observe(interval),
+                Meanwhile::Measured(_) | Meanwhile::Nothing => {}
             }
-            // Behind the end nothing is counted.
             if phase != Phase::Summary {
                 self.keep_time();
             }
@@ -224,7 +227,13 @@ impl Collector<'_, '_> {
             Err(ended) => return Err(Thrown::Error(ended.why.unwrap_or_default())),
         };
         self.has_failed |= has_failed;
-        self.books.take_once(record);
+        if phase != Phase::Summary && (record.counters != Counters::default() || !record.failures.is_empty())
+        {
+            self.books.end(record);
+            if !self.is_loading {
+                self.record_late();
+            }
+        }
         outcomes.pop().unwrap_or(Ok(None))
     }
 
@@ -295,36 +304,19 @@ impl Collector<'_, '_> {
     fn take(&mut self, report: Report) {
         match report {
             Report::Line(line) => (self.on)(Told::Line(&line)),
-            Report::Second(second, interval, mut record) => {
-                self.note(&interval, &mut record);
-                self.absorb(*interval);
-                self.books.take(second, *record);
-            }
-            Report::Ended(interval, mut record) => {
-                self.note(&interval, &mut record);
-                self.absorb(*interval);
-                self.books.end(*record);
-            }
+            Report::Second(second, record) => self.books.take(second, *record),
+            Report::Ended(record) => self.books.end(*record),
             // Its share of the test is missing.
             Report::Failed(why) => self.end_with(Exit::Other, Some(why)),
             Report::Ready(_) => {}
         }
     }
 
-    fn note(&self, interval: &Interval, record: &mut Record) {
-        if self.test.asked.records {
-            note(interval, &self.test.common.registry, record);
-        }
-    }
-
-    pub(super) fn absorb(&mut self, interval: Interval) {
-        self.test.store.absorb(&interval);
-        let mut lost = Vec::new();
-        self.outputs
-            .retain_mut(|output| output.write(&interval.samples).map_err(|why| lost.push(why)).is_ok());
-        for why in lost {
-            // What comes after a hole would pass for the whole.
-            self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
+    /// Samples of what is no shard's: of the collector itself, of `setup` and `teardown`.
+    pub(super) fn observe(&mut self, interval: Interval) {
+        self.books.observe(interval);
+        if !self.is_loading {
+            self.record_late();
         }
     }
 
@@ -350,10 +342,11 @@ impl Collector<'_, '_> {
             let _ = go.send(Go { scenarios: commons.clone(), began, data: data.clone(), second });
         }
         let (mut over, mut asked_at) = (vec![None; commons.len()], None);
+        self.is_loading = true;
         while running > 0 {
             match inbox.recv_timeout(self.timetable.quiet(self.test.since_epoch())) {
                 Ok(report) => {
-                    running -= usize::from(matches!(report, Report::Ended(..) | Report::Failed(_)));
+                    running -= usize::from(matches!(report, Report::Ended(_) | Report::Failed(_)));
                     self.take(report);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -385,6 +378,7 @@ impl Collector<'_, '_> {
     /// What is said and written down when they are.
     fn scenarios_over(&mut self, over: &[Option<At>]) {
         let now = self.test.since_epoch();
+        self.is_loading = false;
         self.close_books(now);
         let at = At(now.as_nanos() as i64);
         self.bars = self.drawn(over).lines(at);
@@ -420,12 +414,18 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn record(&mut self, (snapshot, interval): (Snapshot, Interval)) {
-        self.absorb(interval);
+    fn record(&mut self, mut snapshot: Snapshot) {
+        let samples = std::mem::take(&mut snapshot.metrics.samples);
+        let mut lost = Vec::new();
+        self.outputs.retain_mut(|output| output.write(&samples).map_err(|why| lost.push(why)).is_ok());
+        for why in lost {
+            // What comes after a hole would pass for the whole.
+            self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
+        }
         (self.on)(Told::Second(&snapshot));
     }
 
-    /// Records what came when no second was to follow any more.
+    /// Records what belongs to no second of the shards.
     pub(super) fn record_late(&mut self) {
         let now = At(self.test.since_epoch().as_nanos() as i64);
         if let Some(late) = self.books.late(now) {

@@ -129,7 +129,6 @@ fn shard(
         secrets: Arc::default(),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        records: false,
     });
     let sampler = sampler(&registry, Detail::Total, SystemTags::default(), true);
     let net = Rc::new(Net::simulated(|pipe| {
