@@ -19,4 +19,3 @@ mod shard;
 pub mod summary;
 
 pub use secrets::Secrets;
-pub use shard::{Level, Line};

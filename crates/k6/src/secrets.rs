@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use crate::shard::Line;
+use crate::shard::LogLine;
 
 /// What stands in the log in a secret's place.
 const MASK: &str = "***SECRET_REDACTED***";
@@ -72,7 +72,7 @@ impl Secrets {
     }
 
     /// A line as it may be told; None: as it is.
-    pub(crate) fn masked(&self, line: &Line) -> Option<Line> {
+    pub(crate) fn masked(&self, line: &LogLine) -> Option<LogLine> {
         let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
         let says = |text: &str| told.iter().any(|secret| text.contains(secret.as_str()));
         if !says(&line.text) && !line.fields.iter().any(|(_, value)| says(value)) {
@@ -169,8 +169,10 @@ mod tests {
     #[test]
     fn what_was_told_is_masked_in_the_log_and_nothing_else() {
         let secrets = of(&["mock=one=first,two=second"]).unwrap();
-        let line =
-            Line { fields: vec![("error", "of first".to_owned())], ..Line::new(Level::Info, "first second") };
+        let line = LogLine {
+            fields: vec![("error", "of first".to_owned())],
+            ..LogLine::new(Level::Info, "first second")
+        };
         assert_eq!(secrets.masked(&line), None);
         secrets.tell(None, "one").unwrap();
         let masked = secrets.masked(&line).unwrap();

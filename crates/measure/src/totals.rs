@@ -282,23 +282,21 @@ impl Totals {
 /// Makes samples of what the ledger judges, for a script's language that has metrics of it.
 pub trait Follow {
     /// The first copy of an owed message was judged.
-    fn arrived(&mut self, arrival: Arrival);
+    fn arrived(&mut self, _arrival: Arrival) {}
+
     /// The ledger is closed, and came to this; [`Follow::counted`] comes behind it.
-    fn closed(&mut self, counts: &Counts, at: At);
+    fn closed(&mut self, _counts: &Counts, _at: At) {}
+
     /// What is to be observed of all since the last time, the ledger's counts being these.
-    fn counted(&mut self, counts: &Counts, at: At) -> Interval;
+    fn counted(&mut self, _counts: &Counts, _at: At) -> Interval {
+        Interval::default()
+    }
 }
 
 /// Makes no samples.
 struct Nobody;
 
-impl Follow for Nobody {
-    fn arrived(&mut self, _: Arrival) {}
-    fn closed(&mut self, _: &Counts, _: At) {}
-    fn counted(&mut self, _: &Counts, _: At) -> Interval {
-        Interval::default()
-    }
-}
+impl Follow for Nobody {}
 
 /// A part of a run by itself, in whole seconds: what [`Summary`] says is of these seconds alone, levels and peaks as they
 /// were then. Thresholds are not judged.
@@ -355,6 +353,10 @@ impl Snapshot {
             (&mut self.hiccups, &record.hiccups),
         ] {
             theirs.iter().for_each(|theirs| mine.merge(theirs));
+        }
+        // What is of no shard, a flow that is walked once say, has no levels of one.
+        if record.shard.is_none() && record.gauges == Gauges::default() {
+            return;
         }
         let shard = record.shard.map_or(self.shards.len(), usize::from);
         if self.shards.len() <= shard {

@@ -1,10 +1,10 @@
 //! Operations of a k6 script, beside its own metrics: response times of requests and handshakes from the instant they were asked
 //! for, statuses, and failures by their classes.
 
-use sonagi_engine::http::Phases;
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
+use sonagi_transport::http::Phases;
 
 use crate::runtime::Vu;
 

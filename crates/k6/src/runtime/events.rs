@@ -4,8 +4,8 @@
 //! a job *holds* the iteration: it is over when its function has returned, its promise is settled and nothing holds it.
 
 use rquickjs::{Ctx, Function, Persistent, Value};
-use sonagi_engine::clock::Sleep;
 use sonagi_measure::At;
+use sonagi_transport::clock::Sleep;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;

@@ -3,7 +3,7 @@
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::function::Constructor;
 use rquickjs::{Class, Ctx, Object};
-use sonagi_engine::http::Jar;
+use sonagi_transport::http::Jar;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;

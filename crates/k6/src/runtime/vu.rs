@@ -1,8 +1,8 @@
 //! One virtual user as its script's functions see it: who it is, what it does, how it waits.
 
 use rquickjs::Ctx;
-use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
+use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -1,8 +1,8 @@
 //! What came of a request, and what it was.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Headers, Phases, Request};
-use sonagi_engine::net::Secured;
+use sonagi_transport::http::{Headers, Phases, Request};
+use sonagi_transport::net::Secured;
 use std::net::SocketAddr;
 
 use super::call::Call;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rquickjs::{Coerced, Ctx, Object, Value};
-use sonagi_engine::http::Jar;
+use sonagi_transport::http::Jar;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;

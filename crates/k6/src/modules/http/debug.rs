@@ -1,6 +1,6 @@
 //! `httpDebug`: requests and their answers in the log.
 
-use sonagi_engine::http::{Request, Response, reason};
+use sonagi_transport::http::{Request, Response, reason};
 use std::fmt::Write;
 
 use super::call::canonical;

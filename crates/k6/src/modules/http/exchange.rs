@@ -1,9 +1,9 @@
 //! A request on its way: connections, cookies, redirects, and the samples of each answer.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
-use sonagi_engine::net::{Failed, Origin, Secured};
 use sonagi_measure::At;
+use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
+use sonagi_transport::net::{Failed, Origin, Secured};
 use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
@@ -406,7 +406,7 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswere
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sonagi_engine::http::Headers;
+    use sonagi_transport::http::Headers;
     use std::io::Read;
 
     #[test]

@@ -19,8 +19,8 @@ mod tags;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
-use sonagi_engine::http::{Client, Jar};
-use sonagi_engine::net::Origin;
+use sonagi_transport::http::{Client, Jar};
+use sonagi_transport::net::Origin;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -306,7 +306,7 @@ pub(super) fn form_encoded(members: Object<'_>) -> rquickjs::Result<String> {
 /// An address as a page at `base` means it.
 pub(super) fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
     let (origin, path) = Origin::parse(&base).map_err(|failed| go_error(&ctx, &failed.detail))?;
-    Ok(sonagi_engine::http::resolved(&origin, &path, &reference))
+    Ok(sonagi_transport::http::resolved(&origin, &path, &reference))
 }
 
 /// A file for a form.

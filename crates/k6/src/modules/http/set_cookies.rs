@@ -1,8 +1,8 @@
 //! The cookies a response sets, as scripts see them.
 
 use rquickjs::{Array, Ctx, Object, Value};
-use sonagi_engine::http::{Headers, Jar, cookie_date};
-use sonagi_engine::net::Origin;
+use sonagi_transport::http::{Headers, Jar, cookie_date};
+use sonagi_transport::net::Origin;
 
 use super::named::Named;
 use crate::runtime::{Members, Opaque, opaque};

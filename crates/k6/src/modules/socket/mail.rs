@@ -3,7 +3,7 @@
 //! A socket is driven with a buffer of the shard, and its script may block in the middle of a message: so messages are copied
 //! once, end to end, into a mail, which the script's side reads from. An idle socket has none.
 
-use sonagi_engine::link::WebsocketEvent;
+use sonagi_transport::link::WebsocketEvent;
 use std::cell::RefCell;
 
 /// Mails a shard keeps for the next drive.

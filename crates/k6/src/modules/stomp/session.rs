@@ -7,9 +7,9 @@
 //! | over, or left | is held until its listeners know | is let go of |
 
 use rquickjs::{ArrayBuffer, Ctx, Persistent, Undefined};
-use sonagi_engine::clock::Sleep;
-use sonagi_engine::link::{Env, Present};
 use sonagi_measure::At;
+use sonagi_transport::clock::Sleep;
+use sonagi_transport::link::{Env, Present};
 use sonagi_wire::stomp::{Command, Decoder, Event, HEART_BEAT, HeartBeat, Version, Writer};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
