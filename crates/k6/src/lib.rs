@@ -5,18 +5,24 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bundle;
+mod execution_context;
 pub mod executor;
+mod interpreter;
 mod jslib;
 mod json;
+mod log;
 pub mod metrics;
 mod modules;
 pub mod options;
 pub mod output;
+mod receive_buffer;
 pub mod run;
 mod runtime;
 mod secrets;
 mod shard;
 pub mod summary;
+mod vu;
 
+pub use log::{Level, Line};
 pub use secrets::Secrets;
-pub use shard::{Level, Line};

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use crate::shard::Line;
+use crate::log::Line;
 
 /// What stands in the log in a secret's place.
 const MASK: &str = "***SECRET_REDACTED***";
@@ -129,7 +129,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shard::Level;
+    use crate::log::Level;
 
     fn of(settings: &[&str]) -> Result<Secrets, String> {
         Secrets::of(&settings.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())

@@ -13,45 +13,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use crate::bundle::Bundle;
+use crate::execution_context::TestCounts;
+pub(crate) use crate::log::{Level, Line};
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
-use crate::modules::Mails;
-use crate::modules::execution::Instance;
 use crate::options::Options;
-use crate::runtime::Bundle;
+use crate::receive_buffer::ReceiveBuffers;
 use crate::secrets::Secrets;
-
-/// How important a line of the log is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Of no interest but to who looks for something.
-    Debug,
-    /// What the script says.
-    Info,
-    /// Something that may not be meant.
-    Warn,
-    /// Something that went wrong.
-    Error,
-}
-
-/// A line of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// When.
-    pub at: At,
-    /// How important.
-    pub level: Level,
-    /// What.
-    pub text: String,
-    /// What belongs to it, by name.
-    pub fields: Vec<(&'static str, String)>,
-}
-
-impl Line {
-    /// Outside of any test's time.
-    pub fn new(level: Level, text: impl Into<String>) -> Line {
-        Line { at: At(0), level, text: text.into(), fields: Vec::new() }
-    }
-}
 
 /// What a user may take.
 #[derive(Clone, Copy, Debug)]
@@ -141,9 +109,9 @@ pub(crate) struct Shard {
     /// What links read into.
     pub(crate) scratch: RefCell<Vec<u8>>,
     /// Buffers for messages on their way to scripts, none of them in use.
-    pub(crate) mails: Mails,
+    pub(crate) receive_buffers: ReceiveBuffers,
     /// What the whole test counts; there once its scenarios are.
-    pub(crate) instance: OnceCell<Box<dyn Instance>>,
+    pub(crate) instance: OnceCell<Box<dyn TestCounts>>,
     /// A script said that the test has failed (`exec.test.fail`).
     pub(crate) has_failed: Cell<bool>,
     log: Box<dyn Fn(Line)>,
@@ -173,7 +141,7 @@ impl Shard {
             sampler: RefCell::new(sampler),
             tags,
             scratch: RefCell::new(vec![0; SCRATCH]),
-            mails: Mails::default(),
+            receive_buffers: ReceiveBuffers::default(),
             instance: OnceCell::new(),
             has_failed: Cell::new(false),
             log: Box::new(log),

@@ -6,7 +6,7 @@ use sonagi_engine::http::Phases;
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
 
-use crate::runtime::Vu;
+use crate::vu::Vu;
 
 /// Their places in [`crate::shard::OPERATIONS`].
 const HTTP: OperationId = OperationId(0);

@@ -11,10 +11,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::loading::{Files, Specifiers, imported};
+use super::returned;
 use super::thrown::Thrown;
-use super::vu::{Phase, Vu};
-use super::{raw, returned};
+use crate::interpreter::raw;
 use crate::modules;
+use crate::vu::{Phase, Vu};
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
 const STACK_MARGIN: usize = 48 << 10;
@@ -52,18 +53,18 @@ impl Machine {
         runtime.set_memory_limit(limits.memory_bytes);
         let guard = Rc::clone(vu);
         runtime.set_interrupt_handler(Some(Box::new(move || guard.is_to_end())));
-        let rejections = Rc::clone(vu);
+        let rejecting = Rc::clone(vu);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(
             move |ctx, promise, reason, is_handled| {
-                rejections.kept.rejections.note(&ctx, &promise, &reason, is_handled);
+                rejecting.rejections.note(&ctx, &promise, &reason, is_handled);
             },
         )));
         runtime.set_loader(Specifiers, Files);
         let context = Context::base(&runtime)?;
         raw::add_intrinsics(&context, vu.shard.common.bundle.intrinsics());
-        let kept = Rc::clone(vu);
+        let owner = raw::Owner(Rc::clone(vu));
         context.with(|ctx| {
-            let _ = ctx.store_userdata(raw::Kept(kept));
+            let _ = ctx.store_userdata(owner);
             modules::globals(&ctx)
         })?;
         Ok(Machine {
@@ -84,7 +85,7 @@ impl Machine {
             let promise = imported.as_promise().cloned();
             let exports = self.settle(ctx, Some(imported));
             if promise.is_some_and(|promise| promise.state() == PromiseState::Pending) {
-                self.vu.kept.loaded.leave_unfinished();
+                self.vu.is_half_loaded.set(true);
             }
             let Some(exports) = exports? else { return Ok(false) };
             let none = || rquickjs::Exception::throw_type(ctx, "the script exports nothing");
@@ -124,7 +125,7 @@ impl Machine {
     pub(crate) fn call(&self, name: &str, given: &Given) -> Result<Option<String>, Thrown> {
         let outcome = self.attempt(|ctx| {
             let function: Function<'_> = self.exported(ctx)?.get(name)?;
-            if let Some(more) = self.vu.kept.environment.take() {
+            if let Some(more) = self.vu.environment.take() {
                 modules::environment(ctx, &more)?;
             }
             if self.vu.phase.get() == Phase::Iteration {
@@ -176,7 +177,7 @@ impl Machine {
         self.context.with(|ctx| {
             let outcome = what(&ctx).map_err(|error| Thrown::of(&ctx, &self.vu, &error));
             // A promise may have hidden it.
-            match self.vu.kept.aborted.borrow_mut().take() {
+            match self.vu.take_abort_reason() {
                 Some(why) => Err(Thrown::Aborted(why)),
                 None => outcome,
             }
@@ -197,10 +198,10 @@ impl Machine {
             }
             if promise.as_ref().is_some_and(|promise| promise.state() == PromiseState::Rejected) {
                 // That promises it is made of were rejected with it goes without saying.
-                self.vu.kept.rejections.forget();
+                self.vu.rejections.forget();
                 break;
             }
-            self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
+            self.vu.rejections.raise(ctx, promise.as_ref())?;
             if let Some(job) = self.vu.events.take() {
                 job(ctx, &self.vu)?;
                 continue;
@@ -215,7 +216,7 @@ impl Machine {
                 let settled = settled(promise).transpose();
                 // A file that awaits throws what it awaited: its promise is not the script's.
                 if settled.is_err() && self.vu.phase.get() != Phase::Init {
-                    self.vu.kept.rejections.awaited();
+                    self.vu.rejections.awaited();
                 }
                 settled
             }
@@ -234,7 +235,7 @@ fn settled<'js>(promise: &Promise<'js>) -> Option<rquickjs::Result<Value<'js>>> 
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        if self.vu.kept.loaded.is_unfinished() {
+        if self.vu.is_half_loaded.get() {
             // QuickJS frees what modules that are half evaluated still need, and the process with it.
             std::mem::forget((self.context.clone(), self.runtime.clone()));
         }

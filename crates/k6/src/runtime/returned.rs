@@ -5,7 +5,7 @@ use rquickjs::function::This;
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, TypedArray, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::opaque::opaque_in;
+use crate::interpreter::any_host_object;
 use crate::json;
 
 /// Deeper than this a value is taken for one that contains itself.
@@ -70,7 +70,7 @@ fn composed<'js>(
     if let Some(list) = object.as_array() {
         return listed(ctx, list.iter(), depth);
     }
-    if let Some(what) = opaque_in(object) {
+    if let Some(what) = any_host_object(object) {
         let member = |(own, name): (&str, &str)| Ok((name.to_owned(), object.get(own)?));
         return named(ctx, what.members().into_iter().map(member), depth);
     }

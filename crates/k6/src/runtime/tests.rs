@@ -15,9 +15,10 @@ mod ws;
 
 use super::*;
 use crate::executor::Stop;
+use crate::log::Line;
 use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
 use crate::options::{Tiers, consolidate};
-use crate::shard::{Common, Delivery, Limits, Line, Pace, Shard};
+use crate::shard::{Common, Delivery, Limits, Pace, Shard};
 use sonagi_engine::clock::Clock;
 use sonagi_engine::net::Net;
 use sonagi_measure::ledger::Batch;
@@ -102,7 +103,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
         let samples = shard.sampler.borrow_mut().take().samples;
         let samples = samples.iter().map(|sample| shown(&registry, sample)).collect();
         let batch = shard.recorder.borrow_mut().take().ledger;
-        (outcome, samples, user.vu.kept.traffic.take(), batch)
+        (outcome, samples, user.vu.traffic.take(), batch)
     });
     let lines = said.take();
     Seen { lines, samples, outcome, traffic, batch }

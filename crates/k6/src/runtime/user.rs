@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::fiber::{Fiber, block_on};
 use super::machine::{Given, Machine};
 use super::thrown::Thrown;
-use super::vu::{Phase, Vu};
 use crate::executor::Stop;
+use crate::interpreter::{Fiber, block_on};
+use crate::vu::{Phase, Vu};
 
 /// Something a user does, on its fiber.
 #[derive(Clone, Debug)]

@@ -11,19 +11,17 @@ use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
 use super::asymmetric;
 use super::hashing::{Algorithm, Hashing};
 use super::symmetric::{self, Failed, Way};
-use crate::modules::Builtin;
-use crate::modules::http::bytes;
-use crate::modules::own::own;
+use crate::modules::binding::{Builtin, bytes, own};
 
 /// The retired name of the module.
-pub(in crate::modules) const MODULE: Builtin = Builtin {
+pub(crate) const MODULE: Builtin = Builtin {
     names: &["k6/experimental/webcrypto"],
     exports: &["crypto"],
     build: |ctx, object| object.set("crypto", ctx.globals().get::<_, Value<'_>>("crypto")?),
 };
 
 /// The object.
-pub(in crate::modules) fn crypto<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
+pub(crate) fn crypto<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
     let native = Object::new(ctx.clone())?;
     native.set("random", Function::new(ctx.clone(), random)?)?;
     native.set("digest", Function::new(ctx.clone(), digest)?)?;
@@ -112,7 +110,7 @@ fn pbkdf2<'js>(
 ) -> rquickjs::Result<ArrayBuffer<'js>> {
     let (password, salt) = (given(&ctx, &password)?, given(&ctx, &salt)?);
     if length > super::MOST_BYTES {
-        return Err(crate::modules::go_error(&ctx, "the length of the derived bits is too great"));
+        return Err(crate::interpreter::go_error(&ctx, "the length of the derived bits is too great"));
     }
     let made = symmetric::pbkdf2(algorithm(&ctx, &name)?, &password, &salt, rounds, length);
     buffer(ctx, &made)

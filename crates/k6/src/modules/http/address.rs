@@ -4,8 +4,8 @@ use rquickjs::{Coerced, Value};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::body::percent_decoded;
 use super::errors::{Refused, Unanswered};
+use crate::modules::forms::percent_decoded;
 
 /// The member of what the template tag `http.url` makes by which it is known.
 pub(super) const MARK: &str = "__sonagiName";
@@ -57,7 +57,7 @@ pub(super) fn clean(url: &str) -> String {
 
 /// A URL's host and port, as k6 names them to the server: as they are written, but without the zone of an IPv6 address. The URL
 /// carries no user.
-pub(in crate::modules) fn host(url: &str) -> Cow<'_, str> {
+pub(crate) fn host(url: &str) -> Cow<'_, str> {
     let rest = scheme(url).1.trim_start_matches('/');
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     match authority.split_once(']').zip(authority.find('%')) {

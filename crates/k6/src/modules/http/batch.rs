@@ -10,12 +10,11 @@ use tokio::task::JoinSet;
 use super::answer::Answer;
 use super::call::{Call, ResponseType};
 use super::errors::{Refused, Unanswered};
-use super::exchange;
-use super::{address, outside_init, responded, response};
-use crate::modules::given::kind;
-use crate::modules::go_error;
-use crate::runtime::Vu;
-use crate::shard::Level;
+use super::{address, exchange, outside_init, responded, response};
+use crate::interpreter::go_error;
+use crate::log::Level;
+use crate::modules::binding::kind;
+use crate::vu::Vu;
 
 /// A list or an object of requests; their responses, by the same numbers or names.
 pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Opt<Value<'js>>) -> rquickjs::Result<Value<'js>> {

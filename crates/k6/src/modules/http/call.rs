@@ -12,12 +12,12 @@ use super::body::{self, Body};
 use super::cookies::CookieJar;
 use super::errors::Refused;
 use super::expected::Expected;
+use super::state::HttpState;
+use crate::log::Level;
 use crate::metrics::Tags;
-use crate::modules::given::kind;
-use crate::modules::tags::given_tags;
+use crate::modules::binding::{given_tags, kind};
 use crate::options::span;
-use crate::runtime::Vu;
-use crate::shard::Level;
+use crate::vu::Vu;
 
 /// How long a request may take whose parameters do not say it.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -93,7 +93,7 @@ impl Call {
         params: Option<&Value<'js>>,
     ) -> Result<Call, Refused> {
         let options = &vu.shard.common.options;
-        let http = &vu.kept.http;
+        let http = vu.module_state::<HttpState>();
         let Address { clean, url, credentials, given, name } = Address::of(url)?;
         let Body { bytes, content_type, is_given } = body::of(ctx, body)?;
         let response_type =
@@ -249,7 +249,7 @@ fn truthy(value: &Value<'_>) -> bool {
 }
 
 /// A header's name with a capital after every dash; one that is no token stays as it is.
-pub(in crate::modules) fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
         return name.to_owned();
     }

@@ -4,9 +4,9 @@ use sonagi_engine::http::{Request, Response, reason};
 use std::fmt::Write;
 
 use super::call::canonical;
+use crate::log::Level;
 use crate::options::HttpDebug;
-use crate::runtime::Vu;
-use crate::shard::Level;
+use crate::vu::Vu;
 
 /// A request, as it is about to leave.
 pub(super) fn request(vu: &Vu, debug: HttpDebug, request: &Request) {

@@ -8,18 +8,18 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
 
-use super::address;
 use super::answer::{Answer, Remote, Sent};
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
 use super::redirect::{Astray, follow, location};
 use super::set_cookies::keep;
+use super::state::HttpState;
 use super::tags::OfAnswer;
-use super::{auth, debug};
+use super::{address, auth, debug};
+use crate::log::Level;
 use crate::metrics::{SystemTag, builtin};
 use crate::modules::{delivery, record};
-use crate::runtime::Vu;
-use crate::shard::Level;
+use crate::vu::Vu;
 
 /// How large a body may be, 256 MiB: as it comes, and unpacked. Scripts are given all of it or an error.
 const MOST_BODY: usize = 256 << 20;
@@ -50,8 +50,9 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
+    let http = vu.module_state::<HttpState>();
     // Taken by requests that can be made alone: with a client go its connections.
-    let mut client = vu.kept.http.client(vu);
+    let mut client = http.client(vu);
     // What was sent is told of the first one, when it was led elsewhere.
     let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
     let answer = loop {
@@ -105,7 +106,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
-    vu.kept.http.put_back(client);
+    http.put_back(client);
     delivery::answered(vu, &stamps, matches!(answer.status, 200..300));
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
@@ -205,7 +206,7 @@ pub(super) fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<String> {
 }
 
 /// A value with a blank or a comma stands in quotes.
-pub(in crate::modules) fn quoted(value: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
     if value.contains([' ', ',']) { format!("\"{value}\"").into() } else { value.into() }
 }
 
@@ -231,7 +232,7 @@ async fn one(
         () = vu.clock().sleep_until(until) => Err(Unanswered::timeout()),
     };
     let traffic = client.take_traffic();
-    vu.kept.traffic.add(traffic.sent, traffic.received);
+    vu.traffic.add(traffic.sent, traffic.received);
     if let (Some(debug), Ok(response)) = (debug, &outcome) {
         debug::response(vu, debug, response);
     }
@@ -290,7 +291,7 @@ fn observe(
             .filter(|_| call.tags.wants(SystemTag::Ip))
             .map(|peer| peer.ip()),
     };
-    let tags = vu.kept.http.tags.borrow_mut().of_answer(&call.tags, &of_answer);
+    let tags = vu.module_state::<HttpState>().tags.borrow_mut().of_answer(&call.tags, &of_answer);
     // One instant for all: reading the clock costs as much as a sample.
     let (ms, now, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.now(), vu.shard.sampler.borrow_mut());
     let mut observe = |metric, value| sampler.observe(metric, value, &tags, now);

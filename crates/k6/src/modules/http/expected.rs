@@ -3,7 +3,7 @@
 use rquickjs::{Ctx, Object, Value};
 use std::rc::Rc;
 
-use crate::modules::go_error;
+use crate::interpreter::go_error;
 
 /// The member that tells what `http.expectedStatuses` made from other objects.
 const MARK: &str = "__sonagiExpected";

@@ -3,9 +3,10 @@
 use rquickjs::{Array, Ctx, Object, Value};
 use sonagi_engine::http::{Headers, Jar, cookie_date};
 use sonagi_engine::net::Origin;
+use std::rc::Rc;
 
 use super::named::Named;
-use crate::runtime::{Members, Opaque, opaque};
+use crate::interpreter::{Members, Structure, host_object};
 
 /// `expires` of a cookie that says nothing of it: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
 const UNSET_MS: i64 = -6_795_364_578_871;
@@ -44,7 +45,7 @@ fn unquoted(value: &str) -> Option<&str> {
 }
 
 /// Keeps what a response sets, as Go's client does.
-pub(in crate::modules) fn keep(jar: &mut Jar, origin: &Origin, path: &str, headers: &Headers) {
+pub(crate) fn keep(jar: &mut Jar, origin: &Origin, path: &str, headers: &Headers) {
     for header in headers.get_all("set-cookie") {
         let Ok(header) = std::str::from_utf8(header) else { continue };
         let (pair, attributes) = header.split_at(header.find(';').unwrap_or(header.len()));
@@ -97,7 +98,7 @@ impl SetCookie {
     }
 
     fn object<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-        let object = opaque(ctx, Opaque::Structure(MEMBERS))?;
+        let object = host_object(ctx, Rc::new(Structure(MEMBERS)))?;
         object.set("name", &*self.name)?;
         object.set("value", &*self.value)?;
         object.set("domain", &*self.domain)?;

@@ -7,7 +7,7 @@ use crate::metrics::{SystemTag, Tags};
 
 /// The last ones.
 #[derive(Debug, Default)]
-pub(super) struct Last {
+pub(super) struct LastTags {
     call: Option<(Tags, String, String, Tags)>,
     answer: Option<(Tags, Plain, Tags)>,
 }
@@ -34,7 +34,7 @@ pub(super) struct OfAnswer<'a> {
     pub(super) ip: Option<IpAddr>,
 }
 
-impl Last {
+impl LastTags {
     /// The tags of a call: its URL is told by the name it goes by.
     pub(super) fn of_call(&mut self, tags: &Tags, method: &str, name: &str) -> Tags {
         if let Some((of, known, named, made)) = &self.call
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn answers_that_differ_in_protocol_or_tls_alone_have_tags_of_their_own() {
         let sampler = Sampler::new(Arc::new(Registry::new()), Detail::Total, SystemTags::default(), false);
-        let (call, mut last) = (sampler.tags(), Last::default());
+        let (call, mut last) = (sampler.tags(), LastTags::default());
         let mut said = |proto, tls| {
             let answer = OfAnswer {
                 status: 200,

@@ -7,8 +7,9 @@ mod order;
 
 use rquickjs::{Ctx, Function};
 
-use super::own::own;
-use crate::runtime::{Language, Vu};
+use crate::interpreter::Language;
+use crate::modules::binding::own;
+use crate::vu::Vu;
 
 /// Gives an interpreter what of this is wanted.
 pub(crate) fn speak(ctx: &Ctx<'_>, wanted: Language) -> rquickjs::Result<()> {

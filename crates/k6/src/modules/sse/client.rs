@@ -8,8 +8,9 @@ use std::task::{Context, Poll};
 
 use crate::metrics::{MetricId, Tags};
 use crate::modules::delivery::{self, By, Line};
-use crate::modules::socket::{Handlers, Mail};
-use crate::runtime::Vu;
+use crate::modules::socket::Handlers;
+use crate::receive_buffer::ReceiveBuffer;
+use crate::vu::Vu;
 
 /// What handlers are set for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(super) struct Client {
     events: MetricId,
     handlers: Handlers<On>,
     /// Four texts an event: id, comment, name, data.
-    mail: RefCell<Option<Mail>>,
+    buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     is_closed: Cell<bool>,
     line: Line,
@@ -40,7 +41,7 @@ impl Client {
             tags,
             events,
             handlers: Handlers::default(),
-            mail: RefCell::default(),
+            buffer: RefCell::default(),
             ended: RefCell::default(),
             is_closed: Cell::new(false),
             line: Line::default(),
@@ -83,11 +84,11 @@ impl Client {
         let clock = || vu.now();
         let mut scratch = vu.shard.scratch.borrow_mut();
         let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
-        let mut mail = self.mail.borrow_mut();
+        let mut buffer = self.buffer.borrow_mut();
         let driven = self.link.borrow_mut().poll_events(cx, &mut env, |item| {
             let mut put = |parts: [&str; 4]| {
-                let mail = mail.get_or_insert_with(|| vu.shard.mails.take());
-                parts.iter().for_each(|part| mail.push_text(part));
+                let buffer = buffer.get_or_insert_with(|| vu.shard.receive_buffers.take());
+                parts.iter().for_each(|part| buffer.push_text(part));
             };
             match item {
                 SseItem::Event(event) => {
@@ -107,20 +108,20 @@ impl Client {
                 self.ended.replace(Some(ended));
                 Poll::Ready(())
             }
-            Poll::Pending if mail.is_some() => Poll::Ready(()),
+            Poll::Pending if buffer.is_some() => Poll::Ready(()),
             Poll::Pending => Poll::Pending,
         }
     }
 
     fn read(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        let Some(mut mail) = self.mail.take() else { return Ok(()) };
+        let Some(mut buffer) = self.buffer.take() else { return Ok(()) };
         let at = vu.now();
         let mut outcome = Ok(());
-        while outcome.is_ok() && !self.is_closed.get() && !mail.is_empty() {
+        while outcome.is_ok() && !self.is_closed.get() && !buffer.is_empty() {
             vu.shard.observe_at(self.events, 1.0, &self.tags, at);
-            outcome = event(ctx, &mut mail).and_then(|event| self.handlers.tell(ctx, On::Event, (event,)));
+            outcome = event(ctx, &mut buffer).and_then(|event| self.handlers.tell(ctx, On::Event, (event,)));
         }
-        vu.shard.mails.put_back(mail);
+        vu.shard.receive_buffers.put_back(buffer);
         outcome
     }
 
@@ -129,18 +130,18 @@ impl Client {
         self.close();
         self.line.closed(vu, By::Us);
         self.handlers.end();
-        if let Some(mail) = self.mail.take() {
-            vu.shard.mails.put_back(mail);
+        if let Some(buffer) = self.buffer.take() {
+            vu.shard.receive_buffers.put_back(buffer);
         }
         let (sent, received) = self.link.borrow_mut().take_bytes();
-        vu.kept.traffic.add(sent, received);
+        vu.traffic.add(sent, received);
     }
 }
 
-fn event<'js>(ctx: &Ctx<'js>, mail: &mut Mail) -> rquickjs::Result<Object<'js>> {
+fn event<'js>(ctx: &Ctx<'js>, buffer: &mut ReceiveBuffer) -> rquickjs::Result<Object<'js>> {
     let event = Object::new(ctx.clone())?;
     for name in ["id", "comment", "name", "data"] {
-        event.set(name, mail.read_text().unwrap_or_default())?;
+        event.set(name, buffer.read_text().unwrap_or_default())?;
     }
     Ok(event)
 }

@@ -12,10 +12,11 @@ use sonagi_measure::outcome::Failure;
 use std::rc::Rc;
 
 use super::socket::{Wanted, not_opened, shown_headers};
-use super::{Builtin, go_error};
+use crate::interpreter::go_error;
 use crate::metrics::{Contains, Kind, MetricId, SystemTag, builtin};
+use crate::modules::binding::Builtin;
 use crate::modules::http::keep_cookies;
-use crate::runtime::{Phase, Vu};
+use crate::vu::{Phase, Vu};
 use client::Client;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/sse"], exports: &["open"], build };

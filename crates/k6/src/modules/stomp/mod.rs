@@ -4,8 +4,8 @@
 //! The decision to question: [`sonagi_engine::link::StompLink`] is not used. It acknowledges by itself and hands over texts, which
 //! a plan wants; a script names each message it acknowledges and sees its headers.
 
-mod asked;
 mod carrier;
+mod connect;
 mod inbox;
 mod session;
 mod speech;
@@ -15,10 +15,10 @@ use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Value};
 use sonagi_wire::stomp::Command;
 use std::rc::Rc;
 
-use super::own::own;
-use super::{Builtin, go_error};
+use crate::interpreter::{go_error, host_object_with};
 use crate::metrics::{Contains, Kind, MetricId};
-use crate::runtime::{Opaque, Vu, opaque_in};
+use crate::modules::binding::{Builtin, own};
+use crate::vu::Vu;
 pub(crate) use session::Session;
 use speech::Message;
 
@@ -67,7 +67,7 @@ impl Metrics {
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let native = Object::new(ctx.clone())?;
     let metrics = Metrics::registered(ctx)?;
-    let connect = move |ctx: Ctx<'js>, options: Value<'js>| asked::connect(ctx, options, metrics);
+    let connect = move |ctx: Ctx<'js>, options: Value<'js>| connect::connect(ctx, options, metrics);
     native.set("connect", Function::new(ctx.clone(), connect)?)?;
     native.set("send", Function::new(ctx.clone(), send)?)?;
     native.set("subscribe", Function::new(ctx.clone(), subscribe)?)?;
@@ -93,10 +93,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
 }
 
 fn of<'js>(ctx: &Ctx<'js>, session: &Object<'js>) -> rquickjs::Result<Rc<Session>> {
-    match opaque_in(session) {
-        Some(Opaque::Stomp(session)) => Ok(session),
-        _ => Err(go_error(ctx, "not connected")),
-    }
+    host_object_with(session).ok_or_else(|| go_error(ctx, "not connected"))
 }
 
 fn send<'js>(

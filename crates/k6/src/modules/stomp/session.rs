@@ -20,10 +20,10 @@ use std::task::{Context, Poll, Waker};
 use super::Metrics;
 use super::carrier::Carrier;
 use super::inbox::{Arrived, Inbox, Listener, value};
+use crate::interpreter::{HostObject, go_error};
+use crate::log::Level;
 use crate::metrics::{MetricId, Tags};
-use crate::modules::go_error;
-use crate::runtime::{Phase, Source, Vu};
-use crate::shard::Level;
+use crate::vu::{Phase, Source, Vu};
 
 /// With so many bytes of messages that nobody reads, nothing more is read: a server that minds can tell.
 const MOST_UNREAD: usize = 256 << 10;
@@ -64,6 +64,8 @@ struct Beats {
     said: At,
     heard: At,
 }
+
+impl HostObject for Session {}
 
 impl Session {
     pub(super) fn new(vu: &Rc<Vu>, carrier: Carrier, decoder: Decoder, terms: Terms) -> Rc<Session> {
@@ -342,7 +344,7 @@ impl Line {
 
     fn count(&mut self, vu: &Vu) {
         let (sent, received) = self.carrier.take_bytes();
-        vu.kept.traffic.add(sent, received);
+        vu.traffic.add(sent, received);
     }
 }
 

@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::Context;
 
-use super::asked::headers;
+use super::connect::headers;
 use super::inbox::{Arrived, Subscription, value};
 use super::session::Session;
+use crate::interpreter::go_error;
 use crate::metrics::Tags;
-use crate::modules::go_error;
-use crate::modules::http::bytes;
-use crate::runtime::Vu;
+use crate::modules::binding::bytes;
+use crate::vu::Vu;
 
 /// Over so many unsent bytes a frame is given to the kernel at once, and over the second number the script waits for it.
 const FLUSHED: usize = 64 << 10;
@@ -80,7 +80,7 @@ impl Session {
         }
     }
 
-    /// Waits for a receipt, if one was asked for.
+    /// Waits for a receipt, if one was connect for.
     fn confirmed(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, receipt: Option<String>) -> Said {
         if receipt.is_none() {
             return Ok(Ok(()));

@@ -5,10 +5,10 @@ mod socket;
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object};
 
 use super::experimental::{STREAMS_NAME, STREAMS_SOURCE};
-use super::own::{callable, own, prepared};
-use super::{Builtin, go_error};
-use crate::runtime::Vu;
-use crate::shard::Level;
+use crate::interpreter::go_error;
+use crate::log::Level;
+use crate::modules::binding::{Builtin, callable, object_of, own, prepared};
+use crate::vu::Vu;
 use socket::Socket;
 
 pub(super) const MODULE: Builtin = Builtin {
@@ -27,7 +27,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let open = Function::new(ctx.clone(), Socket::open)?;
     let (fail, warn) = (Function::new(ctx.clone(), fail)?, Function::new(ctx.clone(), warn)?);
     prepared(ctx, STREAMS_NAME, STREAMS_SOURCE)?;
-    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| super::built(&ctx, STREAMS_NAME))?;
+    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| object_of(&ctx, STREAMS_NAME))?;
     let made: Object<'js> =
         own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text, streams))?;
     for name in MODULE.exports {

@@ -12,11 +12,12 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::UNIX_EPOCH;
 
+use crate::interpreter::go_error;
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::delivery::{self, By, Line};
-use crate::modules::go_error;
-use crate::modules::socket::{Ending, Item, Mail, Opened, Opening, Pings, Refused, Wanted};
-use crate::runtime::{Job, Phase, Source, Vu};
+use crate::modules::socket::{Ending, Opened, Opening, Pings, Refused, Wanted};
+use crate::receive_buffer::{Item, ReceiveBuffer};
+use crate::vu::{Job, Phase, Source, Vu};
 
 /// With so many bytes waiting for the script, nothing more is read.
 const MOST_WAITING: usize = 1 << 20;
@@ -42,10 +43,10 @@ pub(super) struct Socket {
     /// What the script is told by; nothing once it has heard of the end.
     tell: RefCell<Option<Tell>>,
     tags: RefCell<Tags>,
-    mails: RefCell<VecDeque<Mail>>,
+    buffers: RefCell<VecDeque<ReceiveBuffer>>,
     /// The peer's close frame.
     closed: RefCell<Option<(Option<u16>, String)>>,
-    /// The iteration, of those begun, in which a job that hands the mails over was queued; jobs end with theirs.
+    /// The iteration, of those begun, in which a job that hands the buffers over was queued; jobs end with theirs.
     queued: Cell<Option<u64>>,
     /// It outlives its iteration.
     is_kept: bool,
@@ -96,7 +97,7 @@ impl Socket {
             state: RefCell::new(State::Connecting(connecting)),
             tell: RefCell::new(Some(tell)),
             tags,
-            mails: RefCell::default(),
+            buffers: RefCell::default(),
             closed: RefCell::default(),
             queued: Cell::new(None),
             is_kept: vu.shard.common.options.sonagi.keep_connections,
@@ -180,14 +181,14 @@ impl Socket {
     fn over(&self, vu: &Rc<Vu>) {
         if let State::Open(mut link) = self.state.replace(State::Over) {
             let (sent, received) = link.take_bytes();
-            vu.kept.traffic.add(sent, received);
+            vu.traffic.add(sent, received);
             // The peer has not said goodbye.
             self.line.closed(vu, By::Us);
             delivery::doubt(vu);
         }
         self.tell.take();
-        for mail in self.mails.take() {
-            vu.shard.mails.put_back(mail);
+        for buffer in self.buffers.take() {
+            vu.shard.receive_buffers.put_back(buffer);
         }
     }
 
@@ -232,15 +233,15 @@ impl Socket {
     fn deliver(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         self.queued.set(None);
         loop {
-            let Some(mut mail) = self.mails.borrow_mut().pop_front() else { break };
-            let is_read = self.read(ctx, vu, &mut mail);
+            let Some(mut buffer) = self.buffers.borrow_mut().pop_front() else { break };
+            let is_read = self.read(ctx, vu, &mut buffer);
             if let Ok(false) = is_read {
                 // Something else is to have its turn first.
-                self.mails.borrow_mut().push_front(mail);
+                self.buffers.borrow_mut().push_front(buffer);
                 self.queue(vu);
                 return Ok(());
             }
-            vu.shard.mails.put_back(mail);
+            vu.shard.receive_buffers.put_back(buffer);
             is_read?;
         }
         let ended = match self.state.replace(State::Over) {
@@ -260,13 +261,13 @@ impl Socket {
         told
     }
 
-    /// Hands a mail over; false: not all of it, for a reaction or another job waits.
-    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, mail: &mut Mail) -> rquickjs::Result<bool> {
+    /// Hands a buffer over; false: not all of it, for a reaction or another job waits.
+    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, buffer: &mut ReceiveBuffer) -> rquickjs::Result<bool> {
         let message = self.tell.borrow().as_ref().map(|tell| tell.message.clone());
         let Some(message) = message.map(|message| message.restore(ctx)).transpose()? else { return Ok(true) };
         let (at, tags) = (vu.now(), self.tags.borrow().clone());
         let received = || vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &tags, at);
-        while let Some(item) = mail.read() {
+        while let Some(item) = buffer.read() {
             match item {
                 Item::Text(_) | Item::Binary(_) if self.is_closing.get() => continue,
                 Item::Text(text) => {
@@ -287,7 +288,7 @@ impl Socket {
                     self.closed.replace(Some((code, reason.to_owned())));
                 }
             }
-            if !mail.is_empty() && vu.is_awaited(ctx) {
+            if !buffer.is_empty() && vu.is_awaited(ctx) {
                 return Ok(false);
             }
         }
@@ -303,37 +304,37 @@ impl Socket {
 
     /// Moves bytes both ways; what came is queued.
     fn drive(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) {
-        let mut mails = self.mails.borrow_mut();
+        let mut buffers = self.buffers.borrow_mut();
         let mut state = self.state.borrow_mut();
         let State::Open(link) = &mut *state else { return };
-        if mails.iter().map(Mail::bytes).sum::<usize>() > MOST_WAITING {
+        if buffers.iter().map(ReceiveBuffer::bytes).sum::<usize>() > MOST_WAITING {
             let _ = link.poll_flush(cx);
             return;
         }
         let clock = || vu.now();
         let mut scratch = vu.shard.scratch.borrow_mut();
         let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
-        let mut mail = None;
+        let mut buffer = None;
         let driven = link.poll_events(cx, &mut env, |event: WebsocketEvent<'_>| {
             match &event {
                 WebsocketEvent::Text(text) => delivery::arrived(vu, text.as_bytes()),
                 WebsocketEvent::Binary(bytes) => delivery::arrived(vu, bytes),
                 WebsocketEvent::Ping(_) | WebsocketEvent::Pong(_) | WebsocketEvent::Close { .. } => {}
             }
-            mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+            buffer.get_or_insert_with(|| vu.shard.receive_buffers.take()).push(event);
         });
         if link.unsent() == 0 {
             self.buffered.set(0);
         }
         if let Poll::Ready(ended) = driven {
             let (sent, received) = link.take_bytes();
-            vu.kept.traffic.add(sent, received);
+            vu.traffic.add(sent, received);
             self.line.closed(vu, By::Them);
             *state = State::Ended(ended);
             self.queue(vu);
         }
-        if let Some(mail) = mail {
-            mails.push_back(mail);
+        if let Some(buffer) = buffer {
+            buffers.push_back(buffer);
             self.queue(vu);
         }
     }
@@ -353,7 +354,7 @@ impl Source for Socket {
         }
         self.drive(vu, cx);
         if self.is_kept
-            && (!self.mails.borrow().is_empty() || matches!(&*self.state.borrow(), State::Ended(_)))
+            && (!self.buffers.borrow().is_empty() || matches!(&*self.state.borrow(), State::Ended(_)))
         {
             // What an iteration left unread is the next one's.
             self.queue(vu);

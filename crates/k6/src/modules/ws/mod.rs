@@ -10,9 +10,10 @@ use sonagi_measure::At;
 use std::rc::Rc;
 
 use super::socket::{Refused, Wanted, shown_headers};
-use super::{Builtin, go_error};
+use crate::interpreter::go_error;
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::runtime::{Phase, Vu};
+use crate::modules::binding::Builtin;
+use crate::vu::{Phase, Source, Vu};
 use session::Session;
 
 pub(super) const MODULE: Builtin = Builtin {
@@ -99,7 +100,7 @@ fn lived<'js>(
     session: &Rc<Session>,
     callback: &Function<'js>,
 ) -> rquickjs::Result<()> {
-    vu.events.add(Rc::clone(session) as Rc<dyn crate::runtime::Source>);
+    vu.events.add(Rc::clone(session) as Rc<dyn Source>);
     let outcome = object(ctx, session)
         .and_then(|socket| callback.call::<_, Value<'js>>((socket,)))
         .and_then(|_| session.run(ctx, vu));

@@ -9,11 +9,12 @@ use std::task::{Context, Poll, Waker};
 
 use super::GOING_AWAY;
 use super::timers::Timers;
+use crate::interpreter::go_error;
 use crate::metrics::{Tags, builtin};
 use crate::modules::delivery::{self, By, Line};
-use crate::modules::go_error;
-use crate::modules::socket::{Ending, Handlers, Item, Mail, Pings};
-use crate::runtime::{Source, Vu};
+use crate::modules::socket::{Ending, Handlers, Pings};
+use crate::receive_buffer::{Item, ReceiveBuffer};
+use crate::vu::{Source, Vu};
 
 /// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
 const FLUSHED: usize = 64 << 10;
@@ -55,7 +56,7 @@ pub(super) struct Session {
     tags: Tags,
     handlers: Handlers<On>,
     pub(super) timers: Timers,
-    mail: RefCell<Option<Mail>>,
+    buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     pings: RefCell<Pings>,
     line: Line,
@@ -68,7 +69,7 @@ pub(super) struct Session {
     is_left: Cell<bool>,
 }
 
-/// The handlers of messages while a mail is read.
+/// The handlers of messages while a buffer is read.
 struct Readers<'js> {
     revision: u32,
     text: Vec<Function<'js>>,
@@ -82,7 +83,7 @@ impl Session {
             tags,
             handlers: Handlers::default(),
             timers: Timers::default(),
-            mail: RefCell::default(),
+            buffer: RefCell::default(),
             ended: RefCell::default(),
             pings: RefCell::default(),
             line: Line::default(),
@@ -177,14 +178,14 @@ impl Session {
 
     /// `Ready`: something is to be told.
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut mail = self.mail.borrow_mut();
+        let mut buffer = self.buffer.borrow_mut();
         let driven = {
             let clock = || vu.now();
             let mut scratch = vu.shard.scratch.borrow_mut();
             let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
             let on = |event: WebsocketEvent<'_>| {
                 self.track(vu, &event);
-                mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+                buffer.get_or_insert_with(|| vu.shard.receive_buffers.take()).push(event);
             };
             self.link.borrow_mut().poll_events(cx, &mut env, on)
         };
@@ -192,7 +193,7 @@ impl Session {
             self.ended.replace(Some(ended));
             return Poll::Ready(());
         }
-        if mail.is_some() { Poll::Ready(()) } else { self.timers.poll(vu, cx) }
+        if buffer.is_some() { Poll::Ready(()) } else { self.timers.poll(vu, cx) }
     }
 
     fn track(&self, vu: &Vu, event: &WebsocketEvent<'_>) {
@@ -208,9 +209,9 @@ impl Session {
         }
     }
 
-    /// Hands the mail over; the peer's close frame, if there was one.
+    /// Hands the buffer over; the peer's close frame, if there was one.
     fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Option<(Option<u16>, String)>> {
-        let Some(mut mail) = self.mail.take() else { return Ok(None) };
+        let Some(mut buffer) = self.buffer.take() else { return Ok(None) };
         let at = vu.now();
         let mut readers = self.readers(ctx)?;
         let mut close = None;
@@ -219,7 +220,7 @@ impl Session {
             if readers.revision != self.handlers.revision() {
                 readers = self.readers(ctx)?;
             }
-            let Some(item) = mail.read() else { break };
+            let Some(item) = buffer.read() else { break };
             outcome = match item {
                 Item::Text(text) => {
                     vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &self.tags, at);
@@ -242,7 +243,7 @@ impl Session {
                 }
             };
         }
-        vu.shard.mails.put_back(mail);
+        vu.shard.receive_buffers.put_back(buffer);
         outcome.map(|()| close)
     }
 
@@ -311,8 +312,8 @@ impl Session {
         self.is_left.set(true);
         self.timers.end();
         self.handlers.end();
-        if let Some(mail) = self.mail.take() {
-            vu.shard.mails.put_back(mail);
+        if let Some(buffer) = self.buffer.take() {
+            vu.shard.receive_buffers.put_back(buffer);
         }
         if !self.is_shut.replace(true) {
             self.part(vu, GOING_AWAY);
@@ -326,7 +327,7 @@ impl Session {
             });
         }
         let (sent, received) = self.link.borrow_mut().take_bytes();
-        vu.kept.traffic.add(sent, received);
+        vu.traffic.add(sent, received);
         outcome
     }
 }

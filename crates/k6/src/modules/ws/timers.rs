@@ -9,8 +9,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use crate::modules::go_error;
-use crate::runtime::Vu;
+use crate::interpreter::go_error;
+use crate::vu::Vu;
 
 /// A socket's timers.
 #[derive(Default)]
