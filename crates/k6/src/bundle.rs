@@ -1,7 +1,7 @@
 //! The script and all it loads: read, stripped of types and compiled once, and loaded as bytecode by every user.
 //!
-//! The first user's init code discovers what there is; then the bundle is closed, as k6's is: who comes later finds what is in
-//! it and nothing else, so no user waits for a disk.
+//! The first user's init code discovers all files. Then the bundle is closed, as k6's is: later users find only what is
+//! in it, so no user waits for a disk.
 
 use rquickjs::Ctx;
 use sonagi_transpile::{Fault, Places, Plain};
@@ -23,11 +23,11 @@ pub(crate) struct Unit {
     pub(crate) format: Format,
     /// It asks `import.meta` something.
     pub(crate) asks_meta: bool,
-    /// What it imports by name: from where, and what.
+    /// The names it imports: from where, and which.
     names: Vec<(String, String)>,
-    /// Where what an error says of it stands in the file.
+    /// Maps places in the code that is run to places in the file.
     places: Places,
-    /// What is run, and where functions stand in it once somebody asks.
+    /// The code that is run, and where functions stand in it, once that is asked.
     code: String,
     functions: OnceLock<HashMap<(usize, usize), Range<usize>>>,
 }
@@ -42,11 +42,11 @@ impl Unit {
 /// How a file is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// As an ECMAScript module.
+    /// An ECMAScript module.
     Module,
-    /// As a function of `module`, `exports` and `require`.
+    /// The body of a function of `module`, `exports` and `require`.
     CommonJs,
-    /// As a value.
+    /// A value.
     Json,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Unusable {
     Refused(String),
 }
 
-/// What a file's address begins with.
+/// The beginning of a file's address.
 const ADDRESS: &str = "file:///";
 
 /// All files of a test, shared by all users.
@@ -88,7 +88,7 @@ struct Files {
 }
 
 impl Bundle {
-    /// Of this script, read already; `path` is absolute.
+    /// A bundle of this script, which was read already; `path` is absolute.
     pub(crate) fn new(path: PathBuf, source: Vec<u8>) -> Bundle {
         let opened = HashMap::from([(path.clone(), source.into())]);
         let files =
@@ -114,7 +114,7 @@ impl Bundle {
         self.read().is_closed
     }
 
-    /// What the files read so far may reach; all, until the first user has read them.
+    /// Everything the files read so far may reach; all, until the first user has read them.
     pub(crate) fn intrinsics(&self) -> Intrinsics {
         let files = self.read();
         if files.is_closed { files.intrinsics } else { Intrinsics::ALL }
@@ -238,7 +238,7 @@ impl Bundle {
         text.split('\n').map(placed).collect::<Vec<_>>().join("\n")
     }
 
-    /// What of the language was not reached before.
+    /// The parts of the language that were not reached before.
     fn reach(&self, intrinsics: Intrinsics) -> Language {
         let mut files = self.write();
         let spoken = intrinsics.newly_spoken(files.intrinsics);

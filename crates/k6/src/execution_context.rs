@@ -25,7 +25,7 @@ pub(crate) struct CurrentIteration {
     pub(crate) of_vu: u64,
 }
 
-/// What the whole test counts.
+/// Counts of the whole test.
 pub(crate) trait TestCounts {
     /// How long the test has been under way, `setup` included, in ms.
     fn duration_ms(&self) -> f64;

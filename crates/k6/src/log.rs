@@ -5,11 +5,11 @@ use sonagi_measure::At;
 /// How important a line of the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Of no interest but to who looks for something.
+    /// Details for whoever looks for a fault.
     Debug,
-    /// What the script says.
+    /// Messages of the script.
     Info,
-    /// Something that may not be meant.
+    /// Something that is probably not intended.
     Warn,
     /// Something that went wrong.
     Error,
@@ -22,9 +22,9 @@ pub struct Line {
     pub at: At,
     /// How important.
     pub level: Level,
-    /// What.
+    /// The message.
     pub text: String,
-    /// What belongs to it, by name.
+    /// Details that belong to it, by name.
     pub fields: Vec<(&'static str, String)>,
 }
 

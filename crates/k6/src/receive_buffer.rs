@@ -1,7 +1,8 @@
 //! Messages of one drive on their way from a socket to its script.
 //!
-//! A socket is driven with a buffer of the shard, and its script may block in the middle of a message: so messages are copied
-//! once, end to end, into a receive buffer, which the script's side reads from. An idle socket has none.
+//! A socket is driven with a buffer of the shard, and its script may block in the middle of a message. Messages are
+//! therefore copied once, end to end, into a receive buffer, from which the script's side reads. An idle socket has
+//! none.
 
 use sonagi_engine::link::WebsocketEvent;
 use std::cell::RefCell;
@@ -34,7 +35,7 @@ enum Mark {
     Close(Option<u16>, usize),
 }
 
-/// One of them.
+/// A message or control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item<'a> {
     Text(&'a str),

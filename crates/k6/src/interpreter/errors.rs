@@ -32,7 +32,7 @@ pub(crate) fn described(value: &Value<'_>) -> String {
         _ => name,
     };
     let stack = exception.stack().unwrap_or_default();
-    // As scripts see it, it begins with the error itself.
+    // The stack as scripts see it begins with the error itself.
     let callers = stack.strip_prefix(&text).unwrap_or(&stack).lines();
     for line in callers.filter(|line| is_told(line)) {
         text.push_str("\n\t");

@@ -1,14 +1,14 @@
 //! A stack of its own for one virtual user: what its script calls may block, and only this user waits.
 //!
-//! A fiber is a future. Polled, it runs its function on the fiber's stack until that waits for something ([`block_on`]); that is
-//! then polled with the fiber, and where it is not there yet, the poll is over. So everything the engine has as futures can be
-//! called from a script as a plain function.
+//! A fiber is a future. Polled, it runs its function on the fiber's stack until the function waits for something
+//! ([`block_on`]). The awaited future is then polled with the fiber; while it is pending, the fiber is. A script can
+//! therefore call everything the engine has as futures as plain functions.
 //!
-//! What is waited for is polled on the stack of whoever polls the fiber. A stack keeps every page it ever reached, and opening a
-//! connection reaches deep: ten thousand users would keep that room ten thousand times.
+//! The awaited future is polled on the stack of the fiber's poller. A stack keeps every page it ever reached, and
+//! opening a connection reaches deep: ten thousand users would keep that memory ten thousand times.
 //!
-//! A fiber is never dropped half way: what lies on its stack (QuickJS's own frames among it) could not be cleaned up. Whoever
-//! owns one makes its function return, or leaves it where it is until the process ends.
+//! A fiber is never dropped half way: its stack (QuickJS's own frames included) could not be cleaned up. The owner of a
+//! fiber makes its function return, or leaks it until the process ends.
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};

@@ -35,8 +35,8 @@ impl HostObject for Structure {
 pub(super) struct Holder(Rc<dyn HostObject>);
 
 impl<'js> Trace<'js> for Holder {
-    // A value of the script that a host object holds (a STOMP session's listeners) is released at the end of its iteration,
-    // not by being traced.
+    // A value of the script that a host object holds (a STOMP session's listeners) is released at the end of its
+    // iteration, not by being traced.
     fn trace<'a>(&self, _: Tracer<'a, 'js>) {}
 }
 
@@ -62,12 +62,12 @@ pub(crate) fn host_object_on<'js>(
     Ok(Class::instance_proto(Holder(what), prototype.clone())?.into_inner())
 }
 
-/// What an object stands for, if it stands for anything.
+/// The host object behind an object of a script, if there is one.
 pub(crate) fn any_host_object(object: &Object<'_>) -> Option<Rc<dyn HostObject>> {
     Class::<Holder>::from_object(object).map(|class| Rc::clone(&class.borrow().0))
 }
 
-/// What an object stands for, if it is of this type.
+/// The host object behind an object of a script, if it is of this type.
 pub(crate) fn host_object_with<T: HostObject>(object: &Object<'_>) -> Option<Rc<T>> {
     let what: Rc<dyn Any> = any_host_object(object)?;
     what.downcast().ok()

@@ -1,7 +1,7 @@
 //! Which of JavaScript's built-in objects a script can reach: each costs every user some kilobytes.
 //!
-//! What decides is the script's words, in whatever place they stand: a word too many costs memory, a word missed would break
-//! a script. A script that makes code of texts, or looks its globals up by computed names, gets all of them.
+//! The script's words decide, wherever they stand: a word too many costs memory, a word missed would break a script. A
+//! script that makes code of texts, or looks its globals up by computed names, gets all of them.
 
 use sonagi_transpile::Plain;
 
@@ -26,7 +26,7 @@ pub(crate) struct Intrinsics {
     pub(crate) language: Language,
 }
 
-/// What of the language is as in k6 at a price (`modules::language`).
+/// Parts of the language that behave as in k6 at a cost (`modules::language`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Language {
     /// `stack` of errors.
@@ -35,7 +35,8 @@ pub(crate) struct Language {
     pub(crate) dates: bool,
     /// `localeCompare`.
     pub(crate) order: bool,
-    /// Functions as texts: at 20 KiB a user none but scripts that may say anything have it, for `toString` is every number's, too.
+    /// Functions as texts. They cost 20 KiB a user, so only scripts that may say anything have them: `toString` is
+    /// every number's, too.
     pub(crate) functions: bool,
 }
 
@@ -49,7 +50,7 @@ impl Language {
         }
     }
 
-    /// What `self` has and `other` has not.
+    /// The parts that `self` has and `other` has not.
     fn without(self, other: Language) -> Language {
         Language {
             stack: self.stack && !other.stack,
@@ -60,7 +61,7 @@ impl Language {
     }
 }
 
-/// What follows `Date` or `new Date()` where no text is made of it.
+/// Continuations of `Date` or `new Date()` that make no text of it.
 const NO_TEXT_OF_DATE: &[&str] = &[
     ".now",
     ".UTC",
@@ -75,7 +76,7 @@ const NO_TEXT_OF_DATE: &[&str] = &[
 
 /// Words that give code from texts, or globals by names that are computed.
 const ANYTHING: &[&str] = &["eval", "globalThis", "global", "Function", "Reflect", "constructor"];
-/// What lists the members of an object; a text of three dots spreads one.
+/// Functions that list the members of an object; a text of three dots spreads one.
 const LISTING: &[&str] = &[
     "assign",
     "hasOwn",
@@ -85,7 +86,7 @@ const LISTING: &[&str] = &[
     "getOwnPropertyDescriptor",
     "getOwnPropertyDescriptors",
 ];
-/// What does, called or taken of `Object`: a metric of a summary has `values`, too.
+/// Functions that list members where they are called or taken of `Object`: a metric of a summary has `values`, too.
 const LISTING_CALLED: &[&str] = &["keys", "values", "entries"];
 const REGEXP: &[&str] = &["RegExp", "match", "matchAll", "search"];
 /// Typed arrays by name, and what of k6 gives or takes binary data.
@@ -145,7 +146,7 @@ impl Intrinsics {
         language: Language { stack: true, dates: true, order: true, functions: true },
     };
 
-    /// What this source may reach.
+    /// Everything this source may reach.
     pub(crate) fn of(source: &Plain) -> Intrinsics {
         if words(&source.code).any(|word| ANYTHING.contains(&word)) {
             return Intrinsics::ALL;
@@ -153,7 +154,7 @@ impl Intrinsics {
         Intrinsics::named(&source.code, source.has_regexps)
     }
 
-    /// What a source reaches that calls all of it by name: one of ours.
+    /// Everything reached by a source of ours, which calls all of it by name.
     pub(crate) fn named(code: &str, has_regexps: bool) -> Intrinsics {
         let own_members = code.contains("...");
         let mut reached = Intrinsics { regexp: has_regexps, own_members, ..Intrinsics::default() };
@@ -185,12 +186,12 @@ impl Intrinsics {
         reached
     }
 
-    /// What of the language it reaches that `other` did not.
+    /// The parts of the language that it reaches and `other` did not.
     pub(crate) fn newly_spoken(self, other: Intrinsics) -> Language {
         self.language.without(other.language)
     }
 
-    /// What either reaches.
+    /// Everything that either reaches.
     pub(crate) fn or(self, other: Intrinsics) -> Intrinsics {
         Intrinsics {
             regexp: self.regexp | other.regexp,
@@ -219,7 +220,7 @@ fn is_called(code: &str, word: &str) -> bool {
         || before.ends_with("Object?.")
 }
 
-/// What stands behind one of the code's words.
+/// The text behind one of the code's words.
 fn after<'a>(code: &'a str, word: &str) -> &'a str {
     &code[word.as_ptr().addr() + word.len() - code.as_ptr().addr()..]
 }

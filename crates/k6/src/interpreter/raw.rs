@@ -1,9 +1,9 @@
-//! What cannot be said in safe Rust, all of it, and why it holds.
+//! All unsafe code of the crate, and why each piece is sound.
 //!
-//! - The running fiber's way out is a reference to its own stack. It is kept in a thread-local pointer while the fiber runs: a
-//!   fiber that stands still takes it away and puts it back when it goes on. No fiber polls another, so whoever reads it stands
-//!   on that very stack.
-//! - What a fiber waits for lies on its stack, and is polled from another one while the fiber stands still.
+//! - The running fiber's way out is a reference to its own stack. It is kept in a thread-local pointer while the fiber
+//!   runs: a fiber that stands still takes it away and puts it back when it goes on. No fiber polls another, so whoever
+//!   reads it stands on that very stack.
+//! - The future a fiber waits for lies on its stack, and is polled from another one while the fiber stands still.
 //! - Bytecode goes only to the interpreter that this process linked, and comes only from it.
 //! - An error that no script can catch is a mark QuickJS keeps on the error's object.
 
@@ -30,13 +30,13 @@ pub(crate) type Yielder = corosensei::Yielder<(), Look>;
 /// Polls what a fiber waits for; whether it is there.
 type Waits<'a> = dyn FnMut(&mut Context<'_>) -> bool + 'a;
 
-/// What a fiber waits for, looked at by whoever polls the fiber.
+/// The future a fiber waits for, to be polled by the fiber's poller.
 pub(crate) struct Look(*mut Waits<'static>);
 
 impl Look {
     pub(crate) fn is_there(&mut self, cx: &mut Context<'_>) -> bool {
-        // SAFETY: it lies on the stack of the fiber that gave it out in `wait`. That stands still there until this says true, and
-        // a stack on which something stands is never taken down.
+        // SAFETY: it lies on the stack of the fiber that gave it out in `wait`. The fiber stands still there until this
+        // returns true, and a stack on which a fiber stands is never freed.
         unsafe { (*self.0)(cx) }
     }
 }
@@ -71,7 +71,8 @@ pub(crate) fn wait(look: &mut Waits<'_>) {
     let look = Look(unsafe { std::mem::transmute::<*mut Waits<'_>, *mut Waits<'static>>(look) });
     // SAFETY: set by `on_fiber`, whose coroutine's function we are in.
     unsafe { &*mine }.suspend(look);
-    // Whoever resumed us may be on another fiber's stack or on none; from here on it is ours again.
+    // The caller that resumed this fiber may be on another fiber's stack or on none; from here on the way out is ours
+    // again.
     HERE.set(mine);
 }
 
@@ -81,11 +82,11 @@ pub(crate) fn drop_coroutine(coroutine: &mut ManuallyDrop<Coroutine<(), Look, ()
     unsafe { ManuallyDrop::drop(coroutine) }
 }
 
-/// What an interpreter keeps for its owner: a virtual user.
+/// The virtual user that owns an interpreter, as the interpreter keeps it.
 pub(crate) struct Owner<T>(pub(crate) Rc<T>);
 
-// SAFETY: a `'static` type carries no lifetime of an interpreter. Values of the interpreter that it holds are `Persistent`, and
-// its owner releases them (`modules::forget`) before the interpreter is freed.
+// SAFETY: a `'static` type carries no lifetime of an interpreter. Values of the interpreter that it holds are
+// `Persistent`, and its owner releases them (`modules::forget`) before the interpreter is freed.
 unsafe impl<'js, T: 'static> JsLifetime<'js> for Owner<T> {
     type Changed<'to> = Owner<T>;
 }
@@ -154,11 +155,11 @@ impl Resolver for AsNamed {
     }
 }
 
-/// Of the stack of whoever compiles (bundle.rs), what the compiler may take.
+/// The share of a compiling thread's stack (bundle.rs) that the compiler may use.
 const COMPILER_STACK: usize = 128 << 20;
 
-/// An interpreter that runs nothing. Compiled in the script's own, a module would stay beside the one that is loaded, and be found
-/// in its place by the next import.
+/// An interpreter that runs nothing. A module compiled in the script's own would stay there beside the loaded one, and
+/// the next import would find it instead.
 fn apart<T>(what: impl FnOnce(&Ctx<'_>) -> rquickjs::Result<T>) -> Result<T, String> {
     let made = || {
         let runtime = rquickjs::Runtime::new()?;
@@ -198,7 +199,8 @@ fn script_bytecode<'js>(ctx: &Ctx<'js>, name: &str, code: &str) -> rquickjs::Res
     let function = own(ctx, function)?;
     let flags = (qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE) as i32;
     let mut size = 0;
-    // SAFETY: a compiled function, borrowed; the buffer is QuickJS's own allocation of `size` bytes, copied and given back.
+    // SAFETY: a compiled function, borrowed; the buffer is QuickJS's own allocation of `size` bytes, copied and freed
+    // here.
     unsafe {
         let buffer = qjs::JS_WriteObject(raw, &mut size, function.as_raw(), flags);
         if buffer.is_null() {

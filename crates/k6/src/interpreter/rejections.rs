@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 /// More of them in one turn are not kept: the first one ends the iteration anyway.
 const KEPT: usize = 16;
 
-/// Those nobody has taken up yet, in order.
+/// Rejected promises that nobody has listened to yet, in order.
 #[derive(Default)]
 pub(crate) struct Rejections {
     waiting: RefCell<Vec<Rejected>>,

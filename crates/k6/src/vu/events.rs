@@ -1,7 +1,8 @@
-//! What a script waits for: timers, sockets, requests under way; and the jobs it gets from them.
+//! Everything a script waits for (timers, sockets, requests under way), and the jobs that result.
 //!
-//! Jobs run one after the other on the user's fiber, between two of them the promises' reactions. A thing that may still bring
-//! a job *holds* the iteration: it is over when its function has returned, its promise is settled and nothing holds it.
+//! Jobs run one after the other on the user's fiber, with the promises' reactions in between. A source that may still
+//! bring a job *holds* the iteration: it is over when its function has returned, its promise is settled and nothing
+//! holds it.
 
 use rquickjs::{Ctx, Function, Persistent, Value};
 use sonagi_engine::clock::Sleep;
@@ -29,9 +30,10 @@ pub(crate) fn outcome(
     Box::new(make)
 }
 
-/// What is looked at whenever the user waits: a socket.
+/// Something that is polled whenever the user waits: a socket.
 pub(crate) trait Source {
-    /// Moves it on, queues jobs with [`Events::push`], and keeps `cx`'s waker for when there is more. `Ready`: it is over.
+    /// Moves it on, queues jobs with [`Events::push`], and keeps `cx`'s waker for when there is more. `Ready`: it is
+    /// over.
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()>;
     /// The iteration is over, whether this is or not.
     fn end(&self, vu: &Rc<Vu>);
@@ -39,7 +41,7 @@ pub(crate) trait Source {
     fn is_kept(&self) -> bool {
         false
     }
-    /// What went over it in this iteration, where it outlives it: bytes sent and received.
+    /// Bytes sent and received in this iteration, where the source outlives it.
     fn take_bytes(&self) -> (u64, u64) {
         (0, 0)
     }
@@ -63,7 +65,8 @@ pub(crate) struct Events {
     iteration: Cell<u64>,
 }
 
-/// A promise that a task will settle. The task has its number only: what of the script it held would outlive the interpreter.
+/// A promise that a task will settle. The task has its number only: a value of the script in it would outlive the
+/// interpreter.
 struct Promised {
     resolve: Persistent<Function<'static>>,
     reject: Persistent<Function<'static>>,
@@ -169,7 +172,7 @@ impl Events {
 
     /// Looks at sources and timers; `Ready` when a job waits or nothing holds the iteration any more.
     pub(crate) fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
-        // Who looks need not be woken for what it finds.
+        // This poll needs no wake-up for what it finds itself.
         self.waker.take();
         self.poll_sources(vu, cx);
         self.poll_timers(vu, cx);
@@ -199,7 +202,7 @@ impl Events {
             let mut timers = self.timers.borrow_mut();
             let Some((&(at, _), _)) = timers.due.first_key_value() else { return timers.sleep = None };
             if at <= vu.now() {
-                // One at a time: its job may take the next one back.
+                // Only one: its job may cancel the next timer.
                 if let Some((_, job)) = timers.due.pop_first() {
                     self.jobs.borrow_mut().push_back(job);
                 }
@@ -226,7 +229,7 @@ impl Events {
         promised.values().for_each(|promised| promised.task.abort());
         let sources = std::mem::take(&mut *self.sources.borrow_mut());
         let (kept, over): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.is_kept());
-        // What was said last leaves now, not when the next iteration waits for something.
+        // The last messages leave now, not when the next iteration waits for something.
         let mut cx = Context::from_waker(Waker::noop());
         for source in &kept {
             let _ = source.poll(vu, &mut cx);

@@ -1,4 +1,4 @@
-//! One virtual user as its script's functions see it: who it is, what it does, how it waits.
+//! A virtual user as its script's functions see it: its identity, its phase, and how it waits.
 
 mod events;
 mod module_states;
@@ -28,7 +28,7 @@ use traffic::Traffic;
 /// A script that computes lets others have their turn this often.
 const SLICE_NS: i64 = 5_000_000;
 
-/// What a user is at.
+/// The phase a user is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Its init code: modules, files and metrics can be had, the target cannot.
@@ -43,7 +43,7 @@ pub(crate) enum Phase {
 /// Names and values of `__ENV`.
 pub(crate) type Variables = Rc<[(String, String)]>;
 
-/// One virtual user.
+/// A virtual user.
 pub(crate) struct Vu {
     pub(crate) shard: Rc<Shard>,
     /// Its number in the test, from 1; 0 for who carries out setup and teardown.
@@ -60,7 +60,8 @@ pub(crate) struct Vu {
     pub(crate) load_failure: RefCell<Option<String>>,
     /// A module is still waiting at its top level: its interpreter must not be freed.
     pub(crate) is_half_loaded: Cell<bool>,
-    /// What the scenario of the next iteration adds to `__ENV`, when it is another scenario than the last iteration's.
+    /// Additions to `__ENV` by the scenario of the next iteration, when it is another scenario than the last
+    /// iteration's.
     pub(crate) environment: RefCell<Option<Variables>>,
     /// The iteration under way; setup and teardown have none.
     pub(crate) current_iteration: RefCell<Option<CurrentIteration>>,
@@ -119,7 +120,7 @@ impl Vu {
         }
     }
 
-    /// What a module keeps of this user, by the type it has for it; made when it is first asked for.
+    /// The state a module keeps of this user, by its type; made when it is first asked for.
     pub(crate) fn module_state<T: Default + 'static>(&self) -> Rc<T> {
         self.module_states.of()
     }
@@ -129,7 +130,7 @@ impl Vu {
         self.module_states.known()
     }
 
-    /// What samples are tagged with now.
+    /// The tags of samples from now on.
     pub(crate) fn tags(&self) -> Tags {
         self.current_tags.borrow().clone()
     }
@@ -174,8 +175,8 @@ impl Vu {
         self.stop.replace(stop);
     }
 
-    /// An iteration of the scenario whose samples carry these tags is about to begin. Tags the script has set stay until the
-    /// user is given to another scenario.
+    /// An iteration of the scenario whose samples carry these tags is about to begin. Tags the script has set stay
+    /// until the user is given to another scenario.
     pub(crate) fn begin_iteration(&self, tags: &Tags) {
         let is_new = !self.scenario_tags.borrow().as_ref().is_some_and(|of| of.is(tags));
         if is_new {
@@ -265,7 +266,7 @@ impl Vu {
         }));
         match stood {
             true => self.stood_still(),
-            // What is always there at once must not keep others from their turns.
+            // A future that is always ready at once must not keep other users from their turns.
             false => self.give_turns(),
         }
         waited.ok_or_else(|| self.cut_off(ctx))
@@ -292,8 +293,8 @@ impl Vu {
         self.abort_reason.borrow().is_some()
     }
 
-    /// Whether who has a lot to tell the script must stop for now: a reaction of a promise was due (it has run), a rejection is
-    /// to be raised, another job waits, or the test is over.
+    /// Whether a module with many messages for the script must pause: a reaction of a promise was due (it has run), a
+    /// rejection is to be raised, another job waits, or the test is over.
     pub(crate) fn is_awaited(&self, ctx: &Ctx<'_>) -> bool {
         self.is_aborted()
             || ctx.execute_pending_job()

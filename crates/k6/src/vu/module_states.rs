@@ -1,10 +1,10 @@
-//! What modules keep of one user, each in a type of its own, so that a user knows none of its modules.
+//! The state that modules keep of one user, each in a type of its own, so that a user knows none of its modules.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// One value of each type that was asked for. A handful of modules keep anything: a list is faster than a map.
+/// A value for each type that was asked for. Only a handful of modules keep any state: a list is faster than a map.
 #[derive(Default)]
 pub(super) struct ModuleStates(RefCell<Vec<Rc<dyn Any>>>);
 
