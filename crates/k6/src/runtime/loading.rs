@@ -1,8 +1,8 @@
 //! Modules and files, as imports and `require` find them.
 //!
-//! In k6, a name that a module or a CommonJS file lacks is undefined; QuickJS would refuse to link the import. So such an import
-//! is resolved to a module of ours that has the missing names: it is called by the module's name and the names it lacks, a line
-//! each.
+//! In k6, a name that a module or a CommonJS file lacks is undefined; QuickJS would refuse to link the import. Such an
+//! import is therefore resolved to a module of ours that has the missing names. It is called by the module's name and
+//! the names it lacks, a line each.
 
 use rquickjs::loader::{Loader, Resolver};
 use rquickjs::module::Declared;
@@ -16,8 +16,8 @@ use crate::modules::files::{common, give_meta, unit};
 use crate::modules::registry;
 use crate::vu::Vu;
 
-/// What a file of the test exports, whatever its format; run the first time somebody asks. A promise of it where the file
-/// awaits something.
+/// The exports of a file of the test, whatever its format; run the first time somebody asks. A promise of them where
+/// the file awaits something.
 pub(super) fn imported<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
     match unit(ctx, path)?.format {
         Format::Module => Ok(Module::import(ctx, path.display().to_string())?.into_value()),

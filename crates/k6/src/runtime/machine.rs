@@ -1,7 +1,7 @@
 //! One user's interpreter: made, given the script, called.
 //!
-//! What happens once is never inlined: its room would lie on every user's stack below each of its calls, and a page more for
-//! ten thousand users is 40 MiB.
+//! Functions that run once are never inlined: their room would lie on every user's stack below each of its calls, and a
+//! page more for ten thousand users is 40 MiB.
 
 use rquickjs::function::Args;
 use rquickjs::promise::PromiseState;
@@ -33,11 +33,11 @@ pub(crate) struct Machine {
     runtime: Runtime,
 }
 
-/// What a function of the script is called with.
+/// The argument of a function of the script.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     Nothing,
-    /// What `setup` returned, as JSON; the user keeps its copy from call to call.
+    /// The JSON that `setup` returned; the user keeps its copy from call to call.
     Data(Option<Arc<str>>),
     /// JSON of this call only.
     Json(String),
@@ -197,7 +197,7 @@ impl Machine {
                 return Ok(None);
             }
             if promise.as_ref().is_some_and(|promise| promise.state() == PromiseState::Rejected) {
-                // That promises it is made of were rejected with it goes without saying.
+                // The promises it is made of were rejected with it; they are no news.
                 self.vu.rejections.forget();
                 break;
             }

@@ -1,4 +1,4 @@
-//! What `setup` and `handleSummary` return, on its way out of the interpreter.
+//! Values that `setup` and `handleSummary` return, on their way out of the interpreter.
 
 use base64::Engine as _;
 use rquickjs::function::This;
@@ -14,7 +14,8 @@ const DEEPEST: usize = 100;
 /// Why a value cannot be given to users as JSON.
 type Unusable = String;
 
-/// What `setup` returned as k6's users see it: a member that is undefined stays, as null; bytes are base64, maps and sets lists.
+/// The value `setup` returned as k6's users see it: an undefined member stays, as null; bytes are base64, maps and sets
+/// lists.
 #[inline(never)]
 pub(super) fn data<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Result<Json, Unusable>> {
     written(ctx, value, 0)
@@ -152,7 +153,7 @@ fn date(object: &Object<'_>) -> rquickjs::Result<Json> {
     Ok(Json::from(format!("{head}{dot}{fraction}Z")))
 }
 
-/// What an `ArrayBuffer` or a list of bytes holds.
+/// The bytes of an `ArrayBuffer` or a typed array.
 fn bytes(object: &Object<'_>) -> Option<Vec<u8>> {
     if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
         return buffer.as_bytes().map(<[u8]>::to_vec);
@@ -161,8 +162,8 @@ fn bytes(object: &Object<'_>) -> Option<Vec<u8>> {
     list.as_bytes().map(<[u8]>::to_vec)
 }
 
-/// What `handleSummary` returned: null, or an object whose members are texts, lists of bytes, or `{"wrong": TYPE}`; true for
-/// what is no object of files.
+/// The value `handleSummary` returned: null, or an object whose members are texts, lists of bytes, or `{"wrong":
+/// TYPE}`; true for anything else.
 #[inline(never)]
 pub(super) fn files<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Json> {
     if value.is_null() || value.is_undefined() {

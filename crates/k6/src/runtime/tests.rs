@@ -29,7 +29,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
-/// What a script said, and what came of its default function.
+/// The output of a script, and the outcome of its default function.
 pub(crate) struct Seen {
     pub(crate) lines: Vec<String>,
     /// Every sample: metric, value, tags.
@@ -37,7 +37,7 @@ pub(crate) struct Seen {
     pub(crate) outcome: Result<Option<String>, Thrown>,
     /// Bytes sent and received.
     traffic: (u64, u64),
-    /// What the ledger was told.
+    /// Events of the ledger.
     batch: Batch,
 }
 
@@ -109,7 +109,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     Seen { lines, samples, outcome, traffic, batch }
 }
 
-/// What a user stands on: a simulated network whose peer is [`echo`]; what is logged is `heard`.
+/// A shard with a simulated network whose peer is [`echo`]; log lines go to `heard`.
 fn shard(
     folder: &Path,
     script: &str,
@@ -211,7 +211,7 @@ pub(crate) fn run(script: &str) -> Seen {
     run_with(Path::new("/test"), script, None)
 }
 
-/// What a script says on the console, of which every line is to be expected.
+/// Runs a script, of which every line on the console is expected.
 #[track_caller]
 pub(crate) fn check(script: &str, said: &[&str]) {
     expect(&run(script), said);

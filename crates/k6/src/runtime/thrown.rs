@@ -19,7 +19,7 @@ pub(crate) enum Thrown {
     Rejected(String),
     /// A file or module that it names cannot be had, and this is why.
     Unloaded(String),
-    /// What it returned is nothing that others could be given.
+    /// It returned something that cannot be handed to others.
     Unusable(String),
 }
 
@@ -36,7 +36,7 @@ impl Thrown {
         }
     }
 
-    /// What an error of the interpreter says; takes the exception that is pending.
+    /// The message of an error of the interpreter; takes the exception that is pending.
     pub(super) fn of(ctx: &Ctx<'_>, vu: &Rc<Vu>, error: &rquickjs::Error) -> Thrown {
         let text = match error {
             rquickjs::Error::Exception => vu.shard.common.bundle.placed(described(&ctx.catch())),

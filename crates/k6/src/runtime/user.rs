@@ -26,18 +26,18 @@ pub(crate) enum Task {
     Call { phase: Phase, function: Arc<str>, given: Given },
 }
 
-/// What came of it: JSON, or why there is none.
+/// The result of a task: JSON, or why there is none.
 pub(crate) type Outcome = Result<Option<String>, Thrown>;
 
-/// What passes between a user and its fiber.
+/// The tasks and results that pass between a user and its fiber.
 #[derive(Default)]
 struct Desk {
-    /// What is to be done next; `None` inside: nothing any more.
+    /// The next task; `None` inside: there will be none any more.
     next: RefCell<Option<Option<(Task, Stop)>>>,
     done: RefCell<Option<Outcome>>,
 }
 
-/// One virtual user, initialised or not.
+/// A virtual user, initialised or not.
 pub(crate) struct User {
     pub(crate) vu: Rc<Vu>,
     desk: Rc<Desk>,

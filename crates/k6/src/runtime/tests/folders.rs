@@ -46,7 +46,7 @@ fn open_looks_from_the_file_that_runs() {
         "{:?}",
         seen.outcome
     );
-    // Whoever reads the script first is told where that is not the file that says so.
+    // The first user to read the script is warned where another file calls.
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
         warnings[0].starts_with("open(\"x.txt\"), written in ")
