@@ -1,9 +1,11 @@
-//! What a user has to do with the delivery ledger: the rooms it is in, the stamps it drew, the connections it hears by.
+//! A user's part in the delivery ledger: the rooms it is in, the stamps it drew, the connections it hears by.
 //!
-//! A member of the ledger is a user for the length of one iteration, as it is one flow elsewhere: what it was owed ends with it,
-//! and a test that runs for days remembers nobody. Where connections outlive iterations, so does the member.
+//! A member of the ledger is a user for the length of one iteration, as it is one flow elsewhere: all it was owed ends
+//! with the iteration, and a test that runs for days remembers nobody. Where connections outlive iterations, so does
+//! the member.
 //!
-//! Nothing here costs anything unless a script imports `k6/x/sonagi`: [`arrived`] and [`sent`] look at one flag of the shard.
+//! Nothing here costs anything unless a script imports `k6/x/sonagi`: [`arrived`] and [`sent`] look at one flag of the
+//! shard.
 
 use sonagi_engine::delivery::{Room, Unanswered, track};
 use sonagi_measure::At;
@@ -20,7 +22,7 @@ use crate::vu::Vu;
 /// Stamps that were drawn and have not left, of one user; the oldest are given up beyond it.
 const DRAWN_MAX: usize = 1024;
 
-/// What is kept of a user: nothing, until it has to do with a room.
+/// The ledger's state of a user: empty until the user joins a room.
 #[derive(Default)]
 pub(crate) struct DeliveryState {
     member: RefCell<Option<Box<MemberState>>>,
@@ -50,13 +52,13 @@ struct Membership {
 /// How a room is joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manner {
-    /// What was sent since the connection broke off is owed, too.
+    /// Messages that were sent since the connection broke off are owed, too.
     pub(super) resumes: bool,
     /// Messages come in the bodies of GET requests' answers.
     pub(super) polls: bool,
 }
 
-/// Who ended a connection.
+/// The side that ended a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Us,
@@ -132,8 +134,8 @@ pub(super) fn join(vu: &Vu, name: &str, manner: Manner) {
     });
 }
 
-/// And from now on it is not. Who `drains` goes on listening: it is owed all that was sent until now, and what comes of later
-/// messages while its connection lasts is none of anybody's business.
+/// From now on the user is owed nothing more of the room. A user that `drains` goes on listening: it is owed all that
+/// was sent until now, and copies of later messages are ignored while its connection lasts.
 pub(super) fn leave(vu: &Vu, name: &str, drains: bool) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
@@ -197,7 +199,7 @@ pub(super) fn asked(vu: &Vu, payload: &[u8]) -> Vec<Stamp> {
     if vu.shard.tracks.get() { leaving(vu, payload, vu.now(), None) } else { Vec::new() }
 }
 
-/// What was [`asked`] was taken by the target, or was not.
+/// The target took the message of [`asked`], or did not.
 pub(super) fn answered(vu: &Vu, stamps: &[Stamp], acked: bool) {
     let mut recorder = vu.shard.recorder.borrow_mut();
     let settled = stamps.iter().map(|stamp| Settled { room: stamp.room, number: stamp.number, acked });
@@ -265,8 +267,8 @@ pub(crate) fn end(vu: &Vu) {
     }
 }
 
-/// One real-time connection of a user: whoever holds it says when it is open and when it is not. The user's memberships end with
-/// its last one.
+/// A real-time connection of a user. Its holder says when it is open and when it is not. The user's memberships end
+/// with its last one.
 #[derive(Debug, Default)]
 pub(super) struct Line(Cell<bool>);
 

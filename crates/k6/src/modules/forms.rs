@@ -78,7 +78,7 @@ fn time(value: &Value<'_>) -> rquickjs::Result<Option<String>> {
     Ok(Some(format!("{written:0<19} +0000 UTC")))
 }
 
-/// As HTML's forms write it: letters, digits and `*-._` stay, a blank is a plus.
+/// Appends a text as HTML's forms write it: letters, digits and `*-._` stay, a blank is a plus.
 fn push_form(text: &str, out: &mut String) {
     for byte in text.bytes() {
         match byte {

@@ -1,7 +1,7 @@
-//! What a script can import: k6's modules, and the globals that are there without.
+//! Everything a script can import (k6's modules, our own), and the globals.
 //!
-//! A module is an object that is built when a script first asks for it, by one function per file of this folder; importing
-//! takes its members as names, requiring gives the object itself.
+//! A module is an object that is built when a script first asks for it, by one function per file of this folder;
+//! importing takes its members as names, requiring gives the object itself.
 
 pub(crate) mod binding;
 mod crypto;
@@ -38,7 +38,7 @@ use k6::execution::ExecutionState;
 
 pub(crate) use globals::{environment, globals};
 
-/// What an iteration leaves is put away.
+/// Ends everything of an iteration.
 #[inline(never)]
 pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.events.end(vu);

@@ -1,6 +1,6 @@
-//! What a run folder tells of requests and handshakes beside k6's metrics: response times from the instant they were asked for,
-//! statuses, and failures by their classes. Unless a folder is wanted, only statuses are written down, and what
-//! speaks against the generator itself: ports or descriptors that it ran out of.
+//! Requests and handshakes as a run folder has them beside k6's metrics: response times from the instant they were
+//! asked for, statuses, and failures by their classes. Without a folder, only statuses are recorded, and failures that
+//! the generator itself caused: ports or descriptors that it ran out of.
 
 use sonagi_engine::http::Phases;
 use sonagi_measure::At;

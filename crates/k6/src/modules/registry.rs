@@ -38,7 +38,7 @@ pub(crate) const BUILTINS: &[Builtin] = &[
     experimental::STREAMS,
 ];
 
-/// What modules of ours that are written in JavaScript import; no name a script would think of.
+/// The module that our own modules written in JavaScript import; no name a script would think of.
 pub(crate) const COMMON: &str = "sonagi:common";
 
 const MODULE: Builtin = Builtin {
@@ -71,7 +71,7 @@ pub(crate) fn has(module: &str, name: &str) -> bool {
 /// Modules of k6 that are one object, of which a name it lacks is undefined; of the others' it is null.
 const WHOLE: &[&str] = &["k6/http", "k6/ws", "k6/execution", "k6/html"];
 
-/// What k6 gives who imports a name that the module lacks.
+/// The value that k6 gives a script for an imported name that the module lacks.
 pub(crate) fn value_of_lacking(module: &str) -> &'static str {
     if WHOLE.contains(&module) || module.starts_with(EXTENSIONS) { "undefined" } else { "null" }
 }
@@ -100,7 +100,7 @@ impl<const AT: usize> ModuleDef for Of<AT> {
     }
 }
 
-/// What makes a module of ours known to an interpreter.
+/// Declares a module of ours to an interpreter.
 type Declare = for<'js> fn(Ctx<'js>, &str) -> rquickjs::Result<Module<'js, Declared>>;
 
 fn declare<'js, const AT: usize>(ctx: Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
@@ -150,7 +150,7 @@ const DEPRECATED: &[(&str, &str)] = &[
     ("k6/experimental/webcrypto", "is no module of k6 2.2 any more: crypto is a global, without an import"),
 ];
 
-/// Who reads the script first is told of such a name.
+/// Warns of such a name, once: the first user, who reads the script, is told.
 fn deprecated(ctx: &Ctx<'_>, name: &str) {
     let shard = &Vu::of(ctx).shard;
     let why = DEPRECATED.iter().find(|(own, _)| *own == name);
@@ -168,7 +168,7 @@ const ABSENT: &[(&str, &str)] = &[
     ("k6/experimental/redis", "Sonagi is no client of Redis"),
 ];
 
-/// What names of extensions begin with.
+/// The beginning of the names of extensions.
 const EXTENSIONS: &str = "k6/x/";
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {

@@ -35,7 +35,7 @@ impl<'js> FromParam<'js> for TextArgument {
     }
 }
 
-/// What a value is, in the words of Go's values, as k6's messages have them.
+/// The kind of a value in Go's words, as k6's messages have them.
 pub(crate) fn kind(value: &Value<'_>) -> &'static str {
     use rquickjs::Type;
     match value.type_of() {
@@ -48,7 +48,7 @@ pub(crate) fn kind(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// As JavaScript's `if` sees it.
+/// Whether JavaScript's `if` takes it for true.
 pub(crate) fn is_true(value: &Value<'_>) -> bool {
     use rquickjs::Type;
     match value.type_of() {

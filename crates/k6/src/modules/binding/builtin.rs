@@ -8,9 +8,9 @@ use crate::vu::Vu;
 
 /// A module of ours.
 pub(crate) struct Builtin {
-    /// As scripts import it.
+    /// The names scripts import it by.
     pub(crate) names: &'static [&'static str],
-    /// What it exports, `default` apart, which is the whole object.
+    /// Its exports but for `default`, which is the whole object.
     pub(crate) exports: &'static [&'static str],
     /// Fills the object.
     pub(crate) build: for<'js> fn(&Ctx<'js>, &Object<'js>) -> rquickjs::Result<()>,

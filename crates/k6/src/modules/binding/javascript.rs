@@ -1,4 +1,4 @@
-//! Those parts of modules that are written in JavaScript: what is easier said there, and needs no speed.
+//! The parts of modules that are written in JavaScript: they are easier said there, and need no speed.
 
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Function, Object, Value};

@@ -1,4 +1,4 @@
-//! What every module is made with: arguments, values, tags, parts written in JavaScript, and the object a module is.
+//! The base of every module: arguments, values, tags, parts written in JavaScript, and the object a module is.
 
 mod arguments;
 mod builtin;

@@ -29,7 +29,7 @@ pub(crate) fn given_tags<'js>(
     Ok(tags)
 }
 
-/// One tag's value.
+/// The value of a tag.
 pub(crate) fn tag<'js>(ctx: &Ctx<'js>, name: &str, value: &Value<'js>) -> rquickjs::Result<String> {
     if value.is_string() || value.is_number() || value.is_bool() {
         return Ok(value.get::<Coerced<String>>()?.0);

@@ -1,7 +1,7 @@
 //! The global `crypto`: what WebCrypto's objects, which are written in JavaScript, cannot do themselves.
 //!
-//! There: digests, HMAC, AES (CBC, CTR, GCM), PBKDF2, random values, and of keys in pairs what `asymmetric` has. All else is
-//! refused as not supported.
+//! Supported are digests, HMAC, AES (CBC, CTR, GCM), PBKDF2, random values, and for pairs of keys the functions of
+//! `asymmetric`. Everything else is refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -45,7 +45,7 @@ fn random<'js>(ctx: Ctx<'js>, size: usize) -> rquickjs::Result<ArrayBuffer<'js>>
     buffer(ctx, &bytes)
 }
 
-/// What the JavaScript part has made bytes of.
+/// The bytes that the JavaScript part has made.
 pub(super) fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<u8>> {
     bytes(value).ok_or_else(|| Exception::throw_type(ctx, "bytes are expected"))
 }

@@ -47,11 +47,11 @@ impl Settings {
     }
 }
 
-/// What is left of a file.
+/// The rest of a file.
 struct Records {
     reader: Reader<Cursor<Arc<[u8]>>>,
     names: Option<StringRecord>,
-    /// Of the record that comes next.
+    /// The line of the next record.
     line: u64,
     to: u64,
 }

@@ -20,7 +20,7 @@ pub(super) const FS: Builtin = Builtin {
         for name in ["open", "SeekMode"] {
             object.set(name, library.get::<_, Value<'_>>(name)?)?;
         }
-        // One library for both modules: each must know the other's files.
+        // Both modules share a library: each must know the other's files.
         object.prop(LIBRARY, Property::from(library))
     },
 };
@@ -51,7 +51,7 @@ const CLASSES: &[&str] = &[
     "WritableStreamDefaultWriter",
     "CountQueuingStrategy",
 ];
-/// What another module gives streams by, once its script asks for one.
+/// The name by which another module gets the streams, once its script asks for one.
 pub(super) const STREAMS_NAME: &str = "k6/experimental/streams";
 pub(super) const STREAMS_SOURCE: &str = include_str!("streams.js");
 const FS_NAME: &str = "k6/experimental/fs";
@@ -88,7 +88,7 @@ struct File(Arc<[u8]>);
 
 impl HostObject for File {}
 
-/// What stands behind a file's object.
+/// The bytes behind a file's object.
 fn file<'js>(ctx: &Ctx<'js>, handle: &Object<'js>) -> rquickjs::Result<Arc<[u8]>> {
     let file: Option<Rc<File>> = host_object_with(handle);
     file.map(|file| Arc::clone(&file.0)).ok_or_else(|| Exception::throw_type(ctx, "this is no file"))

@@ -1,18 +1,19 @@
 //! The files whose code is under way: what relative names are seen from.
 //!
-//! As k6 has it, `require` looks from the file it is written in, `open` from the file whose top level is being run: a function
-//! of another file that opens something opens it from there. What a `require` runs has a stack of its own in this sense.
+//! In k6, `require` looks from the file it is written in, but `open` from the file whose top level is being run: a
+//! function of another file that opens something opens it from there. The code that a `require` runs has a stack of its
+//! own in this sense.
 
 use rquickjs::{Ctx, Function, Value};
 use std::path::PathBuf;
 
 use crate::modules::binding::own_script;
 
-/// What a `require` runs its file in, by the name it has among the callers.
+/// The name of the function, among the callers, in which a `require` runs its file.
 const REQUIRE: &str = "sonagi:require";
 /// No script nests deeper while it opens a file.
 const MOST_LEVELS: isize = 1000;
-/// As many callers in a row that are no script's (`map`, `call`) are the end of them all.
+/// After so many callers in a row that are no script's (`map`, `call`) there are no more of a script's.
 const MOST_NATIVE: usize = 16;
 
 /// The file in which the function under way is written; none in code made of texts that nobody called.

@@ -28,7 +28,8 @@ pub(crate) fn open<'js>(ctx: Ctx<'js>, path: String, mode: Opt<String>) -> rquic
     Ok(rquickjs::String::from_str(ctx, &String::from_utf8_lossy(&bytes))?.into_value())
 }
 
-/// A file is opened from another folder than that of the code that says so: whoever reads the script first is told, as k6 has it.
+/// Warns, as k6 does, of a file that is opened from another folder than that of the calling code. Only the first user
+/// warns.
 fn warn_of_another_folder(ctx: &Ctx<'_>, vu: &Vu, path: &str, from: Option<&Path>) {
     if vu.shard.common.bundle.is_closed() || path.starts_with('/') || path.starts_with("file://") {
         return;

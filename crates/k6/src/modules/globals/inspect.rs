@@ -20,7 +20,7 @@ fn text(value: &Value<'_>) -> String {
 /// A value as a member of others; `around` are those it is in.
 fn within<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
     match value.type_of() {
-        // As it is, also where it has quotes in it.
+        // The text stays as it is, even with quotes in it.
         Type::String => format!("\"{}\"", text(value)),
         Type::Symbol => {
             let symbol = value.as_symbol().and_then(|symbol| symbol.description().ok());
@@ -44,7 +44,7 @@ fn within<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
     }
 }
 
-/// One that is not there is null among others.
+/// A member that is undefined is null among others.
 fn member<'js>(value: &Value<'js>, around: &mut Vec<Value<'js>>) -> String {
     if value.is_undefined() { "null".to_owned() } else { within(value, around) }
 }
@@ -85,7 +85,7 @@ fn listed<'js>(elements: impl Iterator<Item = Value<'js>>, around: &mut Vec<Valu
 }
 
 fn members<'js>(value: &Value<'js>, object: &Object<'js>, around: &mut Vec<Value<'js>>) -> String {
-    // Those that say how they are written as JSON are shown so.
+    // An object with a `toJSON` of its own is shown as that writes it.
     if is_written(object)
         && let Ok(Some(to_json)) = object.get::<_, Option<rquickjs::Function<'js>>>("toJSON")
         && let Ok(told) = to_json.call::<_, Value<'js>>((rquickjs::function::This(value.clone()),))

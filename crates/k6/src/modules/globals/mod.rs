@@ -1,4 +1,4 @@
-//! What a script has without importing it.
+//! The globals of a script.
 
 mod console;
 mod inspect;
@@ -31,7 +31,7 @@ pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     if wanted.random {
         set_random(ctx, fastrand::Rng::new())?;
     }
-    // Who reads the script learns what it says as it goes.
+    // The first user, who reads the script, gets these as it goes.
     if vu.shard.common.bundle.is_closed() {
         language::speak(ctx, wanted.language)?;
     }

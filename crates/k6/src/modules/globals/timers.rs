@@ -30,7 +30,7 @@ struct Running {
 }
 
 impl Timers {
-    /// What still runs when an iteration ends was cut off with it, and k6 says so.
+    /// Forgets all timers. k6 warns of each that was still running at the end of its iteration.
     pub(crate) fn forget(&self, shard: &Shard) {
         let running = self.running.take();
         let mut numbers: Vec<(bool, u32)> =
@@ -44,7 +44,7 @@ impl Timers {
     }
 }
 
-/// What a timer calls, and with what.
+/// The function of a timer, and its arguments.
 #[derive(Clone)]
 struct Callback {
     function: Persistent<Function<'static>>,

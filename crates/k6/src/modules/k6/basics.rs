@@ -89,7 +89,7 @@ fn fail(ctx: Ctx<'_>, message: Opt<Coerced<String>>) -> rquickjs::Result<()> {
     Err(go_error(&ctx, &message.0.map_or_else(String::new, |text| text.0)))
 }
 
-/// What happens in the function happens in the group: its samples carry the group's path.
+/// Samples of everything that happens in the function carry the group's path.
 fn group<'js>(
     ctx: Ctx<'js>,
     name: Opt<Coerced<String>>,

@@ -1,6 +1,6 @@
 //! `k6/data`: lists that all users share.
 //!
-//! A list is made once per test, by the first user that asks for its name. What is kept is the JSON text of each element, once
+//! A list is made once per test, by the first user that asks for its name. The JSON text of each element is kept once
 //! for all users and threads; an element is parsed when a script asks for it, and frozen.
 
 use rquickjs::function::Opt;
@@ -50,7 +50,7 @@ fn elements<'js>(ctx: &Ctx<'js>, made: &Value<'js>) -> rquickjs::Result<SharedLi
     let list = made.as_array().ok_or_else(only)?;
     let mut texts = Vec::with_capacity(list.len());
     for element in list.iter::<Value<'js>>() {
-        // What JSON has no word for becomes null, as inside of a list.
+        // An element that JSON cannot express becomes null, as inside of a list.
         let text = ctx.json_stringify(element?)?.map(|text| text.to_string()).transpose()?;
         texts.push(text.unwrap_or_else(|| "null".to_owned()).into_boxed_str());
     }

@@ -18,7 +18,7 @@ pub(crate) const MODULE: Builtin = Builtin {
     },
 };
 
-/// As Go reads base64: padded or not at all, whatever the last bits that mean nothing are.
+/// The reading of base64 that Go has: padded or not at all, whatever the last bits that mean nothing are.
 const fn engine(alphabet: &Alphabet, is_padded: bool) -> GeneralPurpose {
     let padding =
         if is_padded { DecodePaddingMode::RequireCanonical } else { DecodePaddingMode::RequireNone };

@@ -153,7 +153,7 @@ fn user_outside_init(ctx: &Ctx<'_>) -> rquickjs::Result<Rc<Vu>> {
     Ok(vu)
 }
 
-/// What `metrics.tags` is: `exec.vu` has had them before.
+/// The value of `metrics.tags`: older scripts read it from `exec.vu`.
 fn own_tags<'js>(ctx: Ctx<'js>, user: This<Object<'js>>) -> rquickjs::Result<Value<'js>> {
     user_outside_init(&ctx)?;
     user.0.get::<_, Object<'js>>("metrics")?.get("tags")
@@ -178,7 +178,7 @@ fn set_tag<'js>(ctx: Ctx<'js>, name: String, value: Opt<Value<'js>>) -> rquickjs
     Ok(())
 }
 
-/// As [`tag`], but a `TypeError`: what the script assigns is of the wrong type.
+/// [`tag`] with a `TypeError`, because the script assigns a value of the wrong type.
 fn of_type<'js>(ctx: &Ctx<'js>, name: &str, value: &Value<'js>) -> rquickjs::Result<String> {
     tag(ctx, name, value).map_err(|_| {
         let thrown = ctx.catch().into_exception().and_then(|it| it.message());

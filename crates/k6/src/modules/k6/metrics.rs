@@ -94,7 +94,7 @@ fn add<'js>(
     Ok(true)
 }
 
-/// As `Number(value)`, but what is zero and true is one; null is no number.
+/// `Number(value)`, except that a value that is zero and true is one; null is no number.
 fn number(value: &Value<'_>) -> rquickjs::Result<Option<f64>> {
     if value.is_null() {
         return Ok(None);
