@@ -13,9 +13,9 @@ pub(super) const MARK: &str = "__sonagiName";
 /// A URL and the name its samples go by.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
-    /// As it is written in samples, with stars for the user and password it carries.
+    /// The URL in samples, with stars for the user and password it carries.
     pub(super) clean: String,
-    /// Without these.
+    /// The URL without these.
     pub(super) url: String,
     pub(super) credentials: Option<(String, String)>,
     /// With them.
@@ -55,7 +55,7 @@ pub(super) fn clean(url: &str) -> String {
     without_credentials(url).2
 }
 
-/// A URL's host and port, as k6 names them to the server: as they are written, but without the zone of an IPv6 address. The URL
+/// A URL's host and port, as k6 names them to the server: as written, but without the zone of an IPv6 address. The URL
 /// carries no user.
 pub(crate) fn host(url: &str) -> Cow<'_, str> {
     let rest = scheme(url).1.trim_start_matches('/');
@@ -68,7 +68,7 @@ pub(crate) fn host(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// What Go finds wrong in the host of a URL, which only a redirect may name wrongly without being refused before.
+/// Go's objection to the host of a URL. Only a redirect may name a wrong host without being refused before.
 pub(super) fn wrong_in(url: &str) -> Option<String> {
     let rest = scheme(url).1.strip_prefix("//")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn wrong_in(url: &str) -> Option<String> {
     (!behind.is_empty() && !is_port).then(|| format!("invalid port {behind:?} after host"))
 }
 
-/// What Go's `url.Parse` finds wrong in a URL.
+/// The objection of Go's `url.Parse` to a URL.
 pub(super) fn unparsable(url: &str) -> Option<String> {
     if let Err(why) = escaped(url) {
         return Some(why);
@@ -115,7 +115,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
 }
 
-/// Those that stay where the whole path is written as it should be.
+/// Bytes that stay where the whole path is written as it should be.
 fn is_allowed(byte: u8) -> bool {
     is_plain(byte) || b"!'()*[]%".contains(&byte)
 }
@@ -212,7 +212,7 @@ pub(super) fn without_credentials(url: &str) -> (String, Option<(String, String)
 mod tests {
     use super::*;
 
-    /// What k6 2.2 says of them.
+    /// Seen in k6 2.2.
     #[test]
     fn addresses_are_written_as_go_writes_them() {
         for (path, written) in [

@@ -65,7 +65,7 @@ fn gathered<'js>(
     named.into_js(ctx)
 }
 
-/// One entry makes no request: none is sent, and the entries before it have responses without an answer.
+/// An entry makes no request: none is sent, and the entries before it have responses without an answer.
 fn unsent<'js>(
     ctx: &Ctx<'js>,
     vu: &Rc<Vu>,
@@ -128,7 +128,7 @@ fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Res
     }
 }
 
-/// As many at once as `batch` allows, and `batchPerHost` of each host.
+/// Sends as many at once as `batch` allows, and `batchPerHost` to each host.
 async fn side_by_side(vu: &Rc<Vu>, calls: &[Rc<Call>]) -> Vec<Answer> {
     let options = &vu.shard.common.options;
     let limit = |most: usize| Rc::new(Semaphore::new(permits(most)));

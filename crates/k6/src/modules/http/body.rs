@@ -21,7 +21,7 @@ pub(super) struct Body {
     pub(super) is_given: bool,
 }
 
-/// What `http.file` made, by the member that tells it from other objects.
+/// The member by which the objects of `http.file` are known.
 pub(super) const FILE: &str = "__sonagiFile";
 
 /// Nothing, a text, bytes, or an object: a form, and one of parts if a file is among its members.
@@ -61,7 +61,7 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body,
     Ok(form(ctx, object)?)
 }
 
-/// What Go has for a collection that is no list, of those that are no body.
+/// Go's type of a typed array or collection that cannot be a body.
 fn elements(object: &Object<'_>) -> Option<&'static str> {
     let kind = object.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag).ok()?;
     Some(match kind.as_string()?.to_string().ok()?.as_str() {
@@ -137,7 +137,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// As Go's packer has it.
+/// The settings of Go's packer.
 const BROTLI_QUALITY: u32 = 6;
 const BROTLI_WINDOW: u32 = 22;
 

@@ -22,10 +22,10 @@ use crate::vu::Vu;
 /// How long a request may take whose parameters do not say it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Who calls, unless the test says another name.
+/// The user agent, unless the test sets another.
 const AGENT: &str = concat!("Sonagi/", env!("CARGO_PKG_VERSION"));
 
-/// What becomes of a response's body.
+/// The form in which a response's body is handed to the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseType {
     Text,
@@ -50,16 +50,16 @@ pub(super) struct OwnCookie {
     pub(super) replaces: bool,
 }
 
-/// One request, and what is to become of it.
+/// A request, and the treatment of its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) method: String,
     /// Without the user and password it may have carried.
     pub(super) url: String,
     pub(super) credentials: Option<(String, String)>,
-    /// As the script gave it.
+    /// The URL as the script gave it.
     pub(super) given: String,
-    /// In the order given; names as Go writes them.
+    /// In the given order; names as Go writes them.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Bytes,
     /// An empty body was given, where none might have been.
@@ -144,7 +144,7 @@ impl Call {
         Ok(call)
     }
 
-    /// What a script says of the body's length is not sent: what is sent is true.
+    /// A `Content-Length` of the script's is not sent: the true length is.
     fn without_length(&mut self, vu: &Vu) {
         let length = self.body.len();
         let Some(at) = self.headers.iter().position(|(name, _)| name == "Content-Length") else { return };
@@ -187,7 +187,7 @@ impl Call {
                 }
                 "timeout" => self.timeout = duration(&value)?,
                 "redirects" => {
-                    // What is no number is 0, as `ToInteger` has it.
+                    // A value that is no number is 0, as in `ToInteger`.
                     self.redirects = value.get::<Coerced<f64>>()?.0.max(0.0) as u32;
                     self.limits_redirects = true;
                 }
@@ -295,7 +295,7 @@ fn duration(value: &Value<'_>) -> Result<Duration, Refused> {
     span::parse(&text).map(span::wait).map_err(|_| wrong(format!("time: invalid duration {text:?}")))
 }
 
-/// What is not known proves nothing.
+/// An unknown name means no authentication.
 fn auth(name: &str) -> Option<Auth> {
     match name {
         "basic" => Some(Auth::Basic),

@@ -17,7 +17,7 @@ pub(super) fn request(vu: &Vu, debug: HttpDebug, request: &Request) {
     say(vu, debug, text, &request.body);
 }
 
-/// What came for it.
+/// Prints the response to it.
 pub(super) fn response(vu: &Vu, debug: HttpDebug, response: &Response) {
     let status = response.status;
     let mut text = format!("Response:\nHTTP/1.1 {status} {}\n", reason(status));

@@ -30,7 +30,7 @@ pub(super) struct Unanswered {
     pub(super) code: u16,
     /// Its `error`.
     pub(super) error: String,
-    /// What the log says, and the exception where a script wants one.
+    /// The message in the log, and in the exception where a script wants one.
     pub(super) told: String,
     /// Its class, which the numbers of k6 do not tell.
     pub(super) failure: Failure,
@@ -57,7 +57,7 @@ impl Refused {
         Refused::Wrong(Unanswered::coded(0, error))
     }
 
-    /// What was thrown about an argument is told as of a failed request.
+    /// An exception about an argument becomes a failed request.
     pub(super) fn caught(ctx: &Ctx<'_>, error: rquickjs::Error, what: &str) -> Refused {
         if !matches!(error, rquickjs::Error::Exception) {
             return Refused::Thrown(error);
@@ -96,7 +96,7 @@ impl Unanswered {
         Unanswered { told, ..Unanswered::coded(1020, "invalid URL") }
     }
 
-    /// What came cannot be unpacked.
+    /// The body cannot be unpacked.
     pub(super) fn packed(coding: &str) -> Unanswered {
         let told = format!("error decompressing response body ({coding}: invalid header)");
         let error = format!("error decompressing response body ({told})");

@@ -24,17 +24,17 @@ use crate::vu::Vu;
 /// How large a body may be, 256 MiB: as it comes, and unpacked. Scripts are given all of it or an error.
 const MOST_BODY: usize = 256 << 20;
 
-/// One request of a chain.
+/// A request of a chain.
 pub(super) struct Hop {
     pub(super) origin: Origin,
     pub(super) url: String,
-    /// Of a redirect that carries a user and password: with stars in their places, and as it came.
+    /// The URL of a redirect that carries a user and password: with stars in their places, and as it came.
     pub(super) with_credentials: Option<(String, String)>,
     pub(super) request: Request,
 }
 
 impl Hop {
-    /// What samples and errors say of it: method and URL.
+    /// Method and URL for samples and errors.
     fn place(&self) -> (&str, &str) {
         let clean = self.with_credentials.as_ref().map(|(clean, _)| clean.as_str());
         (&self.request.method, clean.unwrap_or(&self.url))
@@ -53,7 +53,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
     let http = vu.module_state::<HttpState>();
     // Taken by requests that can be made alone: with a client go its connections.
     let mut client = http.client(vu);
-    // What was sent is told of the first one, when it was led elsewhere.
+    // When redirects are followed, the script sees the first request as sent.
     let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
     let answer = loop {
         let response = match one(vu, call, &mut client, &hop, until).await {
@@ -121,7 +121,7 @@ async fn pace(vu: &Rc<Vu>) {
     }
 }
 
-/// Of an answer that stays a redirect, where neither script nor options say how many are followed.
+/// Warns of an answer that stays a redirect, where neither script nor options say how many are followed.
 fn tell_of_redirects(vu: &Vu, call: &Call, is_redirect: bool) {
     if !is_redirect || call.limits_redirects {
         return;
@@ -244,14 +244,14 @@ fn phases_of(client: &mut Client, origin: &Origin, response: &Response) -> Phase
     marks.map_or_else(Phases::default, |marks| marks.phases(origin.tls, response.first_byte, response.ended))
 }
 
-/// Of a request that failed: nothing where it never left.
+/// The phases of a request that failed: none where it never left.
 fn phases_so_far(vu: &Vu, client: &mut Client, origin: &Origin) -> Phases {
     let marks = client.take_marks().filter(|marks| marks.left.is_some());
     let now = vu.now();
     marks.map_or_else(Phases::default, |marks| marks.phases(origin.tls, now, now))
 }
 
-/// What a 401 that asks for a digest is answered with.
+/// The `Authorization` for a 401 that asks for a digest.
 fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     let (user, password) = call.credentials.as_ref()?;
     if call.auth != Some(Auth::Digest) || response.status != 401 {
@@ -261,7 +261,8 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     auth::digest(asked, &hop.request.method, &hop.request.path, user, password)
 }
 
-/// The samples of one answer, or of none. An answer comes with how it came, and whether it asks for a digest as it should.
+/// Takes the samples of an answer, or of a failure. An answer comes with its protocol, and whether it asks for a digest
+/// as it should.
 fn observe(
     vu: &Rc<Vu>,
     call: &Call,
@@ -292,7 +293,7 @@ fn observe(
             .map(|peer| peer.ip()),
     };
     let tags = vu.module_state::<HttpState>().tags.borrow_mut().of_answer(&call.tags, &of_answer);
-    // One instant for all: reading the clock costs as much as a sample.
+    // All have one instant: reading the clock costs as much as a sample.
     let (ms, now, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.now(), vu.shard.sampler.borrow_mut());
     let mut observe = |metric, value| sampler.observe(metric, value, &tags, now);
     observe(builtin::HTTP_REQS, 1.0);

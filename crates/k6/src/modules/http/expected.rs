@@ -34,7 +34,8 @@ impl Expected {
         }
     }
 
-    /// What `responseCallback` and `setResponseCallback` are given: what `expectedStatuses` made, or null; None: something else.
+    /// The argument of `responseCallback` and `setResponseCallback`: a result of `expectedStatuses`, or null; None:
+    /// anything else.
     pub(super) fn given(value: &Value<'_>) -> rquickjs::Result<Option<Expected>> {
         if value.is_null() || value.is_undefined() {
             return Ok(Some(Expected::Unasked));

@@ -77,7 +77,7 @@ const EXPORTS: &[&str] = &[
     "TLS_1_3",
 ];
 
-/// What a constant is: `OCSP_STATUS_GOOD` is `good`, `TLS_1_2` is `tls1.2`.
+/// The value of a constant: `OCSP_STATUS_GOOD` is `good`, `TLS_1_2` is `tls1.2`.
 fn constant(name: &str) -> Option<String> {
     if let Some(version) = name.strip_prefix("TLS_") {
         return Some(format!("tls{}", version.replace('_', ".")));

@@ -3,8 +3,8 @@
 use rquickjs::object::Property;
 use rquickjs::{Ctx, IntoJs, Object, Value};
 
-/// They are gathered here and not in an object of the script's: in that a name such as `constructor` is found before it was set,
-/// and `__proto__` sets something else. In the order in which the names came.
+/// They are gathered here and not in an object of the script's: there, a name such as `constructor` is found before it
+/// was set, and `__proto__` sets something else. They keep the order in which the names came.
 pub(super) struct Named<T>(Vec<(String, T)>);
 
 impl<T> Default for Named<T> {

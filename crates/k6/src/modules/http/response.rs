@@ -112,7 +112,7 @@ impl ResponseClass {
     }
 }
 
-/// What responses have in common.
+/// The prototype that responses share.
 #[derive(Clone)]
 struct Class {
     prototype: Persistent<Object<'static>>,
@@ -247,7 +247,7 @@ fn timings<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
 
 const COOKIE: Members = &[("name", "Name"), ("value", "Value"), ("replace", "Replace")];
 
-/// What was sent for it.
+/// The request behind it.
 fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     let (sent, request) = (&it.answer.sent, Object::new(ctx.clone())?);
     request.set("method", &*sent.method)?;
@@ -312,7 +312,7 @@ fn json<'js>(
             false => Ok(Value::new_undefined(ctx)),
         };
     }
-    // Who asks again gets the same object, as in k6.
+    // A second call returns the same object, as in k6.
     if let Some(this) = this.0.as_object() {
         let known: Value<'js> = this.get(PARSED)?;
         if !known.is_undefined() {

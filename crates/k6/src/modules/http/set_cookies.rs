@@ -8,10 +8,10 @@ use std::rc::Rc;
 use super::named::Named;
 use crate::interpreter::{Members, Structure, host_object};
 
-/// `expires` of a cookie that says nothing of it: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
+/// `expires` of a cookie without one: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
 const UNSET_MS: i64 = -6_795_364_578_871;
 
-/// As scripts know them, and as Go's JSON names them.
+/// Names that scripts know, and names in Go's JSON.
 const MEMBERS: Members = &[
     ("name", "Name"),
     ("value", "Value"),
@@ -23,7 +23,7 @@ const MEMBERS: Members = &[
     ("expires", "Expires"),
 ];
 
-/// What a Set-Cookie header says, nothing of it made up: a path or domain it does not name is empty.
+/// A Set-Cookie header; nothing in it is made up: a path or domain it does not name is empty.
 #[derive(Debug, PartialEq, Eq)]
 struct SetCookie {
     name: String,
@@ -136,7 +136,7 @@ pub(super) fn cookies<'js>(ctx: &Ctx<'js>, headers: &Headers) -> rquickjs::Resul
 mod tests {
     use super::*;
 
-    /// What k6 makes of these headers.
+    /// Seen in k6.
     #[test]
     fn a_cookie_is_told_as_its_header_says_it() {
         let of = |header| {

@@ -1,4 +1,4 @@
-//! What `k6/http` keeps of a user: its connections, its cookies, and what it expects of answers.
+//! The state of a user in `k6/http`: its connections, its cookies, and the statuses it expects.
 
 use sonagi_engine::http::{Client, Jar};
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use crate::vu::Vu;
 /// Clients a user keeps: requests that go side by side need one each.
 const CLIENTS: usize = 32;
 
-/// What the module keeps of a user.
+/// The state of a user in `k6/http`.
 #[derive(Default)]
 pub(crate) struct HttpState {
     clients: RefCell<Vec<Client>>,

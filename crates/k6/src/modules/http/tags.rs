@@ -1,5 +1,5 @@
-//! The tags of requests and their answers. Most requests of a script are like the one before: its tags are found again without
-//! looking up eight strings.
+//! The tags of requests and their answers. Most requests of a script are like the one before: their tags are found
+//! again without looking up eight strings.
 
 use std::net::IpAddr;
 
@@ -12,10 +12,10 @@ pub(super) struct LastTags {
     answer: Option<(Tags, Plain, Tags)>,
 }
 
-/// What tells answers to one call apart: status, `error_code`, expectation, protocol and TLS.
+/// The parts in which answers to one call differ: status, `error_code`, expectation, protocol and TLS.
 type Plain = (u16, u16, Option<bool>, &'static str, &'static str);
 
-/// What an answer adds to its call's tags.
+/// The parts that an answer adds to its call's tags.
 pub(super) struct OfAnswer<'a> {
     pub(super) status: u16,
     /// `error_code`; 0 is none.

@@ -16,7 +16,7 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// Of a link that ended behind its peer's close frame, or without one.
+    /// The ending of a link, with its peer's close frame or without one.
     pub(crate) fn of(close: Option<(Option<u16>, String)>, ended: &Ended) -> Ending {
         match (close, ended.failure) {
             (Some((code, reason)), _) => Ending::Closed(code.unwrap_or(1005), reason),
@@ -28,7 +28,7 @@ impl Ending {
         }
     }
 
-    /// What the error event says; none behind an ordinary goodbye.
+    /// The message of the error event; none behind an ordinary goodbye.
     pub(crate) fn error(&self) -> Option<String> {
         match self {
             Ending::Closed(1000 | 1001, _) => None,

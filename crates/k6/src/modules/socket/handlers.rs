@@ -1,4 +1,4 @@
-//! What a script listens for.
+//! The event handlers of a script.
 
 use rquickjs::function::IntoArgs;
 use rquickjs::{Ctx, Function, Object, Persistent, Value};
@@ -27,7 +27,7 @@ impl<E: Copy + PartialEq> Handlers<E> {
         }
     }
 
-    /// Those of an event as they are now.
+    /// The handlers of an event as they are now.
     pub(crate) fn of<'js>(&self, ctx: &Ctx<'js>, event: E) -> rquickjs::Result<Vec<Function<'js>>> {
         let all = self.all.borrow();
         all.iter().filter(|(own, _)| *own == event).map(|(_, handler)| handler.clone().restore(ctx)).collect()

@@ -45,7 +45,7 @@ pub(crate) struct Refused {
     pub(crate) error: String,
 }
 
-/// What came of it.
+/// The outcome of a handshake.
 pub(crate) type Opened = Result<(WebsocketLink, Answer), Refused>;
 
 /// Something done in a task of its own; given up where it is dropped.
@@ -55,7 +55,7 @@ pub(crate) struct Apart<T>(JoinHandle<T>);
 pub(crate) type Opening = Apart<(Wanted, Opened)>;
 
 impl<T: 'static> Apart<T> {
-    /// What it needs of a stack is not the user's then, for whom it would stay.
+    /// Its stack is not the user's: the user's would keep every page it reached.
     pub(crate) fn begin(work: impl Future<Output = T> + 'static) -> Apart<T> {
         Apart(tokio::task::spawn_local(work))
     }
@@ -138,7 +138,7 @@ impl Wanted {
     pub(crate) fn opening(mut self, vu: &Rc<Vu>, begun: At) -> Opening {
         let vu = Rc::clone(vu);
         Apart::begin(async move {
-            // Made where it runs: whoever begins it would hold it on his stack for a moment, and the stack keeps that room.
+            // The future is made where it runs: the stack that begins it would keep the room it takes for a moment.
             let opened = Box::pin(self.open(&vu, begun)).await;
             (self, opened)
         })
@@ -210,7 +210,7 @@ impl Wanted {
         }
     }
 
-    /// Those of the script and ours.
+    /// The headers of the script, and ours.
     pub(crate) fn all_headers(&self, vu: &Vu, origin: &Origin, path: &str) -> Vec<(String, String)> {
         let mut headers = self.headers.clone();
         let has = |name: &str| self.headers.iter().any(|(own, _)| own == name);

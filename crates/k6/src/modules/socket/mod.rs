@@ -1,5 +1,5 @@
-//! What all real-time modules have in common: how a WebSocket is opened for a script, its event handlers, and the words for
-//! how a connection ended.
+//! Shared by all real-time modules: how a WebSocket is opened for a script, its event handlers, and the words for how a
+//! connection ended.
 
 mod ending;
 mod handlers;

@@ -1,5 +1,5 @@
 //! `k6/x/socketio`: Socket.IO that its iteration waits for until it is over, as the extension of that name has it, with
-//! acknowledgements. What it does stands in `socketio.js`, on [`super::ws`].
+//! acknowledgements. Its code stands in `socketio.js`, on [`super::ws`].
 
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Value};
 

@@ -1,4 +1,4 @@
-//! One open stream and who listens to it.
+//! An open stream and its handlers.
 
 use rquickjs::{Ctx, Object, Value};
 use sonagi_engine::link::{Ended, Env, Present, SseItem, SseLink};
@@ -12,7 +12,7 @@ use crate::modules::socket::Handlers;
 use crate::receive_buffer::ReceiveBuffer;
 use crate::vu::Vu;
 
-/// What handlers are set for.
+/// The events that handlers are set for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {
     Open,
@@ -24,7 +24,7 @@ enum On {
 pub(super) struct Client {
     link: RefCell<SseLink>,
     tags: Tags,
-    /// What an event counts as.
+    /// The metric that counts events.
     events: MetricId,
     handlers: Handlers<On>,
     /// Four texts an event: id, comment, name, data.
@@ -92,7 +92,7 @@ impl Client {
             };
             match item {
                 SseItem::Event(event) => {
-                    // Who gave no type is told none, though the standard calls it `message`.
+                    // An event without a type is handed over without one, though the standard calls it `message`.
                     let name = if event.name == "message" { "" } else { &event.name };
                     let text = event.text();
                     delivery::arrived(vu, text.as_bytes());

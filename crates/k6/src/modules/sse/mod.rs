@@ -132,7 +132,7 @@ fn lived<'js>(
     outcome
 }
 
-/// What the callback gets.
+/// The client that the callback is given.
 fn object<'js>(ctx: &Ctx<'js>, client: &Rc<Client>) -> rquickjs::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let it = Rc::clone(client);

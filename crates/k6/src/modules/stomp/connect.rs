@@ -21,7 +21,7 @@ const RECEIPT_NS: i64 = 30_000_000_000;
 /// Heart-beats offered and asked for by a script that says nothing of them.
 const HEART_BEAT_MS: u32 = 60_000;
 
-/// What a server may send. Brokers put a stack trace into one header.
+/// Limits of a server's frames. Brokers put a stack trace into one header.
 const LIMITS: Limits = Limits { line: 64 << 10, headers: 256, body: 64 << 20 };
 
 /// Where to, and through what.

@@ -1,8 +1,8 @@
-//! `k6/x/stomp`: STOMP over TCP, TLS or a WebSocket, in the words of the extension of that name. What scripts see stands in
+//! `k6/x/stomp`: STOMP over TCP, TLS or a WebSocket, in the words of the extension of that name. Its classes stand in
 //! `stomp.js`.
 //!
-//! The decision to question: [`sonagi_engine::link::StompLink`] is not used. It acknowledges by itself and hands over texts, which
-//! a plan wants; a script names each message it acknowledges and sees its headers.
+//! The decision to question: [`sonagi_engine::link::StompLink`] is not used. It acknowledges by itself and hands over
+//! texts, which a plan wants; a script names each message it acknowledges and sees its headers.
 
 mod carrier;
 mod connect;
@@ -24,7 +24,7 @@ use speech::Message;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/stomp"], exports: &["connect", "Client"], build };
 
-/// What sessions are counted by.
+/// The metrics of sessions.
 #[derive(Clone, Copy)]
 struct Metrics {
     send: MetricId,

@@ -1,4 +1,4 @@
-//! One session: what it is driven by, what its script waits for in it.
+//! A session: how it is driven, and how its script waits in it.
 //!
 //! | what | the iteration | the iteration's end |
 //! |---|---|---|
@@ -28,7 +28,7 @@ use crate::vu::{Phase, Source, Vu};
 /// With so many bytes of messages that nobody reads, nothing more is read: a server that minds can tell.
 const MOST_UNREAD: usize = 256 << 10;
 
-/// What a script laid down for a session when it connected.
+/// The terms a script set for a session when it connected.
 pub(super) struct Terms {
     pub(super) tags: Tags,
     pub(super) metrics: Metrics,
@@ -285,7 +285,7 @@ impl Session {
             return Err(go_error(ctx, "a stomp listener in the init context is not supported"));
         }
         let mut line = self.line.borrow_mut();
-        // Who asks again when it was told of the end would be told of it for ever.
+        // A script that asks again after the end would otherwise be told of it for ever.
         if let Some(why) = &line.inbox.over {
             return Err(go_error(ctx, why));
         }
@@ -307,7 +307,7 @@ impl Line {
             && beats.send.is_some_and(|ns| vu.now() >= beats.said.plus(ns))
         {
             beats.said = vu.now();
-            // What still waits for the server is as good a sign of life, once it goes out.
+            // Data that still waits for the server is as good a sign of life, once it goes out.
             if self.carrier.unsent() == 0 {
                 self.carrier.send(HEART_BEAT);
             }

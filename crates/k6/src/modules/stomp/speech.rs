@@ -1,4 +1,4 @@
-//! What a script says in a session.
+//! The frames that a script sends in a session.
 
 use rquickjs::{Ctx, Value};
 use sonagi_wire::stomp::{AckId, AckMode, Command, Unwritable, Version, Writer};
@@ -14,7 +14,8 @@ use crate::metrics::Tags;
 use crate::modules::binding::bytes;
 use crate::vu::Vu;
 
-/// Over so many unsent bytes a frame is given to the kernel at once, and over the second number the script waits for it.
+/// Over so many unsent bytes a frame is given to the kernel at once, and over the second number the script waits for
+/// it.
 const FLUSHED: usize = 64 << 10;
 const MOST_UNSENT: usize = 1 << 20;
 
@@ -196,7 +197,7 @@ impl Session {
         read.map_err(|why| go_error(ctx, &why))
     }
 
-    /// ACK or NACK of a message with these headers. What needs no acknowledgement gets none.
+    /// ACK or NACK of a message with these headers. A message that needs no acknowledgement gets none.
     pub(super) fn settle(
         &self,
         ctx: &Ctx<'_>,

@@ -1,4 +1,5 @@
-//! `k6/websockets`: sockets beside the iteration, as browsers have them. What scripts see of them is `websockets.js`.
+//! `k6/websockets`: sockets beside the iteration, as browsers have them. The classes that scripts see stand in
+//! `websockets.js`.
 
 mod socket;
 

@@ -1,4 +1,4 @@
-//! One socket beside the iteration: it is driven whenever its user waits, and tells its script in jobs.
+//! A socket beside the iteration: it is driven whenever its user waits, and calls its script in jobs.
 
 use rquickjs::function::IntoArgs;
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Persistent, Undefined, Value};
@@ -22,7 +22,7 @@ use crate::vu::{Job, Phase, Source, Vu};
 /// With so many bytes waiting for the script, nothing more is read.
 const MOST_WAITING: usize = 1 << 20;
 
-/// With so many bytes unsent nothing more can be said: a script that only sends would fill the memory, for it never waits.
+/// With so many bytes unsent, sending fails: a script that only sends would fill the memory, for it never waits.
 const MOST_UNSENT: usize = 64 << 20;
 
 /// Over so many unsent bytes a message is given to the kernel at once.
@@ -40,7 +40,7 @@ pub(super) struct Socket {
     me: Weak<Socket>,
     begun: At,
     state: RefCell<State>,
-    /// What the script is told by; nothing once it has heard of the end.
+    /// The functions of the script that are called; none after they have heard of the end.
     tell: RefCell<Option<Tell>>,
     tags: RefCell<Tags>,
     buffers: RefCell<VecDeque<ReceiveBuffer>>,
@@ -67,7 +67,7 @@ enum State {
 }
 
 impl Socket {
-    /// What the script's side calls: begins to connect; what the socket does.
+    /// Begins to connect for the script; returns the socket's functions.
     pub(super) fn open<'js>(
         ctx: Ctx<'js>,
         url: String,
@@ -192,7 +192,7 @@ impl Socket {
         }
     }
 
-    /// What it is told next, it is told by a job.
+    /// Queues the job that hands over the messages that wait.
     fn queue(&self, vu: &Vu) {
         let now = Some(vu.events.iteration());
         if let Some(me) = self.me.upgrade().filter(|_| self.queued.replace(now) != now) {
@@ -356,7 +356,7 @@ impl Source for Socket {
         if self.is_kept
             && (!self.buffers.borrow().is_empty() || matches!(&*self.state.borrow(), State::Ended(_)))
         {
-            // What an iteration left unread is the next one's.
+            // Messages that an iteration left unread are the next one's.
             self.queue(vu);
         }
         // Until the script was told, whoever ends the iteration must find it.
@@ -385,7 +385,7 @@ impl Source for Socket {
     }
 }
 
-/// What the time is for a script, as `Date.now()` says.
+/// The time in ms, as `Date.now()` says.
 fn unix_ms() -> f64 {
     UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_millis() as f64)
 }

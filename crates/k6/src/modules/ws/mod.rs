@@ -74,7 +74,7 @@ fn connect<'js>(
 /// A socket, with what the handshake was answered.
 type Begun = Result<(WebsocketLink, Box<Answer>), Refused>;
 
-/// Opens the socket. Not inlined: what this needs of a stack would otherwise lie below the whole session, for each user.
+/// Opens the socket. Not inlined: its stack frame would otherwise lie below the whole session, for each user.
 #[inline(never)]
 fn opened<'js>(
     ctx: &Ctx<'js>,
@@ -117,7 +117,7 @@ fn lived<'js>(
     outcome.and(sent)
 }
 
-/// What the callback gets. Its functions may be handed about without it.
+/// The socket that the callback is given. Its functions may be handed about without it.
 fn object<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let it = Rc::clone(session);

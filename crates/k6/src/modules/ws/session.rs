@@ -1,4 +1,4 @@
-//! One open socket: what its script says to it, and what it tells its script.
+//! An open socket: the messages to and from its script.
 
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, Value};
 use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
@@ -16,14 +16,15 @@ use crate::modules::socket::{Ending, Handlers, Pings};
 use crate::receive_buffer::{Item, ReceiveBuffer};
 use crate::vu::{Source, Vu};
 
-/// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
+/// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for
+/// it.
 const FLUSHED: usize = 64 << 10;
 const MOST_UNSENT: usize = 1 << 20;
 
 /// How long the last words may take to leave.
 const PATIENCE_NS: i64 = 10_000_000_000;
 
-/// What handlers are set for.
+/// The events that handlers are set for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {
     Open,
@@ -279,8 +280,8 @@ impl Session {
         self.handlers.tell(ctx, On::Close, (code,))
     }
 
-    /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with something unread
-    /// is reset, and a reset may overtake the goodbye.
+    /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with
+    /// something unread is reset, and a reset may overtake the goodbye.
     fn part(&self, vu: &Rc<Vu>, code: u16) {
         self.hang_up(vu);
         self.link.borrow_mut().close(code, "");
@@ -338,7 +339,7 @@ fn attachments(text: &str) -> u32 {
     count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
-/// What a value is called that is no bytes.
+/// The name of the type of a value that is no bytes.
 fn kind(value: &Value<'_>) -> String {
     let known = match value.type_of() {
         Type::String => "String",
