@@ -29,7 +29,8 @@ fn thrown(ctx: &Ctx<'_>, why: &Unusable) -> rquickjs::Error {
     }
 }
 
-/// An error that says why a file or module cannot be had, thrown by `throw`; a script that does not catch it cannot be run.
+/// An error that says why a file or module cannot be had, thrown by `throw`; a script that does not catch it cannot be
+/// run.
 pub(crate) fn not_loaded(
     ctx: &Ctx<'_>,
     why: &str,

@@ -1,7 +1,7 @@
 //! `k6/html`, and what responses tell of their page.
 //!
-//! Selections and elements are written in JavaScript, over a tree that is parsed and searched here and known there by the
-//! numbers of its nodes.
+//! Selections and elements are written in JavaScript, over a tree that is parsed and searched here and known there by
+//! the numbers of its nodes.
 
 use dom_query::{Document, Matcher, NodeId, NodeRef, Selection};
 use rquickjs::function::{Opt, This};
