@@ -27,7 +27,7 @@ const DRAWN_MAX: usize = 1024;
 pub(crate) struct DeliveryState {
     member: RefCell<Option<Box<MemberState>>>,
     /// Its real-time connections that are open.
-    lines: Cell<u32>,
+    connections: Cell<u32>,
 }
 
 /// A user as a member of rooms.
@@ -241,7 +241,7 @@ fn leaving(vu: &Vu, payload: &[u8], now: At, acked: Option<bool>) -> Vec<Stamp> 
 
 /// The iteration is over. The member departs with it, unless a connection goes on.
 pub(super) fn end_iteration(vu: &Vu) {
-    if vu.known_module_state::<DeliveryState>().is_some_and(|state| state.lines.get() == 0) {
+    if vu.known_module_state::<DeliveryState>().is_some_and(|state| state.connections.get() == 0) {
         end(vu);
     }
 }
@@ -270,9 +270,9 @@ pub(crate) fn end(vu: &Vu) {
 /// A real-time connection of a user. Its holder says when it is open and when it is not. The user's memberships end
 /// with its last one.
 #[derive(Debug, Default)]
-pub(super) struct Line(Cell<bool>);
+pub(super) struct Connection(Cell<bool>);
 
-impl Line {
+impl Connection {
     /// Whether it is open.
     pub(super) fn is_open(&self) -> bool {
         self.0.get()
@@ -282,7 +282,7 @@ impl Line {
     pub(super) fn opened(&self, vu: &Vu) {
         if !self.0.replace(true) {
             let state = vu.module_state::<DeliveryState>();
-            state.lines.set(state.lines.get() + 1);
+            state.connections.set(state.connections.get() + 1);
             vu.shard.connected.set(vu.shard.connected.get() + 1);
             vu.shard.recorder.borrow_mut().add(Counter::ConnectionsOpened, 1);
         }
@@ -294,14 +294,16 @@ impl Line {
             return;
         }
         let state = vu.module_state::<DeliveryState>();
-        state.lines.set(state.lines.get() - 1);
+        state.connections.set(state.connections.get() - 1);
         vu.shard.connected.set(vu.shard.connected.get() - 1);
         let mut recorder = vu.shard.recorder.borrow_mut();
         recorder.add(Counter::ConnectionsClosed, 1);
         if by == By::Them {
             recorder.add(Counter::ConnectionsLost, 1);
         }
-        if let Some(member) = state.member.borrow_mut().as_deref_mut().filter(|_| state.lines.get() == 0) {
+        if let Some(member) =
+            state.member.borrow_mut().as_deref_mut().filter(|_| state.connections.get() == 0)
+        {
             let at = vu.now();
             member.leave(at, by == By::Them, recorder.ledger(), |membership| !membership.polls);
             member.go(at, recorder.ledger());

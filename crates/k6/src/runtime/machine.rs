@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::loading::{Files, Specifiers, imported};
-use super::returned;
+use super::return_values;
 use super::thrown::Thrown;
 use crate::interpreter::raw;
 use crate::modules;
@@ -137,11 +137,11 @@ impl Machine {
             let returned = self.settle(ctx, Some(returned))?;
             match (returned, self.vu.phase.get()) {
                 (Some(value), Phase::Setup) if !value.is_undefined() => {
-                    let data = returned::data(ctx, &value)?.map(Some);
+                    let data = return_values::data(ctx, &value)?.map(Some);
                     Ok(data.map_err(|why| format!("error marshaling setup() data to JSON: {why}")))
                 }
                 (None, Phase::Setup) => Ok(Err(UNSETTLED_SETUP.to_owned())),
-                (Some(value), Phase::Summary) => Ok(Ok(Some(returned::files(ctx, &value)?))),
+                (Some(value), Phase::Summary) => Ok(Ok(Some(return_values::files(ctx, &value)?))),
                 _ => Ok(Ok(None)),
             }
         });

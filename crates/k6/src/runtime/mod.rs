@@ -2,7 +2,7 @@
 
 mod loading;
 mod machine;
-mod returned;
+mod return_values;
 #[cfg(test)]
 pub(crate) mod tests;
 mod thrown;

@@ -4,7 +4,7 @@ use rquickjs::{Coerced, Value};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::errors::{Refused, Unanswered};
+use super::errors::{BadCall, Unanswered};
 use crate::modules::forms::percent_decoded;
 
 /// The member of what the template tag `http.url` makes by which it is known.
@@ -26,7 +26,7 @@ pub(super) struct Address {
 
 impl Address {
     /// A text, or what the template tag `http.url` made.
-    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, Refused> {
+    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, BadCall> {
         if let Some(object) = value.as_object().filter(|object| object.contains_key(MARK).unwrap_or(false)) {
             let (url, name) = (object.get::<_, String>("url")?, object.get::<_, String>("name")?);
             let name = Some(name).filter(|name| *name != url);
@@ -37,14 +37,14 @@ impl Address {
                 true => "#<nil>".to_owned(),
                 false => format!("#{}", value.get::<Coerced<String>>()?.0),
             };
-            return Err(Refused::Wrong(Unanswered::no_url(&shown)));
+            return Err(BadCall::Wrong(Unanswered::no_url(&shown)));
         }
         Address::parse(&value.get::<String>()?)
     }
 
-    pub(super) fn parse(text: &str) -> Result<Address, Refused> {
+    pub(super) fn parse(text: &str) -> Result<Address, BadCall> {
         let given =
-            escaped(text).map_err(|why| Refused::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
+            escaped(text).map_err(|why| BadCall::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
         let (url, credentials, clean) = without_credentials(&given);
         Ok(Address { clean, url, credentials, given, name: None })
     }

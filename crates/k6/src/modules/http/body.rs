@@ -8,7 +8,7 @@ use rquickjs::{Ctx, Exception, Object, Value};
 use ruzstd::encoding::CompressionLevel;
 use std::io::Read;
 
-use super::errors::Refused;
+use super::errors::BadCall;
 use crate::modules::binding::bytes;
 use crate::modules::forms::{form_text, told};
 
@@ -25,7 +25,7 @@ pub(super) struct Body {
 pub(super) const FILE: &str = "__sonagiFile";
 
 /// Nothing, a text, bytes, or an object: a form, and one of parts if a file is among its members.
-pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body, Refused> {
+pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body, BadCall> {
     let Some(body) = body.filter(|body| !body.is_undefined() && !body.is_null()) else {
         return Ok(Body::default());
     };
@@ -33,7 +33,7 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body,
     if let Some(bytes) = bytes(body) {
         return plain(bytes);
     }
-    let wrong = |kind: &str| Err(Refused::wrong(format!("unknown request body type {kind}")));
+    let wrong = |kind: &str| Err(BadCall::wrong(format!("unknown request body type {kind}")));
     let Some(object) = body.as_object() else {
         return match body.is_string() {
             true => plain(body.get::<String>()?.into_bytes()),

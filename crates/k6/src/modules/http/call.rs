@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::address::Address;
 use super::body::{self, Body};
 use super::cookies::CookieJar;
-use super::errors::Refused;
-use super::expected::Expected;
+use super::errors::BadCall;
+use super::expected_statuses::Expected;
 use super::state::HttpState;
 use crate::log::Level;
 use crate::metrics::Tags;
@@ -91,7 +91,7 @@ impl Call {
         url: &Value<'js>,
         body: Option<&Value<'js>>,
         params: Option<&Value<'js>>,
-    ) -> Result<Call, Refused> {
+    ) -> Result<Call, BadCall> {
         let options = &vu.shard.common.options;
         let http = vu.module_state::<HttpState>();
         let Address { clean, url, credentials, given, name } = Address::of(url)?;
@@ -170,7 +170,7 @@ impl Call {
         self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
-    fn take<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<(), Refused> {
+    fn take<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<(), BadCall> {
         let mut compression = None;
         for pair in params.props::<String, Value<'js>>() {
             let (name, value) = pair?;
@@ -183,7 +183,7 @@ impl Call {
                 "tags" => {
                     let tags = given_tags(ctx, &self.tags, Some(&value));
                     let what = "invalid HTTP request metric tags";
-                    self.tags = tags.map_err(|error| Refused::caught(ctx, error, what))?;
+                    self.tags = tags.map_err(|error| BadCall::caught(ctx, error, what))?;
                 }
                 "timeout" => self.timeout = duration(&value)?,
                 "redirects" => {
@@ -195,7 +195,7 @@ impl Call {
                 "responseType" => self.response_type = response_type(&value.get::<Coerced<String>>()?.0)?,
                 "responseCallback" => {
                     let given = Expected::given(&value)?;
-                    self.expected = given.ok_or_else(|| Refused::wrong("unsupported responseCallback"))?;
+                    self.expected = given.ok_or_else(|| BadCall::wrong("unsupported responseCallback"))?;
                 }
                 "throw" => self.throws = truthy(&value),
                 "compression" => compression = Some(value.get::<Coerced<String>>()?.0),
@@ -209,7 +209,7 @@ impl Call {
     }
 
     /// Headers of an object, their names as Go writes them: `content-type` is `Content-Type`.
-    fn take_headers<'js>(&mut self, value: &Value<'js>) -> Result<(), Refused> {
+    fn take_headers<'js>(&mut self, value: &Value<'js>) -> Result<(), BadCall> {
         if value.is_string() {
             // A text is the object of its letters.
             for (at, letter) in value.get::<String>()?.chars().enumerate() {
@@ -224,8 +224,8 @@ impl Call {
         Ok(())
     }
 
-    fn compress(&mut self, codings: &str) -> Result<(), Refused> {
-        let (packed, names) = body::compressed(&self.body, codings).map_err(Refused::wrong)?;
+    fn compress(&mut self, codings: &str) -> Result<(), BadCall> {
+        let (packed, names) = body::compressed(&self.body, codings).map_err(BadCall::wrong)?;
         self.unpacked = Some(std::mem::replace(&mut self.body, packed));
         self.is_chunked = false;
         if !self.has("Content-Encoding") {
@@ -283,8 +283,8 @@ fn own_cookies<'js>(value: &Value<'js>) -> rquickjs::Result<Vec<OwnCookie>> {
 }
 
 /// A number of ms, or a text such as `1m30s`.
-fn duration(value: &Value<'_>) -> Result<Duration, Refused> {
-    let wrong = |what: String| Refused::wrong(format!("invalid timeout value: {what}"));
+fn duration(value: &Value<'_>) -> Result<Duration, BadCall> {
+    let wrong = |what: String| BadCall::wrong(format!("invalid timeout value: {what}"));
     if let Some(ms) = value.as_number() {
         return Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default());
     }
@@ -304,12 +304,12 @@ fn auth(name: &str) -> Option<Auth> {
     }
 }
 
-fn response_type(name: &str) -> Result<ResponseType, Refused> {
+fn response_type(name: &str) -> Result<ResponseType, BadCall> {
     match name {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::Discard),
-        other => Err(Refused::wrong(format!("{other} does not belong to ResponseType values"))),
+        other => Err(BadCall::wrong(format!("{other} does not belong to ResponseType values"))),
     }
 }
 

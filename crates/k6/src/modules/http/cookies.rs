@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use super::address;
-use super::named::Named;
+use super::named_values::NamedValues;
 use super::state::HttpState;
 use crate::interpreter::{HostObject, go_error, host_object, host_object_with};
 use crate::modules::binding::{Argument, TextArgument, is_true};
@@ -66,7 +66,7 @@ fn place(ctx: &Ctx<'_>, url: &str) -> rquickjs::Result<Option<(Origin, String)>>
 
 /// `{ name: [value, …] }` of what would be sent there.
 fn cookies_for_url<'js>(ctx: &Ctx<'js>, jar: &RefCell<Jar>, url: &str) -> rquickjs::Result<Value<'js>> {
-    let mut found: Named<Vec<String>> = Named::default();
+    let mut found: NamedValues<Vec<String>> = NamedValues::default();
     if let Some((origin, path)) = place(ctx, url)? {
         for (name, value) in jar.borrow().pairs(&origin, &path) {
             match found.known(name) {

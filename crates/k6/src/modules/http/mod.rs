@@ -10,8 +10,8 @@ mod cookies;
 mod debug;
 mod errors;
 mod exchange;
-mod expected;
-mod named;
+mod expected_statuses;
+mod named_values;
 mod redirect;
 mod response;
 mod set_cookies;
@@ -28,8 +28,8 @@ use crate::modules::binding::{Argument, Builtin, constructor};
 use crate::vu::{Phase, Vu, outcome};
 use answer::Answer;
 use call::{Call, ResponseType};
-use errors::Refused;
-use expected::Expected;
+use errors::BadCall;
+use expected_statuses::Expected;
 
 pub(super) use address::host;
 pub(super) use call::canonical;
@@ -160,10 +160,10 @@ fn send<'js>(
 }
 
 /// Arguments that make no request are told as of one that failed.
-fn unmade<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, refused: Refused) -> rquickjs::Result<Object<'js>> {
+fn unmade<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, refused: BadCall) -> rquickjs::Result<Object<'js>> {
     let why = match refused {
-        Refused::Thrown(error) => return Err(error),
-        Refused::Wrong(why) => why,
+        BadCall::Thrown(error) => return Err(error),
+        BadCall::Wrong(why) => why,
     };
     if vu.shard.common.options.throw {
         return Err(go_error(ctx, &why.told));

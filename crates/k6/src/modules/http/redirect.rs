@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::address::{self, Address};
 use super::auth;
 use super::call::Call;
-use super::errors::{Refused, Unanswered};
+use super::errors::{BadCall, Unanswered};
 use super::exchange::{Hop, arrange, cookies};
 
 /// Why a redirect cannot be followed.
@@ -98,7 +98,7 @@ fn leads_to(hop: &Hop, location: &str) -> Result<Address, Astray> {
     }
     let url = address::escaped(&url).map(Cow::into_owned).unwrap_or(url);
     Address::parse(&url).map_err(|refused| match refused {
-        Refused::Wrong(why) => unreadable(&why.told),
-        Refused::Thrown(error) => unreadable(&error.to_string()),
+        BadCall::Wrong(why) => unreadable(&why.told),
+        BadCall::Thrown(error) => unreadable(&error.to_string()),
     })
 }

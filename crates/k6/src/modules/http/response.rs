@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::answer::{Answer, Remote};
 use super::call::{ResponseType, canonical};
 use super::exchange::version;
-use super::named::Named;
+use super::named_values::NamedValues;
 use super::set_cookies;
 use crate::interpreter::{
     HostObject, Members, Structure, go_error, host_object, host_object_on, host_object_with,
@@ -205,7 +205,7 @@ fn ocsp<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
 
 /// Names as Go writes them; values of one name in one text.
 fn headers<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
-    let mut headers: Named<String> = Named::default();
+    let mut headers: NamedValues<String> = NamedValues::default();
     for (name, value) in it.answer.headers.iter() {
         let (name, value) = (canonical(name), String::from_utf8_lossy(value));
         if let Some(known) = headers.known(&name) {
@@ -252,7 +252,7 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     let (sent, request) = (&it.answer.sent, Object::new(ctx.clone())?);
     request.set("method", &*sent.method)?;
     request.set("url", &*sent.url)?;
-    let mut headers: Named<Vec<String>> = Named::default();
+    let mut headers: NamedValues<Vec<String>> = NamedValues::default();
     for (name, value) in sent.headers() {
         match headers.known(name) {
             Some(values) => values.push(value.clone()),
@@ -261,7 +261,7 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     }
     request.set("headers", headers.object(ctx)?)?;
     request.set("body", text(ctx, &String::from_utf8_lossy(&sent.body))?)?;
-    let mut cookies: Named<Vec<Object<'js>>> = Named::default();
+    let mut cookies: NamedValues<Vec<Object<'js>>> = NamedValues::default();
     for (name, value) in sent.cookies() {
         let cookie = host_object(ctx, Rc::new(Structure(COOKIE)))?;
         cookie.set("name", name)?;

@@ -5,7 +5,7 @@ use sonagi_engine::http::{Headers, Jar, cookie_date};
 use sonagi_engine::net::Origin;
 use std::rc::Rc;
 
-use super::named::Named;
+use super::named_values::NamedValues;
 use crate::interpreter::{Members, Structure, host_object};
 
 /// `expires` of a cookie without one: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
@@ -119,7 +119,7 @@ fn expires(text: &str) -> Option<i64> {
 
 /// `{ name: [cookie, …] }` of what the answer set.
 pub(super) fn cookies<'js>(ctx: &Ctx<'js>, headers: &Headers) -> rquickjs::Result<Value<'js>> {
-    let mut cookies: Named<Array<'js>> = Named::default();
+    let mut cookies: NamedValues<Array<'js>> = NamedValues::default();
     for header in headers.get_all("set-cookie") {
         let Some(cookie) = SetCookie::of(&String::from_utf8_lossy(header)) else { continue };
         let object = cookie.object(ctx)?;

@@ -4,7 +4,7 @@ use sonagi_engine::http::{Client, Jar};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::expected::Expected;
+use super::expected_statuses::Expected;
 use super::tags::LastTags;
 use crate::vu::Vu;
 

@@ -40,13 +40,13 @@ pub(crate) struct Wanted {
 }
 
 /// Why there is none: what the server answered, if it did, and the error in words.
-pub(crate) struct Refused {
+pub(crate) struct HandshakeFailed {
     pub(crate) answer: Option<Answer>,
     pub(crate) error: String,
 }
 
 /// The outcome of a handshake.
-pub(crate) type Opened = Result<(WebsocketLink, Answer), Refused>;
+pub(crate) type Opened = Result<(WebsocketLink, Answer), HandshakeFailed>;
 
 /// Something done in a task of its own; given up where it is dropped.
 pub(crate) struct Apart<T>(JoinHandle<T>);
@@ -176,7 +176,10 @@ impl Wanted {
         opened.map_err(|not_opened| {
             vu.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
             let origin = place.as_ref().ok().map(|(origin, _)| origin);
-            Refused { error: ending::not_opened(&not_opened.failed, origin), answer: not_opened.answer }
+            HandshakeFailed {
+                error: ending::not_opened(&not_opened.failed, origin),
+                answer: not_opened.answer,
+            }
         })
     }
 

@@ -8,5 +8,5 @@ mod pings;
 
 pub(super) use ending::{Ending, not_opened};
 pub(super) use handlers::Handlers;
-pub(super) use handshake::{Apart, Opened, Opening, Refused, Wanted, shown_headers};
+pub(super) use handshake::{Apart, HandshakeFailed, Opened, Opening, Wanted, shown_headers};
 pub(super) use pings::Pings;

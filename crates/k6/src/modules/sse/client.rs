@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::metrics::{MetricId, Tags};
-use crate::modules::delivery::{self, By, Line};
+use crate::modules::delivery::{self, By, Connection};
 use crate::modules::socket::Handlers;
 use crate::receive_buffer::ReceiveBuffer;
 use crate::vu::Vu;
@@ -31,7 +31,7 @@ pub(super) struct Client {
     buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     is_closed: Cell<bool>,
-    line: Line,
+    connection: Connection,
 }
 
 impl Client {
@@ -44,7 +44,7 @@ impl Client {
             buffer: RefCell::default(),
             ended: RefCell::default(),
             is_closed: Cell::new(false),
-            line: Line::default(),
+            connection: Connection::default(),
         })
     }
 
@@ -65,7 +65,7 @@ impl Client {
 
     /// Tells the script what comes until the stream is over.
     pub(super) fn run(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        self.line.opened(vu);
+        self.connection.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_closed.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
@@ -104,7 +104,7 @@ impl Client {
         });
         match driven {
             Poll::Ready(ended) => {
-                self.line.closed(vu, By::Them);
+                self.connection.closed(vu, By::Them);
                 self.ended.replace(Some(ended));
                 Poll::Ready(())
             }
@@ -128,7 +128,7 @@ impl Client {
     /// The script is done with it.
     pub(super) fn leave(&self, vu: &Rc<Vu>) {
         self.close();
-        self.line.closed(vu, By::Us);
+        self.connection.closed(vu, By::Us);
         self.handlers.end();
         if let Some(buffer) = self.buffer.take() {
             vu.shard.receive_buffers.put_back(buffer);

@@ -60,8 +60,8 @@ pub(super) fn connect<'js>(
     let session = Session::new(&vu, carrier, Decoder::new(Side::Client, Versions::ALL, LIMITS), terms);
     session.queue(&vu, &connect);
     let late = "the server did not answer CONNECT in time";
-    let let_in =
-        session.wait(&ctx, &vu, Some((until, late)), |line| line.inbox.connected.as_ref().map(|_| ()))?;
+    let let_in = session
+        .wait(&ctx, &vu, Some((until, late)), |connection| connection.inbox.connected.as_ref().map(|_| ()))?;
     if let Err(why) = let_in {
         session.leave(&vu);
         return Err(go_error(&ctx, &why));

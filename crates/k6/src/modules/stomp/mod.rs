@@ -6,9 +6,9 @@
 
 mod carrier;
 mod connect;
+mod frames;
 mod inbox;
 mod session;
-mod speech;
 
 use rquickjs::convert::List;
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Value};
@@ -19,8 +19,8 @@ use crate::interpreter::{go_error, host_object_with};
 use crate::metrics::{Contains, Kind, MetricId};
 use crate::modules::binding::{Builtin, own};
 use crate::vu::Vu;
+use frames::Message;
 pub(crate) use session::Session;
-use speech::Message;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/stomp"], exports: &["connect", "Client"], build };
 
@@ -137,7 +137,7 @@ fn unsubscribe<'js>(ctx: Ctx<'js>, session: Object<'js>, id: String) -> rquickjs
 
 fn active<'js>(ctx: Ctx<'js>, session: Object<'js>, id: String) -> rquickjs::Result<bool> {
     let session = of(&ctx, &session)?;
-    Ok(session.is_open() && session.line.borrow().inbox.subscriptions.contains_key(&id))
+    Ok(session.is_open() && session.connection.borrow().inbox.subscriptions.contains_key(&id))
 }
 
 fn listen<'js>(
@@ -185,8 +185,8 @@ fn complete<'js>(ctx: Ctx<'js>, session: Object<'js>, command: String, id: Strin
 /// A header of CONNECTED.
 fn connected<'js>(ctx: Ctx<'js>, session: Object<'js>, name: String) -> rquickjs::Result<String> {
     let session = of(&ctx, &session)?;
-    let line = session.line.borrow();
-    let headers = line.inbox.connected.as_deref().unwrap_or_default();
+    let connection = session.connection.borrow();
+    let headers = connection.inbox.connected.as_deref().unwrap_or_default();
     Ok(inbox::value(headers, &name).unwrap_or_default().to_owned())
 }
 

@@ -14,8 +14,8 @@ use std::time::UNIX_EPOCH;
 
 use crate::interpreter::go_error;
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::delivery::{self, By, Line};
-use crate::modules::socket::{Ending, Opened, Opening, Pings, Refused, Wanted};
+use crate::modules::delivery::{self, By, Connection};
+use crate::modules::socket::{Ending, HandshakeFailed, Opened, Opening, Pings, Wanted};
 use crate::receive_buffer::{Item, ReceiveBuffer};
 use crate::vu::{Job, Phase, Source, Vu};
 
@@ -55,7 +55,7 @@ pub(super) struct Socket {
     /// Bytes of messages that have not left.
     buffered: Cell<usize>,
     pings: RefCell<Pings>,
-    line: Line,
+    connection: Connection,
 }
 
 enum State {
@@ -104,7 +104,7 @@ impl Socket {
             is_closing: Cell::new(false),
             buffered: Cell::new(0),
             pings: RefCell::default(),
-            line: Line::default(),
+            connection: Connection::default(),
         });
         vu.events.add(Rc::clone(&socket) as Rc<dyn Source>);
         socket.object(&ctx)
@@ -167,7 +167,7 @@ impl Socket {
         self.is_closing.set(true);
         if let State::Open(link) = &mut *self.state.borrow_mut() {
             link.close(code, reason);
-            self.line.closed(vu, By::Us);
+            self.connection.closed(vu, By::Us);
             vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags.borrow());
         }
     }
@@ -183,7 +183,7 @@ impl Socket {
             let (sent, received) = link.take_bytes();
             vu.traffic.add(sent, received);
             // The peer has not said goodbye.
-            self.line.closed(vu, By::Us);
+            self.connection.closed(vu, By::Us);
             delivery::doubt(vu);
         }
         self.tell.take();
@@ -205,13 +205,13 @@ impl Socket {
         let Some(me) = self.me.upgrade() else { return };
         let (state, told): (State, Job) = match opened {
             Ok((link, _)) => {
-                self.line.opened(vu);
+                self.connection.opened(vu);
                 let protocol = link.subprotocol().unwrap_or_default().to_owned();
                 let told =
                     move |ctx: &Ctx<'_>, _: &Rc<Vu>| me.tell(ctx, "opened", (protocol, Vec::<String>::new()));
                 (State::Open(Box::new(link)), Box::new(told))
             }
-            Err(Refused { error, .. }) => {
+            Err(HandshakeFailed { error, .. }) => {
                 let told = move |ctx: &Ctx<'_>, vu: &Rc<Vu>| {
                     let told = me.tell(ctx, "ended", (error, 0, ""));
                     me.over(vu);
@@ -329,7 +329,7 @@ impl Socket {
         if let Poll::Ready(ended) = driven {
             let (sent, received) = link.take_bytes();
             vu.traffic.add(sent, received);
-            self.line.closed(vu, By::Them);
+            self.connection.closed(vu, By::Them);
             *state = State::Ended(ended);
             self.queue(vu);
         }

@@ -9,7 +9,7 @@ use sonagi_engine::link::{Answer, WebsocketLink};
 use sonagi_measure::At;
 use std::rc::Rc;
 
-use super::socket::{Refused, Wanted, shown_headers};
+use super::socket::{HandshakeFailed, Wanted, shown_headers};
 use crate::interpreter::go_error;
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::binding::Builtin;
@@ -60,9 +60,9 @@ fn connect<'js>(
             let told = lived(ctx, &vu, &session, callback);
             told.and_then(|()| response(ctx, &url.0, &answer, ""))
         }
-        Err(Refused { error, .. }) if vu.shard.common.options.throw => Err(wrong(&error)),
-        Err(Refused { answer: Some(answer), .. }) => response(ctx, "", &answer, ""),
-        Err(Refused { answer: None, error }) => response(ctx, "", &Answer::default(), &error),
+        Err(HandshakeFailed { error, .. }) if vu.shard.common.options.throw => Err(wrong(&error)),
+        Err(HandshakeFailed { answer: Some(answer), .. }) => response(ctx, "", &answer, ""),
+        Err(HandshakeFailed { answer: None, error }) => response(ctx, "", &Answer::default(), &error),
     };
     if !vu.is_interrupted() {
         let took = vu.now().since(begun) as f64 / 1e6;
@@ -72,7 +72,7 @@ fn connect<'js>(
 }
 
 /// A socket, with what the handshake was answered.
-type Begun = Result<(WebsocketLink, Box<Answer>), Refused>;
+type Begun = Result<(WebsocketLink, Box<Answer>), HandshakeFailed>;
 
 /// Opens the socket. Not inlined: its stack frame would otherwise lie below the whole session, for each user.
 #[inline(never)]

@@ -11,7 +11,7 @@ use super::GOING_AWAY;
 use super::timers::Timers;
 use crate::interpreter::go_error;
 use crate::metrics::{Tags, builtin};
-use crate::modules::delivery::{self, By, Line};
+use crate::modules::delivery::{self, By, Connection};
 use crate::modules::socket::{Ending, Handlers, Pings};
 use crate::receive_buffer::{Item, ReceiveBuffer};
 use crate::vu::{Source, Vu};
@@ -60,7 +60,7 @@ pub(super) struct Session {
     buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     pings: RefCell<Pings>,
-    line: Line,
+    connection: Connection,
     /// It carries Socket.IO: an acknowledgement that echoes a message is no delivery.
     is_socketio: bool,
     /// Attachments of an acknowledgement that are still to come: no copies, as it is none.
@@ -87,7 +87,7 @@ impl Session {
             buffer: RefCell::default(),
             ended: RefCell::default(),
             pings: RefCell::default(),
-            line: Line::default(),
+            connection: Connection::default(),
             is_socketio,
             answers: Cell::new(0),
             is_shut: Cell::new(false),
@@ -160,7 +160,7 @@ impl Session {
 
     /// Tells the script what comes until the socket is over.
     pub(super) fn run(self: &Rc<Self>, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        self.line.opened(vu);
+        self.connection.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_shut.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
@@ -262,7 +262,7 @@ impl Session {
 
     /// It is over, and nobody here meant it to be.
     fn over(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, ending: &Ending) -> rquickjs::Result<()> {
-        self.line.closed(vu, By::Them);
+        self.connection.closed(vu, By::Them);
         if let Some(error) = ending.error() {
             self.handlers.fail(ctx, On::Error, &error)?;
         }
@@ -290,8 +290,8 @@ impl Session {
 
     /// The memberships that hang on it end; the peer's goodbye is not waited for.
     fn hang_up(&self, vu: &Vu) {
-        if self.line.is_open() {
-            self.line.closed(vu, By::Us);
+        if self.connection.is_open() {
+            self.connection.closed(vu, By::Us);
             delivery::doubt(vu);
         }
     }

@@ -5,15 +5,15 @@ use rquickjs::{Ctx, IntoJs, Object, Value};
 
 /// They are gathered here and not in an object of the script's: there, a name such as `constructor` is found before it
 /// was set, and `__proto__` sets something else. They keep the order in which the names came.
-pub(super) struct Named<T>(Vec<(String, T)>);
+pub(super) struct NamedValues<T>(Vec<(String, T)>);
 
-impl<T> Default for Named<T> {
-    fn default() -> Named<T> {
-        Named(Vec::new())
+impl<T> Default for NamedValues<T> {
+    fn default() -> NamedValues<T> {
+        NamedValues(Vec::new())
     }
 }
 
-impl<T> Named<T> {
+impl<T> NamedValues<T> {
     pub(super) fn known(&mut self, name: &str) -> Option<&mut T> {
         self.0.iter_mut().find(|(known, _)| known == name).map(|(_, value)| value)
     }

@@ -86,12 +86,12 @@ impl Session {
         if receipt.is_none() {
             return Ok(Ok(()));
         }
-        self.line.borrow_mut().inbox.receipt = receipt;
+        self.connection.borrow_mut().inbox.receipt = receipt;
         let until = vu.now().plus(self.terms.receipt_ns);
-        let confirmed = self.wait(ctx, vu, Some((until, "msg receipt timeout")), |line| {
-            line.inbox.receipt.is_none().then_some(())
+        let confirmed = self.wait(ctx, vu, Some((until, "msg receipt timeout")), |connection| {
+            connection.inbox.receipt.is_none().then_some(())
         });
-        self.line.borrow_mut().inbox.receipt = None;
+        self.connection.borrow_mut().inbox.receipt = None;
         confirmed
     }
 
@@ -107,7 +107,7 @@ impl Session {
         if self.unsent() > MOST_UNSENT {
             // It goes on being read meanwhile: who answers all it gets may wait for that.
             let late = (vu.now().plus(self.terms.send_ns), "msg send timeout");
-            return self.wait(ctx, vu, Some(late), |line| (line.unsent() == 0).then_some(()));
+            return self.wait(ctx, vu, Some(late), |connection| (connection.unsent() == 0).then_some(()));
         }
         Ok(Ok(()))
     }
@@ -162,7 +162,7 @@ impl Session {
             messages: VecDeque::new(),
             listener: None,
         };
-        let inbox = &mut self.line.borrow_mut().inbox;
+        let inbox = &mut self.connection.borrow_mut().inbox;
         inbox.give_up(&id);
         inbox.subscriptions.insert(id.clone(), subscription);
         Ok(id)
@@ -170,7 +170,7 @@ impl Session {
 
     /// UNSUBSCRIBE; what has come and was not read is dropped.
     pub(super) fn unsubscribe(&self, ctx: &Ctx<'_>, id: &str) -> rquickjs::Result<()> {
-        let given_up = self.line.borrow_mut().inbox.give_up(id);
+        let given_up = self.connection.borrow_mut().inbox.give_up(id);
         let Some(Subscription { destination, .. }) = given_up.filter(|_| self.is_open()) else {
             return Ok(());
         };
@@ -185,9 +185,9 @@ impl Session {
     pub(super) fn read(&self, ctx: &Ctx<'_>, id: &str) -> rquickjs::Result<Arrived> {
         let vu = Vu::of(ctx);
         let begun = vu.now();
-        let is_known = self.line.borrow().inbox.subscriptions.contains_key(id);
+        let is_known = self.connection.borrow().inbox.subscriptions.contains_key(id);
         let read = match is_known {
-            true => self.wait(ctx, &vu, None, |line| line.inbox.next(id))?,
+            true => self.wait(ctx, &vu, None, |connection| connection.inbox.next(id))?,
             false => Err("subscription is unsubscribed".to_owned()),
         };
         let metrics = &self.terms.metrics;
@@ -229,7 +229,7 @@ impl Session {
         transaction: Option<&str>,
     ) -> rquickjs::Result<()> {
         let version = self.version();
-        let mode = self.line.borrow().inbox.subscriptions.get(subscription).map(|own| own.mode);
+        let mode = self.connection.borrow().inbox.subscriptions.get(subscription).map(|own| own.mode);
         let wrong = |why: &str| Err(go_error(ctx, why));
         match (mode, command) {
             (Some(AckMode::Auto), Command::Nack) => {
@@ -278,7 +278,7 @@ impl Session {
     }
 
     pub(super) fn has_left(&self) -> bool {
-        self.line.borrow().inbox.has_left
+        self.connection.borrow().inbox.has_left
     }
 }
 
