@@ -1,4 +1,4 @@
-// What scripts import from jslib.k6.io/k6-summary: the end's summary as text, and as a JUnit report.
+// jslib.k6.io/k6-summary: the end's summary as text, and as a JUnit report.
 const COLORS = { cyan: '36', green: '32', red: '31', faint: '2', 'faint cyan': '36;2' };
 const TIMES = { s: [1e-3, 's'], ms: [1, 'ms'], us: [1e3, 'µs'] };
 
@@ -53,7 +53,7 @@ function columns(metric, timeUnit) {
   }
 }
 
-// As dictionaries have names: case counts last, `_` comes first; the parts of a metric stand behind it.
+// The order of dictionaries: case counts last, `_` comes first; the parts of a metric stand behind it.
 const byCode = (one, other) => (one < other ? -1 : Number(one > other));
 const inDictionary = (one, other) => {
   const [first, second] = [one, other].map((name) => name.split('_').join(' ').toLowerCase());
@@ -86,7 +86,7 @@ function mark(metric, paint) {
   return isCrossed(metric) ? paint('✗', 'red') : paint('✓', 'green');
 }
 
-// What stands in a metric's line: `{ name, text, color }`. A statistic that was not asked for is not known.
+// The cells of a metric's line: `{ name, text, color }`. A statistic that was not asked for is not known.
 function cells(metric, stats, unit) {
   if (metric.type !== 'trend') return columns(metric, unit).map((text, at) => ({ name: '', text, color: at === 0 ? 'cyan' : 'faint cyan' }));
   return stats.map((stat) => {

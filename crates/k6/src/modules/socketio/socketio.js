@@ -6,7 +6,7 @@
   const MOST_ATTACHMENTS = 1000;
   let hasBytes = buffers !== undefined;
 
-  // What a value holds whose type is one of bytes; undefined for any other.
+  // The bytes of a value whose type is one of bytes; undefined for any other.
   const bytesOf = (value) => {
     if (isBuffer(value)) return value;
     return buffers?.isView(value) ? value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) : undefined;
@@ -75,7 +75,7 @@
     return [`4${type}${prefix}${id}${text}`, ...attachments];
   };
 
-  // What a script may call on the socket of a connection that never was.
+  // The functions a script may call on the socket of a connection that never was.
   const nothing = () => {};
   const unopened = { on: nothing, send: nothing, sendBinary: nothing, ping: nothing, close: nothing, setTimeout: nothing, setInterval: nothing };
 
@@ -132,7 +132,7 @@
           complain(['connect_error', 'error'], { message: data?.message ?? String(data), type: 'socketio', data: data?.data });
         }
       };
-      // What `read` makes of what came, given to `packet`; nothing that comes behind a wrong packet can be understood.
+      // Gives `packet` the packets of `read`; nothing that comes behind a wrong packet can be understood.
       const take = (read) => {
         let whole;
         try {
