@@ -6,6 +6,7 @@
 use rquickjs::Ctx;
 use sonagi_transpile::{Fault, Places, Plain};
 use std::collections::HashMap;
+use std::mem::take;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -23,6 +24,8 @@ pub(crate) struct Unit {
     pub(crate) format: Format,
     /// It asks `import.meta` something.
     pub(crate) asks_meta: bool,
+    /// It awaits at its top level.
+    pub(crate) awaits: bool,
     /// The names it imports: from where, and which.
     names: Vec<(String, String)>,
     /// Maps places in the code that is run to places in the file.
@@ -35,7 +38,7 @@ pub(crate) struct Unit {
 impl Unit {
     fn new(bytecode: Vec<u8>, format: Format, asks_meta: bool) -> Unit {
         let (names, places, code, functions) = Default::default();
-        Unit { bytecode, format, asks_meta, names, places, code, functions }
+        Unit { bytecode, format, asks_meta, awaits: false, names, places, code, functions }
     }
 }
 
@@ -284,8 +287,11 @@ fn compiled(path: &Path, source: &str) -> Result<(Arc<Unit>, Option<Plain>), Unu
     .map_err(Unusable::Refused)??;
     let format = if plain.is_module { Format::Module } else { Format::CommonJs };
     let asks_meta = format == Format::Module && plain.code.contains("import.meta");
-    let (places, names) = (std::mem::take(&mut plain.places), std::mem::take(&mut plain.names));
-    Ok((Arc::new(Unit { places, names, code, ..Unit::new(bytecode, format, asks_meta) }), Some(plain)))
+    let (places, names, awaits) = (take(&mut plain.places), take(&mut plain.names), plain.awaits);
+    Ok((
+        Arc::new(Unit { places, names, code, awaits, ..Unit::new(bytecode, format, asks_meta) }),
+        Some(plain),
+    ))
 }
 
 /// Room for parsing and compiling, which recurse as deeply as a source nests. Untouched pages cost nothing.

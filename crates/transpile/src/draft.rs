@@ -254,7 +254,8 @@ impl Draft {
         let helpers = if shape.free.helpers { link::helpers() } else { String::new() };
         places.push_right(helpers.len() as u32);
         let names = named.into_iter().filter_map(|one| Some((one.specifier, one.name?))).collect();
-        Plain { is_module, has_regexps: shape.has_regexps, names, code: helpers + &text, places }
+        let (awaits, has_regexps) = (shape.awaits, shape.has_regexps);
+        Plain { is_module, awaits, has_regexps, names, code: helpers + &text, places }
     }
 
     /// The finished module.

@@ -53,6 +53,8 @@ pub struct Plain {
     pub places: Places,
     /// It imports, exports or awaits at its top level: a script cannot.
     pub is_module: bool,
+    /// It awaits at its top level.
+    pub awaits: bool,
     /// It has regular expressions among its literals.
     pub has_regexps: bool,
     /// The names it imports, `default` too: from where, and which; in the order of the source.

@@ -80,6 +80,9 @@ impl Loader for Files {
         match unit.format {
             Format::Module => {
                 let module = raw::load_module(ctx.clone(), &unit.bytecode)?;
+                if unit.awaits {
+                    Vu::of(ctx).has_awaiting_modules.set(true);
+                }
                 if unit.asks_meta {
                     give_meta(&module.meta()?, path)?;
                 }

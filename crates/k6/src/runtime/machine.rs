@@ -82,12 +82,7 @@ impl Machine {
         let is_settled = self.attempt(|ctx| {
             let entry = self.vu.shard.common.bundle.entry.clone();
             let imported = imported(ctx, &entry)?;
-            let promise = imported.as_promise().cloned();
-            let exports = self.settle(ctx, Some(imported));
-            if promise.is_some_and(|promise| promise.state() == PromiseState::Pending) {
-                self.vu.is_half_loaded.set(true);
-            }
-            let Some(exports) = exports? else { return Ok(false) };
+            let Some(exports) = self.settle(ctx, Some(imported))? else { return Ok(false) };
             let none = || rquickjs::Exception::throw_type(ctx, "the script exports nothing");
             let exports = exports.into_object().ok_or_else(none)?;
             self.exports.replace(Some(Persistent::save(ctx, exports)));
@@ -235,8 +230,7 @@ fn settled<'js>(promise: &Promise<'js>) -> Option<rquickjs::Result<Value<'js>>> 
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        if self.vu.is_half_loaded.get() {
-            // QuickJS frees what modules that are half evaluated still need, and the process with it.
+        if self.vu.has_awaiting_modules.get() {
             std::mem::forget((self.context.clone(), self.runtime.clone()));
         }
         // Values first: the interpreter must outlive them.

@@ -58,8 +58,9 @@ pub(crate) struct Vu {
     pub(crate) rejections: Rejections,
     /// Why the last file or module that could not be loaded could not.
     pub(crate) load_failure: RefCell<Option<String>>,
-    /// A module is still waiting at its top level: its interpreter must not be freed.
-    pub(crate) is_half_loaded: Cell<bool>,
+    /// A module that awaits at its top level was loaded. It may never settle, and QuickJS frees what such a module still needs:
+    /// the interpreter must not be freed then.
+    pub(crate) has_awaiting_modules: Cell<bool>,
     /// Additions to `__ENV` by the scenario of the next iteration, when it is another scenario than the last
     /// iteration's.
     pub(crate) environment: RefCell<Option<Variables>>,
@@ -96,7 +97,7 @@ impl Vu {
             traffic: Traffic::default(),
             rejections: Rejections::default(),
             load_failure: RefCell::default(),
-            is_half_loaded: Cell::default(),
+            has_awaiting_modules: Cell::default(),
             environment: RefCell::default(),
             current_iteration: RefCell::default(),
             current_tags,

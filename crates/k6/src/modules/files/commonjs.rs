@@ -51,16 +51,12 @@ fn run<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
         Format::Json => module.set("exports", ctx.json_parse(unit.bytecode.as_slice())?)?,
         Format::Module => {
             let promise = Module::import(ctx, path.display().to_string())?;
-            let never = "a file that awaits at its top level cannot be required";
             let namespace = promise.finish::<Object<'_>>();
             vu.rejections.forget();
-            let namespace = namespace.map_err(|error| match error {
-                rquickjs::Error::WouldBlock => {
-                    vu.is_half_loaded.set(true);
-                    rquickjs::Exception::throw_type(ctx, never)
-                }
-                error => error,
-            });
+            let namespace = match namespace {
+                Err(rquickjs::Error::WouldBlock) => unfinished_namespace(ctx, path),
+                settled => settled,
+            };
             module.set("exports", namespace?)?;
         }
         Format::CommonJs => {
@@ -79,4 +75,13 @@ fn run<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
     }
     files.keep(ctx, path, &module);
     module.get("exports")
+}
+
+/// The exports of a module that still awaits something at its top level. As in k6, those it has not come to yet throw a
+/// `ReferenceError` when they are looked at. They are had from a module that imports all of them: it need not be evaluated for that.
+fn unfinished_namespace<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Object<'js>> {
+    let (name, path) = (format!("sonagi:required {}", path.display()), path.display().to_string());
+    let code = format!("import * as all from {};\nexport {{ all }};", serde_json::Value::from(path));
+    let (importing, _) = Module::declare(ctx.clone(), name, code)?.eval()?;
+    importing.namespace()?.get("all")
 }
