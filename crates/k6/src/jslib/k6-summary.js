@@ -135,6 +135,8 @@ export function textSummary(data, options = {}) {
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 const escaped = (text) => Array.from(text, (letter) => ESCAPES[letter] ?? letter).join('');
 
+const failed = (message) => `<failure message="${escaped(message)}" />`;
+
 // Each threshold is a test case.
 export function jUnit(data, options = {}) {
   const { name = 'k6 thresholds', classname = 'Unnamed folder' } = options;
@@ -144,9 +146,19 @@ export function jUnit(data, options = {}) {
   });
   const failures = cases.filter(({ ok }) => !ok).length;
   const body = cases.map(({ title, ok, why }) => {
-    const failure = ok ? '' : `<failure message="${escaped(why)}" />`;
-    return `    <testcase name="${escaped(title)}" classname="${escaped(classname)}">${failure}</testcase>`;
+    return `    <testcase name="${escaped(title)}" classname="${escaped(classname)}">${ok ? '' : failed(why)}</testcase>`;
   });
   const counts = `tests="${cases.length}" failures="${failures}"`;
   return ['<?xml version="1.0"?>', `<testsuites ${counts}>`, `  <testsuite name="${escaped(name)}" ${counts}>`, ...body, '  </testsuite>', '</testsuites>'].join('\n');
+}
+
+// Each check outside of groups is a test case. The original takes a check that holds more than once for failed; here it has to
+// fail for that.
+export function jUnitForChecks(data, suiteName) {
+  const checks = listed(data.root_group?.checks);
+  const time = data.metrics.iteration_duration?.values.max ?? 0;
+  const counts = `tests="${checks.length}" failures="${checks.filter(({ fails }) => fails > 0).length}" time="${time}"`;
+  const body = checks.map(({ name, fails }) => `    <testcase name="${escaped(name)}">${fails > 0 ? failed('failed') : ''}</testcase>`);
+  const suite = `  <testsuite name="${escaped(suiteName || 'k6 checks')}" ${counts} timestamp="${new Date().toISOString()}">`;
+  return ['<?xml version="1.0" encoding="UTF-8" ?>', `<testsuites ${counts}>`, suite, ...body, '  </testsuite>', '</testsuites>'].join('\n');
 }
