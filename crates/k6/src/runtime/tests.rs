@@ -109,6 +109,20 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     Seen { lines, samples, outcome, traffic, batch }
 }
 
+/// What comes of something done with a user in simulated time.
+pub(crate) fn with_user<T>(what: impl AsyncFnOnce(Rc<Vu>) -> T) -> T {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, async move {
+        let clock = Clock::simulated(Instant::now());
+        let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+        let (shard, _) = shard(Path::new("/test"), "", How::default(), &clock, Rc::default());
+        let came = what(Vu::new(shard, 1)).await;
+        driver.abort();
+        came
+    })
+}
+
 /// A shard with a simulated network whose peer is [`echo`]; log lines go to `heard`.
 fn shard(
     folder: &Path,

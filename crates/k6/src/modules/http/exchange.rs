@@ -261,8 +261,8 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     auth::digest(asked, &hop.request.method, &hop.request.path, user, password)
 }
 
-/// Takes the samples of an answer, or of a failure. An answer comes with its protocol, and whether it asks for a digest
-/// as it should.
+/// Takes the samples of an answer, at the instant it ended, or of a failure, now. An answer comes with its protocol, and
+/// whether it asks for a digest as it should.
 fn observe(
     vu: &Rc<Vu>,
     call: &Call,
@@ -294,8 +294,9 @@ fn observe(
     };
     let tags = vu.module_state::<HttpState>().tags.borrow_mut().of_answer(&call.tags, &of_answer);
     // All have one instant: reading the clock costs as much as a sample.
-    let (ms, now, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.now(), vu.shard.sampler.borrow_mut());
-    let mut observe = |metric, value| sampler.observe(metric, value, &tags, now);
+    let ended = answer.map_or_else(|| vu.now(), |(response, ..)| response.ended);
+    let (ms, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.shard.sampler.borrow_mut());
+    let mut observe = |metric, value| sampler.observe(metric, value, &tags, ended);
     observe(builtin::HTTP_REQS, 1.0);
     observe(builtin::HTTP_REQ_DURATION, ms(phases.sending_ns + phases.waiting_ns + phases.receiving_ns));
     observe(builtin::HTTP_REQ_BLOCKED, ms(phases.blocked_ns));
@@ -307,7 +308,7 @@ fn observe(
     if let Some(expected) = is_expected {
         observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
-    record::request(vu, phases, why.map_or(Ok(status), |why| Err((why.failure, &why.told))), now);
+    record::request(vu, phases, why.map_or(Ok(status), |why| Err((why.failure, &why.told))), ended);
 }
 
 fn proto(spoken: Spoken) -> &'static str {
@@ -408,24 +409,68 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswere
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::tests::with_user;
     use sonagi_engine::http::Headers;
     use std::io::Read;
+    use std::time::Duration;
+
+    fn response(headers: Headers, body: &[u8], body_bytes: usize) -> Response {
+        Response {
+            status: 200,
+            reason: Box::default(),
+            headers,
+            body: Bytes::copy_from_slice(body),
+            body_bytes: body_bytes as u64,
+            first_byte: At(0),
+            ended: At(0),
+            reused: false,
+            redirected: None,
+        }
+    }
+
+    fn call(vu: &Vu) -> Call {
+        Call {
+            method: "GET".to_owned(),
+            url: "http://a/".to_owned(),
+            credentials: None,
+            given: "http://a/".to_owned(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            is_chunked: false,
+            unpacked: None,
+            cookies: Vec::new(),
+            jar: Rc::default(),
+            tags: vu.tags(),
+            is_named: false,
+            timeout: Duration::from_secs(60),
+            redirects: 0,
+            limits_redirects: false,
+            auth: None,
+            response_type: ResponseType::Text,
+            expected: vu.module_state::<HttpState>().expected.borrow().clone(),
+            throws: false,
+        }
+    }
+
+    #[test]
+    fn samples_of_an_answer_are_of_the_instant_it_ended_however_long_it_was_unpacked() {
+        let samples = with_user(async |vu| {
+            vu.clock().sleep_until(At(9_000_000)).await;
+            let response = Response { ended: At(5_000_000), ..response(Headers::default(), b"", 0) };
+            let answer = Some((&response, Spoken::default(), false));
+            observe(&vu, &call(&vu), None, answer, &Phases::default(), None);
+            vu.shard.sampler.borrow_mut().take().samples
+        });
+        assert_eq!(samples.len(), 9);
+        assert!(samples.iter().all(|sample| sample.at == At(5_000_000)), "{samples:?}");
+    }
 
     #[test]
     fn a_body_is_given_whole_or_not_at_all() {
         let of = |headers: Headers, body: &[u8], body_bytes: usize| {
-            let response = Response {
-                status: 200,
-                reason: Box::default(),
-                headers,
-                body: Bytes::copy_from_slice(body),
-                body_bytes: body_bytes as u64,
-                first_byte: At(0),
-                ended: At(0),
-                reused: false,
-                redirected: None,
-            };
-            whole(&response, 1 << 20).map(|body| body.len()).map_err(|why| (why.code, why.error))
+            whole(&response(headers, body, body_bytes), 1 << 20)
+                .map(|body| body.len())
+                .map_err(|why| (why.code, why.error))
         };
         let too_large = || Err((1000, "the response's body is larger than 1 MiB".to_owned()));
         let body = vec![b'x'; 1 << 20];
