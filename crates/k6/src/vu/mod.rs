@@ -7,6 +7,7 @@ mod traffic;
 use rquickjs::Ctx;
 use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
+use sonagi_measure::metrics::AutomaticTag;
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -23,6 +24,7 @@ use crate::shard::Shard;
 use events::Events;
 pub(crate) use events::{Job, Source, outcome};
 use module_states::ModuleStates;
+
 use traffic::Traffic;
 
 /// A script that computes lets others have their turn this often.
@@ -155,7 +157,7 @@ impl Vu {
 
     pub(crate) fn set_group(&self, path: &str) {
         path.clone_into(&mut self.group.borrow_mut());
-        let tags = self.tags().with_system(&[(SystemTag::Group, path)]);
+        let tags = self.tags().with_automatic(&[(SystemTag::Group, path)]);
         self.current_tags.replace(tags);
     }
 

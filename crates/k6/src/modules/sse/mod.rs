@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::socket::{Wanted, not_opened, shown_headers};
 use crate::interpreter::go_error;
-use crate::metrics::{Contains, Kind, MetricId, SystemTag, builtin};
+use crate::metrics::{Kind, MetricId, SystemTag, Unit, builtin};
 use crate::modules::binding::Builtin;
 use crate::modules::http::keep_cookies;
 use crate::vu::{Phase, Vu};
@@ -28,7 +28,7 @@ const PATIENCE_NS: i64 = 60_000_000_000;
 const MAX_EVENT: usize = 16 << 20;
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
-    let added = Vu::of(ctx).shard.common.registry.add("sse_event", Kind::Counter, Contains::Default);
+    let added = Vu::of(ctx).shard.common.registry.add("sse_event", Kind::Counter, Unit::Number);
     let events = added.map_err(|why| go_error(ctx, &why.to_string()))?;
     let open = move |ctx: Ctx<'js>, url: Coerced<String>, given: Rest<Value<'js>>| {
         open(&ctx, events, &url.0, &given.0)
@@ -71,7 +71,7 @@ fn open<'js>(
             }
         }
     }
-    stream.wanted.tags = stream.wanted.tags.with_system(&[(SystemTag::Url, url)]);
+    stream.wanted.tags = stream.wanted.tags.with_automatic(&[(SystemTag::Url, url)]);
     let begun = vu.now();
     let opened = vu.wait_for(ctx, begin(&vu, &mut stream, begun))?;
     let connected = vu.now();
@@ -115,7 +115,7 @@ async fn begin(vu: &Rc<Vu>, stream: &mut StreamRequest, begun: At) -> Result<(Ss
     let opened = opened.map_err(|failed| not_opened(&failed, Some(&origin)))?;
     keep_cookies(&mut stream.wanted.jar.borrow_mut(), &origin, &path, &opened.1.headers);
     let status = opened.1.status.to_string();
-    stream.wanted.tags = stream.wanted.tags.with_system(&[(SystemTag::Status, &status)]);
+    stream.wanted.tags = stream.wanted.tags.with_automatic(&[(SystemTag::Status, &status)]);
     Ok(opened)
 }
 

@@ -16,7 +16,7 @@ use sonagi_wire::stomp::Command;
 use std::rc::Rc;
 
 use crate::interpreter::{go_error, host_object_with};
-use crate::metrics::{Contains, Kind, MetricId};
+use crate::metrics::{Kind, MetricId, Unit};
 use crate::modules::binding::{Builtin, own};
 use crate::vu::Vu;
 use frames::Message;
@@ -42,13 +42,11 @@ struct Metrics {
 impl Metrics {
     fn registered(ctx: &Ctx<'_>) -> rquickjs::Result<Metrics> {
         let registry = &Vu::of(ctx).shard.common.registry;
-        let add = |name: &str, kind, contains| {
-            registry
-                .add(&format!("stomp_{name}"), kind, contains)
-                .map_err(|why| go_error(ctx, &why.to_string()))
+        let add = |name: &str, kind, unit| {
+            registry.add(&format!("stomp_{name}"), kind, unit).map_err(|why| go_error(ctx, &why.to_string()))
         };
-        let count = |name: &str| add(name, Kind::Counter, Contains::Default);
-        let time = |name: &str| add(name, Kind::Trend, Contains::Time);
+        let count = |name: &str| add(name, Kind::Counter, Unit::Number);
+        let time = |name: &str| add(name, Kind::Trend, Unit::Milliseconds);
         Ok(Metrics {
             send: count("send_count")?,
             send_time: time("send_time")?,
