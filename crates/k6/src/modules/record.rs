@@ -6,7 +6,7 @@ use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
 use sonagi_transport::http::Phases;
 
-use crate::runtime::Vu;
+use crate::vu::Vu;
 
 /// Their places in [`crate::shard::OPERATIONS`].
 const HTTP: OperationId = OperationId(0);
