@@ -3,9 +3,10 @@
 use serde_json::Value;
 use sonagi_engine::{Collect, Control, Dialect, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
+use sonagi_measure::metrics::{Interval, MetricStore, Registry};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::Header;
+use sonagi_measure::totals::{Follow, Header};
 use sonagi_transport::http::Pool;
 use sonagi_transport::net::{NetOptions, Origin};
 use std::net::IpAddr;
@@ -142,6 +143,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
         cores: health::cores(),
         fail_on_status: options.fail_on_status,
         plugins: plan.plugins.clone(),
+        ..Header::default()
     }
 }
 
@@ -149,6 +151,7 @@ fn header(plan: &Plan, options: &Options) -> Header {
 struct Artillery {
     plan: Arc<Plan>,
     shared: Arc<Shared>,
+    metrics: Arc<Registry>,
     net: NetOptions,
     /// For who loads the processor first.
     processor: Kept,
@@ -170,6 +173,7 @@ impl Artillery {
         Artillery {
             shared: Arc::new(Shared::new(&plan.load, options.seed, MOST_LIVING)),
             plan: Arc::new(plan),
+            metrics: Arc::default(),
             net,
             processor: options.processor,
             tag: sonagi_engine::delivery::draw_tag(),
@@ -207,13 +211,16 @@ struct Walked {
 
 impl Dialect for Artillery {
     type Thread = Rc<Shard>;
-    type Samples = ();
     type Task = Flow;
     type Done = Walked;
     type Error = Unloaded;
 
     const IS_PREPARED_FIRST: bool = false;
     const LINES_PER_SECOND: Option<u32> = Some(200);
+
+    fn metrics(&self) -> Arc<Registry> {
+        Arc::clone(&self.metrics)
+    }
 
     fn net(&self, _: Option<usize>) -> NetOptions {
         self.net.clone()
@@ -257,8 +264,9 @@ impl Dialect for Artillery {
         }
     }
 
-    fn measured(&self, shard: &Rc<Shard>) {
+    fn observed(&self, shard: &Rc<Shard>) -> Interval {
         shard.hear_processor();
+        Interval::default()
     }
 }
 
@@ -291,6 +299,8 @@ struct Follower<'f> {
     on: &'f mut dyn FnMut(RunEvent<'_>),
 }
 
+impl Follow for Follower<'_> {}
+
 impl Collect<Artillery> for Follower<'_> {
     fn event(&mut self, event: RunEvent<'_>) {
         (self.on)(event);
@@ -315,7 +325,7 @@ impl Collect<Artillery> for Follower<'_> {
         self.begins = true;
     }
 
-    fn turn(&mut self, now: At) -> Duration {
+    fn turn(&mut self, now: At, _: &mut MetricStore) -> Duration {
         if self.begins {
             self.enter_phases(now);
         }

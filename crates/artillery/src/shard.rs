@@ -150,7 +150,10 @@ pub(crate) fn hear(shard: &sonagi_engine::Shard, said: Said) {
         Said::Line(text) => pass_on(shard, Speaker::Engine, None, masked(&text)),
         Said::Printed { is_error, text } => pass_on(shard, Speaker::of_stream(is_error), None, text),
         Said::ExitCode(code) => shard.control.suggest_exit_code(code),
-        Said::Metric(metric) => shard.recorder.borrow_mut().custom(metric.kind, &metric.name, metric.value),
+        Said::Metric(metric) => {
+            let now = shard.clock.now();
+            shard.recorder.borrow_mut().observe(metric.kind, &metric.name, metric.value, now);
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 //! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
 use sonagi_measure::ledger::Sent;
+use sonagi_measure::metrics::{MetricStore, Registry};
+use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::cell::{Cell, RefCell};
@@ -66,9 +68,11 @@ async fn simulate_within(
     server: impl Fn(DuplexStream) + 'static,
 ) -> Simulated {
     let header = header(&plan);
-    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default());
+    let metrics = Arc::new(Registry::default());
+    let store = MetricStore::new(Arc::clone(&metrics));
+    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store);
     let shared = Arc::new(Shared::new(&plan.load, 1, most_living));
-    let sizes = (plan.operations.len(), plan.scenarios.len());
+    let recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
     let clock = Clock::simulated(Instant::now());
     let local = tokio::task::LocalSet::new();
     let said = Rc::new(RefCell::new(Vec::new()));
@@ -80,7 +84,7 @@ async fn simulate_within(
             let common = Common::new(Arc::new(plan), Vec::new(), 1);
             let net = Rc::new(Net::simulated(server));
             let say = move |line: LogLine| sayer.borrow_mut().push(line.text);
-            let kernel = Rc::new(sonagi_engine::Shard::new(Rc::clone(&clock), net, control, sizes, say));
+            let kernel = Rc::new(sonagi_engine::Shard::new(Rc::clone(&clock), net, control, recorder, say));
             tokio::task::spawn_local(Rc::clone(&kernel).heartbeat());
             let shard = Shard::new(kernel, pool, None, common, shared);
             let most_connected = Rc::new(Cell::new(0));
@@ -126,6 +130,7 @@ fn header(plan: &Plan) -> Header {
         cores: 1,
         fail_on_status: Default::default(),
         plugins: plan.plugins.clone(),
+        ..Header::default()
     }
 }
 

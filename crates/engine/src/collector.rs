@@ -5,7 +5,7 @@
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::Totals;
+use sonagi_measure::totals::{Snapshot, Totals};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -43,6 +43,8 @@ pub(crate) struct Collector<'r, D: Dialect, C> {
     leftover: Vec<Record>,
     waiting: Waiting,
     undelivered: Arc<AtomicU64>,
+    /// What is done once is a part of a run, and counts.
+    is_run: bool,
 }
 
 /// Load threads that are ready.
@@ -63,12 +65,13 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             dialect,
             options,
             control,
+            totals: Totals::new(&options.header, options.rules, collect.store(dialect.metrics())),
             collect,
-            totals: Totals::new(&options.header, options.rules),
             epoch: options.epoch,
             leftover: Vec::new(),
             waiting: Waiting::default(),
             undelivered: Arc::default(),
+            is_run: false,
         }
     }
 
@@ -85,6 +88,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             epoch: self.epoch,
             threads: self.options.threads,
             sizes: (self.options.header.operations.len(), self.options.header.scenarios.len()),
+            metrics: self.dialect.metrics(),
             waiting: self.waiting.clone(),
             undelivered: Arc::clone(&self.undelivered),
             reports,
@@ -97,7 +101,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         if let Some(line) = self.waiting.take_left_out() {
             self.collect.event(RunEvent::Line(&LogLine { at: self.now(), ..line }));
         }
-        let quiet = self.collect.turn(self.now()).min(TICK);
+        let now = self.now();
+        let quiet = self.collect.turn(now, self.totals.metrics()).min(TICK);
         inbox.recv_timeout(quiet)
     }
 
@@ -143,6 +148,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     /// What is done once; whether the run goes on.
     pub(crate) fn phase(&mut self, phase: Phase) -> Result<bool, Error<D::Error>> {
         let Some(task) = self.collect.task(phase) else { return Ok(true) };
+        self.is_run = true;
         let done = self.once(task)?;
         Ok(self.collect.done(phase, done))
     }
@@ -155,11 +161,10 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         loop {
             match self.next(&inbox) {
                 Ok(Report::Line(line)) => self.tell(&line),
-                Ok(Report::Samples(samples)) => self.collect.samples(samples, None),
+                Ok(Report::Meanwhile(record)) => self.take_of_once(*record),
                 Ok(Report::Done(what)) => done = Some(what),
-                Ok(Report::Ended { record, samples }) => {
-                    self.collect.samples(samples, None);
-                    self.leftover.extend(self.dialect.kept_of_once(*record));
+                Ok(Report::Ended(record)) => {
+                    self.take_of_once(*record);
                     break;
                 }
                 Ok(Report::Failed(error)) => return Err(error),
@@ -167,7 +172,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
                     self.collect.broken();
                     return Ok(done);
                 }
-                Ok(Report::Ready | Report::Second { .. }) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Report::Ready | Report::Second(..)) | Err(RecvTimeoutError::Timeout) => {}
             }
             if patience.is_over() {
                 return Ok(done);
@@ -175,6 +180,18 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         }
         join(thread);
         Ok(done)
+    }
+
+    /// Where the clock goes on to the load, thresholds may be judged of it at once; else it goes with the next second.
+    fn take_of_once(&mut self, record: Record) {
+        let kept = self.dialect.kept_of_once(record).filter(|_| self.is_run);
+        let Some(mut record) = kept else { return };
+        self.collect.record(&mut record);
+        if D::IS_PREPARED_FIRST {
+            self.absorb(vec![record], self.now());
+        } else {
+            self.leftover.push(record);
+        }
     }
 
     /// Tells the threads to begin and collects what they send until all have ended, or were given up.
@@ -222,13 +239,13 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     fn take(&mut self, report: Report<D>, seconds: &mut Seconds) -> Result<(), Error<D::Error>> {
         match report {
             Report::Line(line) => self.tell(&line),
-            Report::Second { second, mut record, samples } => {
+            Report::Second(second, mut record) => {
                 self.undelivered.fetch_sub(1, Relaxed);
-                self.collect.samples(samples, Some(&mut record));
+                self.collect.record(&mut record);
                 seconds.take(second, *record);
             }
-            Report::Ended { mut record, samples } => {
-                self.collect.samples(samples, Some(&mut record));
+            Report::Ended(mut record) => {
+                self.collect.record(&mut record);
                 seconds.end(*record);
             }
             Report::Failed(error) => return Err(self.given_up(error)),
@@ -236,7 +253,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
                 self.collect.broken();
                 seconds.lose(shard);
             }
-            Report::Samples(_) | Report::Ready | Report::Done(_) => {}
+            Report::Meanwhile(_) | Report::Ready | Report::Done(_) => {}
         }
         Ok(())
     }
@@ -245,8 +262,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     fn absorb(&mut self, records: Vec<Record>, at: At) {
         let process = health::process(self.options.source_addresses);
         let Collector { totals, collect, .. } = self;
-        let snapshot = totals.absorb_telling(records, at, process, |arrival| collect.arrived(arrival));
-        collect.event(RunEvent::Second(&snapshot));
+        let snapshot = totals.absorb_following(records, at, process, &mut **collect);
+        tell_second(&mut **collect, snapshot);
     }
 
     /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger stays open.
@@ -263,13 +280,22 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             totals.interrupt();
         }
         if !is_aborted {
-            let snapshot = totals.close_telling(now, |arrival| collect.arrived(arrival));
-            collect.event(RunEvent::Second(&snapshot));
+            let snapshot = totals.close_following(now, &mut *collect);
+            tell_second(&mut *collect, snapshot);
         }
-        let summary = collect.summed_up(totals.summary());
+        let summary = totals.summary();
+        let summary = collect.summed_up(summary, totals.metrics());
         collect.event(RunEvent::Ended(&summary));
         summary
     }
+}
+
+fn tell_second<D: Dialect>(collect: &mut impl Collect<D>, mut snapshot: Snapshot) {
+    let samples = std::mem::take(&mut snapshot.metrics.samples);
+    if !samples.is_empty() {
+        collect.samples(samples);
+    }
+    collect.event(RunEvent::Second(&snapshot));
 }
 
 /// How long a run that is to end still waits for its threads.

@@ -2,12 +2,14 @@
 //! the thread that called [`crate::run`].
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::Arrival;
+use sonagi_measure::metrics::{Interval, MetricStore, Registry, Sample};
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::Follow;
 use sonagi_transport::net::NetOptions;
 use std::future::Future;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::RunEvent;
@@ -21,8 +23,6 @@ pub const TICK: Duration = Duration::from_millis(50);
 pub trait Dialect: Send + Sync + 'static {
     /// What a thread keeps: its users, a pool of connections, a processor.
     type Thread: 'static;
-    /// What a thread measures beside its [`Record`].
-    type Samples: Send + 'static;
     /// What is done once, by one user on a thread of its own.
     type Task: Send + 'static;
     /// What came of it.
@@ -39,6 +39,9 @@ pub trait Dialect: Send + Sync + 'static {
     const STOP_PATIENCE: Option<Duration> = None;
     /// Whether what a load thread leaves behind stays as it is to the process's end.
     const KEEPS_REMAINS: bool = false;
+
+    /// The run's metrics by name, of all its threads.
+    fn metrics(&self) -> Arc<Registry>;
 
     /// How a thread reaches its targets; None: one that generates no load.
     fn net(&self, thread: Option<usize>) -> NetOptions;
@@ -61,10 +64,13 @@ pub trait Dialect: Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// What the thread measured since the last time. Asked about once a second, before its record is taken, and at its end.
-    fn measured(&self, thread: &Self::Thread) -> Self::Samples;
+    /// What the thread observed since the last time, beside what its recorder did. Asked about once a second, before its record
+    /// is taken, and at its end.
+    fn observed(&self, _thread: &Self::Thread) -> Interval {
+        Interval::default()
+    }
 
-    /// What counts of the record of something done once.
+    /// What counts of the record of something done once; None: nothing of it.
     fn kept_of_once(&self, record: Record) -> Option<Record> {
         Some(record)
     }
@@ -79,16 +85,22 @@ pub enum Phase {
     After,
 }
 
-/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot.
-pub trait Collect<D: Dialect> {
+/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot. What it observes
+/// itself goes with the samples of what the ledger judges ([`Follow::counted`]).
+pub trait Collect<D: Dialect>: Follow {
+    /// The run's metrics, with the thresholds on them; asked once, before anything is measured.
+    fn store(&mut self, metrics: Arc<Registry>) -> MetricStore {
+        MetricStore::new(metrics)
+    }
+
     /// Something happened.
     fn event(&mut self, event: RunEvent<'_>);
 
-    /// What a thread measured in a second, or at its end, and its record of that time; None: where something is done once.
-    fn samples(&mut self, _samples: D::Samples, _record: Option<&mut Record>) {}
+    /// A thread's record, before it is merged.
+    fn record(&mut self, _record: &mut Record) {}
 
-    /// The first copy of an owed message was judged.
-    fn arrived(&mut self, _arrival: Arrival) {}
+    /// Single samples of a second, where threads keep them.
+    fn samples(&mut self, _samples: Vec<Sample>) {}
 
     /// Called while threads prepare, and once when all are ready.
     ///
@@ -108,7 +120,7 @@ pub trait Collect<D: Dialect> {
     fn begins(&mut self, _at: At) {}
 
     /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the clock.
-    fn turn(&mut self, _now: At) -> Duration {
+    fn turn(&mut self, _now: At, _metrics: &mut MetricStore) -> Duration {
         TICK
     }
 
@@ -127,7 +139,7 @@ pub trait Collect<D: Dialect> {
     }
 
     /// All is over and counted: the last word on the summary.
-    fn summed_up(&mut self, summary: Summary) -> Summary {
+    fn summed_up(&mut self, summary: Summary, _metrics: &mut MetricStore) -> Summary {
         summary
     }
 }

@@ -60,13 +60,13 @@ pub(crate) fn number(index: Option<usize>) -> Option<u16> {
 }
 
 impl Shard {
-    /// On the current thread; call within its runtime. For so many operations and scenarios; `say` takes the log. Those who
+    /// On the current thread; call within its runtime. `say` takes the log. Those who
     /// simulate a run make it themselves: its only thread then generates load.
     pub fn new(
         clock: Rc<Clock>,
         net: Rc<Net>,
         control: Control,
-        (operations, scenarios): (usize, usize),
+        recorder: Recorder,
         say: impl Fn(LogLine) + 'static,
     ) -> Shard {
         let reader = Rc::clone(&clock);
@@ -74,7 +74,7 @@ impl Shard {
             clock_reader: Rc::new(move || reader.now()),
             clock,
             net,
-            recorder: RefCell::new(Recorder::new(operations, scenarios)),
+            recorder: RefCell::new(recorder),
             scratch: RefCell::new(vec![0; SCRATCH]),
             active: Cell::new(0),
             connected: Cell::new(0),

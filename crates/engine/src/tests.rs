@@ -2,9 +2,10 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
-use sonagi_measure::recorder::{Counter, Record};
+use sonagi_measure::metrics::{Kind, Registry, Unit};
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::Header;
+use sonagi_measure::totals::{Follow, Header};
 use sonagi_transport::net::NetOptions;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +27,7 @@ struct Toy {
     /// Loads until the run is stopped.
     is_endless: bool,
     seen: Mutex<Vec<String>>,
+    metrics: Arc<Registry>,
 }
 
 impl Toy {
@@ -36,12 +38,15 @@ impl Toy {
 
 impl Dialect for Toy {
     type Thread = Rc<Shard>;
-    type Samples = usize;
     type Task = &'static str;
     type Done = &'static str;
     type Error = String;
 
     const IS_PREPARED_FIRST: bool = false;
+
+    fn metrics(&self) -> Arc<Registry> {
+        Arc::clone(&self.metrics)
+    }
 
     fn net(&self, _: Option<usize>) -> NetOptions {
         NetOptions::default()
@@ -62,6 +67,8 @@ impl Dialect for Toy {
         let place = shard.place;
         assert_eq!(self.prepared.load(Ordering::SeqCst), place.threads);
         assert!(self.broken != place.index, "this is on purpose");
+        let index = place.index.unwrap_or_default() as f64;
+        shard.recorder.borrow_mut().observe((Kind::Counter, Unit::Number), "toys", index, At(0));
         for _ in 0..self.arrivals {
             shard.count(Counter::ArrivalsPlanned, 1);
             shard.count(Counter::ArrivalsStarted, 1);
@@ -77,17 +84,12 @@ impl Dialect for Toy {
         self.note(task);
         task
     }
-
-    fn measured(&self, shard: &Rc<Shard>) -> usize {
-        shard.place.index.map_or(0, |index| index + 1)
-    }
 }
 
 /// What the toy's follower saw.
 #[derive(Default)]
 struct Seen {
     lines: usize,
-    samples: usize,
     broken: usize,
     has_load: bool,
 }
@@ -98,6 +100,8 @@ struct Follower<'f> {
     seen: &'f mut Seen,
 }
 
+impl Follow for Follower<'_> {}
+
 impl Collect<Toy> for Follower<'_> {
     fn event(&mut self, event: RunEvent<'_>) {
         let RunEvent::Line(_) = event else { return };
@@ -105,10 +109,6 @@ impl Collect<Toy> for Follower<'_> {
         if self.toy.is_endless && self.seen.lines == 3 {
             self.control.stop();
         }
-    }
-
-    fn samples(&mut self, samples: usize, _: Option<&mut Record>) {
-        self.seen.samples += samples;
     }
 
     fn task(&mut self, phase: Phase) -> Option<&'static str> {
@@ -147,7 +147,8 @@ fn threads_load_when_all_are_ready_and_what_they_recorded_is_merged() {
     let summary = summary.unwrap();
     assert_eq!((summary.users.planned, summary.users.started), (15, 15));
     assert_eq!(noted, ["before", "before is done", "load", "after", "after is done"]);
-    assert_eq!((seen.lines, seen.samples, seen.broken), (3, 1 + 2 + 3, 0));
+    assert_eq!((seen.lines, seen.broken), (3, 0));
+    assert_eq!(summary.metrics["toys"].sum, Some(0.0 + 1.0 + 2.0));
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! leaving out lines of the log.
 
 use sonagi_measure::At;
-use sonagi_measure::recorder::Record;
+use sonagi_measure::metrics::{Interval, Registry};
+use sonagi_measure::recorder::{Record, Recorder};
 use sonagi_transport::clock::Clock;
 use sonagi_transport::net::Net;
 use std::io;
@@ -57,20 +58,13 @@ pub(crate) enum Report<D: Dialect> {
     /// A load thread can begin.
     Ready,
     /// A whole second's record; boxed because queues hold moves, not kilobytes.
-    Second {
-        second: u64,
-        record: Box<Record>,
-        samples: D::Samples,
-    },
+    Second(u64, Box<Record>),
     /// What was measured meanwhile where something is done once.
-    Samples(D::Samples),
+    Meanwhile(Box<Record>),
     /// What came of what is done once.
     Done(D::Done),
     /// The rest: the thread has done its part.
-    Ended {
-        record: Box<Record>,
-        samples: D::Samples,
-    },
+    Ended(Box<Record>),
     /// It cannot do its part.
     Failed(Error<D::Error>),
     /// It is gone, and the last thing it sent is not its end.
@@ -90,6 +84,7 @@ pub(crate) struct ThreadContext<D: Dialect> {
     pub(crate) threads: usize,
     /// Operations and scenarios.
     pub(crate) sizes: (usize, usize),
+    pub(crate) metrics: Arc<Registry>,
     pub(crate) waiting: Waiting,
     /// Seconds sent to the collector that it has not taken yet.
     pub(crate) undelivered: Arc<AtomicU64>,
@@ -104,6 +99,7 @@ impl<D: Dialect> Clone for ThreadContext<D> {
             epoch: self.epoch,
             threads: self.threads,
             sizes: self.sizes,
+            metrics: Arc::clone(&self.metrics),
             waiting: self.waiting.clone(),
             undelivered: Arc::clone(&self.undelivered),
             reports: self.reports.clone(),
@@ -174,7 +170,8 @@ fn shard<D: Dialect>(context: &ThreadContext<D>, index: Option<usize>) -> Result
         let _ = lines.send(Report::Line(line));
     };
     let clock = Clock::real(context.epoch)?;
-    let shard = Shard::new(clock, Rc::new(net), context.control.clone(), context.sizes, |_| {});
+    let recorder = Recorder::sharing(context.sizes.0, context.sizes.1, Arc::clone(&context.metrics));
+    let shard = Shard::new(clock, Rc::new(net), context.control.clone(), recorder, |_| {});
     let log = Log::new(pass_on, context.waiting.clone(), D::LINES_PER_SECOND);
     Ok(Rc::new(shard.placed(Place { index, threads: context.threads }, log)))
 }
@@ -200,8 +197,7 @@ impl<D: Dialect> Own<D> {
         }
         dialect.leave(&self.thread).await;
         ticker.abort();
-        let (samples, record) = self.take();
-        self.send(Report::Ended { record, samples });
+        self.send(Report::Ended(self.take()));
     }
 
     async fn once(self, task: D::Task) {
@@ -215,8 +211,7 @@ impl<D: Dialect> Own<D> {
         dialect.leave(&self.thread).await;
         ticker.abort();
         done.into_iter().for_each(|done| self.send(Report::Done(done)));
-        let (samples, record) = self.take();
-        self.send(Report::Ended { record, samples });
+        self.send(Report::Ended(self.take()));
     }
 
     fn another(&self) -> Own<D> {
@@ -231,22 +226,23 @@ impl<D: Dialect> Own<D> {
             if self.context.undelivered.fetch_add(1, Relaxed) > MAX_UNDELIVERED {
                 self.shard.control.stop();
             }
-            let (samples, record) = self.take();
-            self.send(Report::Second { second, record, samples });
+            self.send(Report::Second(second, self.take()));
         }
     }
 
-    /// Sends samples once a second.
+    /// Sends what was measured meanwhile, once a second.
     async fn tell(self) {
         loop {
             self.shard.clock.sleep_until(self.shard.clock.now().plus(SECOND_NS)).await;
-            self.send(Report::Samples(self.context.dialect.measured(&self.thread)));
+            self.send(Report::Meanwhile(self.take()));
         }
     }
 
-    fn take(&self) -> (D::Samples, Box<Record>) {
-        let samples = self.context.dialect.measured(&self.thread);
-        (samples, Box::new(self.shard.take()))
+    fn take(&self) -> Box<Record> {
+        let observed = self.context.dialect.observed(&self.thread);
+        let mut record = self.shard.take();
+        record.metrics = Interval::merged([record.metrics, observed]);
+        Box::new(record)
     }
 
     fn send(&self, report: Report<D>) {

@@ -5,17 +5,22 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bundle;
+mod execution_context;
 pub mod executor;
+mod interpreter;
 mod jslib;
 mod json;
 pub mod metrics;
 mod modules;
 pub mod options;
 pub mod output;
+mod receive_buffer;
 pub mod run;
 mod runtime;
 mod secrets;
 mod shard;
 pub mod summary;
+mod vu;
 
 pub use secrets::Secrets;

@@ -1,4 +1,5 @@
-//! What a test must know and its log must not tell: `--secret-source mock=NAME=VALUE,…` and `--secret-source file=FILE`.
+//! What a test must know and its log must not tell: `--secret-source mock=NAME=VALUE,…` and `--secret-source
+//! file=FILE`.
 //!
 //! A secret that a script was told is masked in every line of the log from then on, whoever says it.
 

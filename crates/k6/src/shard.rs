@@ -10,11 +10,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use crate::bundle::Bundle;
+use crate::execution_context::TestCounts;
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
-use crate::modules::Mails;
-use crate::modules::execution::Instance;
 use crate::options::Options;
-use crate::runtime::Bundle;
+use crate::receive_buffer::ReceiveBuffers;
 use crate::secrets::Secrets;
 
 /// What a user may take.
@@ -39,8 +39,6 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
-    /// Whether a run folder is wanted.
-    pub(crate) records: bool,
 }
 
 /// What all users of a test share of the ledger: its rooms, and the numbers that are given out.
@@ -95,9 +93,9 @@ pub(crate) struct Shard {
     /// The tags of the whole test.
     pub(crate) tags: Tags,
     /// Buffers for messages on their way to scripts, none of them in use.
-    pub(crate) mails: Mails,
+    pub(crate) receive_buffers: ReceiveBuffers,
     /// What the whole test counts; there once its scenarios are.
-    pub(crate) instance: OnceCell<Box<dyn Instance>>,
+    pub(crate) instance: OnceCell<Box<dyn TestCounts>>,
     /// A script said that the test has failed (`exec.test.fail`).
     pub(crate) has_failed: Cell<bool>,
 }
@@ -121,7 +119,7 @@ impl Shard {
             common,
             sampler: RefCell::new(sampler),
             tags,
-            mails: Mails::default(),
+            receive_buffers: ReceiveBuffers::default(),
             instance: OnceCell::new(),
             has_failed: Cell::new(false),
         })

@@ -1,8 +1,8 @@
 //! The end of a test in k6's words: the object `handleSummary` is given, the file `--summary-export` writes, the text.
 //!
-//! Shapes and layout are those of k6 2.2.0, learned from what it prints, so that what reads them goes on working; where it orders
-//! the members of an object by chance, ours have a fixed order. Thresholds show their value even when `summaryTrendStats`
-//! leaves it out.
+//! Shapes and layout are those of k6 2.2.0, learned from its output, so that programs that read them go on working;
+//! where k6 orders the members of an object by chance, ours have a fixed order. Thresholds show their value even when
+//! `summaryTrendStats` leaves it out.
 
 mod collected;
 mod data;
@@ -20,31 +20,31 @@ use sonagi_measure::thresholds::Judged as Recorded;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a summary is told of the test, beside what was measured.
+/// Facts of the test beside its measurements.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// How long the test ran.
     pub elapsed: Duration,
-    /// What is said of trends (`summaryTrendStats`).
+    /// The statistics of trends (`summaryTrendStats`).
     pub trend_stats: Vec<String>,
     /// The unit of durations (`summaryTimeUnit`).
     pub time_unit: Option<TimeUnit>,
-    /// Whether scenarios, groups and the parts of a request's time are told (`--summary-mode full`). Scenarios and groups need
-    /// samplers of [`crate::metrics::Detail::Scopes`].
+    /// Whether scenarios, groups and the parts of a request's time are told (`--summary-mode full`). Scenarios and
+    /// groups need samplers of [`crate::metrics::Detail::Scopes`].
     pub full: bool,
-    /// As `handleSummary` is told.
+    /// Handed to `handleSummary`.
     pub no_color: bool,
-    /// As `handleSummary` is told.
+    /// Handed to `handleSummary`.
     pub stdout_is_terminal: bool,
-    /// As `handleSummary` is told.
+    /// Handed to `handleSummary`.
     pub stderr_is_terminal: bool,
-    /// What `setup` returned, if there was one.
+    /// The value that `setup` returned, if there was a `setup`.
     pub setup_data: Option<Value>,
     /// Stamps that were drawn for the delivery ledger.
     pub drawn: u64,
-    /// What kept the generator from doing its work, if something did: the figures are worth nothing then.
+    /// Reasons why the generator could not do its work, if there were any: the figures are worth nothing then.
     pub overload: Vec<String>,
-    /// What helps against that.
+    /// Remedies against that.
     pub advice: String,
 }
 
@@ -69,7 +69,7 @@ impl Default for Facts {
 /// The metric that counts failed requests.
 const FAILED: &str = "http_req_failed";
 
-/// What is said of trends when the test does not say what.
+/// The statistics of trends when the test names none.
 pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
 /// Whether `summaryTrendStats` may name it.
@@ -87,7 +87,7 @@ pub struct Summary {
     root: Group,
 }
 
-/// What was measured in the whole test, a scenario, or a group.
+/// Everything measured in the whole test, a scenario, or a group.
 #[derive(Clone, Debug, Default)]
 struct Part {
     title: String,
@@ -111,7 +111,7 @@ struct Measured {
 struct Judged {
     source: String,
     ok: bool,
-    /// What it asked for, and what that was.
+    /// The statistic it is about, and its value.
     seen: Option<(String, f64)>,
 }
 
@@ -139,7 +139,7 @@ impl Measured {
 }
 
 impl Summary {
-    /// Of everything a store holds; thresholds as they were last judged.
+    /// The summary of everything in a store; thresholds as they were last judged.
     pub fn of(store: &mut MetricStore, facts: Facts) -> Summary {
         collected::summary(store, facts)
     }
@@ -159,15 +159,15 @@ impl Summary {
         metrics.flat_map(|one| one.thresholds.iter().map(move |judged| of(one, judged))).collect()
     }
 
-    /// What a reader must know whom no text is shown.
+    /// Warnings for a reader to whom no text is shown.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let delivered = delivery::said(self);
         let faults = delivered.faults.into_iter().map(|fault| fault.reason);
         self.facts.overload.iter().cloned().chain(faults).collect()
     }
 
-    /// Says so when every HTTP request was answered with a status that counts as failed, and the script does not look at that: k6's exit
-    /// code is then 0. Requests without an answer have lines of their own.
+    /// Says so when every HTTP request was answered with a status that counts as failed, and the script does not look
+    /// at that: k6's exit code is then 0. Requests without an answer have lines of their own.
     pub(crate) fn nothing_but_errors(&self, statuses: &BTreeMap<u16, u64>) -> Option<String> {
         let metrics = &self.total.metrics;
         let of = |one: &Measured| one.value("passes").zip(one.value("fails"));
@@ -197,7 +197,7 @@ impl Summary {
         data::handed(self)
     }
 
-    /// What `--summary-export` writes.
+    /// The content of the file that `--summary-export` names.
     pub fn export(&self) -> Value {
         data::exported(self)
     }
@@ -208,7 +208,8 @@ impl Summary {
     }
 }
 
-/// The order k6 lists names in: case does not matter, underscores and other signs come before digits, digits before letters.
+/// The order k6 lists names in: case does not matter, underscores and other signs come before digits, digits before
+/// letters.
 fn by_name(one: &str, other: &str) -> std::cmp::Ordering {
     const SIGNS: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
     let key = |name: &str| -> Vec<(u8, u32)> {
@@ -218,7 +219,7 @@ fn by_name(one: &str, other: &str) -> std::cmp::Ordering {
         };
         name.chars().map(rank).collect()
     };
-    // A sub-metric comes right after its metric. Of names that differ in case only, the one in lower case comes first.
+    // A sub-metric comes right after its metric. A name in lower case comes before one that differs in case only.
     let parent = |name: &str| key(name.split('{').next().unwrap_or_default());
     parent(one).cmp(&parent(other)).then_with(|| key(one).cmp(&key(other))).then_with(|| other.cmp(one))
 }

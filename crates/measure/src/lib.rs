@@ -7,7 +7,6 @@
 
 pub mod answers;
 pub mod at;
-pub mod custom;
 pub mod expectations;
 mod failures;
 pub mod folder;

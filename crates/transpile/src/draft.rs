@@ -1,4 +1,5 @@
-//! A source made plain JavaScript: types gone, TypeScript's and JSX's own constructs written out; imports still as they were.
+//! A source made plain JavaScript: types gone, TypeScript's and JSX's own constructs written out; imports still as they
+//! were.
 
 use crate::link::ImportFault;
 use crate::place::{fault, place};
@@ -27,7 +28,7 @@ pub(crate) struct Draft {
     /// The same for who asks here.
     pub(crate) places: Places,
     pub(crate) shape: Shape,
-    /// What the source names, types' imports left out.
+    /// The names of the source, without imports of types.
     named: Vec<Named>,
     pub(crate) typescript: bool,
 }
@@ -42,14 +43,14 @@ struct Named {
 /// A source that is wrong.
 pub(crate) struct Broken {
     pub(crate) faults: Vec<Fault>,
-    /// What it imports, as far as it could be understood: there may be more wrong there.
+    /// Its imports, as far as they could be understood: there may be more wrong there.
     pub(crate) named: Vec<String>,
 }
 
 /// Parses and transforms.
 pub(crate) fn draft(path: &Path, source: &str) -> Result<Draft, Broken> {
     let [first, second] = source_types(extension(path));
-    // What is wrong with a script was first wrong with a module, which is what was likely meant.
+    // The faults of a script are those of the module it was likely meant to be.
     attempt(path, source, first).or_else(|broken| attempt(path, source, second).map_err(|_| broken))
 }
 
@@ -57,8 +58,8 @@ pub(crate) fn extension(path: &Path) -> &str {
     path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
 }
 
-/// Whether Node's own rules for CommonJS defaults hold in this file, as bundlers have it: it is a module by its name or by its
-/// package, not only by its syntax.
+/// Whether Node's own rules for CommonJS defaults hold in this file, as in bundlers: it is a module by its name or by
+/// its package, not only by its syntax.
 pub(crate) fn has_node_rules(path: &Path) -> bool {
     match extension(path) {
         "mts" | "mjs" => true,
@@ -67,7 +68,7 @@ pub(crate) fn has_node_rules(path: &Path) -> bool {
     }
 }
 
-/// What the text may be, most likely first: a module, else a sloppy script with `return` at its top.
+/// The types a text may have, most likely first: a module, else a sloppy script with `return` at its top.
 fn source_types(extension: &str) -> [SourceType; 2] {
     match extension {
         "ts" | "mts" | "cts" => [SourceType::ts(), SourceType::ts().with_commonjs(true)],
@@ -126,8 +127,8 @@ fn transform<'a>(
     if done.diagnostics.has_errors() { Err(faults(source, done.diagnostics)) } else { Ok(()) }
 }
 
-/// The text, ending in a newline, its source map as a comment, and its places. The source itself is left out of the map: it is on
-/// disk.
+/// The text, ending in a newline, its source map as a comment, and its places. The source itself is left out of the
+/// map: it is on disk.
 fn print(path: &Path, program: &Program<'_>) -> (String, String, Places) {
     let options = CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).build(program);
@@ -210,7 +211,7 @@ fn named(semantic: &Semantic<'_>) -> Vec<Named> {
 }
 
 impl Draft {
-    /// What the module is by its name, else by its syntax, else by its package.
+    /// The module's format by its name, else by its syntax, else by its package.
     pub(crate) fn format(&self, path: &Path) -> Format {
         let free = &self.shape.free;
         let is_module = match extension(path) {
@@ -246,14 +247,15 @@ impl Draft {
         placed
     }
 
-    /// As it stands, with the helpers it calls in front of it: no line moves.
+    /// The text with the helpers it calls in front of it: no line moves.
     pub(crate) fn plain(self) -> Plain {
         let Draft { text, mut places, shape, named, .. } = self;
         let is_module = shape.awaits || !shape.statements.is_empty() || !shape.metas.is_empty();
         let helpers = if shape.free.helpers { link::helpers() } else { String::new() };
         places.push_right(helpers.len() as u32);
         let names = named.into_iter().filter_map(|one| Some((one.specifier, one.name?))).collect();
-        Plain { is_module, has_regexps: shape.has_regexps, names, code: helpers + &text, places }
+        let (awaits, has_regexps) = (shape.awaits, shape.has_regexps);
+        Plain { is_module, awaits, has_regexps, names, code: helpers + &text, places }
     }
 
     /// The finished module.

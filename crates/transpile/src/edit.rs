@@ -7,7 +7,8 @@ use std::ops::Range;
 pub(crate) struct Edits(Vec<(Range<usize>, String)>);
 
 impl Edits {
-    /// Puts `with` where `range` was. Ranges must not overlap; what is put at the same empty range comes in the order of the calls.
+    /// Puts `with` in the place of `range`. Ranges must not overlap; texts for the same empty range come in the order
+    /// of the calls.
     pub(crate) fn replace(&mut self, range: Range<usize>, with: impl Into<String>) {
         self.0.push((range, with.into()));
     }

@@ -9,8 +9,8 @@ use oxc_span::{SourceType, Span};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The text of each function and class of a JavaScript source, by the line and column where QuickJS has it begin, from 1: a
-/// class at its constructor or, where it has none, at its end; its getters and setters at their names.
+/// The text of each function and class of a JavaScript source, by the line and column where QuickJS has it begin, from
+/// 1: a class at its constructor or, where it has none, at its end; its getters and setters at their names.
 #[must_use]
 pub fn functions(code: &str, is_module: bool) -> HashMap<(usize, usize), Range<usize>> {
     let arena = Allocator::default();
@@ -48,8 +48,8 @@ pub fn functions(code: &str, is_module: bool) -> HashMap<(usize, usize), Range<u
     by_place(code, begun)
 }
 
-/// Texts by the line and column of their byte offset, both from 1; of several at one place the first counts. One pass over the
-/// code, because a bundle has tens of thousands of functions on one line.
+/// Texts by the line and column of their byte offset, both from 1; if several are at one place, the first counts. One
+/// pass over the code, because a bundle has tens of thousands of functions on one line.
 fn by_place(code: &str, mut begun: Vec<(u32, Span)>) -> HashMap<(usize, usize), Range<usize>> {
     begun.sort_by_key(|(start, _)| *start);
     let mut found = HashMap::with_capacity(begun.len());

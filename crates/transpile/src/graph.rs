@@ -13,7 +13,7 @@ const MOST_FILES: usize = 5_000;
 struct Source {
     text: String,
     draft: Draft,
-    /// What it is by itself; whoever requires it may want it otherwise.
+    /// Its own format; a file that requires it may want it otherwise.
     format: Format,
     /// Relative specifiers and the files they mean.
     links: BTreeMap<String, PathBuf>,
@@ -27,9 +27,9 @@ struct Graph {
     faults: Vec<FileFault>,
 }
 
-/// Reads `entry` and what it reaches. The result has the entry first, if Node cannot load it as it stands, then the others by
-/// their paths. A plain JavaScript file that Node can load itself is not among them, nor JSON, nor anything in
-/// `node_modules`.
+/// Reads `entry` and what it reaches. The result has the entry first, if Node cannot load it as it stands, then the
+/// others by their paths. A plain JavaScript file that Node can load itself is not among them, nor JSON, nor anything
+/// in `node_modules`.
 ///
 /// # Errors
 /// Every fault of every file, by path and place.
@@ -169,7 +169,8 @@ impl Graph {
         }
     }
 
-    /// Whether the module at `path` may export `name`. `asked` are the questions under way: a circle of `export *` gives nothing.
+    /// Whether the module at `path` may export `name`. `asked` are the questions under way: a circle of `export *`
+    /// gives nothing.
     fn gives(&self, path: &Path, name: &str, asked: &mut HashSet<(PathBuf, String)>) -> bool {
         use crate::shape::Statement;
         let Some(source) = self.sources.get(path) else { return true };
@@ -214,7 +215,7 @@ impl Graph {
     }
 }
 
-/// What a file requires: from where, which file, by which specifier. Of CommonJS its imports are requires too.
+/// The files a file requires: from where, which file, by which specifier. In CommonJS, imports are requires too.
 fn required(path: &Path, source: &Source, imports_too: bool) -> Vec<(PathBuf, PathBuf, String)> {
     let shape = &source.draft.shape;
     let calls = shape.calls.iter().filter(|call| call.is_require).map(|call| &call.specifier);
@@ -227,7 +228,7 @@ fn required(path: &Path, source: &Source, imports_too: bool) -> Vec<(PathBuf, Pa
     found.collect()
 }
 
-/// What reading one file gave.
+/// The result of reading a file.
 #[derive(Default)]
 struct Read {
     source: Option<Source>,
@@ -292,7 +293,7 @@ fn is_guarded(draft: &Draft, specifier: &str) -> bool {
     !in_statement && calls.all(|call| call.guarded)
 }
 
-/// What a file of the graph knows of those it imports.
+/// The knowledge a file of the graph has of those it imports.
 struct At<'a> {
     graph: &'a Graph,
     path: &'a Path,

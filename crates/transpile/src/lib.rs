@@ -1,13 +1,14 @@
 //! TypeScript, JSX and mixed modules → JavaScript that Node ≥ 18 loads, as a bundler would treat them.
 //!
-//! [`module`] treats one source, [`graph`] an entry with every file it reaches by relative paths. A module is parsed, its
-//! types taken away and printed again (`draft`); what the printed text imports and exports is then read from it
+//! [`module`] treats one source, [`graph`] an entry with every file it reaches by relative paths. A module is parsed,
+//! its types taken away and printed again (`draft`); what the printed text imports and exports is then read from it
 //! (`shape`) and rewritten by place (`link`), line by line, so that the source map stays right. Nothing is bundled:
 //! each file stays a module of its own, Node's cache keeps it single, and packages are Node's to find.
 //!
-//! What a bundler forgives is forgiven: imports that only types used are gone, names that Node cannot see in a CommonJS
-//! package are found at run time, `require`, `module` and `__dirname` work in a file that also imports, JSON is imported
-//! without ceremony, and a file that is `require`d is made CommonJS whatever its syntax. `tsconfig.json` is not read.
+//! Whatever a bundler forgives is forgiven: imports that only types used are gone, names that Node cannot see in a
+//! CommonJS package are found at run time, `require`, `module` and `__dirname` work in a file that also imports, JSON
+//! is imported without ceremony, and a file that is `require`d is made CommonJS whatever its syntax. `tsconfig.json` is
+//! not read.
 //!
 //! [`plain`] stops before all that: for an interpreter of our own, which does its own linking.
 //!
@@ -39,7 +40,7 @@ pub struct Module {
     pub code: String,
     /// How Node must take it.
     pub format: Format,
-    /// What it imports or requires by a name known beforehand, each once, in the order of the code.
+    /// The names it imports or requires that are known beforehand, each once, in the order of the code.
     pub imports: Vec<Import>,
 }
 
@@ -52,9 +53,11 @@ pub struct Plain {
     pub places: Places,
     /// It imports, exports or awaits at its top level: a script cannot.
     pub is_module: bool,
+    /// It awaits at its top level.
+    pub awaits: bool,
     /// It has regular expressions among its literals.
     pub has_regexps: bool,
-    /// What it imports by name, `default` too: from where, and what; in the order of the source.
+    /// The names it imports, `default` too: from where, and which; in the order of the source.
     pub names: Vec<(String, String)>,
 }
 
@@ -70,7 +73,7 @@ pub enum Format {
 /// A module that the code names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// As it is written in the code made.
+    /// The specifier in the code made.
     pub specifier: String,
     /// Where the source names it first, from 1.
     pub line: usize,
@@ -96,8 +99,8 @@ pub struct File {
     pub path: PathBuf,
     /// Its code.
     pub module: Module,
-    /// Relative specifiers as they are written in the code, each with the file it means: one of the graph, or one that Node
-    /// loads as it stands.
+    /// Relative specifiers as they are written in the code, each with the file it means: one of the graph, or one that
+    /// Node loads as it stands.
     pub links: Vec<(String, PathBuf)>,
 }
 
@@ -106,7 +109,7 @@ pub struct File {
 pub struct FileFault {
     /// Canonical, as far as there is such a file.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -119,8 +122,8 @@ pub fn plain(path: &Path, source: &str) -> Result<Plain, Vec<Fault>> {
     Ok(draft.plain())
 }
 
-/// Makes one source a module by itself: of the files it imports nothing is known, their extensions apart. `path` says which
-/// language it is in, and (by the nearest `package.json`) what Node would take it for.
+/// Makes a source a module by itself: nothing is known of the files it imports, their extensions apart. `path` says
+/// which language it is in, and (by the nearest `package.json`) what Node would take it for.
 ///
 /// # Errors
 /// Every syntax error, in the order of the source.

@@ -1,4 +1,4 @@
-//! What of a `package.json` decides how Node takes the files beside and below it.
+//! The part of a `package.json` that decides how Node takes the files beside and below it.
 
 use std::fs;
 use std::path::Path;

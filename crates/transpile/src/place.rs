@@ -13,7 +13,7 @@ pub(crate) fn place(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// What is wrong at byte `offset` of `text`.
+/// A fault at byte `offset` of `text`.
 pub(crate) fn fault(text: &str, offset: usize, what: impl Into<String>) -> Fault {
     let (line, column) = place(text, offset);
     Fault { line, column, what: what.into() }
@@ -27,7 +27,7 @@ pub struct Places(Vec<(Place, Place)>);
 type Place = (u32, u32);
 
 impl Places {
-    /// Of pairs of a place in the text and one in the source.
+    /// Made of pairs of a place in the text and one in the source.
     pub(crate) fn new(mut pairs: Vec<(Place, Place)>) -> Places {
         pairs.sort_unstable();
         Places(pairs)

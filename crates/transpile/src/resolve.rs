@@ -1,4 +1,5 @@
-//! Which file a relative specifier means: as written, with an extension, as a folder's index; and `./a.js` written for `a.ts`.
+//! The file that a relative specifier means: as written, with an extension, as a folder's index; and `./a.js` written
+//! for `a.ts`.
 //!
 //! Bare specifiers (`axios`, `node:fs`, `#internal`) are Node's to find, from the file that names them. Paths come out
 //! canonical, as Node has them, so that a module reached through a link is the same module.
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// In the order they are tried; TypeScript first, for beside it may lie what another tool once made of it.
 const EXTENSIONS: &[&str] = &["tsx", "ts", "jsx", "js", "mts", "mjs", "cts", "cjs", "json", "node"];
 
-/// What a specifier's extension may stand for when there is no such file.
+/// The extensions that a specifier's extension may stand for when there is no such file.
 const WRITTEN_FOR: &[(&str, &[&str])] =
     &[("js", &["ts", "tsx"]), ("jsx", &["tsx"]), ("mjs", &["mts"]), ("cjs", &["cts"])];
 

@@ -1,4 +1,4 @@
-//! What a JavaScript text imports, exports and takes from around it, by place.
+//! The imports and exports of a JavaScript text, and its free names, by place.
 
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
@@ -35,7 +35,7 @@ pub(crate) struct Shape {
     pub(crate) uses: HashMap<String, Vec<Use>>,
 }
 
-/// What Node gives a CommonJS module.
+/// Names that Node gives a CommonJS module.
 const COMMON: [&str; 5] = ["require", "module", "exports", "__dirname", "__filename"];
 
 /// Names that the text uses and nowhere declares.
@@ -61,7 +61,7 @@ impl Free {
     }
 }
 
-/// One import or export.
+/// An import or export.
 pub(crate) enum Statement {
     /// `import … from "…"`; no names for the bare `import "…"`.
     Import { range: Range<usize>, source: Source, names: Vec<Imported> },
@@ -77,14 +77,14 @@ pub(crate) enum Statement {
     Default { words: Range<usize>, name: Option<String> },
 }
 
-/// What a statement imports from.
+/// The module that a statement imports from.
 pub(crate) struct Source {
     pub(crate) specifier: String,
     /// It is said to be JSON, by its name or its attribute.
     pub(crate) json: bool,
 }
 
-/// What of a module an import binds to a local name.
+/// The part of a module that an import binds to a local name.
 pub(crate) struct Imported {
     /// None is the module as a whole.
     pub(crate) name: Option<String>,
@@ -106,7 +106,7 @@ pub(crate) struct Use {
     pub(crate) how: How,
 }
 
-/// What stands around the use of a name, as far as another expression in its place must know.
+/// The surroundings of the use of a name, as far as another expression in its place must know them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     Plain,
@@ -176,7 +176,7 @@ impl Shape {
         names.flatten().map(|imported| imported.local.as_str())
     }
 
-    /// What is named, each once, in order: statements, then calls.
+    /// The modules named, each once, in order: statements, then calls.
     pub(crate) fn specifiers(&self) -> Vec<&str> {
         let statements = self.statements.iter().filter_map(|statement| statement.source());
         let mut seen = HashSet::new();
@@ -188,7 +188,7 @@ impl Shape {
 }
 
 impl Statement {
-    /// What it imports from, if it does.
+    /// The module it imports from, if it does.
     pub(crate) fn source(&self) -> Option<&Source> {
         match self {
             Self::Import { source, .. } | Self::From { source, .. } | Self::All { source, .. } => {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::Said;
 use crate::plan::Processor;
-use sonagi_measure::custom;
+use sonagi_measure::metrics::{Kind as MetricKind, Unit};
 
 /// What a call is for; decides what the function is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(crate) struct Call<'c> {
 /// A function's own metric.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Metric {
-    pub(crate) kind: custom::Kind,
+    pub(crate) kind: (MetricKind, Unit),
     pub(crate) name: String,
     pub(crate) value: f64,
 }
@@ -215,6 +215,16 @@ pub(super) fn parse(frame: &[u8]) -> Option<Vec<Inbound>> {
     messages.into_iter().map(inbound).collect()
 }
 
+/// What a function emits, by its name there.
+fn emitted(kind: &str) -> Option<(MetricKind, Unit)> {
+    match kind {
+        "counter" => Some((MetricKind::Counter, Unit::Number)),
+        "rate" => Some((MetricKind::Counter, Unit::Events)),
+        "histogram" => Some((MetricKind::Trend, Unit::Number)),
+        _ => None,
+    }
+}
+
 fn inbound(mut message: Value) -> Option<Inbound> {
     let text = |message: &Value, key: &str| message[key].as_str().unwrap_or_default().to_owned();
     Some(match message["is"].as_str()? {
@@ -228,7 +238,7 @@ fn inbound(mut message: Value) -> Option<Inbound> {
         }
         "exit" => Inbound::Said(Said::ExitCode(u8::try_from(message["code"].as_u64()?).ok()?)),
         "metric" => Inbound::Said(Said::Metric(Metric {
-            kind: custom::Kind::named(&text(&message, "kind"))?,
+            kind: emitted(&text(&message, "kind"))?,
             name: text(&message, "name"),
             value: message["value"].as_f64()?,
         })),

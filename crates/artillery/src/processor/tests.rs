@@ -263,25 +263,27 @@ fn metrics_and_the_console_are_heard_and_so_is_what_is_said_at_the_very_end() {
         let sidecar = started(&script, "p.cjs").await;
         call(&sidecar, 1, "count", json!({})).await;
         let metric = |kind, name: &str, value| Said::Metric(Metric { kind, name: name.to_owned(), value });
-        use sonagi_measure::custom::Kind::{Counter, Histogram, Rate};
+        use sonagi_measure::metrics::{Kind, Unit};
+        let counter = (Kind::Counter, Unit::Number);
+        let histogram = (Kind::Trend, Unit::Number);
         let odd =
             "events.emit('started', …) means nothing here: the kinds are counter, rate, histogram and error";
         let refused = "events.emit('counter', …) needs a name and a number, got bad and x";
         assert_eq!(
             sidecar.take_said(),
             [
-                metric(Counter, "carts", 2.0),
-                metric(Histogram, "basket", 12.5),
-                metric(Rate, "checkouts", 1.0),
+                metric(counter, "carts", 2.0),
+                metric(histogram, "basket", 12.5),
+                metric((Kind::Counter, Unit::Events), "checkouts", 1.0),
                 Said::Line(refused.to_owned()),
                 Said::Printed { is_error: false, text: "user 5 { a: 1 }".to_owned() },
-                metric(Counter, "errors.ECART", 1.0),
+                metric(counter, "errors.ECART", 1.0),
                 Said::Line(odd.to_owned()),
             ]
         );
         call(&sidecar, 1, "later", json!({})).await;
         sidecar.finish().await;
-        assert_eq!(sidecar.take_said(), [metric(Counter, "last", 1.0)]);
+        assert_eq!(sidecar.take_said(), [metric(counter, "last", 1.0)]);
     });
 }
 

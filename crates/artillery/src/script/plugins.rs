@@ -4,7 +4,7 @@
 //! when a script asks for it.
 
 use crate::plan::{Endpoint, Naming, Told};
-use sonagi_measure::custom::NAMES_MAX;
+use sonagi_measure::metrics::METRICS_MAX;
 use sonagi_measure::outcome::{OperationId, OperationKind};
 use sonagi_measure::plugins::Plugins;
 
@@ -114,7 +114,7 @@ fn endpoints(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Endpoints {
     is("suppressOutput");
     if by_address {
         let text = format!(
-            "groupDynamicURLs: false is a metric for each address that is asked for; of more than {NAMES_MAX} names in all the later ones are left out"
+            "groupDynamicURLs: false is a metric for each address that is asked for; of more than {METRICS_MAX} names in all the later ones are left out"
         );
         reader.notice(fields.place_of("groupDynamicURLs"), text);
     }

@@ -1,13 +1,18 @@
 //! Metrics by endpoint that are told as responses come: what a target says of its own time, and everything of requests that
 //! go by the address they asked for ([`Told`]).
 
-use sonagi_measure::custom::Kind;
+use sonagi_measure::metrics::{Kind, Unit};
 use sonagi_measure::secrets::masked;
 
 use super::{Begun, Halt, User};
 use crate::plan::{Endpoint, HttpStep, Told};
 use sonagi_transport::http::{Headers, Response};
 use sonagi_transport::net::Origin;
+
+/// How often something happened.
+const COUNT: (Kind, Unit) = (Kind::Counter, Unit::Number);
+/// How long something took.
+const TIME: (Kind, Unit) = (Kind::Trend, Unit::Milliseconds);
 
 impl User {
     /// What a request that goes by its address is called.
@@ -28,14 +33,14 @@ impl User {
         sent: Result<&Response, &Halt>,
     ) {
         let Some(told) = step.told.as_deref() else { return };
-        let prefix = &told.prefix;
+        let (prefix, at) = (&told.prefix, self.shard.clock.now());
         let mut recorder = self.shard.recorder.borrow_mut();
         match sent {
             Ok(response) => {
                 let ms = response.ended.since(begun.planned) as f64 / 1e6;
                 let status = response.status;
-                recorder.custom(Kind::Counter, &format!("{prefix}.{name}.codes.{status}"), 1.0);
-                recorder.custom(Kind::Histogram, &format!("{prefix}.response_time.{name}"), ms);
+                recorder.observe(COUNT, &format!("{prefix}.{name}.codes.{status}"), 1.0, at);
+                recorder.observe(TIME, &format!("{prefix}.response_time.{name}"), ms, at);
                 drop(recorder);
                 self.tell_server_timing(told, name, &response.headers);
             }
@@ -43,7 +48,7 @@ impl User {
                 let failed = self.last_failure.as_deref().map(|(failure, _)| failure);
                 if let Some(failure) = failed.filter(|failure| failure.is_of_request()) {
                     let error = failure.artillery();
-                    recorder.custom(Kind::Counter, &format!("{prefix}.{name}.errors.{error}"), 1.0);
+                    recorder.observe(COUNT, &format!("{prefix}.{name}.errors.{error}"), 1.0, at);
                 }
             }
             Err(Halt::Stopped | Halt::Lost) => {}
@@ -60,7 +65,7 @@ impl User {
     fn tell_server_timing(&self, told: &Told, name: &str, headers: &Headers) {
         if let Some(ms) = total_ms(headers) {
             let metric = format!("{}.server-timing.{name}", told.prefix);
-            self.shard.recorder.borrow_mut().custom(Kind::Histogram, &metric, ms);
+            self.shard.recorder.borrow_mut().observe(TIME, &metric, ms, self.shard.clock.now());
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use sonagi_measure::At;
-use sonagi_measure::custom::Kind;
+use sonagi_measure::metrics::{Kind, Unit};
 use sonagi_measure::outcome::{Failure, Outcome};
 use sonagi_measure::recorder::{Counter, Recorder};
 use std::fmt::Write as _;
@@ -202,7 +202,7 @@ impl User {
             recorder.add(Counter::HttpBytesReceived, response.body_bytes);
             recorder.add(Counter::ConnectionsReused, u64::from(response.reused));
             if let Some(opening) = client.opening() {
-                note_opening(&mut recorder, opening);
+                note_opening(&mut recorder, opening, self.shard.clock.now());
             }
         }
         traffic.sent
@@ -299,10 +299,10 @@ impl User {
 }
 
 /// `http.extendedMetrics`: what the connection of a response had taken to open, told with each response as Artillery does.
-fn note_opening(recorder: &mut Recorder, opening: Opening) {
+fn note_opening(recorder: &mut Recorder, opening: Opening, at: At) {
     let parts = [("http.dns", opening.name_us), ("http.tcp", opening.tcp_us), ("http.tls", opening.tls_us)];
     for (name, us) in parts {
-        recorder.custom(Kind::Histogram, name, f64::from(us) / 1e3);
+        recorder.observe((Kind::Trend, Unit::Milliseconds), name, f64::from(us) / 1e3, at);
     }
 }
 

@@ -1,4 +1,4 @@
-// What scripts import from jslib.k6.io/formdata: bodies of several parts.
+// jslib.k6.io/formdata: bodies of several parts.
 const utf8 = (text) => new TextEncoder().encode(text);
 const quoted = (text) => String(text).split('"').join('%22').split('\r').join('%0D').split('\n').join('%0A');
 

@@ -1,8 +1,8 @@
-// What scripts import from jslib.k6.io/httpx: a client that remembers what its requests have in common.
+// jslib.k6.io/httpx: a client that remembers what its requests have in common.
 import http from 'k6/http';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
-// What `http.url` gives.
+// A result of `http.url`.
 const isNamed = (url) => typeof url === 'object' && url !== null && 'name' in url && 'url' in url;
 
 export class Request {

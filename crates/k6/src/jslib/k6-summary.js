@@ -1,4 +1,4 @@
-// What scripts import from jslib.k6.io/k6-summary: the end's summary as text, and as a JUnit report.
+// jslib.k6.io/k6-summary: the end's summary as text, and as a JUnit report.
 const COLORS = { cyan: '36', green: '32', red: '31', faint: '2', 'faint cyan': '36;2' };
 const TIMES = { s: [1e-3, 's'], ms: [1, 'ms'], us: [1e3, 'µs'] };
 
@@ -53,7 +53,7 @@ function columns(metric, timeUnit) {
   }
 }
 
-// As dictionaries have names: case counts last, `_` comes first; the parts of a metric stand behind it.
+// The order of dictionaries: case counts last, `_` comes first; the parts of a metric stand behind it.
 const byCode = (one, other) => (one < other ? -1 : Number(one > other));
 const inDictionary = (one, other) => {
   const [first, second] = [one, other].map((name) => name.split('_').join(' ').toLowerCase());
@@ -86,7 +86,7 @@ function mark(metric, paint) {
   return isCrossed(metric) ? paint('✗', 'red') : paint('✓', 'green');
 }
 
-// What stands in a metric's line: `{ name, text, color }`. A statistic that was not asked for is not known.
+// The cells of a metric's line: `{ name, text, color }`. A statistic that was not asked for is not known.
 function cells(metric, stats, unit) {
   if (metric.type !== 'trend') return columns(metric, unit).map((text, at) => ({ name: '', text, color: at === 0 ? 'cyan' : 'faint cyan' }));
   return stats.map((stat) => {
@@ -135,6 +135,8 @@ export function textSummary(data, options = {}) {
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 const escaped = (text) => Array.from(text, (letter) => ESCAPES[letter] ?? letter).join('');
 
+const failed = (message) => `<failure message="${escaped(message)}" />`;
+
 // Each threshold is a test case.
 export function jUnit(data, options = {}) {
   const { name = 'k6 thresholds', classname = 'Unnamed folder' } = options;
@@ -144,9 +146,19 @@ export function jUnit(data, options = {}) {
   });
   const failures = cases.filter(({ ok }) => !ok).length;
   const body = cases.map(({ title, ok, why }) => {
-    const failure = ok ? '' : `<failure message="${escaped(why)}" />`;
-    return `    <testcase name="${escaped(title)}" classname="${escaped(classname)}">${failure}</testcase>`;
+    return `    <testcase name="${escaped(title)}" classname="${escaped(classname)}">${ok ? '' : failed(why)}</testcase>`;
   });
   const counts = `tests="${cases.length}" failures="${failures}"`;
   return ['<?xml version="1.0"?>', `<testsuites ${counts}>`, `  <testsuite name="${escaped(name)}" ${counts}>`, ...body, '  </testsuite>', '</testsuites>'].join('\n');
+}
+
+// Each check outside of groups is a test case. The original takes a check that holds more than once for failed; here it has to
+// fail for that.
+export function jUnitForChecks(data, suiteName) {
+  const checks = listed(data.root_group?.checks);
+  const time = data.metrics.iteration_duration?.values.max ?? 0;
+  const counts = `tests="${checks.length}" failures="${checks.filter(({ fails }) => fails > 0).length}" time="${time}"`;
+  const body = checks.map(({ name, fails }) => `    <testcase name="${escaped(name)}">${fails > 0 ? failed('failed') : ''}</testcase>`);
+  const suite = `  <testsuite name="${escaped(suiteName || 'k6 checks')}" ${counts} timestamp="${new Date().toISOString()}">`;
+  return ['<?xml version="1.0" encoding="UTF-8" ?>', `<testsuites ${counts}>`, suite, ...body, '  </testsuite>', '</testsuites>'].join('\n');
 }

@@ -1,4 +1,4 @@
-// What scripts import from jslib.k6.io/k6-utils: small random things, text between marks, stages.
+// jslib.k6.io/k6-utils: small random things, text between marks, stages.
 import { check as plainCheck } from 'k6';
 import exec from 'k6/execution';
 import { uuid } from 'sonagi:common';
@@ -106,7 +106,7 @@ export function tagWithCurrentStageProfile() {
   exec.vu.tags.stage_profile = target > before ? 'ramp-up' : target < before ? 'ramp-down' : 'steady';
 }
 
-// As k6's, but functions may be async and values promises; then it returns a promise.
+// `check` of k6, but functions may be async and values promises; then it returns a promise.
 export function check(subject, sets, tags) {
   const names = Object.keys(sets);
   const values = names.map((name) => (typeof sets[name] === 'function' ? sets[name](subject) : sets[name]));

@@ -1,13 +1,14 @@
-//! What scripts import from jslib.k6.io, written anew: it is here, so a test needs no net to begin.
+//! The libraries scripts import from jslib.k6.io, written anew: they are here, so a test needs no net to begin.
 //!
-//! Every published version's address leads to the one we have. A library is compiled when a script of the test first imports it.
+//! Every published version's address leads to the one we have. A library is compiled when a script of the test first
+//! imports it.
 
 use std::path::Path;
 
 /// A library, by its name at jslib.k6.io.
 struct Library {
     name: &'static str,
-    /// As modules of the interpreter are named.
+    /// The name of the interpreter's module.
     module: &'static str,
     source: &'static str,
 }

@@ -1,4 +1,4 @@
-// What scripts import from jslib.k6.io/papaparse: texts of comma-separated values to rows, and back.
+// jslib.k6.io/papaparse: texts of comma-separated values to rows, and back.
 const GUESSED = [',', '\t', '|', ';', '\u001e', '\u001f'];
 const MOST_GUESSED_ROWS = 10;
 

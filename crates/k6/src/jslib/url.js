@@ -1,4 +1,4 @@
-// What scripts import from jslib.k6.io/url: URL and URLSearchParams as browsers have them, but for names of hosts that are not
+// jslib.k6.io/url: URL and URLSearchParams as browsers have them, but for names of hosts that are not
 // ASCII, which stay as they are.
 const PORTS = { 'http:': '80', 'https:': '443', 'ws:': '80', 'wss:': '443', 'ftp:': '21', 'file:': '' };
 const UNRESERVED = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -56,7 +56,7 @@ export class URLSearchParams {
       return at < 0 ? [decoded(pair), ''] : [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))];
     });
   }
-  // Those of a URL: what is read anew when it changes, and tells it of changes of its own.
+  // The parameters of a URL: they are read anew when it changes, and tell it of changes of their own.
   static of(search, changed) {
     const params = new URLSearchParams(search);
     params.#changed = changed;
@@ -266,7 +266,7 @@ export class URL {
     const { hostname = '', port } = this.#parts;
     return port === '' ? hostname : `${hostname}:${port}`;
   }
-  // What is no host is passed over.
+  // A host that is none is ignored.
   #take(text) {
     const parts = { ...this.#parts };
     try {

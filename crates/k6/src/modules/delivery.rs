@@ -1,9 +1,11 @@
-//! What a user has to do with the delivery ledger: the rooms it is in, the stamps it drew, the connections it hears by.
+//! A user's part in the delivery ledger: the rooms it is in, the stamps it drew, the connections it hears by.
 //!
-//! A member of the ledger is a user for the length of one iteration, as it is one flow elsewhere: what it was owed ends with it,
-//! and a test that runs for days remembers nobody. Where connections outlive iterations, so does the member.
+//! A member of the ledger is a user for the length of one iteration, as it is one flow elsewhere: all it was owed ends
+//! with the iteration, and a test that runs for days remembers nobody. Where connections outlive iterations, so does
+//! the member.
 //!
-//! Nothing here costs anything unless a script imports `k6/x/sonagi`: [`arrived`] and [`sent`] look at one flag of the shard.
+//! Nothing here costs anything unless a script imports `k6/x/sonagi`: [`arrived`] and [`sent`] look at one flag of the
+//! shard.
 
 use sonagi_engine::delivery::{Room, Unanswered, track};
 use sonagi_measure::At;
@@ -15,22 +17,22 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::runtime::Vu;
+use crate::vu::Vu;
 
 /// Stamps that were drawn and have not left, of one user; the oldest are given up beyond it.
 const DRAWN_MAX: usize = 1024;
 
-/// What is kept of a user: nothing, until it has to do with a room.
+/// The ledger's state of a user: empty until the user joins a room.
 #[derive(Default)]
-pub(crate) struct Kept {
-    place: RefCell<Option<Box<Place>>>,
+pub(crate) struct DeliveryState {
+    member: RefCell<Option<Box<MemberState>>>,
     /// Its real-time connections that are open.
-    lines: Cell<u32>,
+    connections: Cell<u32>,
 }
 
-/// A user's place among the members.
-struct Place {
-    member: Member,
+/// A user as a member of rooms.
+struct MemberState {
+    number: Member,
     joined: Vec<Membership>,
     /// Rooms it was in when its last connection broke off: it may come back for what it missed.
     interrupted: Vec<Arc<Room>>,
@@ -50,23 +52,23 @@ struct Membership {
 /// How a room is joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manner {
-    /// What was sent since the connection broke off is owed, too.
+    /// Messages that were sent since the connection broke off are owed, too.
     pub(super) resumes: bool,
     /// Messages come in the bodies of GET requests' answers.
     pub(super) polls: bool,
 }
 
-/// Who ended a connection.
+/// The side that ended a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Us,
     Them,
 }
 
-impl Place {
-    fn new(vu: &Vu) -> Place {
-        Place {
-            member: vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed),
+impl MemberState {
+    fn new(vu: &Vu) -> MemberState {
+        MemberState {
+            number: vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed),
             joined: Vec::new(),
             interrupted: Vec::new(),
             leaving: Vec::new(),
@@ -78,7 +80,7 @@ impl Place {
     /// Leaves the rooms that `ends` says.
     fn leave(&mut self, at: At, interrupted: bool, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
         for over in self.joined.extract_if(.., |membership| ends(membership)) {
-            let left = Left { member: self.member, room: over.room.id, at, interrupted };
+            let left = Left { member: self.number, room: over.room.id, at, interrupted };
             batch.left.push(left);
             batch.gone.push(Left { interrupted: false, ..left });
             if interrupted {
@@ -90,7 +92,7 @@ impl Place {
     /// Leaves the rooms that `ends` says, and listens on.
     fn drain(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
         for over in self.joined.extract_if(.., |membership| ends(membership)) {
-            batch.left.push(Left { member: self.member, room: over.room.id, at, interrupted: false });
+            batch.left.push(Left { member: self.number, room: over.room.id, at, interrupted: false });
             self.leaving.push(over.room);
         }
     }
@@ -98,50 +100,51 @@ impl Place {
     /// Nothing more comes of the rooms it was listening to.
     fn go(&mut self, at: At, batch: &mut Batch) {
         for room in self.leaving.drain(..) {
-            batch.gone.push(Left { member: self.member, room: room.id, at, interrupted: false });
+            batch.gone.push(Left { member: self.number, room: room.id, at, interrupted: false });
         }
     }
 
     /// It will not come back to the rooms it was torn from that `ends` says.
     fn give_up(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Room) -> bool) {
         for room in self.interrupted.extract_if(.., |room| ends(room)) {
-            batch.left.push(Left { member: self.member, room: room.id, at, interrupted: false });
+            batch.left.push(Left { member: self.number, room: room.id, at, interrupted: false });
         }
     }
 }
 
-/// Does something with the user's place, which is made when there is none.
-fn placed<T>(vu: &Vu, what: impl FnOnce(&mut Place, &mut Batch) -> T) -> T {
-    let mut place = vu.kept.delivery.place.borrow_mut();
-    let place = place.get_or_insert_with(|| Box::new(Place::new(vu)));
-    what(place, vu.shard.recorder.borrow_mut().ledger())
+/// Does something with the user as a member, which it becomes by this.
+fn with_member<T>(vu: &Vu, what: impl FnOnce(&mut MemberState, &mut Batch) -> T) -> T {
+    let state = vu.module_state::<DeliveryState>();
+    let mut member = state.member.borrow_mut();
+    let member = member.get_or_insert_with(|| Box::new(MemberState::new(vu)));
+    what(member, vu.shard.recorder.borrow_mut().ledger())
 }
 
 /// From now on the user is owed what is sent to the room; again is no change.
 pub(super) fn join(vu: &Vu, name: &str, manner: Manner) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
-    placed(vu, |place, batch| {
-        if place.joined.iter().any(|joined| joined.room.id == room.id) {
+    with_member(vu, |member, batch| {
+        if member.joined.iter().any(|joined| joined.room.id == room.id) {
             return;
         }
-        place.interrupted.retain(|interrupted| interrupted.id != room.id);
-        batch.joined.push(Joined { member: place.member, room: room.id, at, resumes: manner.resumes });
-        place.joined.push(Membership { room, polls: manner.polls });
+        member.interrupted.retain(|interrupted| interrupted.id != room.id);
+        batch.joined.push(Joined { member: member.number, room: room.id, at, resumes: manner.resumes });
+        member.joined.push(Membership { room, polls: manner.polls });
     });
 }
 
-/// And from now on it is not. Who `drains` goes on listening: it is owed all that was sent until now, and what comes of later
-/// messages while its connection lasts is none of anybody's business.
+/// From now on the user is owed nothing more of the room. A user that `drains` goes on listening: it is owed all that
+/// was sent until now, and copies of later messages are ignored while its connection lasts.
 pub(super) fn leave(vu: &Vu, name: &str, drains: bool) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
-    placed(vu, |place, batch| {
+    with_member(vu, |member, batch| {
         if drains {
-            return place.drain(at, batch, |membership| membership.room.id == room.id);
+            return member.drain(at, batch, |membership| membership.room.id == room.id);
         }
-        place.leave(at, false, batch, |membership| membership.room.id == room.id);
-        place.give_up(at, batch, |interrupted| interrupted.id == room.id);
+        member.leave(at, false, batch, |membership| membership.room.id == room.id);
+        member.give_up(at, batch, |interrupted| interrupted.id == room.id);
     });
 }
 
@@ -151,13 +154,13 @@ pub(super) fn draw(vu: &Vu, name: &str) -> Stamp {
     let room = delivery.rooms.named(name);
     let now = vu.now();
     delivery.drawn.fetch_add(1, Ordering::Relaxed);
-    placed(vu, |place, _| {
+    with_member(vu, |member, _| {
         let number = room.draw_number();
-        let stamp = Stamp { run: delivery.tag, room: room.id, sender: place.member, number };
-        if place.drawn.len() == DRAWN_MAX {
-            place.drawn.pop_front();
+        let stamp = Stamp { run: delivery.tag, room: room.id, sender: member.number, number };
+        if member.drawn.len() == DRAWN_MAX {
+            member.drawn.pop_front();
         }
-        place.drawn.push_back((stamp, now));
+        member.drawn.push_back((stamp, now));
         stamp
     })
 }
@@ -171,10 +174,12 @@ pub(super) fn arrived(vu: &Vu, payload: &[u8]) {
 }
 
 fn search(vu: &Vu, payload: &[u8]) {
-    // Whoever hears nothing stamped needs no place.
+    // A user that receives no stamp need not become a member.
     if stamp::find(payload).next().is_some() {
         let at = vu.now();
-        placed(vu, |place, batch| track(payload, at, place.member, vu.shard.common.delivery.tag, batch));
+        with_member(vu, |member, batch| {
+            track(payload, at, member.number, vu.shard.common.delivery.tag, batch)
+        });
     }
 }
 
@@ -184,7 +189,7 @@ pub(super) fn sent(vu: &Vu, payload: &[u8]) {
     if vu.shard.tracks.get() {
         let (now, settle_ns) = (vu.now(), vu.shard.common.options.sonagi.delivery.settle_ns);
         for stamp in leaving(vu, payload, now, Some(true)) {
-            placed(vu, |place, _| place.unanswered.note(stamp, now, settle_ns));
+            with_member(vu, |member, _| member.unanswered.note(stamp, now, settle_ns));
         }
     }
 }
@@ -194,7 +199,7 @@ pub(super) fn asked(vu: &Vu, payload: &[u8]) -> Vec<Stamp> {
     if vu.shard.tracks.get() { leaving(vu, payload, vu.now(), None) } else { Vec::new() }
 }
 
-/// What was [`asked`] was taken by the target, or was not.
+/// The target took the message of [`asked`], or did not.
 pub(super) fn answered(vu: &Vu, stamps: &[Stamp], acked: bool) {
     let mut recorder = vu.shard.recorder.borrow_mut();
     let settled = stamps.iter().map(|stamp| Settled { room: stamp.room, number: stamp.number, acked });
@@ -203,8 +208,10 @@ pub(super) fn answered(vu: &Vu, stamps: &[Stamp], acked: bool) {
 
 /// The answer to a GET request: users that poll find their messages in it.
 pub(super) fn polled(vu: &Vu, body: &[u8]) {
-    let polls = |place: &Place| place.joined.iter().any(|membership| membership.polls);
-    if vu.shard.tracks.get() && vu.kept.delivery.place.borrow().as_deref().is_some_and(polls) {
+    let polls = |member: &MemberState| member.joined.iter().any(|membership| membership.polls);
+    if vu.shard.tracks.get()
+        && vu.module_state::<DeliveryState>().member.borrow().as_deref().is_some_and(polls)
+    {
         search(vu, body);
     }
 }
@@ -212,56 +219,60 @@ pub(super) fn polled(vu: &Vu, body: &[u8]) {
 /// Writes down the user's own stamps that leave for the first time.
 fn leaving(vu: &Vu, payload: &[u8], now: At, acked: Option<bool>) -> Vec<Stamp> {
     let mut found = Vec::new();
-    let mut place = vu.kept.delivery.place.borrow_mut();
-    let Some(place) = place.as_deref_mut().filter(|place| !place.drawn.is_empty()) else { return found };
+    let Some(state) = vu.known_module_state::<DeliveryState>() else { return found };
+    let mut member = state.member.borrow_mut();
+    let Some(member) = member.as_deref_mut().filter(|member| !member.drawn.is_empty()) else { return found };
     for stamp in stamp::find(payload) {
         let is_it = |(drawn, _): &(Stamp, At)| {
             (drawn.run, drawn.room, drawn.number) == (stamp.run, stamp.room, stamp.number)
         };
-        let Some((stamp, planned)) = place.drawn.iter().position(is_it).and_then(|at| place.drawn.remove(at))
+        let Some((stamp, planned)) =
+            member.drawn.iter().position(is_it).and_then(|at| member.drawn.remove(at))
         else {
             continue;
         };
         let Stamp { room, number, .. } = stamp;
-        let sent = Sent { room, number, sender: place.member, planned, started: now, acked };
+        let sent = Sent { room, number, sender: member.number, planned, started: now, acked };
         vu.shard.recorder.borrow_mut().ledger().sent.push(sent);
         found.push(stamp);
     }
     found
 }
 
-/// The iteration is over. The place goes with it, unless a connection goes on.
+/// The iteration is over. The member departs with it, unless a connection goes on.
 pub(super) fn end_iteration(vu: &Vu) {
-    if vu.kept.delivery.lines.get() == 0 {
+    if vu.known_module_state::<DeliveryState>().is_some_and(|state| state.connections.get() == 0) {
         end(vu);
     }
 }
 
 /// From now on the user is owed nothing more; what is under way may still come.
 pub(crate) fn part(vu: &Vu) {
-    if let Some(place) = vu.kept.delivery.place.borrow_mut().as_deref_mut() {
-        place.drain(vu.now(), vu.shard.recorder.borrow_mut().ledger(), |_| true);
+    let Some(state) = vu.known_module_state::<DeliveryState>() else { return };
+    if let Some(member) = state.member.borrow_mut().as_deref_mut() {
+        member.drain(vu.now(), vu.shard.recorder.borrow_mut().ledger(), |_| true);
     }
 }
 
 /// Nothing will be heard of this member any more.
 pub(crate) fn end(vu: &Vu) {
-    if let Some(mut place) = vu.kept.delivery.place.borrow_mut().take() {
+    let Some(state) = vu.known_module_state::<DeliveryState>() else { return };
+    if let Some(mut member) = state.member.take() {
         let (at, mut recorder) = (vu.now(), vu.shard.recorder.borrow_mut());
         let batch = recorder.ledger();
-        place.leave(at, false, batch, |_| true);
-        place.give_up(at, batch, |_| true);
-        place.go(at, batch);
-        batch.departed.push(Departed { member: place.member, at });
+        member.leave(at, false, batch, |_| true);
+        member.give_up(at, batch, |_| true);
+        member.go(at, batch);
+        batch.departed.push(Departed { member: member.number, at });
     }
 }
 
-/// One real-time connection of a user: whoever holds it says when it is open and when it is not. The user's memberships end with
-/// its last one.
+/// A real-time connection of a user. Its holder says when it is open and when it is not. The user's memberships end
+/// with its last one.
 #[derive(Debug, Default)]
-pub(super) struct Line(Cell<bool>);
+pub(super) struct Connection(Cell<bool>);
 
-impl Line {
+impl Connection {
     /// Whether it is open.
     pub(super) fn is_open(&self) -> bool {
         self.0.get()
@@ -270,7 +281,8 @@ impl Line {
     /// It is open.
     pub(super) fn opened(&self, vu: &Vu) {
         if !self.0.replace(true) {
-            vu.kept.delivery.lines.set(vu.kept.delivery.lines.get() + 1);
+            let state = vu.module_state::<DeliveryState>();
+            state.connections.set(state.connections.get() + 1);
             vu.shard.connected.set(vu.shard.connected.get() + 1);
             vu.shard.recorder.borrow_mut().add(Counter::ConnectionsOpened, 1);
         }
@@ -281,26 +293,29 @@ impl Line {
         if !self.0.replace(false) {
             return;
         }
-        let kept = &vu.kept.delivery;
-        kept.lines.set(kept.lines.get() - 1);
+        let state = vu.module_state::<DeliveryState>();
+        state.connections.set(state.connections.get() - 1);
         vu.shard.connected.set(vu.shard.connected.get() - 1);
         let mut recorder = vu.shard.recorder.borrow_mut();
         recorder.add(Counter::ConnectionsClosed, 1);
         if by == By::Them {
             recorder.add(Counter::ConnectionsLost, 1);
         }
-        if let Some(place) = kept.place.borrow_mut().as_deref_mut().filter(|_| kept.lines.get() == 0) {
+        if let Some(member) =
+            state.member.borrow_mut().as_deref_mut().filter(|_| state.connections.get() == 0)
+        {
             let at = vu.now();
-            place.leave(at, by == By::Them, recorder.ledger(), |membership| !membership.polls);
-            place.go(at, recorder.ledger());
+            member.leave(at, by == By::Them, recorder.ledger(), |membership| !membership.polls);
+            member.go(at, recorder.ledger());
         }
     }
 }
 
 /// The user cut a connection off without waiting for the peer's goodbye: what it said last may never have been read.
 pub(super) fn doubt(vu: &Vu) {
-    if let Some(place) = vu.kept.delivery.place.borrow_mut().as_deref_mut() {
+    let Some(state) = vu.known_module_state::<DeliveryState>() else { return };
+    if let Some(member) = state.member.borrow_mut().as_deref_mut() {
         let settle_ns = vu.shard.common.options.sonagi.delivery.settle_ns;
-        place.unanswered.doubt(vu.now(), settle_ns, vu.shard.recorder.borrow_mut().ledger());
+        member.unanswered.doubt(vu.now(), settle_ns, vu.shard.recorder.borrow_mut().ledger());
     }
 }

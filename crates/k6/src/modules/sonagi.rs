@@ -5,10 +5,10 @@ use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use std::rc::Rc;
 
 use super::delivery::{self, Manner};
-use super::k6::is_true;
-use super::{Builtin, go_error};
+use crate::interpreter::go_error;
 use crate::metrics::delivery::METRICS;
-use crate::runtime::{Phase, Vu};
+use crate::modules::binding::{Builtin, is_true};
+use crate::vu::{Phase, Vu};
 
 pub(super) const MODULE: Builtin =
     Builtin { names: &["k6/x/sonagi"], exports: &["join", "leave", "stamp"], build };

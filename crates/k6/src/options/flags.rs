@@ -6,14 +6,14 @@ use super::span;
 use super::table::KNOWN;
 use serde_json::{Map, Value};
 
-/// One flag.
+/// A flag of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flag {
     /// Its name without dashes.
     pub name: &'static str,
     /// Its letter.
     pub short: Option<char>,
-    /// What follows it.
+    /// The kind of value that follows it.
     pub takes: Takes,
     /// The variable that says the same, for flags that are no options; "" without.
     pub variable: &'static str,
@@ -21,7 +21,7 @@ pub struct Flag {
     pub help: &'static str,
 }
 
-/// What follows a flag.
+/// The kind of value that follows a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing, or `=true`, `=false`.

@@ -1,9 +1,9 @@
-//! What a test is asked to do: options of all tiers, consolidated and checked.
+//! The options of a test, from all tiers, consolidated and checked.
 //!
-//! Four tiers may speak: the config file, the script's `options`, `K6_*` variables and flags; a later one goes before an
-//! earlier one, option by option, but for `duration`, `iterations`, `stages` and `scenarios`: whoever says one of them
-//! replaces all four. All tiers arrive in the script's own form, so an option is known, checked and written in one place,
-//! `table::KNOWN`. Problems of all tiers are told together, where k6 stops at the first.
+//! There are four tiers: the config file, the script's `options`, `K6_*` variables and flags. A later one overrides an
+//! earlier one, option by option, except for `duration`, `iterations`, `stages` and `scenarios`: a tier that sets one
+//! of them replaces all four. All tiers arrive in the script's own form, so an option is known, checked and written in
+//! one place, `table::KNOWN`. Problems of all tiers are told together, where k6 stops at the first.
 
 mod environment;
 mod flags;
@@ -33,7 +33,7 @@ use std::time::Duration;
 pub struct Tiers {
     /// `--config FILE`, or the default one.
     pub config_file: Map<String, Value>,
-    /// What the script exports as `options`.
+    /// The script's exported `options`.
     pub script: Map<String, Value>,
     /// From [`environment`].
     pub environment: Map<String, Value>,
@@ -44,13 +44,13 @@ pub struct Tiers {
 /// Options that make sense, and what should be said of them nevertheless.
 #[derive(Debug, Clone)]
 pub struct Consolidated {
-    /// What to do.
+    /// The consolidated options.
     pub options: Options,
     /// One line each, for the user.
     pub notices: Vec<String>,
 }
 
-/// Everything a test is asked to do. What k6 documents of an option holds for the member of that name.
+/// Everything a test is asked to do. k6's documentation of an option holds for the member of that name.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the members are k6's options, documented there and in docs/from-k6.md")]
 pub struct Options {
@@ -96,20 +96,20 @@ pub struct Options {
     /// `--out`, each as it was written.
     pub out: Vec<String>,
     pub sonagi: Sonagi,
-    /// What `exec.test.options` shows.
+    /// The value of `exec.test.options`.
     pub json: Value,
 }
 
-/// What is asked of one metric.
+/// The thresholds of one metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetricThresholds {
     /// `http_req_duration{expected_response:true}`
     pub metric: String,
-    /// What must hold of it.
+    /// The conditions it must meet.
     pub thresholds: Vec<Threshold>,
 }
 
-/// One threshold; its expression is parsed by `metrics`.
+/// A threshold; its expression is parsed by `metrics`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Threshold {
     /// The expression.
@@ -151,7 +151,7 @@ pub enum DnsPolicy {
     Any,
 }
 
-/// What `httpDebug` prints of requests and responses.
+/// The parts of requests and responses that `httpDebug` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpDebug {
     /// Their heads.
@@ -184,8 +184,8 @@ pub struct Sonagi {
     pub busy_limit: Option<Duration>,
     /// How the ledger judges deliveries.
     pub delivery: Rules,
-    /// How long connections that outlive their iterations are listened to when the test's scenarios are over, for copies
-    /// under way.
+    /// How long connections that outlive their iterations are listened to when the test's scenarios are over, for
+    /// messages under way.
     pub drain: Option<Duration>,
 }
 
@@ -196,7 +196,7 @@ pub fn consolidate(tiers: Tiers) -> Result<Consolidated, Problems> {
     consolidate_for(tiers, &|_| true)
 }
 
-/// As [`consolidate`], and every scenario's function must be one that the script `exports`.
+/// [`consolidate`]; besides, every scenario's function must be one that the script `exports`.
 pub fn consolidate_for(tiers: Tiers, exports: &dyn Fn(&str) -> bool) -> Result<Consolidated, Problems> {
     tiers::consolidate(tiers, exports)
 }

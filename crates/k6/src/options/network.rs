@@ -50,14 +50,15 @@ fn mask(bits: u8, width: u8) -> u128 {
     all & !all.checked_shr(u32::from(bits)).unwrap_or(0)
 }
 
-/// Names of hosts, with `*` at the beginning of some: an exact name before a wildcard, a longer wildcard before a shorter.
+/// Names of hosts, with `*` at the beginning of some: an exact name before a wildcard, a longer wildcard before a
+/// shorter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hostnames<T> {
     patterns: Vec<(String, T)>,
 }
 
 impl<T> Hostnames<T> {
-    /// What the pattern that fits the host best leads to.
+    /// The value of the pattern that fits the host best.
     pub fn find(&self, host: &str) -> Option<&T> {
         let host = host.to_lowercase();
         let fits = |(pattern, _): &&(String, T)| match pattern.strip_prefix('*') {
@@ -97,7 +98,8 @@ impl Hostnames<Override> {
     }
 }
 
-/// Whether the text is a pattern of hosts' names: labels of letters, digits and inner dashes, perhaps after `*` or `*.`.
+/// Whether the text is a pattern of hosts' names: labels of letters, digits and inner dashes, perhaps after `*` or
+/// `*.`.
 fn is_pattern(text: &str) -> bool {
     let rest = text.strip_prefix('*').map_or(text, |rest| rest.strip_prefix('.').unwrap_or(rest));
     let label = |label: &str| {

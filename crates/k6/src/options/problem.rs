@@ -1,16 +1,16 @@
-//! What is wrong with a test's options, all of it: each problem with its place and, where there is one, a hint.
+//! All problems of a test's options, each with its place and, where there is one, a hint.
 
 use serde_json::Value;
 use std::fmt;
 
-/// One thing that is wrong.
+/// A problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Where: `options.scenarios.a.vus`, `K6_VUS`, `--vus`.
     pub place: String,
-    /// What, the rule, what we got.
+    /// The fact, the rule, the given value.
     pub text: String,
-    /// What helps.
+    /// A remedy.
     pub hint: Option<String>,
 }
 
@@ -19,10 +19,11 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
-    /// What the process ends with: k6's "invalid config".
+    /// The exit code of the process: k6's "invalid config".
     pub const EXIT_CODE: u8 = 104;
 
-    /// Whether k6 would not have come so far as to look at its options: a flag that cannot be read, a statistic there is none of.
+    /// Whether k6 would not have come so far as to look at its options: a flag that cannot be read, a statistic there
+    /// is none of.
     pub fn are_of_the_command_line(&self) -> bool {
         let cannot_be_read = |problem: &Problem| {
             problem.place.starts_with("--") || problem.place.ends_with("summaryTrendStats")
@@ -50,7 +51,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// What has been found so far, and the place that is being read.
+/// The problems found so far, and the place that is being read.
 pub(super) struct Reading<'a> {
     pub place: String,
     pub problems: &'a mut Vec<Problem>,

@@ -1,5 +1,5 @@
-//! What kinds of values options have. Each function checks one value and returns it in the form the rest of the crate
-//! reads, which is also what a script sees in `exec.test.options`: lengths of time as text, numbers as numbers.
+//! The kinds of values that options have. Each function checks one value and returns it in the form the rest of the
+//! crate reads, which is also what a script sees in `exec.test.options`: lengths of time as text, numbers as numbers.
 //!
 //! A value of the wrong kind is a problem and counts as not given; `null` never comes here.
 
@@ -69,7 +69,7 @@ pub(super) fn text_map(value: &Value, reading: &mut Reading<'_>) -> Option<Value
     for (name, member) in sorted {
         match member {
             Value::String(_) => drop(map.insert(name.clone(), member.clone())),
-            // As k6: a member without a value is an empty text.
+            // In k6 too, a member without a value is an empty text.
             Value::Null => drop(map.insert(name.clone(), "".into())),
             _ => drop(reading.within(name).wrong::<Value>("a text", member)),
         }
@@ -82,7 +82,7 @@ pub(super) fn anything(value: &Value, _: &mut Reading<'_>) -> Option<Value> {
     Some(value.clone())
 }
 
-/// One of a few words.
+/// A word out of a few.
 fn word(value: &Value, words: &[&str], reading: &mut Reading<'_>) -> Option<Value> {
     match value.as_str().and_then(|text| same(text, words.iter().copied())) {
         Some(word) => Some(word.into()),

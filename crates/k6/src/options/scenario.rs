@@ -9,7 +9,7 @@ use super::span::{self, SECOND};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// What one scenario does.
+/// A scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name, the `scenario` tag of its samples.
@@ -22,11 +22,11 @@ pub struct Scenario {
     pub start_time: Duration,
     /// How long iterations may go on when its regular time is over.
     pub graceful_stop: Duration,
-    /// What it adds to `__ENV`.
+    /// Variables it adds to `__ENV`.
     pub env: Vec<(String, String)>,
-    /// What its samples are tagged with.
+    /// Tags of its samples.
     pub tags: Vec<(String, String)>,
-    /// What modules read for themselves (`browser`), null without.
+    /// Options that modules read for themselves (`browser`); null without.
     pub options: Value,
     /// Whether `exec` was given, which the test's plan shows.
     pub(crate) exec_given: bool,
@@ -157,7 +157,7 @@ pub(super) fn read_all(value: &Value, reading: &mut Reading<'_>) -> Option<Vec<R
     Some(given.into_iter().filter_map(|(name, value)| one(name, value, &mut reading.within(name))).collect())
 }
 
-/// One scenario; None when not even its executor is known.
+/// Reads a scenario; None when not even its executor is known.
 pub(super) fn one(name: &str, value: &Value, reading: &mut Reading<'_>) -> Option<Read> {
     let Some(given) = value.as_object() else { return reading.wrong("an object with `executor`", value) };
     let executor = given
@@ -195,7 +195,7 @@ pub(super) fn one(name: &str, value: &Value, reading: &mut Reading<'_>) -> Optio
     Some(Read { scenario, view, broken })
 }
 
-/// One scenario's members as they were given.
+/// The members of a scenario as they were given.
 struct Fields {
     place: String,
     members: Vec<(&'static str, Check)>,
@@ -406,7 +406,7 @@ impl Fields {
         stages
     }
 
-    /// What `exec.test.options` shows of it: every member, null where none was given.
+    /// The scenario in `exec.test.options`: every member, null where none was given.
     fn view(&self) -> Value {
         let shown = |(name, _): &(&'static str, Check)| {
             let value = self.given.get(*name).cloned();
@@ -455,7 +455,7 @@ fn stage(value: &Value, strict: bool, reading: &mut Reading<'_>) -> Value {
     stage
 }
 
-/// What modules read for themselves; k6 knows `browser` only.
+/// Options that modules read for themselves; k6 knows `browser` only.
 fn module_options(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     let Some(given) = value.as_object() else { return reading.wrong("an object", value) };
     for name in given.keys().filter(|name| !name.eq_ignore_ascii_case("browser")) {

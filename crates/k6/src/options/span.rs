@@ -19,7 +19,7 @@ const UNITS: [(&str, i64); 8] = [
 pub(super) const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 24 * 3600 * SECOND;
 
-/// What a value of the options says, in ns: a number of milliseconds, or a text.
+/// The length of time that a value of the options says, in ns: a number of milliseconds, or a text.
 pub(super) fn of(value: &Value) -> Result<i64, String> {
     match value {
         Value::Number(number) => number.as_f64().and_then(milliseconds).ok_or_else(|| "is too long".into()),
@@ -94,7 +94,7 @@ fn milliseconds(ms: f64) -> Option<i64> {
     (ns.is_finite() && ns.abs() < 9.2e18).then_some(ns as i64)
 }
 
-/// As k6 writes it: `1h0m0s`, `1.5s`, `1.5ms`, `500µs`, `0s`.
+/// The text k6 writes: `1h0m0s`, `1.5s`, `1.5ms`, `500µs`, `0s`.
 pub(super) fn text(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let all = ns.unsigned_abs();

@@ -1,5 +1,5 @@
-//! Every option there is: its name in scripts, its variable, its flag, what its value must be; and how the typed options
-//! are made of the values that won.
+//! Every option there is: its name in scripts, its variable, its flag, what its value must be; and how the typed
+//! options are made of the values that won.
 
 use super::problem::Reading;
 use super::read::{self, Check};
@@ -11,7 +11,7 @@ use sonagi_measure::ledger::Rules;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// One option.
+/// An option.
 pub(super) struct Known {
     /// Its name in scripts and in the config file.
     pub name: &'static str,
@@ -98,7 +98,7 @@ fn segment(_: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     None
 }
 
-/// One output or several.
+/// A single output or a list of them.
 fn outputs(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     if value.is_string() { Some(Value::Array(vec![value.clone()])) } else { read::texts(value, reading) }
 }

@@ -6,7 +6,7 @@ use super::table::{KNOWN, Known, Won};
 use super::{Consolidated, Tiers, read};
 use serde_json::{Map, Value, json};
 
-/// Who speaks, lowest first.
+/// The tiers, lowest first.
 #[derive(Clone, Copy, PartialEq)]
 enum Speaker {
     ConfigFile,
@@ -15,13 +15,13 @@ enum Speaker {
     Flags,
 }
 
-/// What one tier says: values in the form `read` returns, and its scenarios.
+/// The settings of a tier: values in the form `read` returns, and its scenarios.
 struct Tier {
     values: Map<String, Value>,
     scenarios: Option<Vec<Read>>,
 }
 
-/// Whoever says one of these replaces all of them.
+/// A tier that sets one of these replaces all of them.
 const PLANS: [&str; 3] = ["duration", "iterations", "stages"];
 
 pub(super) fn consolidate(tiers: Tiers, exports: &dyn Fn(&str) -> bool) -> Result<Consolidated, Problems> {
@@ -213,7 +213,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// What nobody said is said by k6; and what a script sees of it all.
+/// Fills in k6's defaults; and the view a script has of it all.
 fn with_defaults(mut won: Won, scenarios: &[Read]) -> (Won, Value) {
     let trend_stats = json!(["avg", "min", "med", "max", "p(90)", "p(95)"]);
     won.0.entry("summaryTrendStats").or_insert(trend_stats);

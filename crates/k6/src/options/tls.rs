@@ -1,8 +1,9 @@
-//! What TLS is to speak and to show: `tlsVersion`, `tlsCipherSuites`, `tlsAuth`.
+//! The TLS options: `tlsVersion`, `tlsCipherSuites`, `tlsAuth`.
 //!
-//! k6 refuses what it does not know, and so do we. What k6 speaks and we do not is said before the run, for requests that fail one
-//! by one would look like the target's fault: nothing but TLS below 1.2 is a problem; a range that begins there, and suites
-//! without forward secrecy or with CBC, are notices, because most targets speak something newer.
+//! k6 refuses values it does not know, and so do we. Settings that k6 supports and we do not are reported before the
+//! run, because requests that fail one by one would look like the target's fault. Nothing but TLS below 1.2 is a
+//! problem; a range that begins there, and suites without forward secrecy or with CBC, are notices, because most
+//! targets speak something newer.
 
 use super::problem::{Reading, meant};
 use super::read::{same, text, texts, unknown};
@@ -13,7 +14,7 @@ use sonagi_transport::net::{CipherSuite, Identity};
 const VERSIONS: [&str; 4] = ["tls1.0", "tls1.1", "tls1.2", "tls1.3"];
 const OLDEST: usize = 2;
 
-/// One version for both ends, or `{min, max}`; an empty text is "any".
+/// A version for both ends, or `{min, max}`; an empty text is "any".
 pub(super) fn version(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     let one = |value: &Value, reading: &mut Reading<'_>| match value {
         Value::Null => Some("".into()),
@@ -76,14 +77,14 @@ const SUITES: [(&str, Option<CipherSuite>); 25] = [
     ("TLS_CHACHA20_POLY1305_SHA256", Some(CipherSuite::TLS13_CHACHA20_POLY1305_SHA256)),
 ];
 
-/// Those of TLS 1.3, which are not for choosing, here as in Go.
+/// The suites of TLS 1.3, which cannot be chosen, here as in Go.
 const ALWAYS: [CipherSuite; 3] = [
     CipherSuite::TLS13_AES_128_GCM_SHA256,
     CipherSuite::TLS13_AES_256_GCM_SHA384,
     CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
 ];
 
-/// What is offered where these are asked for.
+/// The suites to offer where these are asked for.
 pub(crate) fn suites_named(names: &[String]) -> Vec<CipherSuite> {
     let suite = |name: &String| SUITES.iter().find(|(known, _)| known == name).and_then(|(_, suite)| *suite);
     names.iter().filter_map(suite).chain(ALWAYS).collect()

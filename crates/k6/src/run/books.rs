@@ -61,7 +61,7 @@ impl Delivery {
     }
 
     /// What was lost, and of what nothing happened and is worth saying so.
-    pub(super) fn end(&mut self, counts: &Counts, at: At) -> Interval {
+    pub(super) fn closed(&mut self, counts: &Counts, at: At) {
         for _ in 0..counts.lost {
             self.sampler.observe(self.ratio, 0.0, &self.tags, at);
         }
@@ -72,7 +72,6 @@ impl Delivery {
                 }
             }
         }
-        self.sampler.take()
     }
 }
 
@@ -103,6 +102,8 @@ pub(super) fn header(test: &Test, tracked: bool) -> Header {
         cores: health::cores(),
         // k6's own exit codes say nothing of statuses; where all failed, a line of the log does.
         fail_on_status: FailOnStatus::Never,
+        submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),
+        objective_ms: test.store.objective_ms(),
         ..Header::default()
     }
 }

@@ -10,15 +10,16 @@ use std::time::Duration;
 use super::collector::Collector;
 use super::ending::Files;
 use super::{Exit, not_made};
+use crate::metrics::MetricStore;
 use crate::runtime::{Given, Phase, Thrown};
 use crate::shard::Level;
 use crate::summary::{Facts, Summary, TimeUnit};
 
 impl Collector<'_, '_> {
     /// Thresholds for the last time, and the summary; what the run's record says once it is judged.
-    pub(super) fn close(&mut self, record: RunSummary) -> RunSummary {
+    pub(super) fn close(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
         let elapsed = self.timetable.elapsed(self.test.since_epoch());
-        let judgement = self.test.store.judge(elapsed, true);
+        let judgement = metrics.judge(elapsed, true);
         if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
             self.say(
                 Level::Error,
@@ -30,7 +31,7 @@ impl Collector<'_, '_> {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
-        let summary = Box::new(self.summarised(&record, elapsed));
+        let summary = Box::new(self.summarised(&record, elapsed, metrics));
         self.end_outputs();
         if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
             self.say(Level::Warn, text);
@@ -40,7 +41,7 @@ impl Collector<'_, '_> {
         judged
     }
 
-    fn summarised(&mut self, record: &RunSummary, elapsed: Duration) -> Summary {
+    fn summarised(&self, record: &RunSummary, elapsed: Duration, metrics: &mut MetricStore) -> Summary {
         let options = self.test.options();
         let is_overloaded = record.generator.state == Health::Invalid;
         let facts = Facts {
@@ -56,7 +57,7 @@ impl Collector<'_, '_> {
             stdout_is_terminal: self.test.asked.terminal[1],
             stderr_is_terminal: self.test.asked.terminal[2],
         };
-        Summary::of(&mut self.test.store, facts)
+        Summary::of(metrics, facts)
     }
 
     /// Waits until outputs have written what waits for them, and says what they have not.

@@ -6,6 +6,7 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary as RunSummary;
+use sonagi_measure::totals::Follow;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,12 +16,11 @@ use super::bars::Bars;
 use super::books::Delivery;
 use super::dialect::{Go, K6, Unready};
 use super::ending::{EXCEPTION, complaint, exit_of};
-use super::noted::note;
 use super::one_shot::{OneShot, OneShotDone};
 use super::periodic::{LOOK, Timetable};
-use super::{End, Ended, Exit, Test, books};
+use super::{End, Ended, Exit, Test, books, traffic};
 use crate::executor::{self, Abort, Reason};
-use crate::metrics::{Interval, Sampler};
+use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
 use crate::output::{Output, Samples};
 use crate::runtime::{Given, Phase, Task, Thrown};
 use crate::shard::Level;
@@ -49,8 +49,6 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) bars: Vec<String>,
     /// The ledger as metrics; None: the script has nothing to do with it.
     delivery: Option<Delivery>,
-    /// What the ledger has counted.
-    counts: Counts,
     /// When each scenario was seen to be over.
     over: Vec<Option<At>>,
     /// The test was asked to end before `teardown`.
@@ -93,7 +91,6 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         has_failed: false,
         bars: Vec::new(),
         delivery,
-        counts: Counts::default(),
         over: Vec::new(),
         was_asked: false,
         is_closed: false,
@@ -114,24 +111,36 @@ fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
     test.asked.outputs.iter().map(open).collect()
 }
 
+impl Follow for Collector<'_, '_> {
+    fn arrived(&mut self, arrival: Arrival) {
+        self.delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+    }
+
+    fn closed(&mut self, counts: &Counts, at: At) {
+        self.delivery.iter_mut().for_each(|delivery| delivery.closed(counts, at));
+    }
+
+    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
+        let delivered = self.delivery.as_mut().map(|delivery| delivery.counted(counts, at));
+        Interval::merged(delivered.into_iter().chain([self.sampler.take()]))
+    }
+}
+
 impl Collect<K6> for Collector<'_, '_> {
     fn event(&mut self, event: RunEvent<'_>) {
-        if let RunEvent::Second(snapshot) = &event {
-            self.counts = snapshot.ledger;
-            self.delivered(|delivery, counts| delivery.counted(counts, snapshot.at));
-        }
         (self.on)(event);
     }
 
-    fn samples(&mut self, samples: Interval, record: Option<&mut Record>) {
-        if let Some(record) = record.filter(|_| self.test.asked.records) {
-            note(&samples, &self.test.common.registry, record);
-        }
-        self.absorb(samples);
+    fn store(&mut self, _: Arc<Registry>) -> MetricStore {
+        std::mem::take(&mut self.test.store)
     }
 
-    fn arrived(&mut self, arrival: Arrival) {
-        self.delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+    fn record(&mut self, record: &mut Record) {
+        traffic::count(&record.metrics, &self.test.common.registry, &mut record.counters);
+    }
+
+    fn samples(&mut self, samples: Vec<Sample>) {
+        self.write(samples);
     }
 
     fn waiting(&mut self) -> Result<(), Unready> {
@@ -189,7 +198,7 @@ impl Collect<K6> for Collector<'_, '_> {
         let _ = self.dialect.go.set(Go { scenarios: commons, began, data: self.data.clone() });
     }
 
-    fn turn(&mut self, now: At) -> Duration {
+    fn turn(&mut self, now: At, metrics: &mut MetricStore) -> Duration {
         for (over, common) in self.over.iter_mut().zip(&self.timetable.scenarios) {
             if over.is_none() && common.is_over() {
                 *over = Some(now);
@@ -198,7 +207,7 @@ impl Collect<K6> for Collector<'_, '_> {
         if self.is_closed {
             return LOOK;
         }
-        self.keep_time();
+        self.keep_time(metrics);
         self.timetable.quiet(self.test.since_epoch())
     }
 
@@ -229,11 +238,9 @@ impl Collect<K6> for Collector<'_, '_> {
         is_stopping && !matches!(self.abort.why(), Some(Reason::Crossed(_)))
     }
 
-    fn summed_up(&mut self, record: RunSummary) -> RunSummary {
-        let now = At(self.test.since_epoch().as_nanos() as i64);
-        self.delivered(|delivery, counts| delivery.end(counts, now));
+    fn summed_up(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
         self.is_closed = true;
-        self.close(record)
+        self.close(record, metrics)
     }
 }
 
@@ -374,22 +381,11 @@ impl Collector<'_, '_> {
         (self.on)(RunEvent::Line(&LogLine { at, fields, ..LogLine::new(level, text) }));
     }
 
-    /// Samples of the ledger.
-    fn delivered(&mut self, observe: impl FnOnce(&mut Delivery, &Counts) -> Interval) {
-        let counts = self.counts;
-        if let Some(interval) = self.delivery.as_mut().map(|delivery| observe(delivery, &counts)) {
-            self.absorb(interval);
-        }
-    }
-
-    pub(super) fn absorb(&mut self, interval: Interval) {
-        self.test.store.absorb(&interval);
-        let samples: Samples = Arc::new(interval.samples);
+    fn write(&mut self, samples: Vec<Sample>) {
+        let samples: Samples = Arc::new(samples);
         let mut lost = Vec::new();
         self.outputs.retain_mut(|output| {
-            if !samples.is_empty() {
-                output.give(Arc::clone(&samples), samples.len() as u64);
-            }
+            output.give(Arc::clone(&samples), samples.len() as u64);
             lost.extend(output.take_failure());
             !output.has_failed()
         });

@@ -3,7 +3,7 @@
 
 use sonagi_engine::Dialect;
 use sonagi_measure::At;
-use sonagi_measure::recorder::{Counter, Record};
+use sonagi_measure::recorder::{Counter, Counters, Record};
 use sonagi_transport::net::NetOptions;
 use std::cell::RefCell;
 use std::io;
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::one_shot::{OneShot, OneShotDone};
 use super::vu_pool::{Counted, Lender, Shared, VuPool};
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
-use crate::metrics::{Detail, Interval, SystemTag, builtin};
+use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
 use crate::runtime::{Thrown, User, Vu};
 use crate::shard::{Common, Level, Shard};
 
@@ -65,7 +65,6 @@ pub(super) struct Users {
 
 impl Dialect for K6 {
     type Thread = Users;
-    type Samples = Interval;
     type Task = OneShot;
     type Done = OneShotDone;
     type Error = Unready;
@@ -74,6 +73,10 @@ impl Dialect for K6 {
     const STOP_PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
     // Users that would not end stay where they are: the process is about to.
     const KEEPS_REMAINS: bool = true;
+
+    fn metrics(&self) -> Arc<Registry> {
+        Arc::clone(&self.common.registry)
+    }
 
     fn net(&self, thread: Option<usize>) -> NetOptions {
         match thread {
@@ -117,15 +120,15 @@ impl Dialect for K6 {
         }
     }
 
-    fn measured(&self, users: &Users) -> Interval {
+    fn observed(&self, users: &Users) -> Interval {
         users.shard.sampler.borrow_mut().take()
     }
 
     /// What its requests came to; messages of `setup` and `teardown` are owed to nobody.
     fn kept_of_once(&self, record: Record) -> Option<Record> {
-        let Record { operations, codes, failures, .. } = record;
-        let has_some = !failures.is_empty() || codes.iter().any(|count| *count > 0);
-        has_some.then(|| Record { operations, codes, failures, ..Record::default() })
+        let Record { counters, operations, codes, failures, metrics, .. } = record;
+        let has_some = !metrics.is_empty() || !failures.is_empty() || counters != Counters::default();
+        has_some.then(|| Record { counters, operations, codes, failures, metrics, ..Record::default() })
     }
 }
 

@@ -11,17 +11,17 @@ mod collector;
 mod dialect;
 mod ending;
 mod net;
-mod noted;
 mod one_shot;
 mod periodic;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod vu_pool;
 
 use serde_json::{Map, Value};
 use sonagi_engine::{Collect, RunEvent};
 use sonagi_measure::ledger::Rules;
-use sonagi_measure::totals::Header;
+use sonagi_measure::totals::{Follow, Header};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -71,8 +71,6 @@ pub struct Asked {
     pub outputs: Vec<Wanted>,
     /// Opens the standard output, for the outputs that go there.
     pub standard_output: fn() -> Box<dyn Write + Send>,
-    /// Whether its record is wanted: the seconds that are told are then whole.
-    pub records: bool,
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -171,6 +169,8 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
 /// Hears a script's first user.
 struct Reading<'r, 'o>(&'r mut (dyn FnMut(RunEvent<'_>) + 'o));
 
+impl Follow for Reading<'_, '_> {}
+
 impl Collect<K6> for Reading<'_, '_> {
     fn event(&mut self, event: RunEvent<'_>) {
         (self.0)(event);
@@ -222,7 +222,6 @@ fn common(
         secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        records: asked.records,
     })
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::collector::Collector;
 use super::vu_pool::Shared;
 use crate::executor::{Common, Reason};
-use crate::metrics::builtin;
+use crate::metrics::{MetricStore, builtin};
 
 /// How often virtual users are counted; a shorter test has no such sample.
 const GAUGED_EVERY: Duration = Duration::from_secs(1);
@@ -82,13 +82,14 @@ fn is_due(next: &mut Duration, every: Duration, now: Duration) -> bool {
 
 impl Collector<'_, '_> {
     /// Does what is due.
-    pub(super) fn keep_time(&mut self) {
+    pub(super) fn keep_time(&mut self, metrics: &mut MetricStore) {
         let now = self.test.since_epoch();
         if is_due(&mut self.timetable.next_gauges, GAUGED_EVERY, now) {
             self.gauges(now);
         }
         if is_due(&mut self.timetable.next_judgement, JUDGED_EVERY, now) {
-            let judgement = self.test.store.judge(self.timetable.elapsed(now), false);
+            let elapsed = self.timetable.elapsed(now);
+            let judgement = metrics.judge(elapsed, false);
             if judgement.abort {
                 self.abort.ask(Reason::Crossed(judgement.metrics.join(", ")));
             }
@@ -103,8 +104,6 @@ impl Collector<'_, '_> {
             let (tags, at) = (self.sampler.tags(), At(now.as_nanos() as i64));
             self.sampler.observe(builtin::VUS, active as f64, &tags, at);
             self.sampler.observe(builtin::VUS_MAX, there as f64, &tags, at);
-            let interval = self.sampler.take();
-            self.absorb(interval);
         }
         if self.timetable.began.is_none() {
             return;

@@ -32,7 +32,6 @@ fn asked(script: &str) -> Asked {
         secrets: Arc::default(),
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::sink()),
-        records: false,
     }
 }
 

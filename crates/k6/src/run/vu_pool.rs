@@ -13,12 +13,14 @@ use std::time::Duration;
 
 use super::dialect::Go;
 use super::ending::{EXCEPTION, complaint};
+use crate::execution_context::{CurrentIteration, CurrentScenario, TestCounts};
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::{Variables, delivery, execution};
+use crate::modules::delivery;
 use crate::options::Executor;
-use crate::runtime::{Given, Phase, Task, Thrown, User, Vu};
+use crate::runtime::{Given, Task, Thrown, User};
 use crate::shard::{Level, LogLine, Shard};
+use crate::vu::{Phase, Variables, Vu};
 
 /// What all threads of a test under way have in common.
 #[derive(Debug, Default)]
@@ -47,7 +49,7 @@ pub(super) struct VuPool {
     /// Whether a scenario's iterations have a time at which they are to begin.
     are_planned: Vec<bool>,
     /// As scripts see them; there once they are about to begin.
-    scenarios: RefCell<Vec<Rc<execution::Scenario>>>,
+    scenarios: RefCell<Vec<Rc<CurrentScenario>>>,
 }
 
 /// A user, as executors have it.
@@ -97,7 +99,7 @@ impl VuPool {
         self.data.replace(data.clone());
         let told = scenarios.iter().zip(&self.executors).map(|(common, (executor, name))| {
             let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
-            Rc::new(execution::Scenario {
+            Rc::new(CurrentScenario {
                 name: Rc::from(name.as_str()),
                 executor,
                 start_ms: started_ms + common.start.0 as f64 / 1e6,
@@ -153,7 +155,7 @@ impl Counted {
     }
 }
 
-impl execution::Instance for Counted {
+impl TestCounts for Counted {
     fn duration_ms(&self) -> f64 {
         self.clock.now().since(self.began) as f64 / 1e6
     }
@@ -204,7 +206,7 @@ impl executor::Vu for PooledVu {
         vu.begin_iteration(&pool.tags[iteration.scenario]);
         self.enter(iteration.scenario);
         vu.number_samples();
-        vu.kept.execution.begin(Some(execution::Iteration {
+        vu.current_iteration.replace(Some(CurrentIteration {
             scenario: Rc::clone(&pool.scenarios.borrow()[iteration.scenario]),
             in_instance: iteration.number_in_instance,
             in_test: iteration.number_in_test,
@@ -238,7 +240,7 @@ impl PooledVu {
         let environments = &self.pool.environments;
         let had_more = last.is_some_and(|last| !environments[last].is_empty());
         if had_more || !environments[scenario].is_empty() {
-            self.user.vu.kept.environment.replace(Some(Rc::clone(&environments[scenario])));
+            self.user.vu.environment.replace(Some(Rc::clone(&environments[scenario])));
         }
     }
 }

@@ -1,82 +1,28 @@
 //! Modules and files, as imports and `require` find them.
 //!
-//! In k6, a name that a module or a CommonJS file lacks is undefined; QuickJS would refuse to link the import. So such an import
-//! is resolved to a module of ours that has the missing names: it is called by the module's name and the names it lacks, a line
-//! each.
+//! In k6, a name that a module or a CommonJS file lacks is undefined; QuickJS would refuse to link the import. Such an
+//! import is therefore resolved to a module of ours that has the missing names. It is called by the module's name and
+//! the names it lacks, a line each.
 
-use rquickjs::function::Args;
 use rquickjs::loader::{Loader, Resolver};
 use rquickjs::module::Declared;
-use rquickjs::{Ctx, Function, Module, Object, Value};
+use rquickjs::{Ctx, Module, Value};
 use std::path::Path;
 
-use super::bundle::{Format, located};
-use super::raw;
-use super::vu::Vu;
-use crate::{jslib, modules};
+use crate::bundle::{Format, located};
+use crate::interpreter::raw;
+use crate::jslib;
+use crate::modules::files::{common, give_meta, unit};
+use crate::modules::registry;
+use crate::vu::Vu;
 
-/// What a file of the test exports, whatever its format; run the first time somebody asks. A promise of it where the file
-/// awaits something.
+/// The exports of a file of the test, whatever its format; run the first time somebody asks. A promise of them where
+/// the file awaits something.
 pub(super) fn imported<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
-    let vu = Vu::of(ctx);
-    match vu.shard.common.bundle.unit(ctx, path)?.format {
+    match unit(ctx, path)?.format {
         Format::Module => Ok(Module::import(ctx, path.display().to_string())?.into_value()),
         Format::CommonJs | Format::Json => common(ctx, path),
     }
-}
-
-/// `module.exports` of a CommonJS file, or the value of a JSON file.
-pub(crate) fn common<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
-    if let Some(module) = Vu::of(ctx).kept.loaded.common(ctx, path)? {
-        return module.get("exports");
-    }
-    let path = path.to_owned();
-    let run = Function::new(ctx.clone(), move |ctx: Ctx<'js>| run(&ctx, &path))?;
-    modules::as_required(ctx, run)
-}
-
-fn run<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
-    let vu = Vu::of(ctx);
-    let unit = vu.shard.common.bundle.unit(ctx, path)?;
-    let module = Object::new(ctx.clone())?;
-    match unit.format {
-        Format::Json => module.set("exports", ctx.json_parse(unit.bytecode.as_slice())?)?,
-        Format::Module => {
-            let promise = Module::import(ctx, path.display().to_string())?;
-            let never = "a file that awaits at its top level cannot be required";
-            let namespace = promise.finish::<Object<'_>>();
-            vu.kept.rejections.forget();
-            let namespace = namespace.map_err(|error| match error {
-                rquickjs::Error::WouldBlock => {
-                    vu.kept.loaded.leave_unfinished();
-                    rquickjs::Exception::throw_type(ctx, never)
-                }
-                error => error,
-            });
-            module.set("exports", namespace?)?;
-        }
-        Format::CommonJs => {
-            let exports = Object::new(ctx.clone())?;
-            module.set("exports", exports.clone())?;
-            // Kept before it is run: files may require each other in a circle.
-            vu.kept.loaded.keep_common(ctx, path, &module);
-            let function = raw::run_script(ctx, &unit.bytecode)?;
-            let function = function.into_function().ok_or(rquickjs::Error::Unknown)?;
-            let mut args = Args::new(ctx.clone(), 2);
-            args.this(exports.clone())?;
-            args.push_arg(module.clone())?;
-            args.push_arg(exports)?;
-            return function.call_arg::<Value<'_>>(args).and_then(|_| module.get("exports"));
-        }
-    }
-    vu.kept.loaded.keep_common(ctx, path, &module);
-    module.get("exports")
-}
-
-/// Runs a source of ours; compiled once per test.
-pub(crate) fn own_script<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> rquickjs::Result<Value<'js>> {
-    let unit = Vu::of(ctx).shard.common.bundle.own(ctx, name, source)?;
-    raw::run_script(ctx, &unit.bytecode)
 }
 
 /// Names of modules: k6's own, jslib's addresses, files.
@@ -88,8 +34,8 @@ impl Resolver for Specifiers {
             return Ok(library.to_owned());
         }
         let asked = Vu::of(ctx).shard.common.bundle.asked(Path::new(base), name);
-        if modules::is_known(name) {
-            return Ok(lacking(name, asked, |own| own == "default" || modules::has(name, own)));
+        if registry::is_known(name) {
+            return Ok(lacking(name, asked, |own| own == "default" || registry::has(name, own)));
         }
         if jslib::source(Path::new(name)).is_some() || name.contains("://") && !name.starts_with("file://") {
             return Ok(name.to_owned());
@@ -99,7 +45,7 @@ impl Resolver for Specifiers {
         if asked.is_empty() {
             return Ok(resolved);
         }
-        if Vu::of(ctx).shard.common.bundle.unit(ctx, &path)?.format == Format::Module {
+        if unit(ctx, &path)?.format == Format::Module {
             return Ok(resolved);
         }
         let exports = common(ctx, &path)?;
@@ -122,20 +68,23 @@ impl Loader for Files {
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
         let bundle = &Vu::of(ctx).shard.common.bundle;
         let (of, lacks) = name.split_once('\n').unwrap_or((name, ""));
-        if !lacks.is_empty() && modules::is_known(of) {
+        if !lacks.is_empty() && registry::is_known(of) {
             let unit = bundle.stand_in(ctx, name, || Ok(completed(of, lacks)))?;
             return raw::load_module(ctx.clone(), &unit.bytecode);
         }
-        if let Some(module) = modules::declared(ctx, of)? {
+        if let Some(module) = registry::declared(ctx, of)? {
             return Ok(module);
         }
         let path = Path::new(of);
-        let unit = bundle.unit(ctx, path)?;
+        let unit = unit(ctx, path)?;
         match unit.format {
             Format::Module => {
                 let module = raw::load_module(ctx.clone(), &unit.bytecode)?;
+                if unit.awaits {
+                    Vu::of(ctx).has_awaiting_modules.set(true);
+                }
                 if unit.asks_meta {
-                    modules::give_meta(&module.meta()?, path)?;
+                    give_meta(&module.meta()?, path)?;
                 }
                 Ok(module)
             }
@@ -151,7 +100,7 @@ impl Loader for Files {
 /// A module of ours with names it lacks, a line each.
 fn completed(module: &str, lacks: &str) -> String {
     let from = serde_json::Value::from(module);
-    let value = modules::value_of_lacking(module);
+    let value = registry::value_of_lacking(module);
     let mut code =
         format!("export * from {from};\nexport {{ default }} from {from};\nconst none = {value};\n");
     for name in lacks.lines() {
@@ -165,7 +114,7 @@ fn stand_in(exports: &Value<'_>, path: &str, lacks: &str) -> rquickjs::Result<St
     let path = serde_json::Value::from(path);
     let mut code = format!(
         "import {{ common }} from '{}';\nconst all = common({path});\nexport default all?.__esModule ? all.default : all;\n",
-        modules::COMMON
+        registry::COMMON
     );
     let own =
         exports.as_object().map(|exports| exports.keys::<String>().collect()).unwrap_or(Ok(Vec::new()))?;

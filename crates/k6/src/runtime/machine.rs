@@ -1,7 +1,7 @@
 //! One user's interpreter: made, given the script, called.
 //!
-//! What happens once is never inlined: its room would lie on every user's stack below each of its calls, and a page more for
-//! ten thousand users is 40 MiB.
+//! Functions that run once are never inlined: their room would lie on every user's stack below each of its calls, and a
+//! page more for ten thousand users is 40 MiB.
 
 use rquickjs::function::Args;
 use rquickjs::promise::PromiseState;
@@ -11,10 +11,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::loading::{Files, Specifiers, imported};
+use super::return_values;
 use super::thrown::Thrown;
-use super::vu::{Phase, Vu};
-use super::{raw, returned};
+use crate::interpreter::raw;
 use crate::modules;
+use crate::vu::{Phase, Vu};
 
 /// Room for QuickJS's own checks and our functions below the deepest script.
 const STACK_MARGIN: usize = 48 << 10;
@@ -32,11 +33,11 @@ pub(crate) struct Machine {
     runtime: Runtime,
 }
 
-/// What a function of the script is called with.
+/// The argument of a function of the script.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     Nothing,
-    /// What `setup` returned, as JSON; the user keeps its copy from call to call.
+    /// The JSON that `setup` returned; the user keeps its copy from call to call.
     Data(Option<Arc<str>>),
     /// JSON of this call only.
     Json(String),
@@ -52,18 +53,18 @@ impl Machine {
         runtime.set_memory_limit(limits.memory_bytes);
         let guard = Rc::clone(vu);
         runtime.set_interrupt_handler(Some(Box::new(move || guard.is_to_end())));
-        let rejections = Rc::clone(vu);
+        let rejecting = Rc::clone(vu);
         runtime.set_host_promise_rejection_tracker(Some(Box::new(
             move |ctx, promise, reason, is_handled| {
-                rejections.kept.rejections.note(&ctx, &promise, &reason, is_handled);
+                rejecting.rejections.note(&ctx, &promise, &reason, is_handled);
             },
         )));
         runtime.set_loader(Specifiers, Files);
         let context = Context::base(&runtime)?;
         raw::add_intrinsics(&context, vu.shard.common.bundle.intrinsics());
-        let kept = Rc::clone(vu);
+        let owner = raw::Owner(Rc::clone(vu));
         context.with(|ctx| {
-            let _ = ctx.store_userdata(raw::Kept(kept));
+            let _ = ctx.store_userdata(owner);
             modules::globals(&ctx)
         })?;
         Ok(Machine {
@@ -81,12 +82,7 @@ impl Machine {
         let is_settled = self.attempt(|ctx| {
             let entry = self.vu.shard.common.bundle.entry.clone();
             let imported = imported(ctx, &entry)?;
-            let promise = imported.as_promise().cloned();
-            let exports = self.settle(ctx, Some(imported));
-            if promise.is_some_and(|promise| promise.state() == PromiseState::Pending) {
-                self.vu.kept.loaded.leave_unfinished();
-            }
-            let Some(exports) = exports? else { return Ok(false) };
+            let Some(exports) = self.settle(ctx, Some(imported))? else { return Ok(false) };
             let none = || rquickjs::Exception::throw_type(ctx, "the script exports nothing");
             let exports = exports.into_object().ok_or_else(none)?;
             self.exports.replace(Some(Persistent::save(ctx, exports)));
@@ -124,7 +120,7 @@ impl Machine {
     pub(crate) fn call(&self, name: &str, given: &Given) -> Result<Option<String>, Thrown> {
         let outcome = self.attempt(|ctx| {
             let function: Function<'_> = self.exported(ctx)?.get(name)?;
-            if let Some(more) = self.vu.kept.environment.take() {
+            if let Some(more) = self.vu.environment.take() {
                 modules::environment(ctx, &more)?;
             }
             if self.vu.phase.get() == Phase::Iteration {
@@ -136,11 +132,11 @@ impl Machine {
             let returned = self.settle(ctx, Some(returned))?;
             match (returned, self.vu.phase.get()) {
                 (Some(value), Phase::Setup) if !value.is_undefined() => {
-                    let data = returned::data(ctx, &value)?.map(Some);
+                    let data = return_values::data(ctx, &value)?.map(Some);
                     Ok(data.map_err(|why| format!("error marshaling setup() data to JSON: {why}")))
                 }
                 (None, Phase::Setup) => Ok(Err(UNSETTLED_SETUP.to_owned())),
-                (Some(value), Phase::Summary) => Ok(Ok(Some(returned::files(ctx, &value)?))),
+                (Some(value), Phase::Summary) => Ok(Ok(Some(return_values::files(ctx, &value)?))),
                 _ => Ok(Ok(None)),
             }
         });
@@ -176,7 +172,7 @@ impl Machine {
         self.context.with(|ctx| {
             let outcome = what(&ctx).map_err(|error| Thrown::of(&ctx, &self.vu, &error));
             // A promise may have hidden it.
-            match self.vu.kept.aborted.borrow_mut().take() {
+            match self.vu.take_abort_reason() {
                 Some(why) => Err(Thrown::Aborted(why)),
                 None => outcome,
             }
@@ -196,11 +192,11 @@ impl Machine {
                 return Ok(None);
             }
             if promise.as_ref().is_some_and(|promise| promise.state() == PromiseState::Rejected) {
-                // That promises it is made of were rejected with it goes without saying.
-                self.vu.kept.rejections.forget();
+                // The promises it is made of were rejected with it; they are no news.
+                self.vu.rejections.forget();
                 break;
             }
-            self.vu.kept.rejections.raise(ctx, promise.as_ref())?;
+            self.vu.rejections.raise(ctx, promise.as_ref())?;
             if let Some(job) = self.vu.events.take() {
                 job(ctx, &self.vu)?;
                 continue;
@@ -215,7 +211,7 @@ impl Machine {
                 let settled = settled(promise).transpose();
                 // A file that awaits throws what it awaited: its promise is not the script's.
                 if settled.is_err() && self.vu.phase.get() != Phase::Init {
-                    self.vu.kept.rejections.awaited();
+                    self.vu.rejections.awaited();
                 }
                 settled
             }
@@ -234,8 +230,7 @@ fn settled<'js>(promise: &Promise<'js>) -> Option<rquickjs::Result<Value<'js>>> 
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        if self.vu.kept.loaded.is_unfinished() {
-            // QuickJS frees what modules that are half evaluated still need, and the process with it.
+        if self.vu.has_awaiting_modules.get() {
             std::mem::forget((self.context.clone(), self.runtime.clone()));
         }
         // Values first: the interpreter must outlive them.

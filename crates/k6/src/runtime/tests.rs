@@ -20,6 +20,7 @@ use crate::options::{Tiers, consolidate};
 use crate::shard::{Common, Delivery, Limits, LogLine, OPERATIONS, Pace, Shard};
 use sonagi_engine::Control;
 use sonagi_measure::ledger::Batch;
+use sonagi_measure::recorder::Recorder;
 use sonagi_transport::clock::Clock;
 use sonagi_transport::net::Net;
 use std::cell::RefCell;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
-/// What a script said, and what came of its default function.
+/// The output of a script, and the outcome of its default function.
 pub(crate) struct Seen {
     pub(crate) lines: Vec<String>,
     /// Every sample: metric, value, tags.
@@ -37,7 +38,7 @@ pub(crate) struct Seen {
     pub(crate) outcome: Result<Option<String>, Thrown>,
     /// Bytes sent and received.
     traffic: (u64, u64),
-    /// What the ledger was told.
+    /// Events of the ledger.
     batch: Batch,
 }
 
@@ -103,13 +104,27 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
         let samples = shard.sampler.borrow_mut().take().samples;
         let samples = samples.iter().map(|sample| shown(&registry, sample)).collect();
         let batch = shard.recorder.borrow_mut().take().ledger;
-        (outcome, samples, user.vu.kept.traffic.take(), batch)
+        (outcome, samples, user.vu.traffic.take(), batch)
     });
     let lines = said.take();
     Seen { lines, samples, outcome, traffic, batch }
 }
 
-/// What a user stands on: a simulated network whose peer is [`echo`]; what is logged is `heard`.
+/// What comes of something done with a user in simulated time.
+pub(crate) fn with_user<T>(what: impl AsyncFnOnce(Rc<Vu>) -> T) -> T {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, async move {
+        let clock = Clock::simulated(Instant::now());
+        let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
+        let (shard, _) = shard(Path::new("/test"), "", How::default(), &clock, Rc::default());
+        let came = what(Vu::new(shard, 1)).await;
+        driver.abort();
+        came
+    })
+}
+
+/// A shard with a simulated network whose peer is [`echo`]; log lines go to `heard`.
 fn shard(
     folder: &Path,
     script: &str,
@@ -130,15 +145,14 @@ fn shard(
         secrets: Arc::default(),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        records: false,
     });
     let sampler = sampler(&registry, Detail::Total, SystemTags::default(), true);
     let net = Rc::new(Net::simulated(|pipe| {
         tokio::task::spawn_local(echo(pipe));
     }));
     let log = move |line: LogLine| heard.borrow_mut().push(line.text);
-    let sizes = (OPERATIONS.len(), 0);
-    let kernel = sonagi_engine::Shard::new(Rc::clone(clock), net, Control::new(), sizes, log);
+    let recorder = Recorder::new(OPERATIONS.len(), 0);
+    let kernel = sonagi_engine::Shard::new(Rc::clone(clock), net, Control::new(), recorder, log);
     (Shard::new(common, Rc::new(kernel), sampler), registry)
 }
 
@@ -213,7 +227,7 @@ pub(crate) fn run(script: &str) -> Seen {
     run_with(Path::new("/test"), script, None)
 }
 
-/// What a script says on the console, of which every line is to be expected.
+/// Runs a script, of which every line on the console is expected.
 #[track_caller]
 pub(crate) fn check(script: &str, said: &[&str]) {
     expect(&run(script), said);

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::fiber::{Fiber, block_on};
 use super::machine::{Given, Machine};
 use super::thrown::Thrown;
-use super::vu::{Phase, Vu};
 use crate::executor::Stop;
+use crate::interpreter::{Fiber, block_on};
+use crate::vu::{Phase, Vu};
 
 /// Something a user does, on its fiber.
 #[derive(Clone, Debug)]
@@ -26,39 +26,39 @@ pub(crate) enum Task {
     Call { phase: Phase, function: Arc<str>, given: Given },
 }
 
-/// What came of it: JSON, or why there is none.
+/// The result of a task: JSON, or why there is none.
 pub(crate) type Outcome = Result<Option<String>, Thrown>;
 
-/// What passes between a user and its fiber.
+/// The tasks and results that pass between a user and its fiber.
 #[derive(Default)]
-struct Desk {
-    /// What is to be done next; `None` inside: nothing any more.
+struct TaskSlot {
+    /// The next task; `None` inside: there will be none any more.
     next: RefCell<Option<Option<(Task, Stop)>>>,
     done: RefCell<Option<Outcome>>,
 }
 
-/// One virtual user, initialised or not.
+/// A virtual user, initialised or not.
 pub(crate) struct User {
     pub(crate) vu: Rc<Vu>,
-    desk: Rc<Desk>,
+    slot: Rc<TaskSlot>,
     fiber: Fiber,
 }
 
 impl User {
     /// A user that has done nothing yet.
     pub(crate) fn new(vu: Rc<Vu>) -> std::io::Result<User> {
-        let desk = Rc::new(Desk::default());
-        let (mine, of_fiber) = (Rc::clone(&vu), Rc::clone(&desk));
+        let slot = Rc::new(TaskSlot::default());
+        let (mine, of_fiber) = (Rc::clone(&vu), Rc::clone(&slot));
         let fiber = Fiber::new(vu.shard.common.limits.stack_bytes, move || live(&mine, &of_fiber))?;
-        Ok(User { vu, desk, fiber })
+        Ok(User { vu, slot, fiber })
     }
 
     /// Has it do something. Not cancel safe: a task that was begun is carried through, or cut off by `stop`.
     pub(crate) async fn perform(&mut self, task: Task, stop: Stop) -> Outcome {
-        self.desk.next.replace(Some(Some((task, stop))));
+        self.slot.next.replace(Some(Some((task, stop))));
         poll_fn(|cx| {
             let is_over = Pin::new(&mut self.fiber).poll(cx).is_ready();
-            match self.desk.done.take() {
+            match self.slot.done.take() {
                 Some(outcome) => Poll::Ready(outcome),
                 None if is_over => Poll::Ready(Err(Thrown::Error("the user is gone".to_owned()))),
                 None => Poll::Pending,
@@ -71,15 +71,15 @@ impl User {
 impl Drop for User {
     fn drop(&mut self) {
         // Idle, it ends at once. In the middle of something it stays on its stack until the process ends.
-        self.desk.next.replace(Some(None));
+        self.slot.next.replace(Some(None));
         let _ = Pin::new(&mut self.fiber).poll(&mut Context::from_waker(Waker::noop()));
     }
 }
 
 /// A user's whole life, on its fiber.
-fn live(vu: &Rc<Vu>, desk: &Rc<Desk>) {
+fn live(vu: &Rc<Vu>, slot: &Rc<TaskSlot>) {
     let mut machine = None;
-    while let Some((task, stop)) = block_on(poll_fn(|_| match desk.next.take() {
+    while let Some((task, stop)) = block_on(poll_fn(|_| match slot.next.take() {
         Some(next) => Poll::Ready(next),
         None => Poll::Pending,
     })) {
@@ -90,7 +90,7 @@ fn live(vu: &Rc<Vu>, desk: &Rc<Desk>) {
             },
             Some(machine) => carry_out(vu, machine, task, stop),
         };
-        desk.done.replace(Some(outcome));
+        slot.done.replace(Some(outcome));
     }
 }
 

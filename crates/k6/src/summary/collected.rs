@@ -84,7 +84,7 @@ fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
     found
 }
 
-/// As the threshold writes it: `p(99.90)` stays so.
+/// The method as the threshold writes it: `p(99.90)` stays so.
 fn method(source: &str, of: Aggregation) -> String {
     let written = source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
     if written.is_empty() { of.name() } else { written.to_owned() }
@@ -129,7 +129,7 @@ impl Group {
     }
 }
 
-/// What was measured in a scenario, or a group, or outside of both.
+/// Everything measured in a scenario, or a group, or outside of both.
 #[derive(Default)]
 struct Node {
     name: String,

@@ -1,11 +1,11 @@
-//! What is said of deliveries and of the generator, beside what k6 says.
+//! The summary's lines on deliveries and on the generator, which k6 does not have.
 
 use super::{Measured, Summary};
 use crate::metrics::delivery::{counts, is_one};
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::verdict::{Delivered, delivered};
 
-/// What is told of latencies in any case: whoever waits longest is what a real-time service is about.
+/// A statistic of latencies that is always shown: the slowest deliveries are what a real-time service is judged by.
 pub(super) const TAIL: &str = "p(99)";
 
 /// The metrics of the ledger.

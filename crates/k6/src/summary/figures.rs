@@ -22,7 +22,7 @@ impl TimeUnit {
         })
     }
 
-    /// As options write it.
+    /// The unit as options write it.
     pub fn name(self) -> &'static str {
         match self {
             TimeUnit::Seconds => "s",

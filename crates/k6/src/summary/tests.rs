@@ -1,8 +1,9 @@
 //! Tests against k6 itself.
 //!
-//! In each folder of `tests/` lies a script and what k6 2.2.0 made of it with `--out json=samples.jsonl --summary-export
-//! export.json`, its output in `summary.txt` (`full`: `--summary-mode full`; `stats`: with other statistics, in seconds; `color`: on a terminal,
-//! whose control codes are taken away). Members of `export.json` were put in order. The samples are played into a store: what we say of them must be what k6 said.
+//! In each folder of `tests/` lies a script and k6 2.2.0's results of it with `--out json=samples.jsonl
+//! --summary-export export.json`, its output in `summary.txt` (`full`: `--summary-mode full`; `stats`: with other
+//! statistics, in seconds; `color`: on a terminal, without its control codes). Members of `export.json` were put in
+//! order. The samples are played into a store; our summary of them must be k6's.
 
 use super::*;
 use crate::metrics::{Detail, Kind, Registry, Sampler, SystemTags, Tags, Unit, contains, registry, sampler};
@@ -116,8 +117,8 @@ fn the_text_is_k6s_to_the_letter() {
         ("compact", Facts::default()),
     ] {
         let case = Case::read(name);
-        // Of a statistic that is left out, k6 tells no value beside its threshold.
-        // Nor does it read the name before every operator.
+        // k6 shows no value beside the threshold of a statistic that is left out, nor does it read the name before
+        // every operator.
         let k6s = case.text("summary.txt");
         let k6s = k6s
             .replace("'med<100' med=\n", "'med<100' med=0.01s\n")

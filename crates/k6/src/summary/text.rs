@@ -1,7 +1,8 @@
 //! The summary as text.
 //!
-//! A part (the whole test, a scenario, a group) is a block of check counts, the list of checks, and its metrics in sections; each block
-//! ends with an empty line. Within a part, names have one width, each statistic of trends has one, and each figure of others.
+//! A part (the whole test, a scenario, a group) is a block of check counts, the list of checks, and its metrics in
+//! sections; each block ends with an empty line. Within a part, names have one width, each statistic of trends has one,
+//! and each figure of others.
 
 use super::figures::{self, percent};
 use super::{Check, Measured, Part, Summary, TimeUnit, delivery};
@@ -35,7 +36,7 @@ const HTTP: [&str; 9] = [
     "http_req_waiting",
     "http_req_receiving",
 ];
-/// Of `HTTP`, those that are told when not everything is.
+/// The metrics of `HTTP` that are shown when not everything is.
 const COMPACT_HTTP: usize = 3;
 
 const BOLD: &str = "1";
@@ -75,7 +76,7 @@ struct Page {
     elapsed: f64,
 }
 
-/// What stands after a metric's name.
+/// The figures after a metric's name.
 enum Figures {
     /// Name and value of each statistic.
     Trend(Vec<(String, String)>),
@@ -114,7 +115,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// What became of stamped messages, said before all else: only a threshold makes it a failure.
+    /// The fate of stamped messages, said before all else: only a threshold makes it a failure.
     fn delivery(&mut self, summary: &Summary) {
         let mut own: Vec<&Measured> = delivery::metrics(&summary.total.metrics).collect();
         if own.is_empty() && summary.facts.drawn == 0 {
@@ -176,7 +177,7 @@ impl Page {
         }
     }
 
-    /// One value of a metric.
+    /// The text of one value of a metric.
     fn figure(&self, one: &Measured, of: &str, value: f64) -> String {
         match (one.kind, of) {
             (Kind::Rate, _) => percent(value),
@@ -294,7 +295,7 @@ impl Page {
                 line += &format!(" {}{}", self.paint(CYAN, value), pad(value, widths.value));
                 for (extra, to) in extra.iter().zip(&widths.extra) {
                     line += &format!(" {}", self.paint(FAINT_CYAN, extra));
-                    // One alone has nothing behind it that it should stand in line with.
+                    // A single figure has nothing behind it to align with.
                     if figures.is_a_gauges() {
                         line += &pad(extra, *to);
                     }

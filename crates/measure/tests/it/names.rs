@@ -3,6 +3,7 @@
 use crate::recording::{header, record_second};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::Service;
 use sonagi_measure::thresholds::{foreign, parse};
@@ -11,7 +12,7 @@ use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 #[test]
 fn a_threshold_may_ask_for_every_number_of_a_summary() {
     let header = Header { population: Some(9), ..header() };
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
     for second in 0..3 {
         let record = record_second(&mut shard, 0, second);

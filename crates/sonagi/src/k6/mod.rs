@@ -251,7 +251,6 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             std::io::stderr().is_terminal(),
         ],
         without_global: given.one("compatibility-mode").as_deref() == Some("base"),
-        records: given.one("runs").is_some(),
         secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
         standard_output: || Box::new(std::io::stdout()),

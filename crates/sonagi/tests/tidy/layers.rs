@@ -73,10 +73,66 @@ const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("crates/chat/src/transports", &["websocket", "engineio", "sse", "polling", "stomp", "sockjs"]),
+    (
+        "crates/k6/src",
+        &[
+            "json",
+            "options",
+            "metrics",
+            "secrets",
+            "jslib",
+            "executor",
+            "output",
+            "summary",
+            "execution_context",
+            "interpreter",
+            "bundle",
+            "receive_buffer",
+            "shard",
+            "vu",
+            "modules",
+            "runtime",
+            "run",
+        ],
+    ),
+    (
+        "crates/k6/src/modules",
+        &[
+            "binding",
+            "language",
+            "files",
+            "forms",
+            "delivery",
+            "record",
+            "k6",
+            "crypto",
+            "html",
+            "http",
+            "socket",
+            "ws",
+            "experimental",
+            "websockets",
+            "sse",
+            "socketio",
+            "stomp",
+            "sonagi",
+            "registry",
+            "globals",
+        ],
+    ),
 ];
 
-/// How many files of a listed crate may import each other in a circle.
+/// How many files may import each other in a circle.
 const CIRCLE: usize = 8;
+
+/// A crate, and how many of its files lie in larger circles today: a ratchet. A number may shrink, never grow; a new row
+/// needs a reviewer's yes.
+const IN_LARGER_CIRCLES: &[(&str, usize)] = &[
+    ("crates/engine/src", 57),
+    ("crates/measure/src", 17),
+    ("crates/script/src", 36),
+    ("crates/wire/src", 9),
+];
 
 /// A module by its path in the crate; the crate's root has an empty one.
 type Module = Vec<String>;
@@ -98,9 +154,47 @@ fn folders_import_each_other_in_one_direction() {
 #[test]
 fn few_files_import_each_other_in_a_circle() {
     let files = tree::files_ending(&[".rs"]);
-    let crates: BTreeSet<&str> = ORDERS.iter().map(|(folder, _)| split(folder).0).collect();
-    let large = crates.into_iter().flat_map(|krate| large_circles(krate, &imports_of(krate, &files)));
-    tree::none_of(large.collect());
+    let crates = crates_in(&files);
+    let mut problems = Vec::new();
+    for krate in &crates {
+        let large = large_circles(&imports_of(krate, &files));
+        let allowed = IN_LARGER_CIRCLES.iter().find(|(known, _)| known == krate).map(|(_, most)| *most);
+        problems.extend(beyond(krate, &large, allowed));
+    }
+    let gone = IN_LARGER_CIRCLES.iter().filter(|(krate, _)| !crates.iter().any(|known| known == krate));
+    problems
+        .extend(gone.map(|(krate, _)| format!("{krate}: is gone; remove its row from IN_LARGER_CIRCLES")));
+    tree::none_of(problems);
+}
+
+/// The `src` folders of all crates below `crates/`.
+fn crates_in(files: &[tree::File]) -> BTreeSet<String> {
+    let roots = files.iter().filter_map(|file| {
+        let krate = file.path.strip_suffix("/lib.rs").or_else(|| file.path.strip_suffix("/main.rs"))?;
+        (krate.starts_with("crates/") && krate.matches('/').count() == 2 && krate.ends_with("/src"))
+            .then_some(krate)
+    });
+    roots.map(str::to_owned).collect()
+}
+
+/// What is wrong with the large circles of a crate, of whose files so many are allowed to be in one.
+fn beyond(krate: &str, large: &[Vec<String>], allowed: Option<usize>) -> Vec<String> {
+    let count: usize = large.iter().map(Vec::len).sum();
+    match allowed {
+        Some(_) if count == 0 => {
+            vec![format!("{krate}: has no large circle any more; remove its row from IN_LARGER_CIRCLES")]
+        }
+        Some(most) if count > most => {
+            vec![format!("{krate}: {count} files are in circles of more than {CIRCLE}, {most} were")]
+        }
+        Some(_) => Vec::new(),
+        None => {
+            let told = |circle: &Vec<String>| {
+                format!("{krate}: {} files in a circle, {CIRCLE} may be: {}", circle.len(), circle.join(", "))
+            };
+            large.iter().map(told).collect()
+        }
+    }
 }
 
 /// A crate's `src`, and the module path of a folder in it.
@@ -143,8 +237,8 @@ fn against_order(folder: &str, inside: &[String], order: &[&str], imports: &Impo
     problems.into_iter().collect()
 }
 
-/// The circles that have more files than may be.
-fn large_circles(krate: &str, imports: &Imports) -> Vec<String> {
+/// The circles that have more files than may be, with the names of their modules.
+fn large_circles(imports: &Imports) -> Vec<Vec<String>> {
     let reached: BTreeMap<&Module, BTreeSet<&Module>> =
         imports.keys().map(|module| (module, reached_from(module, imports))).collect();
     let circles: BTreeSet<Vec<&Module>> = imports
@@ -154,12 +248,7 @@ fn large_circles(krate: &str, imports: &Imports) -> Vec<String> {
         })
         .collect();
     let large = circles.into_iter().filter(|circle| circle.len() > CIRCLE);
-    large
-        .map(|circle| {
-            let names: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
-            format!("{krate}: {} files in a circle, {CIRCLE} may be: {}", names.len(), names.join(", "))
-        })
-        .collect()
+    large.map(|circle| circle.iter().map(|module| module.join("::")).collect()).collect()
 }
 
 /// The modules that are reached by one import or more.
@@ -189,10 +278,11 @@ fn imports_of(krate: &str, files: &[tree::File]) -> Imports {
     sources.iter().map(|(module, source)| (module.clone(), imports_in(source, module, &known))).collect()
 }
 
-/// `a/b.rs` and `a/b/mod.rs` are both `a::b`.
+/// `a/b.rs` and `a/b/mod.rs` are both `a::b`; `lib.rs`, and `main.rs` of a crate without one, is the root.
 fn module_of(path: &str) -> Module {
     let mut parts: Module = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-    if parts.last().is_some_and(|last| last == "mod" || (parts.len() == 1 && last == "lib")) {
+    let is_root = |last: &str| matches!(last, "lib" | "main");
+    if parts.last().is_some_and(|last| last == "mod" || (parts.len() == 1 && is_root(last))) {
         parts.pop();
     }
     parts
@@ -206,7 +296,10 @@ fn is_test(module: &Module, files: &[tree::File], krate: &str) -> bool {
         path.is_some_and(|path| module_of(path) == parent)
     });
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    parent.is_some_and(|parent| words(&blanked(&parent.text)).contains(&format!("#[cfg(test)] mod {name};")))
+    parent.is_some_and(|parent| {
+        let text = words(&blanked(&parent.text)).replace("pub(crate) mod", "mod");
+        text.contains(&format!("#[cfg(test)] mod {name};"))
+    })
 }
 
 /// Blanked text without the items behind `#[cfg(test)]`.
@@ -234,8 +327,19 @@ fn without_tests(source: &str) -> String {
 fn imports_in(source: &str, module: &Module, known: &BTreeSet<Module>) -> BTreeSet<Module> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut paths: Vec<Vec<String>> = Vec::new();
+    let mut found = BTreeSet::new();
+    // Modules inside of this file that the text is in, each with how deep in braces it begins.
+    let (mut depth, mut inside): (usize, Vec<(String, usize)>) = (0, Vec::new());
     let mut rest = source;
     while let Some(start) = rest.find(is_word) {
+        for c in rest[..start].chars() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        inside.retain(|(_, begins)| *begins <= depth);
         let tail = &rest[start..];
         let length = tail.find(|c| !is_word(c)).unwrap_or(tail.len());
         let (word, after) = tail.split_at(length);
@@ -248,9 +352,18 @@ fn imports_in(source: &str, module: &Module, known: &BTreeSet<Module>) -> BTreeS
             let end = tail.find(|c| !is_word(c) && c != ':').unwrap_or(tail.len());
             unfold(Vec::new(), &tail[..end], &mut paths);
             rest = &tail[end..];
+        } else if word == "mod" {
+            let name: String = after.trim_start().chars().take_while(|c| is_word(*c)).collect();
+            let behind = after.trim_start().trim_start_matches(&*name).trim_start();
+            inside.extend(behind.starts_with('{').then_some((name, depth + 1)));
+        }
+        if !paths.is_empty() {
+            let here: Module = module.iter().chain(inside.iter().map(|(name, _)| name)).cloned().collect();
+            found.extend(paths.drain(..).filter_map(|path| resolved(&path, &here, known)));
         }
     }
-    paths.iter().filter_map(|path| resolved(path, module, known)).filter(|found| found != module).collect()
+    found.remove(module);
+    found
 }
 
 /// The paths of a tree of imports, braces taken apart.
@@ -332,6 +445,11 @@ mod tests {
             ("a/deep/tests.rs", "use crate::c::d;"),
             ("b.rs", "use crate::{a::deep::Y,\n c::{d::E, *}}; impl From<crate::a::Z> for E {}"),
             ("c.rs", "use self::d::E; #[cfg(test)] fn only() { crate::a::f() } fn g() -> crate::Root {}"),
+            (
+                "e.rs",
+                "mod inner { use super::super::b; fn f() { super::g() } } use super::c::d; #[cfg(test)] pub(crate) mod tests;",
+            ),
+            ("e/tests.rs", "use crate::a;"),
             ("c/d.rs", ""),
         ]);
         assert_eq!(imports[&Module::new()], BTreeSet::from([module_of("a/inner.rs")]));
@@ -340,7 +458,9 @@ mod tests {
         assert_eq!(imported(&imports, "a::deep"), ["a", "a::inner"]);
         assert_eq!(imported(&imports, "b"), ["a", "a::deep", "c", "c::d"]);
         assert_eq!(imported(&imports, "c"), ["", "c::d"]);
+        assert_eq!(imported(&imports, "e"), ["b", "c::d"]);
         assert!(!imports.contains_key(&module_of("a/deep/tests.rs")));
+        assert!(!imports.contains_key(&module_of("e/tests.rs")));
     }
 
     #[test]
@@ -392,9 +512,18 @@ mod tests {
             );
             let files: Vec<(&str, &str)> =
                 files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            large_circles("made/src", &crate_of(&files))
+            large_circles(&crate_of(&files))
         };
-        assert_eq!(ring(8), [""; 0]);
-        assert_eq!(ring(9), ["made/src: 9 files in a circle, 8 may be: m0, m1, m2, m3, m4, m5, m6, m7, m8"]);
+        assert_eq!(beyond("made/src", &ring(8), None), [""; 0]);
+        assert_eq!(
+            beyond("made/src", &ring(9), None),
+            ["made/src: 9 files in a circle, 8 may be: m0, m1, m2, m3, m4, m5, m6, m7, m8"]
+        );
+        assert_eq!(beyond("made/src", &ring(9), Some(9)), [""; 0]);
+        assert_eq!(
+            beyond("made/src", &ring(10), Some(9)),
+            ["made/src: 10 files are in circles of more than 8, 9 were"]
+        );
+        assert_eq!(beyond("made/src", &ring(8), Some(9)).len(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! CommonJS: kept where it is such, and what an ECMAScript module becomes when someone `require`s it.
 //!
-//! Imports become `require`s at the top, in their order; each use of an imported name becomes a look into the module it came
-//! from, so that bindings stay live and cycles work as far as they did.
+//! Imports become `require`s at the top, in their order; each use of an imported name becomes a look into the module it
+//! came from, so that bindings stay live and cycles work as far as they did.
 
 use super::{Around, Dynamic, ImportFault, Target, is_plain, quoted, rules, runtime};
 use crate::draft::Draft;
@@ -46,7 +46,7 @@ struct Lowered<'a> {
     /// `require`s and what follows from them, in order.
     required: String,
     modules: usize,
-    /// What stands for an imported name.
+    /// The expression for each imported name.
     values: HashMap<String, String>,
     /// Exported names and what stands for them.
     exports: Vec<(String, String)>,
@@ -166,7 +166,7 @@ impl Lowered<'_> {
         Some(whole)
     }
 
-    /// What stands for the name `name` (None: all) of a required module.
+    /// The expression for the name `name` (None: all) of a required module.
     fn value(&mut self, whole: &str, name: Option<&str>, source: &Source) -> String {
         match name {
             None => {

@@ -7,7 +7,7 @@ use crate::shape::{Imported, Source, Statement};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// What is put in front, as it grows.
+/// The lines put in front, as they grow.
 #[derive(Default)]
 struct Front {
     pick: bool,
@@ -119,7 +119,7 @@ pub(super) fn link(
     Ok(code)
 }
 
-/// What stands instead of an import; None when it stays.
+/// The replacement of an import; None when it stays.
 fn import(
     front: &mut Front,
     around: &dyn Around,
@@ -146,7 +146,7 @@ fn import(
     }
 }
 
-/// What stands instead of `export { … } from "…"`; None when it stays.
+/// The replacement of `export { … } from "…"`; None when it stays.
 fn export_from(
     front: &mut Front,
     around: &dyn Around,

@@ -1,8 +1,8 @@
 //! From a draft to code: imports written so that Node finds what a bundler would have found.
 //!
-//! An ECMAScript module keeps its imports of other such modules as they are, with their live bindings and their cycles. What
-//! comes from a package or from CommonJS is imported whole and its names are looked up at run time, because Node gives
-//! only those names of a CommonJS module that its lexer guesses. JSON is `require`d, which every Node can.
+//! An ECMAScript module keeps its imports of other such modules as they are, with their live bindings and their cycles.
+//! A package or a CommonJS file is imported whole and its names are looked up at run time, because Node gives only
+//! those names of a CommonJS module that its lexer guesses. JSON is `require`d, which every Node can.
 //!
 //! All that is added stands on one line, so that lines stay where the source map has them.
 
@@ -21,13 +21,14 @@ pub(crate) fn helpers() -> String {
     runtime::one_line(runtime::HELPERS)
 }
 
-/// What is known of the modules that a module imports.
+/// The knowledge of the modules that a module imports.
 pub(crate) trait Around {
     /// How `specifier` is imported; `json` when the import says that it is JSON.
     fn target(&self, specifier: &str, json: bool) -> Target;
     /// Whether the module that `specifier` means may export `name`: `false` is certain.
     fn gives(&self, specifier: &str, name: &str) -> bool;
-    /// Whether a default import of CommonJS is the whole `module.exports`, as Node has it, even when that says it was a module.
+    /// Whether a default import of CommonJS is the whole `module.exports`, as Node has it, even when that says it was a
+    /// module.
     fn node_rules(&self) -> bool;
 }
 
@@ -66,7 +67,7 @@ impl Around for Alone {
     }
 }
 
-/// What is wrong with importing a module, or a name of it.
+/// A fault of an import, or of a name in it.
 pub(crate) struct ImportFault {
     pub(crate) specifier: String,
     pub(crate) name: Option<String>,
@@ -90,8 +91,8 @@ pub(crate) fn link(draft: &Draft, format: Format, around: &dyn Around) -> Result
     }
 }
 
-/// Imported names that their modules do not export. In TypeScript such a name was a type if it is only exported again (a
-/// compiler of single files cannot tell), and is left out; everywhere else it is a mistake.
+/// Imported names that their modules do not export. In TypeScript such a name was a type if it is only exported again
+/// (a compiler of single files cannot tell), and is left out; everywhere else it is a mistake.
 #[derive(Default)]
 struct Missing {
     locals: HashSet<String>,
@@ -139,7 +140,7 @@ impl Missing {
     }
 }
 
-/// What rewritten `import()`s call.
+/// The function that rewritten `import()`s call.
 #[derive(Default)]
 struct Dynamic {
     require: bool,
@@ -147,8 +148,8 @@ struct Dynamic {
 }
 
 impl Dynamic {
-    /// `import()` of JSON becomes a `require` (Node would want an attribute); of what Node may not see all names, all of them
-    /// are given.
+    /// `import()` of JSON becomes a `require` (Node would want an attribute); where Node may not see all names of a
+    /// module, all of them are given.
     fn rewrite(draft: &Draft, around: &dyn Around, edits: &mut Edits, require: &str) -> Self {
         let mut calls = Self::default();
         for call in draft.shape.calls.iter().filter(|call| !call.is_require) {

@@ -1,4 +1,4 @@
-//! What cannot be made ready is said with its place, all of it at once.
+//! All faults of a source are reported at once, each with its place.
 
 use crate::support::folder;
 use sonagi_transpile::module;
@@ -16,7 +16,7 @@ fn every_syntax_error_of_every_file_is_told_with_line_and_column() {
     ]);
     let places: Vec<_> =
         folder.faults("entry.ts").iter().map(|fault| fault.split(' ').next().unwrap().to_owned()).collect();
-    // What is after the first fault of a file's grammar cannot be understood; names declared twice are all found.
+    // Code after the first fault of a file's grammar cannot be understood; names declared twice are all found.
     assert_eq!(places, ["entry.ts:3:7", "entry.ts:5:7", "other.ts:2:14"]);
 }
 

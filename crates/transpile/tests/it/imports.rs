@@ -12,7 +12,7 @@ const HIDDEN: (&str, &str) = (
      Object.defineProperty(whole, 'quiet', { value: 'quiet' });",
 );
 
-/// What a compiler made of a module with a default.
+/// A compiler's output for a module with a default.
 const ONCE: (&str, &str) = (
     "node_modules/once/index.js",
     "Object.defineProperty(exports, '__esModule', { value: true });

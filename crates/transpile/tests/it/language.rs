@@ -1,4 +1,4 @@
-//! What TypeScript and JSX have that JavaScript has not.
+//! Constructs of TypeScript and JSX that JavaScript lacks.
 
 use crate::support::folder;
 use sonagi_transpile::module;

@@ -26,7 +26,7 @@ impl Folder {
         fs::write(path, bytes).unwrap();
     }
 
-    /// As Node has it.
+    /// The path by which Node knows it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.held.path()).unwrap().join(name)
     }
@@ -57,14 +57,14 @@ impl Folder {
         faults.iter().map(one).collect()
     }
 
-    /// What the entry prints when Node runs it.
+    /// The output of the entry when Node runs it.
     pub(crate) fn run(&self, entry: &str) -> String {
         let (out, error) = self.try_run(entry);
         assert!(error.is_empty(), "{error}");
         out
     }
 
-    /// What it prints, and what it complains of.
+    /// Its output, and its complaints.
     pub(crate) fn try_run(&self, entry: &str) -> (String, String) {
         let made = graph(&self.path(entry)).unwrap();
         let made: Vec<_> = made.iter().map(as_json).collect();

@@ -71,11 +71,11 @@ fn endpoint(endpoint: Endpoint) -> Option<Box<Told>> {
 }
 
 fn names(summary: &Summary) -> Vec<(String, f64)> {
-    let value = |metric: &sonagi_measure::custom::MetricSummary| match &metric.values {
+    let value = |metric: &sonagi_measure::metrics::MetricSummary| match &metric.values {
         Some(values) => values.mean.round(),
         None => metric.sum.unwrap(),
     };
-    summary.custom.iter().map(|(name, metric)| (name.clone(), value(metric))).collect()
+    summary.metrics.iter().map(|(name, metric)| (name.clone(), value(metric))).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -84,7 +84,7 @@ async fn what_a_target_says_of_its_time_is_told_by_endpoint() {
     let timed = "200 OK\r\nServer-Timing: db;dur=1, total;dur=12";
     let summary = told(vec![asked, step("/x?a")], &[(1, timed), (1, timed)]).await;
     assert_eq!(names(&summary), [("by.server-timing./x".to_owned(), 12.0)], "of the step that asks for it");
-    assert_eq!(summary.custom["by.server-timing./x"].count, 1);
+    assert_eq!(summary.metrics["by.server-timing./x"].count, 1);
 }
 
 #[tokio::test(start_paused = true)]

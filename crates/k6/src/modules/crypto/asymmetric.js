@@ -1,7 +1,7 @@
 // Keys in pairs: ECDSA over P-256 and P-384, RSA signatures.
 (function (native, { failure, unsupported, bytes, hashOf, CryptoKey }) {
   const CURVES = {
-    // What stands before the key in DER: as a public one, as a private one, and between that and its public one.
+    // The bytes before the key in DER: before a public one, before a private one, and between that and its public one.
     'P-256': {
       size: 32,
       hash: 'SHA-256',

@@ -22,7 +22,7 @@ impl Algorithm {
     pub(super) const ALL: &[Algorithm] =
         &[Md4, Md5, Sha1, Sha256, Sha384, Sha512, Sha512To224, Sha512To256, Ripemd160];
 
-    /// As k6 names it.
+    /// The name that k6 has for it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Md4 => "md4",
@@ -41,7 +41,7 @@ impl Algorithm {
         Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// Of WebCrypto's names.
+    /// The algorithm that WebCrypto knows by a name.
     pub(super) fn of_web(name: &str) -> Option<Algorithm> {
         match name {
             "SHA-1" => Some(Sha1),
@@ -108,7 +108,7 @@ impl Hashing {
         self.inner.update(bytes);
     }
 
-    /// Of all so far; more may follow.
+    /// The digest of everything so far; more may follow.
     pub(super) fn digest(&self) -> Vec<u8> {
         let inner = self.inner.box_clone().finalize();
         match &self.outer {

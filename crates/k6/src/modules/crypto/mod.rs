@@ -13,10 +13,9 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use super::encoding::text_or_bytes;
-use super::given::Given;
-use super::{Builtin, go_error};
-use crate::runtime::{Opaque, opaque};
+use crate::interpreter::{Structure, go_error, host_object};
+use crate::modules::binding::{Argument, Builtin};
+use crate::modules::k6::encoding::text_or_bytes;
 use hashing::{Algorithm, Hashing};
 
 pub(super) const MODULE: Builtin = Builtin {
@@ -42,7 +41,7 @@ pub(super) const MODULE: Builtin = Builtin {
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     for algorithm in Algorithm::ALL {
-        let hash = move |ctx: Ctx<'js>, Given(input): Given<'js>, encoding: Opt<Value<'js>>| {
+        let hash = move |ctx: Ctx<'js>, Argument(input): Argument<'js>, encoding: Opt<Value<'js>>| {
             let mut hashing = Hashing::plain(*algorithm);
             hashing.update(&text_or_bytes(&ctx, &input)?);
             encoded(&ctx, &hashing.digest(), encoding.0.as_ref())
@@ -87,8 +86,8 @@ fn hex(bytes: &[u8]) -> String {
 fn hmac<'js>(
     ctx: Ctx<'js>,
     name: Coerced<String>,
-    Given(key): Given<'js>,
-    Given(input): Given<'js>,
+    Argument(key): Argument<'js>,
+    Argument(input): Argument<'js>,
     encoding: Opt<Value<'js>>,
 ) -> rquickjs::Result<Value<'js>> {
     let mut hashing = Hashing::keyed(algorithm(&ctx, &name.0)?, &text_or_bytes(&ctx, &key)?);
@@ -108,7 +107,7 @@ fn create_hmac<'js>(ctx: Ctx<'js>, name: Coerced<String>, key: Value<'js>) -> rq
 
 /// An object that is given more and more, and tells the hash of all so far.
 fn hasher<'js>(ctx: &Ctx<'js>, hashing: Hashing) -> rquickjs::Result<Object<'js>> {
-    let (object, hashing) = (opaque(ctx, Opaque::Structure(&[]))?, Rc::new(RefCell::new(hashing)));
+    let (object, hashing) = (host_object(ctx, Rc::new(Structure(&[])))?, Rc::new(RefCell::new(hashing)));
     let of_update = Rc::clone(&hashing);
     let update = move |ctx: Ctx<'js>, input: Value<'js>| {
         of_update.borrow_mut().update(&text_or_bytes(&ctx, &input)?);
@@ -148,6 +147,6 @@ pub(super) fn uuid(ctx: Ctx<'_>) -> rquickjs::Result<String> {
     Ok([&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-"))
 }
 
-fn hex_encode<'js>(ctx: Ctx<'js>, Given(input): Given<'js>) -> rquickjs::Result<String> {
+fn hex_encode<'js>(ctx: Ctx<'js>, Argument(input): Argument<'js>) -> rquickjs::Result<String> {
     Ok(hex(&text_or_bytes(&ctx, &input)?))
 }

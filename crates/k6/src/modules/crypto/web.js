@@ -68,7 +68,7 @@
     return bits;
   };
 
-  // What a key of this algorithm tells of itself, for so many bits.
+  // The members by which a key of this algorithm, of so many bits, describes itself.
   const described = (algorithm, bits) => {
     if (algorithm.name === 'HMAC') return { name: 'HMAC', hash: { name: hashOf(algorithm) }, length: bits };
     if (algorithm.name === 'PBKDF2') return { name: 'PBKDF2' };

@@ -1,7 +1,7 @@
 //! The global `crypto`: what WebCrypto's objects, which are written in JavaScript, cannot do themselves.
 //!
-//! There: digests, HMAC, AES (CBC, CTR, GCM), PBKDF2, random values, and of keys in pairs what `asymmetric` has. All else is
-//! refused as not supported.
+//! Supported are digests, HMAC, AES (CBC, CTR, GCM), PBKDF2, random values, and for pairs of keys the functions of
+//! `asymmetric`. Everything else is refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,19 +11,17 @@ use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
 use super::asymmetric;
 use super::hashing::{Algorithm, Hashing};
 use super::symmetric::{self, Failed, Way};
-use crate::modules::Builtin;
-use crate::modules::http::bytes;
-use crate::modules::own::own;
+use crate::modules::binding::{Builtin, bytes, own};
 
 /// The retired name of the module.
-pub(in crate::modules) const MODULE: Builtin = Builtin {
+pub(crate) const MODULE: Builtin = Builtin {
     names: &["k6/experimental/webcrypto"],
     exports: &["crypto"],
     build: |ctx, object| object.set("crypto", ctx.globals().get::<_, Value<'_>>("crypto")?),
 };
 
 /// The object.
-pub(in crate::modules) fn crypto<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
+pub(crate) fn crypto<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
     let native = Object::new(ctx.clone())?;
     native.set("random", Function::new(ctx.clone(), random)?)?;
     native.set("digest", Function::new(ctx.clone(), digest)?)?;
@@ -47,7 +45,7 @@ fn random<'js>(ctx: Ctx<'js>, size: usize) -> rquickjs::Result<ArrayBuffer<'js>>
     buffer(ctx, &bytes)
 }
 
-/// What the JavaScript part has made bytes of.
+/// The bytes that the JavaScript part has made.
 pub(super) fn given<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Vec<u8>> {
     bytes(value).ok_or_else(|| Exception::throw_type(ctx, "bytes are expected"))
 }
@@ -112,7 +110,7 @@ fn pbkdf2<'js>(
 ) -> rquickjs::Result<ArrayBuffer<'js>> {
     let (password, salt) = (given(&ctx, &password)?, given(&ctx, &salt)?);
     if length > super::MOST_BYTES {
-        return Err(crate::modules::go_error(&ctx, "the length of the derived bits is too great"));
+        return Err(crate::interpreter::go_error(&ctx, "the length of the derived bits is too great"));
     }
     let made = symmetric::pbkdf2(algorithm(&ctx, &name)?, &password, &salt, rounds, length);
     buffer(ctx, &made)

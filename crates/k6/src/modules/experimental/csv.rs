@@ -7,9 +7,11 @@ use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
 use super::file;
-use crate::modules::data::{Shared, array};
-use crate::modules::go_error;
-use crate::runtime::Vu;
+use crate::bundle::SharedList;
+use crate::interpreter::go_error;
+use crate::modules::binding::is_true;
+use crate::modules::k6::data::array;
+use crate::vu::Vu;
 
 /// A reader's own buffer; the file is in memory.
 const BUFFER: usize = 4 << 10;
@@ -35,7 +37,6 @@ impl Settings {
             return Err(go_error(ctx, "delimiter must be a single character of ASCII"));
         };
         let line = |value: &Value<'js>| value.as_number().map_or(0, |line| line as u64);
-        let is_true = crate::modules::k6::is_true;
         Ok(Settings {
             delimiter,
             skip_first: is_true(skip_first),
@@ -46,11 +47,11 @@ impl Settings {
     }
 }
 
-/// What is left of a file.
+/// The rest of a file.
 struct Records {
     reader: Reader<Cursor<Arc<[u8]>>>,
     names: Option<StringRecord>,
-    /// Of the record that comes next.
+    /// The line of the next record.
     line: u64,
     to: u64,
 }
@@ -122,7 +123,7 @@ pub(super) fn records<'js>(
     let Settings { delimiter, skip_first, from, to, as_objects } = settings;
     let name = format!("\0csv\0{path}\0{delimiter} {skip_first} {from} {to} {as_objects}");
     let bundle = &vu.shard.common.bundle;
-    let shared: Shared = match bundle.shared(&name) {
+    let shared: SharedList = match bundle.shared(&name) {
         Some(shared) => shared,
         None => {
             let (mut records, mut all) = (begun(&ctx, &handle, &settings)?, Vec::new());

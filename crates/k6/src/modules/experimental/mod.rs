@@ -4,11 +4,13 @@ mod csv;
 
 use rquickjs::object::Property;
 use rquickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Value};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use super::own::{callable, own};
-use super::{Builtin, globals, go_error};
-use crate::runtime::{Opaque, Phase, Vu, opaque, opaque_in};
+use crate::interpreter::{HostObject, go_error, host_object, host_object_with};
+use crate::modules::binding::{Builtin, callable, object_of, own};
+use crate::modules::files::opened;
+use crate::vu::{Phase, Vu};
 
 pub(super) const FS: Builtin = Builtin {
     names: &[FS_NAME],
@@ -18,7 +20,7 @@ pub(super) const FS: Builtin = Builtin {
         for name in ["open", "SeekMode"] {
             object.set(name, library.get::<_, Value<'_>>(name)?)?;
         }
-        // One library for both modules: each must know the other's files.
+        // Both modules share a library: each must know the other's files.
         object.prop(LIBRARY, Property::from(library))
     },
 };
@@ -27,7 +29,7 @@ pub(super) const CSV: Builtin = Builtin {
     names: &["k6/experimental/csv"],
     exports: &["parse", "Parser"],
     build: |ctx, object| {
-        let library: Object<'_> = super::built(ctx, FS_NAME)?.get(LIBRARY)?;
+        let library: Object<'_> = object_of(ctx, FS_NAME)?.get(LIBRARY)?;
         object.set("parse", library.get::<_, Value<'_>>("parse")?)?;
         object.set("Parser", callable(ctx, library.get("Parser")?)?)
     },
@@ -49,7 +51,7 @@ const CLASSES: &[&str] = &[
     "WritableStreamDefaultWriter",
     "CountQueuingStrategy",
 ];
-/// What another module gives streams by, once its script asks for one.
+/// The name by which another module gets the streams, once its script asks for one.
 pub(super) const STREAMS_NAME: &str = "k6/experimental/streams";
 pub(super) const STREAMS_SOURCE: &str = include_str!("streams.js");
 const FS_NAME: &str = "k6/experimental/fs";
@@ -77,16 +79,19 @@ fn fail(ctx: Ctx<'_>, what: String) -> rquickjs::Result<()> {
 
 fn open(ctx: Ctx<'_>, path: String) -> rquickjs::Result<Object<'_>> {
     let vu = Vu::of(&ctx);
-    let bytes = globals::opened(&ctx, &vu, None, &path)?;
-    opaque(&ctx, Opaque::File(bytes))
+    let bytes = opened(&ctx, &vu, None, &path)?;
+    host_object(&ctx, Rc::new(File(bytes)))
 }
 
-/// What stands behind a file's object.
+/// A file's bytes.
+struct File(Arc<[u8]>);
+
+impl HostObject for File {}
+
+/// The bytes behind a file's object.
 fn file<'js>(ctx: &Ctx<'js>, handle: &Object<'js>) -> rquickjs::Result<Arc<[u8]>> {
-    match opaque_in(handle) {
-        Some(Opaque::File(bytes)) => Ok(bytes),
-        _ => Err(Exception::throw_type(ctx, "this is no file")),
-    }
+    let file: Option<Rc<File>> = host_object_with(handle);
+    file.map(|file| Arc::clone(&file.0)).ok_or_else(|| Exception::throw_type(ctx, "this is no file"))
 }
 
 fn size<'js>(ctx: Ctx<'js>, handle: Object<'js>) -> rquickjs::Result<usize> {

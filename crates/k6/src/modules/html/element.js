@@ -1,4 +1,4 @@
-// One node of a page, with the DOM's names as functions.
+// A node of a page, with the DOM's names as functions.
 (function (native, Page, Selection, unique) {
   const TYPES = { 1: 'element', 3: '#text', 8: '#comment', 9: '#document', 10: '#doctype' };
 

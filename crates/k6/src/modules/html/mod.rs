@@ -1,19 +1,19 @@
 //! `k6/html`, and what responses tell of their page.
 //!
-//! Selections and elements are written in JavaScript, over a tree that is parsed and searched here and known there by the
-//! numbers of its nodes.
+//! Selections and elements are written in JavaScript, over a tree that is parsed and searched here and known there by
+//! the numbers of its nodes.
 
 use dom_query::{Document, Matcher, NodeId, NodeRef, Selection};
 use rquickjs::function::{Opt, This};
 use rquickjs::{Coerced, Ctx, Function, IntoJs, Object, Value};
+use sonagi_transport::net::Origin;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::given::Given;
-use super::http::{form_encoded, resolved};
-use super::own::own;
-use super::{Builtin, go_error};
+use crate::interpreter::go_error;
+use crate::modules::binding::{Argument, Builtin, object_of, own};
+use crate::modules::forms::form_encoded;
 
 pub(super) const MODULE: Builtin = Builtin { names: &[NAME], exports: &["parseHTML"], build };
 const NAME: &str = "k6/html";
@@ -26,7 +26,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     native.set("fail", Function::new(ctx.clone(), fail)?)?;
     native.set("encoded", Function::new(ctx.clone(), form_encoded)?)?;
     native.set("resolved", Function::new(ctx.clone(), resolved)?)?;
-    let http = super::built(ctx, "k6/http")?;
+    let http = object_of(ctx, "k6/http")?;
     native.set("request", http.get::<_, Function<'js>>("request")?)?;
     native.set("element", own(ctx, "k6/html/element", include_str!("element.js"))?)?;
     let library: Object<'js> = own(ctx, "k6/html", include_str!("selection.js"))?.call((native,))?;
@@ -34,11 +34,17 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     object.set("parseHTML", Function::new(ctx.clone(), parse_html)?)
 }
 
+/// An address as a page at `base` means it.
+fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
+    let (origin, path) = Origin::parse(&base).map_err(|failed| go_error(&ctx, &failed.detail))?;
+    Ok(sonagi_transport::http::resolved(&origin, &path, &reference))
+}
+
 fn fail(ctx: Ctx<'_>, what: String) -> rquickjs::Result<()> {
     Err(go_error(&ctx, &what))
 }
 
-fn parse_html<'js>(ctx: Ctx<'js>, Given(source): Given<'js>) -> rquickjs::Result<Value<'js>> {
+fn parse_html<'js>(ctx: Ctx<'js>, Argument(source): Argument<'js>) -> rquickjs::Result<Value<'js>> {
     let is_there = !source.is_undefined() && !source.is_null();
     let source = if is_there { source.get::<Coerced<String>>()?.0 } else { String::new() };
     select(&ctx, &source, "", None)
@@ -86,7 +92,7 @@ fn meant(selector: &str) -> Cow<'_, str> {
 }
 
 fn library<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-    super::built(ctx, NAME)?.get(OF_RESPONSES)
+    object_of(ctx, NAME)?.get(OF_RESPONSES)
 }
 
 /// The page of a text, or what a selector finds in it.

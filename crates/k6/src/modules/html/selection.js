@@ -216,7 +216,7 @@
       this.#nodes.forEach((node, at) => visit.call(visit, at, new Element(this.#page, node)));
       return this;
     }
-    // What throws is left out.
+    // A part that throws is left out.
     map(make) {
       if (typeof make !== 'function') return wrong('the argument to map() must be a function');
       return this.#nodes.flatMap((node, at) => {

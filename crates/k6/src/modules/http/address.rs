@@ -4,8 +4,8 @@ use rquickjs::{Coerced, Value};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::body::percent_decoded;
-use super::errors::{Refused, Unanswered};
+use super::errors::{BadCall, Unanswered};
+use crate::modules::forms::percent_decoded;
 
 /// The member of what the template tag `http.url` makes by which it is known.
 pub(super) const MARK: &str = "__sonagiName";
@@ -13,9 +13,9 @@ pub(super) const MARK: &str = "__sonagiName";
 /// A URL and the name its samples go by.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
-    /// As it is written in samples, with stars for the user and password it carries.
+    /// The URL in samples, with stars for the user and password it carries.
     pub(super) clean: String,
-    /// Without these.
+    /// The URL without these.
     pub(super) url: String,
     pub(super) credentials: Option<(String, String)>,
     /// With them.
@@ -26,7 +26,7 @@ pub(super) struct Address {
 
 impl Address {
     /// A text, or what the template tag `http.url` made.
-    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, Refused> {
+    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, BadCall> {
         if let Some(object) = value.as_object().filter(|object| object.contains_key(MARK).unwrap_or(false)) {
             let (url, name) = (object.get::<_, String>("url")?, object.get::<_, String>("name")?);
             let name = Some(name).filter(|name| *name != url);
@@ -37,14 +37,14 @@ impl Address {
                 true => "#<nil>".to_owned(),
                 false => format!("#{}", value.get::<Coerced<String>>()?.0),
             };
-            return Err(Refused::Wrong(Unanswered::no_url(&shown)));
+            return Err(BadCall::Wrong(Unanswered::no_url(&shown)));
         }
         Address::parse(&value.get::<String>()?)
     }
 
-    pub(super) fn parse(text: &str) -> Result<Address, Refused> {
+    pub(super) fn parse(text: &str) -> Result<Address, BadCall> {
         let given =
-            escaped(text).map_err(|why| Refused::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
+            escaped(text).map_err(|why| BadCall::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
         let (url, credentials, clean) = without_credentials(&given);
         Ok(Address { clean, url, credentials, given, name: None })
     }
@@ -55,9 +55,9 @@ pub(super) fn clean(url: &str) -> String {
     without_credentials(url).2
 }
 
-/// A URL's host and port, as k6 names them to the server: as they are written, but without the zone of an IPv6 address. The URL
+/// A URL's host and port, as k6 names them to the server: as written, but without the zone of an IPv6 address. The URL
 /// carries no user.
-pub(in crate::modules) fn host(url: &str) -> Cow<'_, str> {
+pub(crate) fn host(url: &str) -> Cow<'_, str> {
     let rest = scheme(url).1.trim_start_matches('/');
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     match authority.split_once(']').zip(authority.find('%')) {
@@ -68,7 +68,7 @@ pub(in crate::modules) fn host(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// What Go finds wrong in the host of a URL, which only a redirect may name wrongly without being refused before.
+/// Go's objection to the host of a URL. Only a redirect may name a wrong host without being refused before.
 pub(super) fn wrong_in(url: &str) -> Option<String> {
     let rest = scheme(url).1.strip_prefix("//")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn wrong_in(url: &str) -> Option<String> {
     (!behind.is_empty() && !is_port).then(|| format!("invalid port {behind:?} after host"))
 }
 
-/// What Go's `url.Parse` finds wrong in a URL.
+/// The objection of Go's `url.Parse` to a URL.
 pub(super) fn unparsable(url: &str) -> Option<String> {
     if let Err(why) = escaped(url) {
         return Some(why);
@@ -115,7 +115,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
 }
 
-/// Those that stay where the whole path is written as it should be.
+/// Bytes that stay where the whole path is written as it should be.
 fn is_allowed(byte: u8) -> bool {
     is_plain(byte) || b"!'()*[]%".contains(&byte)
 }
@@ -212,7 +212,7 @@ pub(super) fn without_credentials(url: &str) -> (String, Option<(String, String)
 mod tests {
     use super::*;
 
-    /// What k6 2.2 says of them.
+    /// Seen in k6 2.2.
     #[test]
     fn addresses_are_written_as_go_writes_them() {
         for (path, written) in [

@@ -1,4 +1,4 @@
-//! What came of a request, and what it was.
+//! The answer to a request, and the request as it left.
 
 use bytes::Bytes;
 use sonagi_transport::http::{Headers, Phases, Request};
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use super::call::Call;
 use super::errors::Unanswered;
 
-/// What came of a request, its redirects included.
+/// The answer to a request, its redirects included; or why there is none.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -38,14 +38,14 @@ impl Answer {
     }
 }
 
-/// Who answered.
+/// The sender of an answer.
 #[derive(Debug)]
 pub(super) enum Remote {
     Peer(SocketAddr),
     Host(String, u16),
 }
 
-/// A request as it left. What a script sees of it is made when it looks.
+/// A request as it left. The members a script sees of it are made when it looks.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) method: String,
@@ -65,7 +65,7 @@ impl Sent {
         Sent { method, url, body, headers: request.headers, has_host: call.has("Host") }
     }
 
-    /// Those a script sees.
+    /// The headers that a script sees.
     pub(super) fn headers(&self) -> impl Iterator<Item = &(String, String)> {
         self.headers.iter().filter(|(name, _)| name != "Host" || self.has_host)
     }

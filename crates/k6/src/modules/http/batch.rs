@@ -9,13 +9,12 @@ use tokio::task::JoinSet;
 
 use super::answer::Answer;
 use super::call::{Call, ResponseType};
-use super::errors::{Refused, Unanswered};
-use super::exchange;
-use super::{address, outside_init, responded, response};
-use crate::modules::given::kind;
-use crate::modules::go_error;
-use crate::runtime::Vu;
+use super::errors::{BadCall, Unanswered};
+use super::{address, exchange, outside_init, responded, response};
+use crate::interpreter::go_error;
+use crate::modules::binding::kind;
 use crate::shard::Level;
+use crate::vu::Vu;
 
 /// A list or an object of requests; their responses, by the same numbers or names.
 pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Opt<Value<'js>>) -> rquickjs::Result<Value<'js>> {
@@ -32,8 +31,8 @@ pub(super) fn batch<'js>(ctx: Ctx<'js>, requests: Opt<Value<'js>>) -> rquickjs::
         let (name, request) = pair?;
         match one(&ctx, &vu, &name, &request) {
             Ok(call) => calls.push(Rc::new(call)),
-            Err(Refused::Thrown(error)) => return Err(error),
-            Err(Refused::Wrong(why)) => return unsent(&ctx, &vu, &requests, &names, &name, why),
+            Err(BadCall::Thrown(error)) => return Err(error),
+            Err(BadCall::Wrong(why)) => return unsent(&ctx, &vu, &requests, &names, &name, why),
         }
         names.push(name);
     }
@@ -66,7 +65,7 @@ fn gathered<'js>(
     named.into_js(ctx)
 }
 
-/// One entry makes no request: none is sent, and the entries before it have responses without an answer.
+/// An entry makes no request: none is sent, and the entries before it have responses without an answer.
 fn unsent<'js>(
     ctx: &Ctx<'js>,
     vu: &Rc<Vu>,
@@ -96,14 +95,14 @@ fn unsent<'js>(
 }
 
 /// A URL, `[method, url, body, params]` or `{ method, url, body, params }`.
-fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Result<Call, Refused> {
+fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Result<Call, BadCall> {
     if let Some(list) = request.as_array() {
         if list.len() < 2 {
-            return Err(Refused::wrong("invalid batch request: a list needs a method and a URL"));
+            return Err(BadCall::wrong("invalid batch request: a list needs a method and a URL"));
         }
         let method = list.get::<Value<'js>>(0)?;
         if !method.is_string() {
-            return Err(Refused::wrong("invalid method type: it must be a text"));
+            return Err(BadCall::wrong("invalid method type: it must be a text"));
         }
         let given = |at: usize| if at < list.len() { list.get::<Value<'js>>(at).map(Some) } else { Ok(None) };
         let (url, body, params) = (list.get::<Value<'js>>(1)?, given(2)?, given(3)?);
@@ -112,13 +111,13 @@ fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Res
     match request.as_object() {
         Some(object) if !object.contains_key(address::MARK)? => {
             if !object.contains_key("url")? {
-                return Err(Refused::wrong(format!("batch request {key} doesn't have a url key")));
+                return Err(BadCall::wrong(format!("batch request {key} doesn't have a url key")));
             }
             let method: Value<'js> = object.get("method")?;
             let method = match method.is_undefined() {
                 true => "GET".to_owned(),
                 false if method.is_string() => method.get::<String>()?.to_uppercase(),
-                false => return Err(Refused::wrong("invalid method type: it must be a text")),
+                false => return Err(BadCall::wrong("invalid method type: it must be a text")),
             };
             let (url, params): (Value<'js>, Value<'js>) = (object.get("url")?, object.get("params")?);
             let body: Value<'js> = object.get("body")?;
@@ -129,7 +128,7 @@ fn one<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, key: &str, request: &Value<'js>) -> Res
     }
 }
 
-/// As many at once as `batch` allows, and `batchPerHost` of each host.
+/// Sends as many at once as `batch` allows, and `batchPerHost` to each host.
 async fn side_by_side(vu: &Rc<Vu>, calls: &[Rc<Call>]) -> Vec<Answer> {
     let options = &vu.shard.common.options;
     let limit = |most: usize| Rc::new(Semaphore::new(permits(most)));

@@ -4,12 +4,13 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{GzEncoder, ZlibEncoder};
 use rquickjs::atom::PredefinedAtom;
-use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, TypedArray, Value};
+use rquickjs::{Ctx, Exception, Object, Value};
 use ruzstd::encoding::CompressionLevel;
-use std::fmt::Write;
 use std::io::Read;
 
-use super::errors::Refused;
+use super::errors::BadCall;
+use crate::modules::binding::bytes;
+use crate::modules::forms::{form_text, told};
 
 /// A body, and the type it has unless the script says another.
 #[derive(Debug, Default)]
@@ -20,11 +21,11 @@ pub(super) struct Body {
     pub(super) is_given: bool,
 }
 
-/// What `http.file` made, by the member that tells it from other objects.
+/// The member by which the objects of `http.file` are known.
 pub(super) const FILE: &str = "__sonagiFile";
 
 /// Nothing, a text, bytes, or an object: a form, and one of parts if a file is among its members.
-pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body, Refused> {
+pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body, BadCall> {
     let Some(body) = body.filter(|body| !body.is_undefined() && !body.is_null()) else {
         return Ok(Body::default());
     };
@@ -32,7 +33,7 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body,
     if let Some(bytes) = bytes(body) {
         return plain(bytes);
     }
-    let wrong = |kind: &str| Err(Refused::wrong(format!("unknown request body type {kind}")));
+    let wrong = |kind: &str| Err(BadCall::wrong(format!("unknown request body type {kind}")));
     let Some(object) = body.as_object() else {
         return match body.is_string() {
             true => plain(body.get::<String>()?.into_bytes()),
@@ -60,7 +61,7 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, body: Option<&Value<'js>>) -> Result<Body,
     Ok(form(ctx, object)?)
 }
 
-/// What Go has for a collection that is no list, of those that are no body.
+/// Go's type of a typed array or collection that cannot be a body.
 fn elements(object: &Object<'_>) -> Option<&'static str> {
     let kind = object.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag).ok()?;
     Some(match kind.as_string()?.to_string().ok()?.as_str() {
@@ -77,22 +78,6 @@ fn elements(object: &Object<'_>) -> Option<&'static str> {
         "Set" => "[]interface {}",
         _ => return None,
     })
-}
-
-/// The bytes of a buffer or a typed array.
-pub(crate) fn bytes(value: &Value<'_>) -> Option<Vec<u8>> {
-    let object = value.as_object()?;
-    if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
-        return buffer.as_bytes().map(<[u8]>::to_vec);
-    }
-    if let Ok(list) = TypedArray::<u8>::from_object(object.clone()) {
-        return list.as_bytes().map(<[u8]>::to_vec);
-    }
-    let kind = object.get::<_, Value<'_>>(PredefinedAtom::SymbolToStringTag).ok()?;
-    if kind.as_string()?.to_string().ok()? != "Uint8ClampedArray" {
-        return None;
-    }
-    object.values::<Value<'_>>().map(|byte| u8::try_from(byte.ok()?.as_int()?).ok()).collect()
 }
 
 fn is_file(object: &Object<'_>) -> bool {
@@ -116,74 +101,6 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<Body> {
     }
     let content_type = Some("application/x-www-form-urlencoded".to_owned());
     Ok(Body { bytes: form_text(&members)?.into(), content_type, is_given: true })
-}
-
-/// `a=1&b=2`
-pub(super) fn form_text(members: &[(String, Value<'_>)]) -> rquickjs::Result<String> {
-    let mut text = String::new();
-    for (name, value) in members {
-        for value in values(value)? {
-            if !text.is_empty() {
-                text.push('&');
-            }
-            push_form(name, &mut text);
-            text.push('=');
-            push_form(&value, &mut text);
-        }
-    }
-    Ok(text)
-}
-
-/// A list stands for its name as often as it has values.
-fn values(value: &Value<'_>) -> rquickjs::Result<Vec<String>> {
-    match value.as_array() {
-        Some(list) => list.iter::<Value<'_>>().map(|value| told(&value?, 0)).collect(),
-        None => Ok(vec![told(value, 0)?]),
-    }
-}
-
-/// How deep a value is told: one within itself has no end.
-const DEPTH: usize = 16;
-
-/// A value as Go prints it, which is what k6 puts into forms: `map[x:1]`, `[1 2]`, `<nil>`.
-fn told(value: &Value<'_>, depth: usize) -> rquickjs::Result<String> {
-    if value.is_undefined() || value.is_null() || depth > DEPTH {
-        return Ok("<nil>".to_owned());
-    }
-    if let Some(list) = value.as_array() {
-        let values: rquickjs::Result<Vec<String>> =
-            list.iter::<Value<'_>>().map(|value| told(&value?, depth + 1)).collect();
-        return Ok(format!("[{}]", values?.join(" ")));
-    }
-    if let Some(time) = time(value)? {
-        return Ok(time);
-    }
-    match value.as_object().filter(|_| !value.is_function()) {
-        None => Ok(value.get::<Coerced<String>>()?.0),
-        Some(object) => {
-            let mut members = object.props::<String, Value<'_>>().collect::<rquickjs::Result<Vec<_>>>()?;
-            members.sort_by(|(one, _), (other, _)| one.cmp(other));
-            let members: rquickjs::Result<Vec<String>> = members
-                .iter()
-                .map(|(name, value)| Ok(format!("{name}:{}", told(value, depth + 1)?)))
-                .collect();
-            Ok(format!("map[{}]", members?.join(" ")))
-        }
-    }
-}
-
-/// A date as Go prints it: `1970-01-01 00:00:00.005 +0000 UTC`.
-fn time(value: &Value<'_>) -> rquickjs::Result<Option<String>> {
-    let date: Object<'_> = value.ctx().globals().get("Date")?;
-    let Some(object) = value.as_object().filter(|object| object.is_instance_of(&date)) else {
-        return Ok(None);
-    };
-    let written: Option<String> =
-        object.get::<_, Function<'_>>("toJSON")?.call((rquickjs::function::This(object.clone()),))?;
-    let written = written.unwrap_or_default().replace('T', " ");
-    let written = written.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
-    // Zeros may have been those of the second.
-    Ok(Some(format!("{written:0<19} +0000 UTC")))
 }
 
 fn multipart<'js>(ctx: &Ctx<'js>, members: &[(String, Value<'js>)]) -> rquickjs::Result<Body> {
@@ -220,34 +137,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// As HTML's forms write it: letters, digits and `*-._` stay, a blank is a plus.
-fn push_form(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b' ' => out.push('+'),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            byte => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-}
-
-/// `%41` is `A`; what is no such triple stays.
-pub(super) fn percent_decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((&first, tail)) = rest.split_first() {
-        let byte = tail
-            .get(..2)
-            .filter(|_| first == b'%')
-            .and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-        bytes.push(byte.unwrap_or(first));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// As Go's packer has it.
+/// The settings of Go's packer.
 const BROTLI_QUALITY: u32 = 6;
 const BROTLI_WINDOW: u32 = 22;
 
@@ -281,18 +171,6 @@ pub(super) fn compressed(body: &[u8], codings: &str) -> Result<(Bytes, String), 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn forms_are_written_as_html_writes_them() {
-        let mut text = String::new();
-        push_form("1 &ä~*", &mut text);
-        assert_eq!(text, "1+%26%C3%A4~%2A");
-    }
-
-    #[test]
-    fn percent_signs_that_mean_nothing_stay() {
-        assert_eq!(percent_decoded("a%40b%zz%4"), "a@b%zz%4");
-    }
 
     #[test]
     fn a_body_is_packed_in_the_order_asked_for() {

@@ -10,22 +10,22 @@ use std::time::Duration;
 use super::address::Address;
 use super::body::{self, Body};
 use super::cookies::CookieJar;
-use super::errors::Refused;
-use super::expected::Expected;
+use super::errors::BadCall;
+use super::expected_statuses::Expected;
+use super::state::HttpState;
 use crate::metrics::Tags;
-use crate::modules::given::kind;
-use crate::modules::tags::given_tags;
+use crate::modules::binding::{given_tags, kind};
 use crate::options::span;
-use crate::runtime::Vu;
 use crate::shard::Level;
+use crate::vu::Vu;
 
 /// How long a request may take whose parameters do not say it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Who calls, unless the test says another name.
+/// The user agent, unless the test sets another.
 const AGENT: &str = concat!("Sonagi/", env!("CARGO_PKG_VERSION"));
 
-/// What becomes of a response's body.
+/// The form in which a response's body is handed to the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseType {
     Text,
@@ -50,16 +50,16 @@ pub(super) struct OwnCookie {
     pub(super) replaces: bool,
 }
 
-/// One request, and what is to become of it.
+/// A request, and the treatment of its answer.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) method: String,
     /// Without the user and password it may have carried.
     pub(super) url: String,
     pub(super) credentials: Option<(String, String)>,
-    /// As the script gave it.
+    /// The URL as the script gave it.
     pub(super) given: String,
-    /// In the order given; names as Go writes them.
+    /// In the given order; names as Go writes them.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Bytes,
     /// An empty body was given, where none might have been.
@@ -91,9 +91,9 @@ impl Call {
         url: &Value<'js>,
         body: Option<&Value<'js>>,
         params: Option<&Value<'js>>,
-    ) -> Result<Call, Refused> {
+    ) -> Result<Call, BadCall> {
         let options = &vu.shard.common.options;
-        let http = &vu.kept.http;
+        let http = vu.module_state::<HttpState>();
         let Address { clean, url, credentials, given, name } = Address::of(url)?;
         let Body { bytes, content_type, is_given } = body::of(ctx, body)?;
         let response_type =
@@ -144,7 +144,7 @@ impl Call {
         Ok(call)
     }
 
-    /// What a script says of the body's length is not sent: what is sent is true.
+    /// A `Content-Length` of the script's is not sent: the true length is.
     fn without_length(&mut self, vu: &Vu) {
         let length = self.body.len();
         let Some(at) = self.headers.iter().position(|(name, _)| name == "Content-Length") else { return };
@@ -170,7 +170,7 @@ impl Call {
         self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
-    fn take<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<(), Refused> {
+    fn take<'js>(&mut self, ctx: &Ctx<'js>, params: &Object<'js>) -> Result<(), BadCall> {
         let mut compression = None;
         for pair in params.props::<String, Value<'js>>() {
             let (name, value) = pair?;
@@ -183,11 +183,11 @@ impl Call {
                 "tags" => {
                     let tags = given_tags(ctx, &self.tags, Some(&value));
                     let what = "invalid HTTP request metric tags";
-                    self.tags = tags.map_err(|error| Refused::caught(ctx, error, what))?;
+                    self.tags = tags.map_err(|error| BadCall::caught(ctx, error, what))?;
                 }
                 "timeout" => self.timeout = duration(&value)?,
                 "redirects" => {
-                    // What is no number is 0, as `ToInteger` has it.
+                    // A value that is no number is 0, as in `ToInteger`.
                     self.redirects = value.get::<Coerced<f64>>()?.0.max(0.0) as u32;
                     self.limits_redirects = true;
                 }
@@ -195,7 +195,7 @@ impl Call {
                 "responseType" => self.response_type = response_type(&value.get::<Coerced<String>>()?.0)?,
                 "responseCallback" => {
                     let given = Expected::given(&value)?;
-                    self.expected = given.ok_or_else(|| Refused::wrong("unsupported responseCallback"))?;
+                    self.expected = given.ok_or_else(|| BadCall::wrong("unsupported responseCallback"))?;
                 }
                 "throw" => self.throws = truthy(&value),
                 "compression" => compression = Some(value.get::<Coerced<String>>()?.0),
@@ -209,7 +209,7 @@ impl Call {
     }
 
     /// Headers of an object, their names as Go writes them: `content-type` is `Content-Type`.
-    fn take_headers<'js>(&mut self, value: &Value<'js>) -> Result<(), Refused> {
+    fn take_headers<'js>(&mut self, value: &Value<'js>) -> Result<(), BadCall> {
         if value.is_string() {
             // A text is the object of its letters.
             for (at, letter) in value.get::<String>()?.chars().enumerate() {
@@ -224,8 +224,8 @@ impl Call {
         Ok(())
     }
 
-    fn compress(&mut self, codings: &str) -> Result<(), Refused> {
-        let (packed, names) = body::compressed(&self.body, codings).map_err(Refused::wrong)?;
+    fn compress(&mut self, codings: &str) -> Result<(), BadCall> {
+        let (packed, names) = body::compressed(&self.body, codings).map_err(BadCall::wrong)?;
         self.unpacked = Some(std::mem::replace(&mut self.body, packed));
         self.is_chunked = false;
         if !self.has("Content-Encoding") {
@@ -249,7 +249,7 @@ fn truthy(value: &Value<'_>) -> bool {
 }
 
 /// A header's name with a capital after every dash; one that is no token stays as it is.
-pub(in crate::modules) fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
         return name.to_owned();
     }
@@ -283,8 +283,8 @@ fn own_cookies<'js>(value: &Value<'js>) -> rquickjs::Result<Vec<OwnCookie>> {
 }
 
 /// A number of ms, or a text such as `1m30s`.
-fn duration(value: &Value<'_>) -> Result<Duration, Refused> {
-    let wrong = |what: String| Refused::wrong(format!("invalid timeout value: {what}"));
+fn duration(value: &Value<'_>) -> Result<Duration, BadCall> {
+    let wrong = |what: String| BadCall::wrong(format!("invalid timeout value: {what}"));
     if let Some(ms) = value.as_number() {
         return Ok(Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default());
     }
@@ -295,7 +295,7 @@ fn duration(value: &Value<'_>) -> Result<Duration, Refused> {
     span::parse(&text).map(span::wait).map_err(|_| wrong(format!("time: invalid duration {text:?}")))
 }
 
-/// What is not known proves nothing.
+/// An unknown name means no authentication.
 fn auth(name: &str) -> Option<Auth> {
     match name {
         "basic" => Some(Auth::Basic),
@@ -304,12 +304,12 @@ fn auth(name: &str) -> Option<Auth> {
     }
 }
 
-fn response_type(name: &str) -> Result<ResponseType, Refused> {
+fn response_type(name: &str) -> Result<ResponseType, BadCall> {
     match name {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::Discard),
-        other => Err(Refused::wrong(format!("{other} does not belong to ResponseType values"))),
+        other => Err(BadCall::wrong(format!("{other} does not belong to ResponseType values"))),
     }
 }
 

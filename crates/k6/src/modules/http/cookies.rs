@@ -8,11 +8,13 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use super::address;
-use super::named::Named;
-use crate::modules::given::{Given, Word};
-use crate::modules::go_error;
-use crate::modules::k6::is_true;
-use crate::runtime::{Opaque, Vu, opaque, opaque_in};
+use super::named_values::NamedValues;
+use super::state::HttpState;
+use crate::interpreter::{HostObject, go_error, host_object, host_object_with};
+use crate::modules::binding::{Argument, TextArgument, is_true};
+use crate::vu::Vu;
+
+impl HostObject for RefCell<Jar> {}
 
 /// A jar in an object that scripts hand about.
 pub(crate) struct CookieJar;
@@ -20,30 +22,33 @@ pub(crate) struct CookieJar;
 impl CookieJar {
     /// An object for a jar. Its functions may be handed about without it.
     pub(super) fn object<'js>(ctx: &Ctx<'js>, jar: &Rc<RefCell<Jar>>) -> rquickjs::Result<Object<'js>> {
-        let object = opaque(ctx, Opaque::Jar(Rc::clone(jar)))?;
+        let object = host_object(ctx, Rc::clone(jar) as Rc<dyn HostObject>)?;
         let it = Rc::clone(jar);
-        let cookies = move |ctx: Ctx<'js>, url: Word| cookies_for_url(&ctx, &it, &url.0);
+        let cookies = move |ctx: Ctx<'js>, url: TextArgument| cookies_for_url(&ctx, &it, &url.0);
         object.set("cookiesForURL", Function::new(ctx.clone(), cookies)?)?;
         let it = Rc::clone(jar);
-        let set = move |ctx: Ctx<'js>, url: Word, name: Word, value: Word, options: Given<'js>| {
+        let set = move |ctx: Ctx<'js>,
+                        url: TextArgument,
+                        name: TextArgument,
+                        value: TextArgument,
+                        options: Argument<'js>| {
             set(&ctx, &it, &url.0, (&name.0, &value.0), &options.0)
         };
         object.set("set", Function::new(ctx.clone(), set)?)?;
         let it = Rc::clone(jar);
-        let clear = move |ctx: Ctx<'js>, url: Word| remove(&ctx, &it, &url.0, None);
+        let clear = move |ctx: Ctx<'js>, url: TextArgument| remove(&ctx, &it, &url.0, None);
         object.set("clear", Function::new(ctx.clone(), clear)?)?;
         let it = Rc::clone(jar);
-        let delete = move |ctx: Ctx<'js>, url: Word, name: Word| remove(&ctx, &it, &url.0, Some(&name.0));
+        let delete = move |ctx: Ctx<'js>, url: TextArgument, name: TextArgument| {
+            remove(&ctx, &it, &url.0, Some(&name.0))
+        };
         object.set("delete", Function::new(ctx.clone(), delete)?)?;
         Ok(object)
     }
 
     /// The jar of an object, if it is one.
     pub(super) fn of(value: &Value<'_>) -> Option<Rc<RefCell<Jar>>> {
-        match value.as_object().and_then(opaque_in) {
-            Some(Opaque::Jar(jar)) => Some(jar),
-            _ => None,
-        }
+        value.as_object().and_then(host_object_with)
     }
 }
 
@@ -61,7 +66,7 @@ fn place(ctx: &Ctx<'_>, url: &str) -> rquickjs::Result<Option<(Origin, String)>>
 
 /// `{ name: [value, …] }` of what would be sent there.
 fn cookies_for_url<'js>(ctx: &Ctx<'js>, jar: &RefCell<Jar>, url: &str) -> rquickjs::Result<Value<'js>> {
-    let mut found: Named<Vec<String>> = Named::default();
+    let mut found: NamedValues<Vec<String>> = NamedValues::default();
     if let Some((origin, path)) = place(ctx, url)? {
         for (name, value) in jar.borrow().pairs(&origin, &path) {
             match found.known(name) {
@@ -125,7 +130,7 @@ fn remove(ctx: &Ctx<'_>, jar: &RefCell<Jar>, url: &str, name: Option<&str>) -> r
 
 /// A jar of the user's own, or of nobody else.
 pub(super) fn cookie_jar<'js>(ctx: Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-    let jar = Rc::clone(&*Vu::of(&ctx).kept.http.jar.borrow());
+    let jar = Rc::clone(&*Vu::of(&ctx).module_state::<HttpState>().jar.borrow());
     CookieJar::object(&ctx, &jar)
 }
 

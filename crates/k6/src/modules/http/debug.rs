@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::call::canonical;
 use crate::options::HttpDebug;
-use crate::runtime::Vu;
 use crate::shard::Level;
+use crate::vu::Vu;
 
 /// A request, as it is about to leave.
 pub(super) fn request(vu: &Vu, debug: HttpDebug, request: &Request) {
@@ -17,7 +17,7 @@ pub(super) fn request(vu: &Vu, debug: HttpDebug, request: &Request) {
     say(vu, debug, text, &request.body);
 }
 
-/// What came for it.
+/// Prints the response to it.
 pub(super) fn response(vu: &Vu, debug: HttpDebug, response: &Response) {
     let status = response.status;
     let mut text = format!("Response:\nHTTP/1.1 {status} {}\n", reason(status));

@@ -30,7 +30,7 @@ pub(super) struct Unanswered {
     pub(super) code: u16,
     /// Its `error`.
     pub(super) error: String,
-    /// What the log says, and the exception where a script wants one.
+    /// The message in the log, and in the exception where a script wants one.
     pub(super) told: String,
     /// Its class, which the numbers of k6 do not tell.
     pub(super) failure: Failure,
@@ -38,34 +38,34 @@ pub(super) struct Unanswered {
 
 /// Why the arguments of a request make none.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum BadCall {
     /// The script is told by an exception.
     Thrown(rquickjs::Error),
     /// It is told as of a request that failed.
     Wrong(Unanswered),
 }
 
-impl From<rquickjs::Error> for Refused {
-    fn from(error: rquickjs::Error) -> Refused {
-        Refused::Thrown(error)
+impl From<rquickjs::Error> for BadCall {
+    fn from(error: rquickjs::Error) -> BadCall {
+        BadCall::Thrown(error)
     }
 }
 
-impl Refused {
+impl BadCall {
     /// An argument is wrong.
-    pub(super) fn wrong(error: impl Into<String>) -> Refused {
-        Refused::Wrong(Unanswered::coded(0, error))
+    pub(super) fn wrong(error: impl Into<String>) -> BadCall {
+        BadCall::Wrong(Unanswered::coded(0, error))
     }
 
-    /// What was thrown about an argument is told as of a failed request.
-    pub(super) fn caught(ctx: &Ctx<'_>, error: rquickjs::Error, what: &str) -> Refused {
+    /// An exception about an argument becomes a failed request.
+    pub(super) fn caught(ctx: &Ctx<'_>, error: rquickjs::Error, what: &str) -> BadCall {
         if !matches!(error, rquickjs::Error::Exception) {
-            return Refused::Thrown(error);
+            return BadCall::Thrown(error);
         }
         let thrown = ctx.catch();
         match thrown.clone().into_object().and_then(Exception::from_object).and_then(|it| it.message()) {
-            Some(message) => Refused::wrong(format!("{what}: {message}")),
-            None => Refused::Thrown(ctx.throw(thrown)),
+            Some(message) => BadCall::wrong(format!("{what}: {message}")),
+            None => BadCall::Thrown(ctx.throw(thrown)),
         }
     }
 }
@@ -96,7 +96,7 @@ impl Unanswered {
         Unanswered { told, ..Unanswered::coded(1020, "invalid URL") }
     }
 
-    /// What came cannot be unpacked.
+    /// The body cannot be unpacked.
     pub(super) fn packed(coding: &str) -> Unanswered {
         let told = format!("error decompressing response body ({coding}: invalid header)");
         let error = format!("error decompressing response body ({told})");

@@ -8,33 +8,33 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
 
-use super::address;
 use super::answer::{Answer, Remote, Sent};
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
 use super::redirect::{Astray, follow, location};
 use super::set_cookies::keep;
+use super::state::HttpState;
 use super::tags::OfAnswer;
-use super::{auth, debug};
+use super::{address, auth, debug};
 use crate::metrics::{SystemTag, builtin};
 use crate::modules::{delivery, record};
-use crate::runtime::Vu;
 use crate::shard::Level;
+use crate::vu::Vu;
 
 /// How large a body may be, 256 MiB: as it comes, and unpacked. Scripts are given all of it or an error.
 const MOST_BODY: usize = 256 << 20;
 
-/// One request of a chain.
+/// A request of a chain.
 pub(super) struct Hop {
     pub(super) origin: Origin,
     pub(super) url: String,
-    /// Of a redirect that carries a user and password: with stars in their places, and as it came.
+    /// The URL of a redirect that carries a user and password: with stars in their places, and as it came.
     pub(super) with_credentials: Option<(String, String)>,
     pub(super) request: Request,
 }
 
 impl Hop {
-    /// What samples and errors say of it: method and URL.
+    /// Method and URL for samples and errors.
     fn place(&self) -> (&str, &str) {
         let clean = self.with_credentials.as_ref().map(|(clean, _)| clean.as_str());
         (&self.request.method, clean.unwrap_or(&self.url))
@@ -50,9 +50,10 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
+    let http = vu.module_state::<HttpState>();
     // Taken by requests that can be made alone: with a client go its connections.
-    let mut client = vu.kept.http.client(vu);
-    // What was sent is told of the first one, when it was led elsewhere.
+    let mut client = http.client(vu);
+    // When redirects are followed, the script sees the first request as sent.
     let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
     let answer = loop {
         let response = match one(vu, call, &mut client, &hop, until).await {
@@ -105,7 +106,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
-    vu.kept.http.put_back(client);
+    http.put_back(client);
     delivery::answered(vu, &stamps, matches!(answer.status, 200..300));
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
@@ -120,7 +121,7 @@ async fn pace(vu: &Rc<Vu>) {
     }
 }
 
-/// Of an answer that stays a redirect, where neither script nor options say how many are followed.
+/// Warns of an answer that stays a redirect, where neither script nor options say how many are followed.
 fn tell_of_redirects(vu: &Vu, call: &Call, is_redirect: bool) {
     if !is_redirect || call.limits_redirects {
         return;
@@ -205,7 +206,7 @@ pub(super) fn cookies(call: &Call, origin: &Origin, path: &str) -> Vec<String> {
 }
 
 /// A value with a blank or a comma stands in quotes.
-pub(in crate::modules) fn quoted(value: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
     if value.contains([' ', ',']) { format!("\"{value}\"").into() } else { value.into() }
 }
 
@@ -231,7 +232,7 @@ async fn one(
         () = vu.clock().sleep_until(until) => Err(Unanswered::timeout()),
     };
     let traffic = client.take_traffic();
-    vu.kept.traffic.add(traffic.sent, traffic.received);
+    vu.traffic.add(traffic.sent, traffic.received);
     if let (Some(debug), Ok(response)) = (debug, &outcome) {
         debug::response(vu, debug, response);
     }
@@ -243,14 +244,14 @@ fn phases_of(client: &mut Client, origin: &Origin, response: &Response) -> Phase
     marks.map_or_else(Phases::default, |marks| marks.phases(origin.tls, response.first_byte, response.ended))
 }
 
-/// Of a request that failed: nothing where it never left.
+/// The phases of a request that failed: none where it never left.
 fn phases_so_far(vu: &Vu, client: &mut Client, origin: &Origin) -> Phases {
     let marks = client.take_marks().filter(|marks| marks.left.is_some());
     let now = vu.now();
     marks.map_or_else(Phases::default, |marks| marks.phases(origin.tls, now, now))
 }
 
-/// What a 401 that asks for a digest is answered with.
+/// The `Authorization` for a 401 that asks for a digest.
 fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     let (user, password) = call.credentials.as_ref()?;
     if call.auth != Some(Auth::Digest) || response.status != 401 {
@@ -260,7 +261,8 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     auth::digest(asked, &hop.request.method, &hop.request.path, user, password)
 }
 
-/// The samples of one answer, or of none. An answer comes with how it came, and whether it asks for a digest as it should.
+/// Takes the samples of an answer, at the instant it ended, or of a failure, now. An answer comes with its protocol, and
+/// whether it asks for a digest as it should.
 fn observe(
     vu: &Rc<Vu>,
     call: &Call,
@@ -290,10 +292,11 @@ fn observe(
             .filter(|_| call.tags.wants(SystemTag::Ip))
             .map(|peer| peer.ip()),
     };
-    let tags = vu.kept.http.tags.borrow_mut().of_answer(&call.tags, &of_answer);
-    // One instant for all: reading the clock costs as much as a sample.
-    let (ms, now, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.now(), vu.shard.sampler.borrow_mut());
-    let mut observe = |metric, value| sampler.observe(metric, value, &tags, now);
+    let tags = vu.module_state::<HttpState>().tags.borrow_mut().of_answer(&call.tags, &of_answer);
+    // All have one instant: reading the clock costs as much as a sample.
+    let ended = answer.map_or_else(|| vu.now(), |(response, ..)| response.ended);
+    let (ms, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.shard.sampler.borrow_mut());
+    let mut observe = |metric, value| sampler.observe(metric, value, &tags, ended);
     observe(builtin::HTTP_REQS, 1.0);
     observe(builtin::HTTP_REQ_DURATION, ms(phases.sending_ns + phases.waiting_ns + phases.receiving_ns));
     observe(builtin::HTTP_REQ_BLOCKED, ms(phases.blocked_ns));
@@ -305,7 +308,7 @@ fn observe(
     if let Some(expected) = is_expected {
         observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
-    record::request(vu, phases, why.map_or(Ok(status), |why| Err((why.failure, &why.told))), now);
+    record::request(vu, phases, why.map_or(Ok(status), |why| Err((why.failure, &why.told))), ended);
 }
 
 fn proto(spoken: Spoken) -> &'static str {
@@ -406,24 +409,68 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswere
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::tests::with_user;
     use sonagi_transport::http::Headers;
     use std::io::Read;
+    use std::time::Duration;
+
+    fn response(headers: Headers, body: &[u8], body_bytes: usize) -> Response {
+        Response {
+            status: 200,
+            reason: Box::default(),
+            headers,
+            body: Bytes::copy_from_slice(body),
+            body_bytes: body_bytes as u64,
+            first_byte: At(0),
+            ended: At(0),
+            reused: false,
+            redirected: None,
+        }
+    }
+
+    fn call(vu: &Vu) -> Call {
+        Call {
+            method: "GET".to_owned(),
+            url: "http://a/".to_owned(),
+            credentials: None,
+            given: "http://a/".to_owned(),
+            headers: Vec::new(),
+            body: Bytes::new(),
+            is_chunked: false,
+            unpacked: None,
+            cookies: Vec::new(),
+            jar: Rc::default(),
+            tags: vu.tags(),
+            is_named: false,
+            timeout: Duration::from_secs(60),
+            redirects: 0,
+            limits_redirects: false,
+            auth: None,
+            response_type: ResponseType::Text,
+            expected: vu.module_state::<HttpState>().expected.borrow().clone(),
+            throws: false,
+        }
+    }
+
+    #[test]
+    fn samples_of_an_answer_are_of_the_instant_it_ended_however_long_it_was_unpacked() {
+        let samples = with_user(async |vu| {
+            vu.clock().sleep_until(At(9_000_000)).await;
+            let response = Response { ended: At(5_000_000), ..response(Headers::default(), b"", 0) };
+            let answer = Some((&response, Spoken::default(), false));
+            observe(&vu, &call(&vu), None, answer, &Phases::default(), None);
+            vu.shard.sampler.borrow_mut().take().samples
+        });
+        assert_eq!(samples.len(), 9);
+        assert!(samples.iter().all(|sample| sample.at == At(5_000_000)), "{samples:?}");
+    }
 
     #[test]
     fn a_body_is_given_whole_or_not_at_all() {
         let of = |headers: Headers, body: &[u8], body_bytes: usize| {
-            let response = Response {
-                status: 200,
-                reason: Box::default(),
-                headers,
-                body: Bytes::copy_from_slice(body),
-                body_bytes: body_bytes as u64,
-                first_byte: At(0),
-                ended: At(0),
-                reused: false,
-                redirected: None,
-            };
-            whole(&response, 1 << 20).map(|body| body.len()).map_err(|why| (why.code, why.error))
+            whole(&response(headers, body, body_bytes), 1 << 20)
+                .map(|body| body.len())
+                .map_err(|why| (why.code, why.error))
         };
         let too_large = || Err((1000, "the response's body is larger than 1 MiB".to_owned()));
         let body = vec![b'x'; 1 << 20];

@@ -10,39 +10,33 @@ mod cookies;
 mod debug;
 mod errors;
 mod exchange;
-mod expected;
-mod named;
+mod expected_statuses;
+mod named_values;
 mod redirect;
 mod response;
 mod set_cookies;
+mod state;
 mod tags;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
-use sonagi_transport::http::{Client, Jar};
-use sonagi_transport::net::Origin;
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::given::Given;
-use super::own::constructor;
-use super::{Builtin, go_error};
-use crate::runtime::{Opaque, Phase, Vu, opaque, outcome};
+use crate::interpreter::{Structure, go_error, host_object};
+use crate::modules::binding::{Argument, Builtin, constructor};
 use crate::shard::Level;
+use crate::vu::{Phase, Vu, outcome};
 use answer::Answer;
 use call::{Call, ResponseType};
-use errors::Refused;
-use expected::Expected;
+use errors::BadCall;
+use expected_statuses::Expected;
 
 pub(super) use address::host;
-pub(crate) use body::bytes;
 pub(super) use call::canonical;
 pub(super) use exchange::quoted;
-pub(crate) use response::Received;
+pub(crate) use response::ResponseClass;
 pub(super) use set_cookies::keep as keep_cookies;
-
-/// Clients a user keeps: requests that go side by side need one each.
-const CLIENTS: usize = 32;
+pub(crate) use state::HttpState;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/http"], exports: EXPORTS, build };
 
@@ -83,7 +77,7 @@ const EXPORTS: &[&str] = &[
     "TLS_1_3",
 ];
 
-/// What a constant is: `OCSP_STATUS_GOOD` is `good`, `TLS_1_2` is `tls1.2`.
+/// The value of a constant: `OCSP_STATUS_GOOD` is `good`, `TLS_1_2` is `tls1.2`.
 fn constant(name: &str) -> Option<String> {
     if let Some(version) = name.strip_prefix("TLS_") {
         return Some(format!("tls{}", version.replace('_', ".")));
@@ -92,54 +86,11 @@ fn constant(name: &str) -> Option<String> {
     rest.map(str::to_ascii_lowercase)
 }
 
-/// What the module keeps of a user.
-#[derive(Default)]
-pub(crate) struct Kept {
-    clients: RefCell<Vec<Client>>,
-    pub(super) jar: RefCell<Rc<RefCell<Jar>>>,
-    pub(super) expected: RefCell<Expected>,
-    tags: RefCell<tags::Last>,
-    class: RefCell<Option<response::Class>>,
-}
-
-impl Kept {
-    /// A client that is free, with the connections it has.
-    fn client(&self, vu: &Rc<Vu>) -> Client {
-        let kept = self.clients.borrow_mut().pop();
-        kept.unwrap_or_else(|| {
-            let clock = Rc::clone(vu.clock());
-            Client::new(Rc::clone(&vu.shard.net), None, Rc::new(move || clock.now()))
-        })
-    }
-
-    fn put_back(&self, client: Client) {
-        let mut clients = self.clients.borrow_mut();
-        if clients.len() < CLIENTS {
-            clients.push(client);
-        }
-    }
-
-    /// The iteration is over: the next one begins without cookies, and without connections where the test wants that.
-    pub(super) fn end_iteration(&self, vu: &Vu) {
-        let options = &vu.shard.common.options;
-        if !options.no_cookies_reset {
-            self.jar.replace(Rc::default());
-        }
-        if options.no_vu_connection_reuse {
-            self.clients.take();
-        }
-    }
-
-    pub(super) fn forget(&self) {
-        self.class.take();
-    }
-}
-
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     // Without a body between URL and params.
     for (name, method) in [("get", "GET"), ("head", "HEAD")] {
         let send = move |ctx: Ctx<'js>,
-                         Given(url): Given<'js>,
+                         Argument(url): Argument<'js>,
                          params: Opt<Value<'js>>,
                          more: Rest<Value<'js>>| {
             if !more.is_empty() {
@@ -156,10 +107,12 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     for (name, method) in
         [("post", "POST"), ("put", "PUT"), ("patch", "PATCH"), ("del", "DELETE"), ("options", "OPTIONS")]
     {
-        let send =
-            move |ctx: Ctx<'js>, Given(url): Given<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
-                send(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
-            };
+        let send = move |ctx: Ctx<'js>,
+                         Argument(url): Argument<'js>,
+                         body: Opt<Value<'js>>,
+                         params: Opt<Value<'js>>| {
+            send(&ctx, method, &url, body.0.as_ref(), params.0.as_ref())
+        };
         object.set(name, Function::new(ctx.clone(), send)?)?;
     }
     object.set("request", Function::new(ctx.clone(), request)?)?;
@@ -207,10 +160,10 @@ fn send<'js>(
 }
 
 /// Arguments that make no request are told as of one that failed.
-fn unmade<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, refused: Refused) -> rquickjs::Result<Object<'js>> {
+fn unmade<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, refused: BadCall) -> rquickjs::Result<Object<'js>> {
     let why = match refused {
-        Refused::Thrown(error) => return Err(error),
-        Refused::Wrong(why) => why,
+        BadCall::Thrown(error) => return Err(error),
+        BadCall::Wrong(why) => why,
     };
     if vu.shard.common.options.throw {
         return Err(go_error(ctx, &why.told));
@@ -232,8 +185,8 @@ fn responded<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>, call: &Call, answer: Answer) -> r
 
 fn request<'js>(
     ctx: Ctx<'js>,
-    Given(method): Given<'js>,
-    Given(url): Given<'js>,
+    Argument(method): Argument<'js>,
+    Argument(url): Argument<'js>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
 ) -> rquickjs::Result<Object<'js>> {
@@ -248,8 +201,8 @@ fn method_of(value: &Value<'_>) -> rquickjs::Result<String> {
 
 fn async_request<'js>(
     ctx: Ctx<'js>,
-    Given(method): Given<'js>,
-    Given(url): Given<'js>,
+    Argument(method): Argument<'js>,
+    Argument(url): Argument<'js>,
     body: Opt<Value<'js>>,
     params: Opt<Value<'js>>,
 ) -> rquickjs::Result<Value<'js>> {
@@ -280,8 +233,10 @@ fn url<'js>(
     parts: Vec<String>,
     values: Rest<Coerced<String>>,
 ) -> rquickjs::Result<Object<'js>> {
-    let address =
-        opaque(&ctx, Opaque::Structure(&[("clean_url", "CleanURL"), ("name", "Name"), ("url", "URL")]))?;
+    let address = host_object(
+        &ctx,
+        Rc::new(Structure(&[("clean_url", "CleanURL"), ("name", "Name"), ("url", "URL")])),
+    )?;
     let mut url = String::new();
     for (at, part) in parts.iter().enumerate() {
         url.push_str(part);
@@ -296,19 +251,6 @@ fn url<'js>(
     Ok(address)
 }
 
-/// An object's members as a form sends them.
-pub(super) fn form_encoded(members: Object<'_>) -> rquickjs::Result<String> {
-    let mut members = members.props::<String, Value<'_>>().collect::<rquickjs::Result<Vec<_>>>()?;
-    members.sort_by(|(one, _), (other, _)| one.cmp(other));
-    body::form_text(&members)
-}
-
-/// An address as a page at `base` means it.
-pub(super) fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
-    let (origin, path) = Origin::parse(&base).map_err(|failed| go_error(&ctx, &failed.detail))?;
-    Ok(sonagi_transport::http::resolved(&origin, &path, &reference))
-}
-
 /// A file for a form.
 fn file<'js>(
     ctx: Ctx<'js>,
@@ -317,7 +259,7 @@ fn file<'js>(
     kind: Opt<Coerced<String>>,
 ) -> rquickjs::Result<Object<'js>> {
     let members = &[("content_type", "ContentType"), ("data", "Data"), ("filename", "Filename")];
-    let file = opaque(&ctx, Opaque::Structure(members))?;
+    let file = host_object(&ctx, Rc::new(Structure(members)))?;
     let unnamed = || format!("{}", std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos()));
     file.prop(body::FILE, true)?;
     file.set("data", data)?;
@@ -334,6 +276,6 @@ fn cookie_jar<'js>(ctx: Ctx<'js>) -> rquickjs::Result<Object<'js>> {
 fn set_response_callback<'js>(ctx: Ctx<'js>, callback: Value<'js>) -> rquickjs::Result<()> {
     let rule = "a response callback must be what http.expectedStatuses() returns, or null";
     let expected = Expected::given(&callback)?.ok_or_else(|| go_error(&ctx, rule))?;
-    Vu::of(&ctx).kept.http.expected.replace(expected);
+    Vu::of(&ctx).module_state::<HttpState>().expected.replace(expected);
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::address::{self, Address};
 use super::auth;
 use super::call::Call;
-use super::errors::{Refused, Unanswered};
+use super::errors::{BadCall, Unanswered};
 use super::exchange::{Hop, arrange, cookies};
 
 /// Why a redirect cannot be followed.
@@ -34,8 +34,8 @@ pub(super) fn location(response: &Response) -> Option<String> {
     Some(location).filter(|location| !location.is_empty())
 }
 
-/// The request a redirect leads to, as Go's client makes it: after 301, 302 and 303 everything but HEAD becomes a GET without a
-/// body; 307 and 308 repeat the request. Another host is told no credentials.
+/// The request a redirect leads to, as Go's client makes it: after 301, 302 and 303 everything but HEAD becomes a GET
+/// without a body; 307 and 308 repeat the request. Another host is told no credentials.
 pub(super) fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Result<Hop, Astray> {
     let Address { clean, url, credentials, given, .. } = leads_to(hop, location)?;
     let method = match &*hop.request.method {
@@ -87,7 +87,7 @@ fn leads_to(hop: &Hop, location: &str) -> Result<Address, Astray> {
         return Err(unreadable(&format!("parse {location:?}: {why}")));
     }
     let mut url = sonagi_transport::http::resolved(&hop.origin, &hop.request.path, location);
-    // What names no host of its own stays with the one before, as that was written.
+    // A redirect without a host of its own stays with the host before, as that was written.
     if !location.contains("://")
         && !location.starts_with("//")
         && let Some((scheme, host)) =
@@ -98,7 +98,7 @@ fn leads_to(hop: &Hop, location: &str) -> Result<Address, Astray> {
     }
     let url = address::escaped(&url).map(Cow::into_owned).unwrap_or(url);
     Address::parse(&url).map_err(|refused| match refused {
-        Refused::Wrong(why) => unreadable(&why.told),
-        Refused::Thrown(error) => unreadable(&error.to_string()),
+        BadCall::Wrong(why) => unreadable(&why.told),
+        BadCall::Thrown(error) => unreadable(&error.to_string()),
     })
 }

@@ -5,18 +5,20 @@
 use rquickjs::function::{Opt, This};
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object, Persistent, Value};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::answer::{Answer, Remote};
 use super::call::{ResponseType, canonical};
 use super::exchange::version;
-use super::named::Named;
+use super::named_values::NamedValues;
 use super::set_cookies;
-use crate::modules::go_error;
+use crate::interpreter::{
+    HostObject, Members, Structure, go_error, host_object, host_object_on, host_object_with,
+};
+use crate::modules::binding::{about, own};
 use crate::modules::html::{of_response, select};
-use crate::modules::own::own;
-use crate::modules::tags::about;
-use crate::runtime::{Members, Opaque, Vu, opaque, opaque_in, opaque_on};
+use crate::vu::Vu;
 
 /// An answer, and what its script wants of it.
 pub(crate) struct Received {
@@ -27,10 +29,14 @@ pub(crate) struct Received {
 /// Makes one member.
 type Make = for<'js> fn(&Ctx<'js>, &Received) -> rquickjs::Result<Value<'js>>;
 
-impl Received {
-    /// The names of a response's members, in k6's order.
-    pub(crate) fn members() -> impl Iterator<Item = &'static str> {
-        MEMBERS.iter().map(|(name, _)| *name)
+impl HostObject for Received {
+    /// In k6's order.
+    fn members(&self) -> Vec<(&'static str, &'static str)> {
+        MEMBERS.iter().map(|(name, _)| (*name, *name)).collect()
+    }
+
+    fn is_shown_as_json(&self) -> bool {
+        true
     }
 }
 
@@ -77,26 +83,38 @@ pub(super) fn response<'js>(
     answer: Answer,
     response_type: ResponseType,
 ) -> rquickjs::Result<Object<'js>> {
-    let kept = vu.kept.http.class.borrow().clone();
-    let class = match kept {
+    let state = vu.module_state::<ResponseClass>();
+    let known = state.0.borrow().clone();
+    let class = match known {
         Some(class) => class,
         None => {
             let made = Class::new(ctx, vu.shard.common.bundle.intrinsics().own_members)?;
-            vu.kept.http.class.replace(Some(made.clone()));
+            state.0.replace(Some(made.clone()));
             made
         }
     };
     let prototype = class.prototype.restore(ctx)?;
-    let response = opaque_on(&prototype, Opaque::Response(Rc::new(Received { answer, response_type })))?;
+    let response = host_object_on(&prototype, Rc::new(Received { answer, response_type }))?;
     if let Some(describe) = class.own_members {
         describe.restore(ctx)?.call::<_, ()>((response.clone(),))?;
     }
     Ok(response)
 }
 
-/// What responses have in common.
+/// The class of one user's responses, once it has had one.
+#[derive(Default)]
+pub(crate) struct ResponseClass(RefCell<Option<Class>>);
+
+impl ResponseClass {
+    /// Releases it, before its interpreter is freed.
+    pub(crate) fn forget(&self) {
+        self.0.take();
+    }
+}
+
+/// The prototype that responses share.
 #[derive(Clone)]
-pub(crate) struct Class {
+struct Class {
     prototype: Persistent<Object<'static>>,
     /// Makes the members a response's own, for scripts that list an object's members: it takes a microsecond or two.
     own_members: Option<Persistent<Function<'static>>>,
@@ -115,10 +133,8 @@ impl Class {
 }
 
 fn received<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> rquickjs::Result<Rc<Received>> {
-    match this.as_object().and_then(opaque_in) {
-        Some(Opaque::Response(received)) => Ok(received),
-        _ => Err(Exception::throw_type(ctx, "this is no response")),
-    }
+    let received = this.as_object().and_then(host_object_with);
+    received.ok_or_else(|| Exception::throw_type(ctx, "this is no response"))
 }
 
 fn prototype_of<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
@@ -156,8 +172,8 @@ fn keep<'js>(this: &Value<'js>, name: &str, value: Value<'js>) -> rquickjs::Resu
 fn to_json<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> rquickjs::Result<Object<'js>> {
     let whole = Object::new(ctx.clone())?;
     if let Some(this) = this.0.as_object() {
-        for name in Received::members() {
-            whole.set(name, this.get::<_, Value<'js>>(name)?)?;
+        for (name, _) in MEMBERS {
+            whole.set(*name, this.get::<_, Value<'js>>(*name)?)?;
         }
     }
     Ok(whole)
@@ -189,7 +205,7 @@ fn ocsp<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
 
 /// Names as Go writes them; values of one name in one text.
 fn headers<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
-    let mut headers: Named<String> = Named::default();
+    let mut headers: NamedValues<String> = NamedValues::default();
     for (name, value) in it.answer.headers.iter() {
         let (name, value) = (canonical(name), String::from_utf8_lossy(value));
         if let Some(known) = headers.known(&name) {
@@ -231,12 +247,12 @@ fn timings<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
 
 const COOKIE: Members = &[("name", "Name"), ("value", "Value"), ("replace", "Replace")];
 
-/// What was sent for it.
+/// The request behind it.
 fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     let (sent, request) = (&it.answer.sent, Object::new(ctx.clone())?);
     request.set("method", &*sent.method)?;
     request.set("url", &*sent.url)?;
-    let mut headers: Named<Vec<String>> = Named::default();
+    let mut headers: NamedValues<Vec<String>> = NamedValues::default();
     for (name, value) in sent.headers() {
         match headers.known(name) {
             Some(values) => values.push(value.clone()),
@@ -245,9 +261,9 @@ fn request<'js>(ctx: &Ctx<'js>, it: &Received) -> rquickjs::Result<Value<'js>> {
     }
     request.set("headers", headers.object(ctx)?)?;
     request.set("body", text(ctx, &String::from_utf8_lossy(&sent.body))?)?;
-    let mut cookies: Named<Vec<Object<'js>>> = Named::default();
+    let mut cookies: NamedValues<Vec<Object<'js>>> = NamedValues::default();
     for (name, value) in sent.cookies() {
-        let cookie = opaque(ctx, Opaque::Structure(COOKIE))?;
+        let cookie = host_object(ctx, Rc::new(Structure(COOKIE)))?;
         cookie.set("name", name)?;
         cookie.set("value", value)?;
         cookie.set("replace", false)?;
@@ -296,7 +312,7 @@ fn json<'js>(
             false => Ok(Value::new_undefined(ctx)),
         };
     }
-    // Who asks again gets the same object, as in k6.
+    // A second call returns the same object, as in k6.
     if let Some(this) = this.0.as_object() {
         let known: Value<'js> = this.get(PARSED)?;
         if !known.is_undefined() {

@@ -3,14 +3,15 @@
 use rquickjs::{Array, Ctx, Object, Value};
 use sonagi_transport::http::{Headers, Jar, cookie_date};
 use sonagi_transport::net::Origin;
+use std::rc::Rc;
 
-use super::named::Named;
-use crate::runtime::{Members, Opaque, opaque};
+use super::named_values::NamedValues;
+use crate::interpreter::{Members, Structure, host_object};
 
-/// `expires` of a cookie that says nothing of it: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
+/// `expires` of a cookie without one: Go's zero time, in the milliseconds it overflows to. Scripts compare with it.
 const UNSET_MS: i64 = -6_795_364_578_871;
 
-/// As scripts know them, and as Go's JSON names them.
+/// Names that scripts know, and names in Go's JSON.
 const MEMBERS: Members = &[
     ("name", "Name"),
     ("value", "Value"),
@@ -22,7 +23,7 @@ const MEMBERS: Members = &[
     ("expires", "Expires"),
 ];
 
-/// What a Set-Cookie header says, nothing of it made up: a path or domain it does not name is empty.
+/// A Set-Cookie header; nothing in it is made up: a path or domain it does not name is empty.
 #[derive(Debug, PartialEq, Eq)]
 struct SetCookie {
     name: String,
@@ -44,7 +45,7 @@ fn unquoted(value: &str) -> Option<&str> {
 }
 
 /// Keeps what a response sets, as Go's client does.
-pub(in crate::modules) fn keep(jar: &mut Jar, origin: &Origin, path: &str, headers: &Headers) {
+pub(crate) fn keep(jar: &mut Jar, origin: &Origin, path: &str, headers: &Headers) {
     for header in headers.get_all("set-cookie") {
         let Ok(header) = std::str::from_utf8(header) else { continue };
         let (pair, attributes) = header.split_at(header.find(';').unwrap_or(header.len()));
@@ -97,7 +98,7 @@ impl SetCookie {
     }
 
     fn object<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-        let object = opaque(ctx, Opaque::Structure(MEMBERS))?;
+        let object = host_object(ctx, Rc::new(Structure(MEMBERS)))?;
         object.set("name", &*self.name)?;
         object.set("value", &*self.value)?;
         object.set("domain", &*self.domain)?;
@@ -118,7 +119,7 @@ fn expires(text: &str) -> Option<i64> {
 
 /// `{ name: [cookie, …] }` of what the answer set.
 pub(super) fn cookies<'js>(ctx: &Ctx<'js>, headers: &Headers) -> rquickjs::Result<Value<'js>> {
-    let mut cookies: Named<Array<'js>> = Named::default();
+    let mut cookies: NamedValues<Array<'js>> = NamedValues::default();
     for header in headers.get_all("set-cookie") {
         let Some(cookie) = SetCookie::of(&String::from_utf8_lossy(header)) else { continue };
         let object = cookie.object(ctx)?;
@@ -135,7 +136,7 @@ pub(super) fn cookies<'js>(ctx: &Ctx<'js>, headers: &Headers) -> rquickjs::Resul
 mod tests {
     use super::*;
 
-    /// What k6 makes of these headers.
+    /// Seen in k6.
     #[test]
     fn a_cookie_is_told_as_its_header_says_it() {
         let of = |header| {

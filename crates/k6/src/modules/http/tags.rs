@@ -1,5 +1,5 @@
-//! The tags of requests and their answers. Most requests of a script are like the one before: its tags are found again without
-//! looking up eight strings.
+//! The tags of requests and their answers. Most requests of a script are like the one before: their tags are found
+//! again without looking up eight strings.
 
 use std::net::IpAddr;
 
@@ -7,15 +7,15 @@ use crate::metrics::{SystemTag, Tags};
 
 /// The last ones.
 #[derive(Debug, Default)]
-pub(super) struct Last {
+pub(super) struct LastTags {
     call: Option<(Tags, String, String, Tags)>,
     answer: Option<(Tags, Plain, Tags)>,
 }
 
-/// What tells answers to one call apart: status, `error_code`, expectation, protocol and TLS.
+/// The parts in which answers to one call differ: status, `error_code`, expectation, protocol and TLS.
 type Plain = (u16, u16, Option<bool>, &'static str, &'static str);
 
-/// What an answer adds to its call's tags.
+/// The parts that an answer adds to its call's tags.
 pub(super) struct OfAnswer<'a> {
     pub(super) status: u16,
     /// `error_code`; 0 is none.
@@ -34,7 +34,7 @@ pub(super) struct OfAnswer<'a> {
     pub(super) ip: Option<IpAddr>,
 }
 
-impl Last {
+impl LastTags {
     /// The tags of a call: its URL is told by the name it goes by.
     pub(super) fn of_call(&mut self, tags: &Tags, method: &str, name: &str) -> Tags {
         if let Some((of, known, named, made)) = &self.call
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn answers_that_differ_in_protocol_or_tls_alone_have_tags_of_their_own() {
         let sampler = sampler(&Arc::new(registry()), Detail::Total, SystemTags::default(), false);
-        let (call, mut last) = (sampler.tags(), Last::default());
+        let (call, mut last) = (sampler.tags(), LastTags::default());
         let mut said = |proto, tls| {
             let answer = OfAnswer {
                 status: 200,

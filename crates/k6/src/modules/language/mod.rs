@@ -1,14 +1,15 @@
-//! What scripts see of the language itself, as k6's engine has it where QuickJS has it otherwise.
+//! Features of the language in which k6's engine differs from QuickJS, made as k6 has them.
 //!
-//! Each of these costs a user memory, so it gets those whose words its script says (`runtime::intrinsics`); the user who reads
-//! the script gets them as soon as a file of it was read.
+//! Each of these costs a user memory. A user therefore gets those that its script names (`interpreter::intrinsics`);
+//! the first user, who reads the script gets them as soon as a file of it was read.
 
 mod order;
 
 use rquickjs::{Ctx, Function};
 
-use super::own::own;
-use crate::runtime::{Language, Vu};
+use crate::interpreter::Language;
+use crate::modules::binding::own;
+use crate::vu::Vu;
 
 /// Gives an interpreter what of this is wanted.
 pub(crate) fn speak(ctx: &Ctx<'_>, wanted: Language) -> rquickjs::Result<()> {

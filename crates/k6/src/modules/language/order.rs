@@ -1,7 +1,7 @@
 //! The order of dictionaries: letters first, then their accents, then their case.
 //!
-//! Exact for what is written in Latin, Greek and Cyrillic letters, and for ASCII's signs, in the order of CLDR's root collation,
-//! which k6 has. Other scripts stand in the order of their code points, which is mostly the same; the whole table is half a
+//! Exact for Latin, Greek and Cyrillic letters, and for ASCII's signs, in the order of CLDR's root collation, which k6
+//! has. Other scripts stand in the order of their code points, which is mostly the same; the whole table is half a
 //! megabyte and decides nothing a load test asks for.
 
 use std::cmp::Ordering;
@@ -30,7 +30,7 @@ enum Class {
     Letter,
 }
 
-/// Of texts whose accents stand apart (NFD).
+/// Compares two texts; their accents must stand apart (NFD).
 pub(super) fn compare(one: &str, other: &str) -> Ordering {
     Keys::of(one).cmp(&Keys::of(other))
 }
@@ -87,7 +87,7 @@ impl Keys {
         self.cases.push(case);
     }
 
-    /// One letter that counts as several, behind those.
+    /// Adds a letter that counts as several, and comes after them.
     fn spelt(&mut self, letters: &str, behind: usize) {
         letters.chars().for_each(|letter| self.add(letter));
         self.accents.push(behind);
@@ -98,7 +98,7 @@ impl Keys {
 mod tests {
     use super::*;
 
-    /// As k6 2.2 sorts them.
+    /// The order is k6 2.2's.
     #[test]
     fn words_stand_as_in_a_dictionary() {
         let sorted = [

@@ -6,7 +6,7 @@ use sonagi_transport::net::{Failed, Origin};
 
 /// How a WebSocket ended that nobody here had given up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::modules) enum Ending {
+pub(crate) enum Ending {
     /// The peer said goodbye, or went without: 1005 no code, 1006 no close frame.
     Closed(u16, String),
     /// The peer broke the protocol.
@@ -16,8 +16,8 @@ pub(in crate::modules) enum Ending {
 }
 
 impl Ending {
-    /// Of a link that ended behind its peer's close frame, or without one.
-    pub(in crate::modules) fn of(close: Option<(Option<u16>, String)>, ended: &Ended) -> Ending {
+    /// The ending of a link, with its peer's close frame or without one.
+    pub(crate) fn of(close: Option<(Option<u16>, String)>, ended: &Ended) -> Ending {
         match (close, ended.failure) {
             (Some((code, reason)), _) => Ending::Closed(code.unwrap_or(1005), reason),
             (None, None | Some(Failure::Closed(_) | Failure::ClosedEarly)) => {
@@ -28,8 +28,8 @@ impl Ending {
         }
     }
 
-    /// What the error event says; none behind an ordinary goodbye.
-    pub(in crate::modules) fn error(&self) -> Option<String> {
+    /// The message of the error event; none behind an ordinary goodbye.
+    pub(crate) fn error(&self) -> Option<String> {
         match self {
             Ending::Closed(1000 | 1001, _) => None,
             Ending::Closed(code, reason) => Some(closed(*code, reason)),
@@ -61,7 +61,7 @@ fn closed(code: u16, reason: &str) -> String {
 }
 
 /// Why a handshake failed.
-pub(in crate::modules) fn not_opened(failed: &Failed, origin: Option<&Origin>) -> String {
+pub(crate) fn not_opened(failed: &Failed, origin: Option<&Origin>) -> String {
     let place = origin.map_or_else(String::new, |origin| format!("{}:{}", origin.host, origin.port));
     match failed.failure {
         Failure::ConnectRefused => {

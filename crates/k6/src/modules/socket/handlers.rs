@@ -1,11 +1,11 @@
-//! What a script listens for.
+//! The event handlers of a script.
 
 use rquickjs::function::IntoArgs;
 use rquickjs::{Ctx, Function, Object, Persistent, Value};
 use std::cell::{Cell, RefCell};
 
 /// The functions a script set for the events of one connection, in their order.
-pub(in crate::modules) struct Handlers<E> {
+pub(crate) struct Handlers<E> {
     all: RefCell<Vec<(E, Persistent<Function<'static>>)>>,
     /// Counts up with every one.
     revision: Cell<u32>,
@@ -20,30 +20,26 @@ impl<E> Default for Handlers<E> {
 
 impl<E: Copy + PartialEq> Handlers<E> {
     /// Sets one more; what is no function is passed over, and everything once the connection is over.
-    pub(in crate::modules) fn add<'js>(&self, ctx: &Ctx<'js>, event: E, handler: &Value<'js>) {
+    pub(crate) fn add<'js>(&self, ctx: &Ctx<'js>, event: E, handler: &Value<'js>) {
         if let Some(handler) = handler.as_function().filter(|_| !self.is_over.get()) {
             self.all.borrow_mut().push((event, Persistent::save(ctx, handler.clone())));
             self.revision.set(self.revision.get() + 1);
         }
     }
 
-    /// Those of an event as they are now.
-    pub(in crate::modules) fn of<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        event: E,
-    ) -> rquickjs::Result<Vec<Function<'js>>> {
+    /// The handlers of an event as they are now.
+    pub(crate) fn of<'js>(&self, ctx: &Ctx<'js>, event: E) -> rquickjs::Result<Vec<Function<'js>>> {
         let all = self.all.borrow();
         all.iter().filter(|(own, _)| *own == event).map(|(_, handler)| handler.clone().restore(ctx)).collect()
     }
 
     /// Changes with every handler.
-    pub(in crate::modules) fn revision(&self) -> u32 {
+    pub(crate) fn revision(&self) -> u32 {
         self.revision.get()
     }
 
     /// Calls those of an event.
-    pub(in crate::modules) fn tell<'js>(
+    pub(crate) fn tell<'js>(
         &self,
         ctx: &Ctx<'js>,
         event: E,
@@ -54,7 +50,7 @@ impl<E: Copy + PartialEq> Handlers<E> {
     }
 
     /// Calls those of an event with an error, whose `error()` gives the text.
-    pub(in crate::modules) fn fail(&self, ctx: &Ctx<'_>, event: E, text: &str) -> rquickjs::Result<()> {
+    pub(crate) fn fail(&self, ctx: &Ctx<'_>, event: E, text: &str) -> rquickjs::Result<()> {
         let error = Object::new(ctx.clone())?;
         let own = text.to_owned();
         error.set("error", Function::new(ctx.clone(), move || own.clone())?)?;
@@ -62,7 +58,7 @@ impl<E: Copy + PartialEq> Handlers<E> {
     }
 
     /// All are let go of.
-    pub(in crate::modules) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.is_over.set(true);
         self.all.take();
     }

@@ -15,12 +15,12 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 
 use super::ending;
+use crate::interpreter::{go_error, host_object_with};
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::go_error;
-use crate::modules::http::{canonical, host, keep_cookies, quoted};
+use crate::modules::binding::given_tags;
+use crate::modules::http::{HttpState, canonical, host, keep_cookies, quoted};
 use crate::modules::record;
-use crate::modules::tags::given_tags;
-use crate::runtime::{Opaque, Vu, opaque_in};
+use crate::vu::Vu;
 
 /// How long a handshake may take.
 const PATIENCE_NS: i64 = 60_000_000_000;
@@ -30,33 +30,33 @@ const MAX_MESSAGE: usize = 64 << 20;
 
 /// A WebSocket that is to be.
 #[derive(Clone)]
-pub(in crate::modules) struct Wanted {
-    pub(in crate::modules) url: String,
+pub(crate) struct Wanted {
+    pub(crate) url: String,
     /// Names as Go writes them.
     headers: Vec<(String, String)>,
-    pub(in crate::modules) subprotocols: Vec<String>,
-    pub(in crate::modules) jar: Rc<RefCell<Jar>>,
-    pub(in crate::modules) tags: Tags,
+    pub(crate) subprotocols: Vec<String>,
+    pub(crate) jar: Rc<RefCell<Jar>>,
+    pub(crate) tags: Tags,
 }
 
 /// Why there is none: what the server answered, if it did, and the error in words.
-pub(in crate::modules) struct Refused {
-    pub(in crate::modules) answer: Option<Answer>,
-    pub(in crate::modules) error: String,
+pub(crate) struct HandshakeFailed {
+    pub(crate) answer: Option<Answer>,
+    pub(crate) error: String,
 }
 
-/// What came of it.
-pub(in crate::modules) type Opened = Result<(WebsocketLink, Answer), Refused>;
+/// The outcome of a handshake.
+pub(crate) type Opened = Result<(WebsocketLink, Answer), HandshakeFailed>;
 
 /// Something done in a task of its own; given up where it is dropped.
-pub(in crate::modules) struct Apart<T>(JoinHandle<T>);
+pub(crate) struct Apart<T>(JoinHandle<T>);
 
 /// A handshake under way.
-pub(in crate::modules) type Opening = Apart<(Wanted, Opened)>;
+pub(crate) type Opening = Apart<(Wanted, Opened)>;
 
 impl<T: 'static> Apart<T> {
-    /// What it needs of a stack is not the user's then, for whom it would stay.
-    pub(in crate::modules) fn begin(work: impl Future<Output = T> + 'static) -> Apart<T> {
+    /// Its stack is not the user's: the user's would keep every page it reached.
+    pub(crate) fn begin(work: impl Future<Output = T> + 'static) -> Apart<T> {
         Apart(tokio::task::spawn_local(work))
     }
 }
@@ -82,13 +82,13 @@ impl<T> Drop for Apart<T> {
 
 impl Wanted {
     /// With the user's own jar and tags.
-    pub(in crate::modules) fn new(vu: &Rc<Vu>, url: &str) -> Wanted {
-        let jar = Rc::clone(&*vu.kept.http.jar.borrow());
+    pub(crate) fn new(vu: &Rc<Vu>, url: &str) -> Wanted {
+        let jar = Rc::clone(&*vu.module_state::<HttpState>().jar.borrow());
         Wanted { url: url.to_owned(), headers: Vec::new(), subprotocols: Vec::new(), jar, tags: vu.tags() }
     }
 
     /// Takes the script's parameters; a name that is none of them is refused where `all` are to be known.
-    pub(in crate::modules) fn take<'js>(
+    pub(crate) fn take<'js>(
         &mut self,
         ctx: &Ctx<'js>,
         params: &Object<'js>,
@@ -109,7 +109,7 @@ impl Wanted {
                 }
                 "tags" => self.tags = given_tags(ctx, &self.tags, Some(&value))?,
                 "jar" => {
-                    if let Some(Opaque::Jar(jar)) = value.as_object().and_then(opaque_in) {
+                    if let Some(jar) = value.as_object().and_then(host_object_with) {
                         self.jar = jar;
                     }
                 }
@@ -135,10 +135,10 @@ impl Wanted {
     }
 
     /// Opens it, beside the user's stack. Its tags say how it went.
-    pub(in crate::modules) fn opening(mut self, vu: &Rc<Vu>, begun: At) -> Opening {
+    pub(crate) fn opening(mut self, vu: &Rc<Vu>, begun: At) -> Opening {
         let vu = Rc::clone(vu);
         Apart::begin(async move {
-            // Made where it runs: whoever begins it would hold it on his stack for a moment, and the stack keeps that room.
+            // The future is made where it runs: the stack that begins it would keep the room it takes for a moment.
             let opened = Box::pin(self.open(&vu, begun)).await;
             (self, opened)
         })
@@ -175,9 +175,12 @@ impl Wanted {
         let failed = opened.as_ref().err().map(|not_opened| &not_opened.failed);
         record::handshake(vu, begun, failed.map(|failed| (failed.failure, &*failed.detail)));
         opened.map_err(|not_opened| {
-            vu.kept.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
+            vu.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
             let origin = place.as_ref().ok().map(|(origin, _)| origin);
-            Refused { error: ending::not_opened(&not_opened.failed, origin), answer: not_opened.answer }
+            HandshakeFailed {
+                error: ending::not_opened(&not_opened.failed, origin),
+                answer: not_opened.answer,
+            }
         })
     }
 
@@ -211,13 +214,8 @@ impl Wanted {
         }
     }
 
-    /// Those of the script and ours.
-    pub(in crate::modules) fn all_headers(
-        &self,
-        vu: &Vu,
-        origin: &Origin,
-        path: &str,
-    ) -> Vec<(String, String)> {
+    /// The headers of the script, and ours.
+    pub(crate) fn all_headers(&self, vu: &Vu, origin: &Origin, path: &str) -> Vec<(String, String)> {
         let mut headers = self.headers.clone();
         let has = |name: &str| self.headers.iter().any(|(own, _)| own == name);
         if let Some(agent) = vu.shard.common.options.user_agent.as_ref().filter(|_| !has("User-Agent")) {
@@ -243,7 +241,7 @@ impl Wanted {
 }
 
 /// Headers as scripts see them: names as Go writes them, several values in one.
-pub(in crate::modules) fn shown_headers(headers: &Headers) -> BTreeMap<String, String> {
+pub(crate) fn shown_headers(headers: &Headers) -> BTreeMap<String, String> {
     let mut shown: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers.iter() {
         let value = String::from_utf8_lossy(value);

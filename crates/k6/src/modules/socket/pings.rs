@@ -4,14 +4,14 @@ use sonagi_measure::At;
 
 /// Pings of one socket that nobody has answered yet.
 #[derive(Debug, Default)]
-pub(in crate::modules) struct Pings {
+pub(crate) struct Pings {
     next: u32,
     sent: Vec<(u32, At)>,
 }
 
 impl Pings {
     /// The payload of the next one: its number.
-    pub(in crate::modules) fn next(&mut self, now: At) -> String {
+    pub(crate) fn next(&mut self, now: At) -> String {
         let number = self.next;
         self.next += 1;
         self.sent.push((number, now));
@@ -19,7 +19,7 @@ impl Pings {
     }
 
     /// When the one was sent that this is the answer to; none for a pong nobody asked for.
-    pub(in crate::modules) fn answered(&mut self, payload: &[u8]) -> Option<At> {
+    pub(crate) fn answered(&mut self, payload: &[u8]) -> Option<At> {
         let number: u32 = std::str::from_utf8(payload).ok()?.parse().ok()?;
         let place = self.sent.iter().position(|(own, _)| *own == number)?;
         Some(self.sent.remove(place).1)

@@ -1,4 +1,4 @@
-//! One open stream and who listens to it.
+//! An open stream and its handlers.
 
 use rquickjs::{Ctx, Object, Value};
 use sonagi_transport::link::{Ended, Env, Present, SseItem, SseLink};
@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::metrics::{MetricId, Tags};
-use crate::modules::delivery::{self, By, Line};
-use crate::modules::socket::{Handlers, Mail};
-use crate::runtime::Vu;
+use crate::modules::delivery::{self, By, Connection};
+use crate::modules::socket::Handlers;
+use crate::receive_buffer::ReceiveBuffer;
+use crate::vu::Vu;
 
-/// What handlers are set for.
+/// The events that handlers are set for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {
     Open,
@@ -23,14 +24,14 @@ enum On {
 pub(super) struct Client {
     link: RefCell<SseLink>,
     tags: Tags,
-    /// What an event counts as.
+    /// The metric that counts events.
     events: MetricId,
     handlers: Handlers<On>,
     /// Four texts an event: id, comment, name, data.
-    mail: RefCell<Option<Mail>>,
+    buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     is_closed: Cell<bool>,
-    line: Line,
+    connection: Connection,
 }
 
 impl Client {
@@ -40,10 +41,10 @@ impl Client {
             tags,
             events,
             handlers: Handlers::default(),
-            mail: RefCell::default(),
+            buffer: RefCell::default(),
             ended: RefCell::default(),
             is_closed: Cell::new(false),
-            line: Line::default(),
+            connection: Connection::default(),
         })
     }
 
@@ -64,7 +65,7 @@ impl Client {
 
     /// Tells the script what comes until the stream is over.
     pub(super) fn run(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        self.line.opened(vu);
+        self.connection.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_closed.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
@@ -83,15 +84,15 @@ impl Client {
         let clock = || vu.now();
         let mut scratch = vu.shard.scratch.borrow_mut();
         let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
-        let mut mail = self.mail.borrow_mut();
+        let mut buffer = self.buffer.borrow_mut();
         let driven = self.link.borrow_mut().poll_events(cx, &mut env, |item| {
             let mut put = |parts: [&str; 4]| {
-                let mail = mail.get_or_insert_with(|| vu.shard.mails.take());
-                parts.iter().for_each(|part| mail.push_text(part));
+                let buffer = buffer.get_or_insert_with(|| vu.shard.receive_buffers.take());
+                parts.iter().for_each(|part| buffer.push_text(part));
             };
             match item {
                 SseItem::Event(event) => {
-                    // Who gave no type is told none, though the standard calls it `message`.
+                    // An event without a type is handed over without one, though the standard calls it `message`.
                     let name = if event.name == "message" { "" } else { &event.name };
                     let text = event.text();
                     delivery::arrived(vu, text.as_bytes());
@@ -103,44 +104,44 @@ impl Client {
         });
         match driven {
             Poll::Ready(ended) => {
-                self.line.closed(vu, By::Them);
+                self.connection.closed(vu, By::Them);
                 self.ended.replace(Some(ended));
                 Poll::Ready(())
             }
-            Poll::Pending if mail.is_some() => Poll::Ready(()),
+            Poll::Pending if buffer.is_some() => Poll::Ready(()),
             Poll::Pending => Poll::Pending,
         }
     }
 
     fn read(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        let Some(mut mail) = self.mail.take() else { return Ok(()) };
+        let Some(mut buffer) = self.buffer.take() else { return Ok(()) };
         let at = vu.now();
         let mut outcome = Ok(());
-        while outcome.is_ok() && !self.is_closed.get() && !mail.is_empty() {
+        while outcome.is_ok() && !self.is_closed.get() && !buffer.is_empty() {
             vu.shard.observe_at(self.events, 1.0, &self.tags, at);
-            outcome = event(ctx, &mut mail).and_then(|event| self.handlers.tell(ctx, On::Event, (event,)));
+            outcome = event(ctx, &mut buffer).and_then(|event| self.handlers.tell(ctx, On::Event, (event,)));
         }
-        vu.shard.mails.put_back(mail);
+        vu.shard.receive_buffers.put_back(buffer);
         outcome
     }
 
     /// The script is done with it.
     pub(super) fn leave(&self, vu: &Rc<Vu>) {
         self.close();
-        self.line.closed(vu, By::Us);
+        self.connection.closed(vu, By::Us);
         self.handlers.end();
-        if let Some(mail) = self.mail.take() {
-            vu.shard.mails.put_back(mail);
+        if let Some(buffer) = self.buffer.take() {
+            vu.shard.receive_buffers.put_back(buffer);
         }
         let (sent, received) = self.link.borrow_mut().take_bytes();
-        vu.kept.traffic.add(sent, received);
+        vu.traffic.add(sent, received);
     }
 }
 
-fn event<'js>(ctx: &Ctx<'js>, mail: &mut Mail) -> rquickjs::Result<Object<'js>> {
+fn event<'js>(ctx: &Ctx<'js>, buffer: &mut ReceiveBuffer) -> rquickjs::Result<Object<'js>> {
     let event = Object::new(ctx.clone())?;
     for name in ["id", "comment", "name", "data"] {
-        event.set(name, mail.read_text().unwrap_or_default())?;
+        event.set(name, buffer.read_text().unwrap_or_default())?;
     }
     Ok(event)
 }

@@ -12,10 +12,11 @@ use sonagi_transport::net::{Failed, Origin};
 use std::rc::Rc;
 
 use super::socket::{Wanted, not_opened, shown_headers};
-use super::{Builtin, go_error};
+use crate::interpreter::go_error;
 use crate::metrics::{Kind, MetricId, SystemTag, Unit, builtin};
+use crate::modules::binding::Builtin;
 use crate::modules::http::keep_cookies;
-use crate::runtime::{Phase, Vu};
+use crate::vu::{Phase, Vu};
 use client::Client;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/sse"], exports: &["open"], build };
@@ -36,7 +37,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
 }
 
 /// A stream that is to be.
-struct Asked {
+struct StreamRequest {
     wanted: Wanted,
     method: String,
     body: String,
@@ -60,22 +61,23 @@ fn open<'js>(
     };
     let no_function = || go_error(ctx, "last argument to sse.open must be a function");
     let callback = callback.as_function().ok_or_else(no_function)?;
-    let mut asked = Asked { wanted: Wanted::new(&vu, url), method: "GET".to_owned(), body: String::new() };
+    let mut stream =
+        StreamRequest { wanted: Wanted::new(&vu, url), method: "GET".to_owned(), body: String::new() };
     if let Some(params) = params {
-        asked.wanted.take(ctx, params, false)?;
-        for (name, part) in [("method", &mut asked.method), ("body", &mut asked.body)] {
+        stream.wanted.take(ctx, params, false)?;
+        for (name, part) in [("method", &mut stream.method), ("body", &mut stream.body)] {
             if let Some(given) = params.get::<_, Option<Coerced<String>>>(name)? {
                 given.0.trim().clone_into(part);
             }
         }
     }
-    asked.wanted.tags = asked.wanted.tags.with_automatic(&[(SystemTag::Url, url)]);
+    stream.wanted.tags = stream.wanted.tags.with_automatic(&[(SystemTag::Url, url)]);
     let begun = vu.now();
-    let opened = vu.wait_for(ctx, begin(&vu, &mut asked, begun))?;
+    let opened = vu.wait_for(ctx, begin(&vu, &mut stream, begun))?;
     let connected = vu.now();
     let told = match opened {
         Ok((link, answer)) => {
-            let client = Client::new(link, asked.wanted.tags.clone(), events);
+            let client = Client::new(link, stream.wanted.tags.clone(), events);
             lived(ctx, &vu, &client, callback).and_then(|()| response(ctx, url, &answer, ""))
         }
         Err(error) if vu.shard.common.options.throw => Err(go_error(ctx, &error)),
@@ -83,7 +85,7 @@ fn open<'js>(
     };
     if !vu.is_interrupted() {
         let ms = |until: At| until.since(begun) as f64 / 1e6;
-        let (now, tags) = (vu.now(), &asked.wanted.tags);
+        let (now, tags) = (vu.now(), &stream.wanted.tags);
         vu.shard.observe_at(builtin::HTTP_REQS, 1.0, tags, now);
         vu.shard.observe_at(builtin::HTTP_REQ_SENDING, ms(connected), tags, now);
         vu.shard.observe_at(builtin::HTTP_REQ_DURATION, ms(now), tags, now);
@@ -92,28 +94,28 @@ fn open<'js>(
 }
 
 /// Connects and asks; why there is no answer.
-async fn begin(vu: &Rc<Vu>, asked: &mut Asked, begun: At) -> Result<(SseLink, Answer), String> {
-    let (origin, path) = Origin::parse(&asked.wanted.url).map_err(|failed| failed.detail)?;
+async fn begin(vu: &Rc<Vu>, stream: &mut StreamRequest, begun: At) -> Result<(SseLink, Answer), String> {
+    let (origin, path) = Origin::parse(&stream.wanted.url).map_err(|failed| failed.detail)?;
     let request = SseRequest {
         origin: origin.clone(),
         path: path.clone(),
-        headers: asked.wanted.all_headers(vu, &origin, &path),
+        headers: stream.wanted.all_headers(vu, &origin, &path),
         cookie: None,
         last_event_id: None,
         max_event: MAX_EVENT,
     };
-    let body = Bytes::from(std::mem::take(&mut asked.body));
+    let body = Bytes::from(std::mem::take(&mut stream.body));
     let opened = tokio::select! {
         biased;
-        opened = SseLink::open_any(&vu.shard.net, &request, &asked.method, body) => opened,
+        opened = SseLink::open_any(&vu.shard.net, &request, &stream.method, body) => opened,
         () = vu.clock().sleep_until(begun.plus(PATIENCE_NS)) => {
             Err(Failed::new(Failure::HandshakeTimeout, "the answer took too long"))
         }
     };
     let opened = opened.map_err(|failed| not_opened(&failed, Some(&origin)))?;
-    keep_cookies(&mut asked.wanted.jar.borrow_mut(), &origin, &path, &opened.1.headers);
+    keep_cookies(&mut stream.wanted.jar.borrow_mut(), &origin, &path, &opened.1.headers);
     let status = opened.1.status.to_string();
-    asked.wanted.tags = asked.wanted.tags.with_automatic(&[(SystemTag::Status, &status)]);
+    stream.wanted.tags = stream.wanted.tags.with_automatic(&[(SystemTag::Status, &status)]);
     Ok(opened)
 }
 
@@ -131,7 +133,7 @@ fn lived<'js>(
     outcome
 }
 
-/// What the callback gets.
+/// The client that the callback is given.
 fn object<'js>(ctx: &Ctx<'js>, client: &Rc<Client>) -> rquickjs::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let it = Rc::clone(client);

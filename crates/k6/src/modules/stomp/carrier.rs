@@ -1,4 +1,4 @@
-//! What carries a session's frames: a WebSocket, one in each message, or a stream of bytes.
+//! The carrier of a session's frames: a WebSocket, one in each message, or a stream of bytes.
 
 use sonagi_transport::link::{Env, StreamLink, WebsocketEvent, WebsocketLink};
 use std::task::{Context, Poll};

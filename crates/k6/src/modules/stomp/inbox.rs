@@ -1,4 +1,4 @@
-//! What came over a session and its script has not heard of yet.
+//! Messages of a session that its script has not seen yet.
 
 use rquickjs::{Function, Persistent};
 use sonagi_measure::At;
@@ -15,7 +15,7 @@ pub(super) struct Arrived {
     pub(super) body: Vec<u8>,
 }
 
-/// Who waits for a subscription's next message beside the script.
+/// A function that waits for a subscription's next message beside the script.
 pub(super) struct Listener {
     pub(super) function: Persistent<Function<'static>>,
     pub(super) since: At,
@@ -23,7 +23,7 @@ pub(super) struct Listener {
     pub(super) queued: Option<u64>,
 }
 
-/// One destination's messages.
+/// The subscription to a destination.
 pub(super) struct Subscription {
     pub(super) destination: String,
     pub(super) mode: AckMode,
@@ -106,7 +106,7 @@ impl Inbox {
         Some(arrived)
     }
 
-    /// What waits for a subscription is of no interest any more.
+    /// Ends a subscription, with the messages that wait for it.
     pub(super) fn give_up(&mut self, id: &str) -> Option<Subscription> {
         let given_up = self.subscriptions.remove(id)?;
         self.unread -= given_up.messages.iter().map(Arrived::size).sum::<usize>();

@@ -1,30 +1,30 @@
-//! `k6/x/stomp`: STOMP over TCP, TLS or a WebSocket, in the words of the extension of that name. What scripts see stands in
+//! `k6/x/stomp`: STOMP over TCP, TLS or a WebSocket, in the words of the extension of that name. Its classes stand in
 //! `stomp.js`.
 //!
-//! The decision to question: [`sonagi_transport::link::StompLink`] is not used. It acknowledges by itself and hands over texts, which
-//! a plan wants; a script names each message it acknowledges and sees its headers.
+//! The decision to question: [`sonagi_transport::link::StompLink`] is not used. It acknowledges by itself and hands over
+//! texts, which a plan wants; a script names each message it acknowledges and sees its headers.
 
-mod asked;
 mod carrier;
+mod connect;
+mod frames;
 mod inbox;
 mod session;
-mod speech;
 
 use rquickjs::convert::List;
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Value};
 use sonagi_wire::stomp::Command;
 use std::rc::Rc;
 
-use super::own::own;
-use super::{Builtin, go_error};
+use crate::interpreter::{go_error, host_object_with};
 use crate::metrics::{Kind, MetricId, Unit};
-use crate::runtime::{Opaque, Vu, opaque_in};
+use crate::modules::binding::{Builtin, own};
+use crate::vu::Vu;
+use frames::Message;
 pub(crate) use session::Session;
-use speech::Message;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/stomp"], exports: &["connect", "Client"], build };
 
-/// What sessions are counted by.
+/// The metrics of sessions.
 #[derive(Clone, Copy)]
 struct Metrics {
     send: MetricId,
@@ -65,7 +65,7 @@ impl Metrics {
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let native = Object::new(ctx.clone())?;
     let metrics = Metrics::registered(ctx)?;
-    let connect = move |ctx: Ctx<'js>, options: Value<'js>| asked::connect(ctx, options, metrics);
+    let connect = move |ctx: Ctx<'js>, options: Value<'js>| connect::connect(ctx, options, metrics);
     native.set("connect", Function::new(ctx.clone(), connect)?)?;
     native.set("send", Function::new(ctx.clone(), send)?)?;
     native.set("subscribe", Function::new(ctx.clone(), subscribe)?)?;
@@ -91,10 +91,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
 }
 
 fn of<'js>(ctx: &Ctx<'js>, session: &Object<'js>) -> rquickjs::Result<Rc<Session>> {
-    match opaque_in(session) {
-        Some(Opaque::Stomp(session)) => Ok(session),
-        _ => Err(go_error(ctx, "not connected")),
-    }
+    host_object_with(session).ok_or_else(|| go_error(ctx, "not connected"))
 }
 
 fn send<'js>(
@@ -138,7 +135,7 @@ fn unsubscribe<'js>(ctx: Ctx<'js>, session: Object<'js>, id: String) -> rquickjs
 
 fn active<'js>(ctx: Ctx<'js>, session: Object<'js>, id: String) -> rquickjs::Result<bool> {
     let session = of(&ctx, &session)?;
-    Ok(session.is_open() && session.line.borrow().inbox.subscriptions.contains_key(&id))
+    Ok(session.is_open() && session.connection.borrow().inbox.subscriptions.contains_key(&id))
 }
 
 fn listen<'js>(
@@ -186,8 +183,8 @@ fn complete<'js>(ctx: Ctx<'js>, session: Object<'js>, command: String, id: Strin
 /// A header of CONNECTED.
 fn connected<'js>(ctx: Ctx<'js>, session: Object<'js>, name: String) -> rquickjs::Result<String> {
     let session = of(&ctx, &session)?;
-    let line = session.line.borrow();
-    let headers = line.inbox.connected.as_deref().unwrap_or_default();
+    let connection = session.connection.borrow();
+    let headers = connection.inbox.connected.as_deref().unwrap_or_default();
     Ok(inbox::value(headers, &name).unwrap_or_default().to_owned())
 }
 

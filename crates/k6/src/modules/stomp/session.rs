@@ -1,4 +1,4 @@
-//! One session: what it is driven by, what its script waits for in it.
+//! A session: how it is driven, and how its script waits in it.
 //!
 //! | what | the iteration | the iteration's end |
 //! |---|---|---|
@@ -20,15 +20,15 @@ use std::task::{Context, Poll, Waker};
 use super::Metrics;
 use super::carrier::Carrier;
 use super::inbox::{Arrived, Inbox, Listener, value};
+use crate::interpreter::{HostObject, go_error};
 use crate::metrics::{MetricId, Tags};
-use crate::modules::go_error;
-use crate::runtime::{Phase, Source, Vu};
 use crate::shard::Level;
+use crate::vu::{Phase, Source, Vu};
 
 /// With so many bytes of messages that nobody reads, nothing more is read: a server that minds can tell.
 const MOST_UNREAD: usize = 256 << 10;
 
-/// What a script laid down for a session when it connected.
+/// The terms a script set for a session when it connected.
 pub(super) struct Terms {
     pub(super) tags: Tags,
     pub(super) metrics: Metrics,
@@ -43,14 +43,14 @@ pub(super) struct Terms {
 /// A STOMP session of a script.
 pub(crate) struct Session {
     me: Weak<Session>,
-    pub(super) line: RefCell<Line>,
+    pub(super) connection: RefCell<StompConnection>,
     pub(super) terms: Terms,
     sleep: RefCell<Option<(At, Pin<Box<Sleep>>)>>,
     numbers: Cell<u64>,
 }
 
 /// The connection, and what came over it.
-pub(super) struct Line {
+pub(super) struct StompConnection {
     carrier: Carrier,
     decoder: Decoder,
     pub(super) inbox: Inbox,
@@ -65,12 +65,14 @@ struct Beats {
     heard: At,
 }
 
+impl HostObject for Session {}
+
 impl Session {
     pub(super) fn new(vu: &Rc<Vu>, carrier: Carrier, decoder: Decoder, terms: Terms) -> Rc<Session> {
-        let line = Line { carrier, decoder, inbox: Inbox::default(), beats: None };
+        let connection = StompConnection { carrier, decoder, inbox: Inbox::default(), beats: None };
         let session = Rc::new_cyclic(|me| Session {
             me: Weak::clone(me),
-            line: RefCell::new(line),
+            connection: RefCell::new(connection),
             terms,
             sleep: RefCell::default(),
             numbers: Cell::new(0),
@@ -86,19 +88,19 @@ impl Session {
     }
 
     pub(super) fn version(&self) -> Version {
-        self.line.borrow().decoder.version().unwrap_or(Version::V1_0)
+        self.connection.borrow().decoder.version().unwrap_or(Version::V1_0)
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.line.borrow().inbox.over.is_none()
+        self.connection.borrow().inbox.over.is_none()
     }
 
     pub(super) fn unsent(&self) -> usize {
-        self.line.borrow().unsent()
+        self.connection.borrow().unsent()
     }
 
     pub(super) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<()> {
-        self.line.borrow_mut().carrier.poll_flush(cx)
+        self.connection.borrow_mut().carrier.poll_flush(cx)
     }
 
     /// A sample of an iteration: what is done in init code counts for nobody.
@@ -113,9 +115,9 @@ impl Session {
         if self.terms.is_verbose {
             shown(vu, "WRITE", frame);
         }
-        let line = &mut *self.line.borrow_mut();
-        line.carrier.send(frame);
-        if let Some(beats) = &mut line.beats {
+        let connection = &mut *self.connection.borrow_mut();
+        connection.carrier.send(frame);
+        if let Some(beats) = &mut connection.beats {
             beats.said = vu.now();
         }
     }
@@ -126,16 +128,16 @@ impl Session {
         ctx: &Ctx<'_>,
         vu: &Rc<Vu>,
         limit: Option<(At, &str)>,
-        mut look: impl FnMut(&mut Line) -> Option<T>,
+        mut look: impl FnMut(&mut StompConnection) -> Option<T>,
     ) -> rquickjs::Result<Result<T, String>> {
         let mut limit = limit.map(|(at, why)| (Box::pin(vu.clock().sleep_until(at)), why));
         vu.wait(ctx, |cx| {
             self.drive(vu, cx, true);
-            let line = &mut *self.line.borrow_mut();
-            if let Some(found) = look(line) {
+            let connection = &mut *self.connection.borrow_mut();
+            if let Some(found) = look(connection) {
                 return Poll::Ready(Ok(found));
             }
-            match (&line.inbox.over, &mut limit) {
+            match (&connection.inbox.over, &mut limit) {
                 (Some(why), _) => Poll::Ready(Err(why.clone())),
                 (None, Some((sleep, why))) => sleep.as_mut().poll(cx).map(|()| Err((*why).to_owned())),
                 (None, None) => Poll::Pending,
@@ -145,29 +147,29 @@ impl Session {
 
     /// Moves bytes both ways. Without a reader of its own it stops when too much is unread.
     fn drive(&self, vu: &Rc<Vu>, cx: &mut Context<'_>, is_read: bool) {
-        let line = &mut *self.line.borrow_mut();
-        if line.inbox.over.is_some() {
+        let connection = &mut *self.connection.borrow_mut();
+        if connection.inbox.over.is_some() {
             return;
         }
-        line.beat(vu);
-        let was_heard = if is_read || line.inbox.unread <= MOST_UNREAD {
-            self.receive(vu, line, cx)
+        connection.beat(vu);
+        let was_heard = if is_read || connection.inbox.unread <= MOST_UNREAD {
+            self.receive(vu, connection, cx)
         } else {
             // Its silence is ours.
-            let _ = line.carrier.poll_flush(cx);
+            let _ = connection.carrier.poll_flush(cx);
             true
         };
-        line.judge_silence(vu, was_heard);
-        if line.inbox.over.is_some() {
-            line.hang_up(vu);
+        connection.judge_silence(vu, was_heard);
+        if connection.inbox.over.is_some() {
+            connection.hang_up(vu);
         }
-        line.count(vu);
-        self.sleep(vu, line.expires(), cx);
+        connection.count(vu);
+        self.sleep(vu, connection.expires(), cx);
     }
 
     /// Whether anything came.
-    fn receive(&self, vu: &Rc<Vu>, line: &mut Line, cx: &mut Context<'_>) -> bool {
-        let Line { carrier, decoder, inbox, beats, .. } = line;
+    fn receive(&self, vu: &Rc<Vu>, connection: &mut StompConnection, cx: &mut Context<'_>) -> bool {
+        let StompConnection { carrier, decoder, inbox, beats, .. } = connection;
         let mut is_heard = false;
         let clock = || vu.now();
         let mut scratch = vu.shard.scratch.borrow_mut();
@@ -215,7 +217,7 @@ impl Session {
     fn queue_listeners(&self, vu: &Rc<Vu>) {
         let Some(me) = self.me.upgrade() else { return };
         let now = Some(vu.events.iteration());
-        let inbox = &mut self.line.borrow_mut().inbox;
+        let inbox = &mut self.connection.borrow_mut().inbox;
         let is_over = inbox.over.is_some();
         for (id, own) in &mut inbox.subscriptions {
             let has_news = is_over || !own.messages.is_empty();
@@ -252,21 +254,21 @@ impl Session {
     }
 
     fn heard(&self, id: &str) -> Option<(Listener, Option<Arrived>, Option<String>)> {
-        let inbox = &mut self.line.borrow_mut().inbox;
+        let inbox = &mut self.connection.borrow_mut().inbox;
         let listener = inbox.subscriptions.get_mut(id)?.listener.take()?;
         Some((listener, inbox.next(id), inbox.over.clone()))
     }
 
     /// The script ends it: nobody hears of that.
     pub(super) fn leave(&self, vu: &Rc<Vu>) {
-        let line = &mut *self.line.borrow_mut();
-        line.inbox.has_left = true;
-        line.inbox.subscriptions.clear();
-        line.inbox.unread = 0;
-        if line.inbox.over.is_none() {
-            line.inbox.end("connection already closed");
-            line.hang_up(vu);
-            line.count(vu);
+        let connection = &mut *self.connection.borrow_mut();
+        connection.inbox.has_left = true;
+        connection.inbox.subscriptions.clear();
+        connection.inbox.unread = 0;
+        if connection.inbox.over.is_none() {
+            connection.inbox.end("connection already closed");
+            connection.hang_up(vu);
+            connection.count(vu);
         }
         self.sleep.take();
     }
@@ -282,30 +284,30 @@ impl Session {
         if vu.phase.get() == Phase::Init {
             return Err(go_error(ctx, "a stomp listener in the init context is not supported"));
         }
-        let mut line = self.line.borrow_mut();
-        // Who asks again when it was told of the end would be told of it for ever.
-        if let Some(why) = &line.inbox.over {
+        let mut connection = self.connection.borrow_mut();
+        // A script that asks again after the end would otherwise be told of it for ever.
+        if let Some(why) = &connection.inbox.over {
             return Err(go_error(ctx, why));
         }
-        let Some(own) = line.inbox.subscriptions.get_mut(id) else {
+        let Some(own) = connection.inbox.subscriptions.get_mut(id) else {
             return Err(go_error(ctx, "subscription is unsubscribed"));
         };
         let function = Persistent::save(ctx, function);
         own.listener = Some(Listener { function, since: vu.now(), queued: None });
-        drop(line);
+        drop(connection);
         self.queue_listeners(&vu);
         Ok(())
     }
 }
 
-impl Line {
+impl StompConnection {
     /// Says something where silence has lasted too long.
     fn beat(&mut self, vu: &Vu) {
         if let Some(beats) = &mut self.beats
             && beats.send.is_some_and(|ns| vu.now() >= beats.said.plus(ns))
         {
             beats.said = vu.now();
-            // What still waits for the server is as good a sign of life, once it goes out.
+            // Data that still waits for the server is as good a sign of life, once it goes out.
             if self.carrier.unsent() == 0 {
                 self.carrier.send(HEART_BEAT);
             }
@@ -342,7 +344,7 @@ impl Line {
 
     fn count(&mut self, vu: &Vu) {
         let (sent, received) = self.carrier.take_bytes();
-        vu.kept.traffic.add(sent, received);
+        vu.traffic.add(sent, received);
     }
 }
 
@@ -380,7 +382,7 @@ impl Source for Session {
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
         self.drive(vu, cx, false);
         self.queue_listeners(vu);
-        let inbox = &self.line.borrow().inbox;
+        let inbox = &self.connection.borrow().inbox;
         if inbox.over.is_some() && !inbox.has_listeners() { Poll::Ready(()) } else { Poll::Pending }
     }
 
@@ -389,7 +391,7 @@ impl Source for Session {
     }
 
     fn holds(&self) -> bool {
-        self.line.borrow().inbox.has_listeners()
+        self.connection.borrow().inbox.has_listeners()
     }
 
     /// An open session says goodbye, as far as that goes at once.

@@ -180,7 +180,7 @@ fn a_selection_gives_its_first_find_and_its_pages_address() {
     );
 }
 
-/// As k6 2.2 writes words that Go has in capitals.
+/// k6 2.2 writes words in lower case that Go has in capitals.
 #[test]
 fn data_knows_words_in_capitals() {
     check(

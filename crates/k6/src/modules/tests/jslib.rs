@@ -191,6 +191,23 @@ fn a_summary_is_told_as_text_and_as_a_report() {
 }
 
 #[test]
+fn checks_are_told_as_a_report() {
+    let seen = run(r#"import { jUnitForChecks } from 'https://jslib.k6.io/k6-summary/0.0.2/index.js';
+         const checks = [{ name: 'a<b', passes: 3, fails: 0 }, { name: 'bad', passes: 1, fails: 2 }];
+         const data = { root_group: { name: '', checks, groups: [] }, metrics: { iteration_duration: { type: 'trend', values: { max: 12.5 } } } };
+         export default () => {
+           console.log(jUnitForChecks(data, 'own').replace(/timestamp="[^"]*Z"/, 'T').split('\n').map((line) => line.trim()).join(''));
+           console.log(jUnitForChecks({ root_group: {}, metrics: {} }).includes('<testsuite name="k6 checks" tests="0" failures="0" time="0" '));
+         }"#);
+    let report = concat!(
+        r#"<?xml version="1.0" encoding="UTF-8" ?><testsuites tests="2" failures="1" time="12.5">"#,
+        r#"<testsuite name="own" tests="2" failures="1" time="12.5" T><testcase name="a&lt;b"></testcase>"#,
+        r#"<testcase name="bad"><failure message="failed" /></testcase></testsuite></testsuites>"#
+    );
+    assert_eq!(seen.lines, [report, "true"], "{:?}", seen.outcome);
+}
+
+#[test]
 fn a_summarys_colors_stand_where_k6_has_them_and_a_count_is_no_time() {
     check(
         r#"import { textSummary } from 'https://jslib.k6.io/k6-summary/0.1.0/index.js';

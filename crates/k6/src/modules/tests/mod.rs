@@ -1,4 +1,4 @@
-//! What scripts see of modules; k6 was asked where its answer is not obvious.
+//! The modules as scripts see them; k6 was asked where its answer is not obvious.
 
 mod constructors;
 mod cookies;
@@ -13,7 +13,7 @@ mod metrics;
 
 use crate::runtime::tests::check;
 
-/// As k6 2.2 lists them; of what is not built yet nothing is said.
+/// The lists are k6 2.2's, without modules that are not built yet.
 #[test]
 fn modules_export_what_k6s_modules_export() {
     let modules = [

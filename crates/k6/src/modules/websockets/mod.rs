@@ -1,14 +1,15 @@
-//! `k6/websockets`: sockets beside the iteration, as browsers have them. What scripts see of them is `websockets.js`.
+//! `k6/websockets`: sockets beside the iteration, as browsers have them. The classes that scripts see stand in
+//! `websockets.js`.
 
 mod socket;
 
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object};
 
 use super::experimental::{STREAMS_NAME, STREAMS_SOURCE};
-use super::own::{callable, own, prepared};
-use super::{Builtin, go_error};
-use crate::runtime::Vu;
+use crate::interpreter::go_error;
+use crate::modules::binding::{Builtin, callable, object_of, own, prepared};
 use crate::shard::Level;
+use crate::vu::Vu;
 use socket::Socket;
 
 pub(super) const MODULE: Builtin = Builtin {
@@ -27,7 +28,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let open = Function::new(ctx.clone(), Socket::open)?;
     let (fail, warn) = (Function::new(ctx.clone(), fail)?, Function::new(ctx.clone(), warn)?);
     prepared(ctx, STREAMS_NAME, STREAMS_SOURCE)?;
-    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| super::built(&ctx, STREAMS_NAME))?;
+    let streams = Function::new(ctx.clone(), |ctx: Ctx<'js>| object_of(&ctx, STREAMS_NAME))?;
     let made: Object<'js> =
         own(ctx, "websockets", include_str!("websockets.js"))?.call((open, fail, warn, text, streams))?;
     for name in MODULE.exports {

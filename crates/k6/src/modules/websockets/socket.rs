@@ -1,4 +1,4 @@
-//! One socket beside the iteration: it is driven whenever its user waits, and tells its script in jobs.
+//! A socket beside the iteration: it is driven whenever its user waits, and calls its script in jobs.
 
 use rquickjs::function::IntoArgs;
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Persistent, Undefined, Value};
@@ -12,16 +12,17 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::UNIX_EPOCH;
 
+use crate::interpreter::go_error;
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::modules::delivery::{self, By, Line};
-use crate::modules::go_error;
-use crate::modules::socket::{Ending, Item, Mail, Opened, Opening, Pings, Refused, Wanted};
-use crate::runtime::{Job, Phase, Source, Vu};
+use crate::modules::delivery::{self, By, Connection};
+use crate::modules::socket::{Ending, HandshakeFailed, Opened, Opening, Pings, Wanted};
+use crate::receive_buffer::{Item, ReceiveBuffer};
+use crate::vu::{Job, Phase, Source, Vu};
 
 /// With so many bytes waiting for the script, nothing more is read.
 const MOST_WAITING: usize = 1 << 20;
 
-/// With so many bytes unsent nothing more can be said: a script that only sends would fill the memory, for it never waits.
+/// With so many bytes unsent, sending fails: a script that only sends would fill the memory, for it never waits.
 const MOST_UNSENT: usize = 64 << 20;
 
 /// Over so many unsent bytes a message is given to the kernel at once.
@@ -39,13 +40,13 @@ pub(super) struct Socket {
     me: Weak<Socket>,
     begun: At,
     state: RefCell<State>,
-    /// What the script is told by; nothing once it has heard of the end.
+    /// The functions of the script that are called; none after they have heard of the end.
     tell: RefCell<Option<Tell>>,
     tags: RefCell<Tags>,
-    mails: RefCell<VecDeque<Mail>>,
+    buffers: RefCell<VecDeque<ReceiveBuffer>>,
     /// The peer's close frame.
     closed: RefCell<Option<(Option<u16>, String)>>,
-    /// The iteration, of those begun, in which a job that hands the mails over was queued; jobs end with theirs.
+    /// The iteration, of those begun, in which a job that hands the buffers over was queued; jobs end with theirs.
     queued: Cell<Option<u64>>,
     /// It outlives its iteration.
     is_kept: bool,
@@ -54,7 +55,7 @@ pub(super) struct Socket {
     /// Bytes of messages that have not left.
     buffered: Cell<usize>,
     pings: RefCell<Pings>,
-    line: Line,
+    connection: Connection,
 }
 
 enum State {
@@ -66,7 +67,7 @@ enum State {
 }
 
 impl Socket {
-    /// What the script's side calls: begins to connect; what the socket does.
+    /// Begins to connect for the script; returns the socket's functions.
     pub(super) fn open<'js>(
         ctx: Ctx<'js>,
         url: String,
@@ -96,14 +97,14 @@ impl Socket {
             state: RefCell::new(State::Connecting(connecting)),
             tell: RefCell::new(Some(tell)),
             tags,
-            mails: RefCell::default(),
+            buffers: RefCell::default(),
             closed: RefCell::default(),
             queued: Cell::new(None),
             is_kept: vu.shard.common.options.sonagi.keep_connections,
             is_closing: Cell::new(false),
             buffered: Cell::new(0),
             pings: RefCell::default(),
-            line: Line::default(),
+            connection: Connection::default(),
         });
         vu.events.add(Rc::clone(&socket) as Rc<dyn Source>);
         socket.object(&ctx)
@@ -166,7 +167,7 @@ impl Socket {
         self.is_closing.set(true);
         if let State::Open(link) = &mut *self.state.borrow_mut() {
             link.close(code, reason);
-            self.line.closed(vu, By::Us);
+            self.connection.closed(vu, By::Us);
             vu.observe(builtin::WS_MSGS_SENT, 1.0, &self.tags.borrow());
         }
     }
@@ -180,18 +181,18 @@ impl Socket {
     fn over(&self, vu: &Rc<Vu>) {
         if let State::Open(mut link) = self.state.replace(State::Over) {
             let (sent, received) = link.take_bytes();
-            vu.kept.traffic.add(sent, received);
+            vu.traffic.add(sent, received);
             // The peer has not said goodbye.
-            self.line.closed(vu, By::Us);
+            self.connection.closed(vu, By::Us);
             delivery::doubt(vu);
         }
         self.tell.take();
-        for mail in self.mails.take() {
-            vu.shard.mails.put_back(mail);
+        for buffer in self.buffers.take() {
+            vu.shard.receive_buffers.put_back(buffer);
         }
     }
 
-    /// What it is told next, it is told by a job.
+    /// Queues the job that hands over the messages that wait.
     fn queue(&self, vu: &Vu) {
         let now = Some(vu.events.iteration());
         if let Some(me) = self.me.upgrade().filter(|_| self.queued.replace(now) != now) {
@@ -204,13 +205,13 @@ impl Socket {
         let Some(me) = self.me.upgrade() else { return };
         let (state, told): (State, Job) = match opened {
             Ok((link, _)) => {
-                self.line.opened(vu);
+                self.connection.opened(vu);
                 let protocol = link.subprotocol().unwrap_or_default().to_owned();
                 let told =
                     move |ctx: &Ctx<'_>, _: &Rc<Vu>| me.tell(ctx, "opened", (protocol, Vec::<String>::new()));
                 (State::Open(Box::new(link)), Box::new(told))
             }
-            Err(Refused { error, .. }) => {
+            Err(HandshakeFailed { error, .. }) => {
                 let told = move |ctx: &Ctx<'_>, vu: &Rc<Vu>| {
                     let told = me.tell(ctx, "ended", (error, 0, ""));
                     me.over(vu);
@@ -232,15 +233,15 @@ impl Socket {
     fn deliver(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         self.queued.set(None);
         loop {
-            let Some(mut mail) = self.mails.borrow_mut().pop_front() else { break };
-            let is_read = self.read(ctx, vu, &mut mail);
+            let Some(mut buffer) = self.buffers.borrow_mut().pop_front() else { break };
+            let is_read = self.read(ctx, vu, &mut buffer);
             if let Ok(false) = is_read {
                 // Something else is to have its turn first.
-                self.mails.borrow_mut().push_front(mail);
+                self.buffers.borrow_mut().push_front(buffer);
                 self.queue(vu);
                 return Ok(());
             }
-            vu.shard.mails.put_back(mail);
+            vu.shard.receive_buffers.put_back(buffer);
             is_read?;
         }
         let ended = match self.state.replace(State::Over) {
@@ -260,13 +261,13 @@ impl Socket {
         told
     }
 
-    /// Hands a mail over; false: not all of it, for a reaction or another job waits.
-    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, mail: &mut Mail) -> rquickjs::Result<bool> {
+    /// Hands a buffer over; false: not all of it, for a reaction or another job waits.
+    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>, buffer: &mut ReceiveBuffer) -> rquickjs::Result<bool> {
         let message = self.tell.borrow().as_ref().map(|tell| tell.message.clone());
         let Some(message) = message.map(|message| message.restore(ctx)).transpose()? else { return Ok(true) };
         let (at, tags) = (vu.now(), self.tags.borrow().clone());
         let received = || vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &tags, at);
-        while let Some(item) = mail.read() {
+        while let Some(item) = buffer.read() {
             match item {
                 Item::Text(_) | Item::Binary(_) if self.is_closing.get() => continue,
                 Item::Text(text) => {
@@ -287,7 +288,7 @@ impl Socket {
                     self.closed.replace(Some((code, reason.to_owned())));
                 }
             }
-            if !mail.is_empty() && vu.is_awaited(ctx) {
+            if !buffer.is_empty() && vu.is_awaited(ctx) {
                 return Ok(false);
             }
         }
@@ -303,37 +304,37 @@ impl Socket {
 
     /// Moves bytes both ways; what came is queued.
     fn drive(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) {
-        let mut mails = self.mails.borrow_mut();
+        let mut buffers = self.buffers.borrow_mut();
         let mut state = self.state.borrow_mut();
         let State::Open(link) = &mut *state else { return };
-        if mails.iter().map(Mail::bytes).sum::<usize>() > MOST_WAITING {
+        if buffers.iter().map(ReceiveBuffer::bytes).sum::<usize>() > MOST_WAITING {
             let _ = link.poll_flush(cx);
             return;
         }
         let clock = || vu.now();
         let mut scratch = vu.shard.scratch.borrow_mut();
         let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
-        let mut mail = None;
+        let mut buffer = None;
         let driven = link.poll_events(cx, &mut env, |event: WebsocketEvent<'_>| {
             match &event {
                 WebsocketEvent::Text(text) => delivery::arrived(vu, text.as_bytes()),
                 WebsocketEvent::Binary(bytes) => delivery::arrived(vu, bytes),
                 WebsocketEvent::Ping(_) | WebsocketEvent::Pong(_) | WebsocketEvent::Close { .. } => {}
             }
-            mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+            buffer.get_or_insert_with(|| vu.shard.receive_buffers.take()).push(event);
         });
         if link.unsent() == 0 {
             self.buffered.set(0);
         }
         if let Poll::Ready(ended) = driven {
             let (sent, received) = link.take_bytes();
-            vu.kept.traffic.add(sent, received);
-            self.line.closed(vu, By::Them);
+            vu.traffic.add(sent, received);
+            self.connection.closed(vu, By::Them);
             *state = State::Ended(ended);
             self.queue(vu);
         }
-        if let Some(mail) = mail {
-            mails.push_back(mail);
+        if let Some(buffer) = buffer {
+            buffers.push_back(buffer);
             self.queue(vu);
         }
     }
@@ -353,9 +354,9 @@ impl Source for Socket {
         }
         self.drive(vu, cx);
         if self.is_kept
-            && (!self.mails.borrow().is_empty() || matches!(&*self.state.borrow(), State::Ended(_)))
+            && (!self.buffers.borrow().is_empty() || matches!(&*self.state.borrow(), State::Ended(_)))
         {
-            // What an iteration left unread is the next one's.
+            // Messages that an iteration left unread are the next one's.
             self.queue(vu);
         }
         // Until the script was told, whoever ends the iteration must find it.
@@ -384,7 +385,7 @@ impl Source for Socket {
     }
 }
 
-/// What the time is for a script, as `Date.now()` says.
+/// The time in ms, as `Date.now()` says.
 fn unix_ms() -> f64 {
     UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_millis() as f64)
 }

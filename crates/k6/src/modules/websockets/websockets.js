@@ -67,7 +67,7 @@
       const fragment = address.indexOf('#');
       if (fragment >= 0 && fragment + 1 < address.length) fail(`WebSocket requires no url fragment, but got "${address.slice(fragment + 1)}"`);
       const offered = typeof protocols === 'string' ? [protocols] : Array.isArray(protocols) ? protocols.map(String) : [];
-      // What `on…` says stands first.
+      // The handler of `on…` stands first.
       const own = Object.fromEntries(TYPES.map((type) => [type, [undefined]]));
       let [state, binaryType, protocol, extensions, code] = [0, 'blob', '', [], 0];
 
@@ -86,7 +86,7 @@
         if (error !== undefined) call('error', event('error', { error }));
         call('close', event('close', code ? { code, reason } : { reason }));
       };
-      // What a listener throws ends the socket, and then the iteration.
+      // An exception of a listener ends the socket, and then the iteration.
       const thrown = (error) => {
         socket.drop();
         const place = String(error?.stack ?? '').split('\n')[0].trim();
@@ -104,7 +104,7 @@
             thrown(error);
           }
         },
-        // Of a thousand users each comes to it with a cold cache: it calls nothing but the listeners.
+        // Each of a thousand users comes to it with a cold cache: it calls nothing but the listeners.
         message(data, timestamp, size) {
           if (state !== 1) return;
           const given = size === undefined || binaryType === 'arraybuffer' ? data : fill(Object.create(Blob.prototype), data, size, '');

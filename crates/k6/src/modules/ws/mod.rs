@@ -9,10 +9,11 @@ use sonagi_measure::At;
 use sonagi_transport::link::{Answer, WebsocketLink};
 use std::rc::Rc;
 
-use super::socket::{Refused, Wanted, shown_headers};
-use super::{Builtin, go_error};
+use super::socket::{HandshakeFailed, Wanted, shown_headers};
+use crate::interpreter::go_error;
 use crate::metrics::{SystemTag, Tags, builtin};
-use crate::runtime::{Phase, Vu};
+use crate::modules::binding::Builtin;
+use crate::vu::{Phase, Source, Vu};
 use session::Session;
 
 pub(super) const MODULE: Builtin = Builtin {
@@ -59,9 +60,9 @@ fn connect<'js>(
             let told = lived(ctx, &vu, &session, callback);
             told.and_then(|()| response(ctx, &url.0, &answer, ""))
         }
-        Err(Refused { error, .. }) if vu.shard.common.options.throw => Err(wrong(&error)),
-        Err(Refused { answer: Some(answer), .. }) => response(ctx, "", &answer, ""),
-        Err(Refused { answer: None, error }) => response(ctx, "", &Answer::default(), &error),
+        Err(HandshakeFailed { error, .. }) if vu.shard.common.options.throw => Err(wrong(&error)),
+        Err(HandshakeFailed { answer: Some(answer), .. }) => response(ctx, "", &answer, ""),
+        Err(HandshakeFailed { answer: None, error }) => response(ctx, "", &Answer::default(), &error),
     };
     if !vu.is_interrupted() {
         let took = vu.now().since(begun) as f64 / 1e6;
@@ -71,9 +72,9 @@ fn connect<'js>(
 }
 
 /// A socket, with what the handshake was answered.
-type Begun = Result<(WebsocketLink, Box<Answer>), Refused>;
+type Begun = Result<(WebsocketLink, Box<Answer>), HandshakeFailed>;
 
-/// Opens the socket. Not inlined: what this needs of a stack would otherwise lie below the whole session, for each user.
+/// Opens the socket. Not inlined: its stack frame would otherwise lie below the whole session, for each user.
 #[inline(never)]
 fn opened<'js>(
     ctx: &Ctx<'js>,
@@ -99,7 +100,7 @@ fn lived<'js>(
     session: &Rc<Session>,
     callback: &Function<'js>,
 ) -> rquickjs::Result<()> {
-    vu.events.add(Rc::clone(session) as Rc<dyn crate::runtime::Source>);
+    vu.events.add(Rc::clone(session) as Rc<dyn Source>);
     let outcome = object(ctx, session)
         .and_then(|socket| callback.call::<_, Value<'js>>((socket,)))
         .and_then(|_| session.run(ctx, vu));
@@ -116,7 +117,7 @@ fn lived<'js>(
     outcome.and(sent)
 }
 
-/// What the callback gets. Its functions may be handed about without it.
+/// The socket that the callback is given. Its functions may be handed about without it.
 fn object<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let it = Rc::clone(session);

@@ -1,4 +1,4 @@
-//! One open socket: what its script says to it, and what it tells its script.
+//! An open socket: the messages to and from its script.
 
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, Value};
 use sonagi_measure::At;
@@ -9,20 +9,22 @@ use std::task::{Context, Poll, Waker};
 
 use super::GOING_AWAY;
 use super::timers::Timers;
+use crate::interpreter::go_error;
 use crate::metrics::{Tags, builtin};
-use crate::modules::delivery::{self, By, Line};
-use crate::modules::go_error;
-use crate::modules::socket::{Ending, Handlers, Item, Mail, Pings};
-use crate::runtime::{Source, Vu};
+use crate::modules::delivery::{self, By, Connection};
+use crate::modules::socket::{Ending, Handlers, Pings};
+use crate::receive_buffer::{Item, ReceiveBuffer};
+use crate::vu::{Source, Vu};
 
-/// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for it.
+/// Over so many unsent bytes a message is given to the kernel at once, and over the second number the script waits for
+/// it.
 const FLUSHED: usize = 64 << 10;
 const MOST_UNSENT: usize = 1 << 20;
 
 /// How long the last words may take to leave.
 const PATIENCE_NS: i64 = 10_000_000_000;
 
-/// What handlers are set for.
+/// The events that handlers are set for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {
     Open,
@@ -55,10 +57,10 @@ pub(super) struct Session {
     tags: Tags,
     handlers: Handlers<On>,
     pub(super) timers: Timers,
-    mail: RefCell<Option<Mail>>,
+    buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     pings: RefCell<Pings>,
-    line: Line,
+    connection: Connection,
     /// It carries Socket.IO: an acknowledgement that echoes a message is no delivery.
     is_socketio: bool,
     /// Attachments of an acknowledgement that are still to come: no copies, as it is none.
@@ -68,7 +70,7 @@ pub(super) struct Session {
     is_left: Cell<bool>,
 }
 
-/// The handlers of messages while a mail is read.
+/// The handlers of messages while a buffer is read.
 struct Readers<'js> {
     revision: u32,
     text: Vec<Function<'js>>,
@@ -82,10 +84,10 @@ impl Session {
             tags,
             handlers: Handlers::default(),
             timers: Timers::default(),
-            mail: RefCell::default(),
+            buffer: RefCell::default(),
             ended: RefCell::default(),
             pings: RefCell::default(),
-            line: Line::default(),
+            connection: Connection::default(),
             is_socketio,
             answers: Cell::new(0),
             is_shut: Cell::new(false),
@@ -158,7 +160,7 @@ impl Session {
 
     /// Tells the script what comes until the socket is over.
     pub(super) fn run(self: &Rc<Self>, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
-        self.line.opened(vu);
+        self.connection.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
         while !self.is_shut.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
@@ -177,14 +179,14 @@ impl Session {
 
     /// `Ready`: something is to be told.
     fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut mail = self.mail.borrow_mut();
+        let mut buffer = self.buffer.borrow_mut();
         let driven = {
             let clock = || vu.now();
             let mut scratch = vu.shard.scratch.borrow_mut();
             let mut env = Env { present: &Present::new(&clock), scratch: &mut scratch };
             let on = |event: WebsocketEvent<'_>| {
                 self.track(vu, &event);
-                mail.get_or_insert_with(|| vu.shard.mails.take()).push(event);
+                buffer.get_or_insert_with(|| vu.shard.receive_buffers.take()).push(event);
             };
             self.link.borrow_mut().poll_events(cx, &mut env, on)
         };
@@ -192,7 +194,7 @@ impl Session {
             self.ended.replace(Some(ended));
             return Poll::Ready(());
         }
-        if mail.is_some() { Poll::Ready(()) } else { self.timers.poll(vu, cx) }
+        if buffer.is_some() { Poll::Ready(()) } else { self.timers.poll(vu, cx) }
     }
 
     fn track(&self, vu: &Vu, event: &WebsocketEvent<'_>) {
@@ -208,9 +210,9 @@ impl Session {
         }
     }
 
-    /// Hands the mail over; the peer's close frame, if there was one.
+    /// Hands the buffer over; the peer's close frame, if there was one.
     fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Option<(Option<u16>, String)>> {
-        let Some(mut mail) = self.mail.take() else { return Ok(None) };
+        let Some(mut buffer) = self.buffer.take() else { return Ok(None) };
         let at = vu.now();
         let mut readers = self.readers(ctx)?;
         let mut close = None;
@@ -219,7 +221,7 @@ impl Session {
             if readers.revision != self.handlers.revision() {
                 readers = self.readers(ctx)?;
             }
-            let Some(item) = mail.read() else { break };
+            let Some(item) = buffer.read() else { break };
             outcome = match item {
                 Item::Text(text) => {
                     vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &self.tags, at);
@@ -242,7 +244,7 @@ impl Session {
                 }
             };
         }
-        vu.shard.mails.put_back(mail);
+        vu.shard.receive_buffers.put_back(buffer);
         outcome.map(|()| close)
     }
 
@@ -260,7 +262,7 @@ impl Session {
 
     /// It is over, and nobody here meant it to be.
     fn over(&self, ctx: &Ctx<'_>, vu: &Rc<Vu>, ending: &Ending) -> rquickjs::Result<()> {
-        self.line.closed(vu, By::Them);
+        self.connection.closed(vu, By::Them);
         if let Some(error) = ending.error() {
             self.handlers.fail(ctx, On::Error, &error)?;
         }
@@ -278,8 +280,8 @@ impl Session {
         self.handlers.tell(ctx, On::Close, (code,))
     }
 
-    /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with something unread
-    /// is reset, and a reset may overtake the goodbye.
+    /// Sends the close frame as far as that goes at once, and reads what is there: a socket that is closed with
+    /// something unread is reset, and a reset may overtake the goodbye.
     fn part(&self, vu: &Rc<Vu>, code: u16) {
         self.hang_up(vu);
         self.link.borrow_mut().close(code, "");
@@ -288,8 +290,8 @@ impl Session {
 
     /// The memberships that hang on it end; the peer's goodbye is not waited for.
     fn hang_up(&self, vu: &Vu) {
-        if self.line.is_open() {
-            self.line.closed(vu, By::Us);
+        if self.connection.is_open() {
+            self.connection.closed(vu, By::Us);
             delivery::doubt(vu);
         }
     }
@@ -311,8 +313,8 @@ impl Session {
         self.is_left.set(true);
         self.timers.end();
         self.handlers.end();
-        if let Some(mail) = self.mail.take() {
-            vu.shard.mails.put_back(mail);
+        if let Some(buffer) = self.buffer.take() {
+            vu.shard.receive_buffers.put_back(buffer);
         }
         if !self.is_shut.replace(true) {
             self.part(vu, GOING_AWAY);
@@ -326,7 +328,7 @@ impl Session {
             });
         }
         let (sent, received) = self.link.borrow_mut().take_bytes();
-        vu.kept.traffic.add(sent, received);
+        vu.traffic.add(sent, received);
         outcome
     }
 }
@@ -337,7 +339,7 @@ fn attachments(text: &str) -> u32 {
     count.and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
-/// What a value is called that is no bytes.
+/// The name of the type of a value that is no bytes.
 fn kind(value: &Value<'_>) -> String {
     let known = match value.type_of() {
         Type::String => "String",

@@ -9,8 +9,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use crate::modules::go_error;
-use crate::runtime::Vu;
+use crate::interpreter::go_error;
+use crate::vu::Vu;
 
 /// A socket's timers.
 #[derive(Default)]
@@ -72,8 +72,8 @@ impl Timers {
         }
     }
 
-    /// The function of the first one that is due. An interval's next turn is a whole number of intervals behind this one's: the
-    /// last that has come already, if the script was too slow for those in between.
+    /// The function of the first one that is due. An interval's next turn is a whole number of intervals behind this
+    /// one's: the last that has come already, if the script was too slow for those in between.
     pub(super) fn due(&self, now: At) -> Option<Persistent<Function<'static>>> {
         let inner = &mut *self.0.borrow_mut();
         let (place, timer) = inner.all.iter_mut().enumerate().min_by_key(|(_, timer)| timer.at)?;

@@ -1,4 +1,4 @@
-//! What k6 2.2 makes of options, seen by running it, and what we make of them.
+//! Results of k6 2.2 for given options, seen by running it, and ours.
 
 mod view;
 

@@ -1,4 +1,4 @@
-//! What scripts see of their options, and the tiers of flags and environment: each view is what k6 2.2 printed.
+//! The script's view of its options, and the tiers of flags and environment: each view is as k6 2.2 printed it.
 
 use super::*;
 

@@ -46,7 +46,7 @@ fn open_looks_from_the_file_that_runs() {
         "{:?}",
         seen.outcome
     );
-    // Whoever reads the script first is told where that is not the file that says so.
+    // The first user to read the script is warned where another file calls.
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
         warnings[0].starts_with("open(\"x.txt\"), written in ")
@@ -103,14 +103,34 @@ fn a_name_that_a_module_of_ones_own_lacks_ends_the_init_code() {
     assert!(matches!(&seen.outcome, Err(Thrown::Error(text)) if text.contains("'b'")), "{:?}", seen.outcome);
 }
 
-/// Its user goes on, and is put away in the end as any other.
+const NEVER: &[(&str, &str)] =
+    &[("waits.js", "export const a = 1; await new Promise(() => {}); export const b = 2;")];
+
+/// As in k6 2.2. Its user goes on, and is put away in the end as any other.
 #[test]
-fn a_file_that_awaits_at_its_top_level_cannot_be_required() {
+fn a_required_file_that_awaits_is_there_as_far_as_it_came() {
     let seen = seen_first(
-        &[("waits.js", "await new Promise(() => {}); export const a = 1;")],
-        "let why; try { require('./waits.js'); } catch (e) { why = e.message; } export default () => console.log(why);",
+        NEVER,
+        "const it = require('./waits.js'); let why; try { it.b; } catch (e) { why = e.name; }
+         export default () => console.log(it.a, why, require === undefined);",
     );
-    assert_eq!(seen.lines, ["a file that awaits at its top level cannot be required"], "{:?}", seen.outcome);
+    assert_eq!(seen.lines, ["1 ReferenceError false"], "{:?}", seen.outcome);
+    let settles = &[("waits.js", "await new Promise((done) => setTimeout(done, 10)); export const b = 2;")];
+    let seen =
+        seen_first(settles, "const it = require('./waits.js'); export default () => console.log(it.b);");
+    assert_eq!(seen.lines, ["2"], "{:?}", seen.outcome);
+}
+
+/// Nothing of it keeps the test from its end.
+#[test]
+fn an_import_that_never_settles_ends_with_its_iteration() {
+    for script in [
+        "import('./waits.js').then(() => console.log('settled')); export default () => console.log('on');",
+        "export default async () => { console.log('on'); await import('./waits.js'); console.log('settled'); }",
+    ] {
+        let seen = seen_first(NEVER, script);
+        assert_eq!((&seen.lines[..], seen.outcome), (&["on".to_owned()][..], Ok(None)), "{script}");
+    }
 }
 
 fn seen_first(files: &[(&str, &str)], script: &str) -> Seen {

@@ -1,7 +1,7 @@
 //! How often a user looks at its sources: each look of a thousand users costs.
 
 use super::*;
-use crate::runtime::events::Source;
+use crate::vu::Source;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Wake, Waker};

@@ -10,7 +10,7 @@
 //! | `/greet` | says `welcome` along with the upgrade |
 //! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events, echoes those with attachments |
 //! | `/stomp…` | speaks STOMP, as [`super::stomp`] has it |
-//! | any other | echoes what is no command |
+//! | any other | echoes everything but commands |
 
 use super::stomp::Broker;
 use sonagi_transport::link::WebsocketEvent;
@@ -164,7 +164,7 @@ fn socketio(text: &str, out: &mut Vec<u8>) -> bool {
         _ if text.starts_with(r#"420["say""#) => say(&format!("430[{}]", serde_json::Value::from(text))),
         r#"42["ask me"]"# => say(r#"427["question",1]"#),
         r#"42["leave"]"# => say("41"),
-        // What it is told to say, as it stands: texts, and attachments of one byte.
+        // Says the given frames as they are: texts, and attachments of one byte.
         _ if text.starts_with("42") && text.contains(r#"["raw","#) => {
             let frames = &text[text.find('[').unwrap_or_default()..];
             let frames: Vec<serde_json::Value> = serde_json::from_str(frames).unwrap_or_default();

@@ -8,7 +8,7 @@ use std::io::Write;
 /// More than a step of a scenario keeps.
 const BIG: usize = 17 << 20;
 
-/// What the server says to these paths; `turn` counts a connection's requests.
+/// The server's answer to these paths; `turn` counts a connection's requests.
 pub(super) fn answer(request: &str, turn: usize) -> Option<Vec<u8>> {
     let away =
         |to: &str| format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes();
@@ -51,7 +51,7 @@ fn a_large_body_is_given_whole() {
     );
 }
 
-/// What k6 2.2 says of them, and the samples it takes: an answer whose Location is no URL is none.
+/// Their errors and samples in k6 2.2: an answer whose Location is no URL is none.
 #[test]
 fn a_redirect_that_leads_nowhere_is_counted_as_k6_counts_it() {
     let seen = run("import http from 'k6/http';
@@ -78,7 +78,7 @@ fn a_redirect_that_leads_nowhere_is_counted_as_k6_counts_it() {
     assert_eq!(urls, ["http://a/unreadable", "http://a/unmakeable", "ftp://a/x"]);
 }
 
-/// As Go's client does it, seen in k6 2.2.
+/// Seen in k6 2.2, whose client is Go's.
 #[test]
 fn a_redirect_may_carry_a_user_and_password() {
     let seen = run(

@@ -1,4 +1,4 @@
-//! What `setup` returns, on its way to the users.
+//! Values that `setup` returns, on their way to the users.
 
 use super::*;
 use serde_json::{Value, json};

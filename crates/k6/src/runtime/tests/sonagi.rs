@@ -23,7 +23,7 @@ impl Seen {
         self.judged().0
     }
 
-    /// What became of the copies, and how long those that came had taken (ms).
+    /// The fate of the expected deliveries, and how long those that came had taken (ms).
     fn judged(self) -> (Counts, Vec<i64>) {
         let (mut ledger, mut took) = (Ledger::new(Rules::default()), Vec::new());
         ledger.apply(&mut [self.batch], At(3_600_000_000_000), |arrival| {
@@ -33,7 +33,7 @@ impl Seen {
     }
 }
 
-/// Of messages to oneself that came: the peer echoes.
+/// Counts where every message came back to its sender: the peer echoes.
 fn came(messages: u64) -> Counts {
     Counts { messages, owed: messages, delivered: messages, ..Counts::default() }
 }

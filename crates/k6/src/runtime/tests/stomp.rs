@@ -381,7 +381,7 @@ fn heart_beats_are_kept_while_the_script_sleeps_and_missed_ones_end_it() {
             "GoError read timeout: no heart-beat from the server for 800 ms",
         ],
     );
-    // What was said while it slept has been answered by then.
+    // The messages sent while it slept have been answered by then.
     let read = seen.values("stomp_read_time");
     assert_eq!(read[1..], [0.0, 0.0, 0.0, 800.0], "{:?}", seen.samples);
 }
