@@ -3,10 +3,10 @@
 //! What waits for a sink is bounded. What finds no room is left out as a whole and counted, so that its owner can tell.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// What is written somewhere.
 pub trait Sink<T>: Send + 'static {
@@ -27,12 +27,25 @@ pub trait Sink<T>: Send + 'static {
 #[derive(Debug)]
 pub struct SinkThread<T> {
     queue: Sender<(T, u64)>,
-    waiting: Arc<AtomicU64>,
+    waiting: Arc<Waiting>,
     /// How much may wait.
     most: u64,
     left_out: u64,
     /// None: its failure has been told.
     thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+/// How much waits for a sink, what it writes at the moment included.
+#[derive(Debug, Default)]
+struct Waiting {
+    size: Mutex<u64>,
+    written: Condvar,
+}
+
+impl Waiting {
+    fn size(&self) -> MutexGuard<'_, u64> {
+        self.size.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<T: Send + 'static> SinkThread<T> {
@@ -42,7 +55,7 @@ impl<T: Send + 'static> SinkThread<T> {
     /// When there is no thread to be had.
     pub fn start(name: &str, most: u64, sink: impl Sink<T>) -> io::Result<SinkThread<T>> {
         let (queue, given) = channel();
-        let waiting = Arc::new(AtomicU64::new(0));
+        let waiting = Arc::new(Waiting::default());
         let written = Arc::clone(&waiting);
         let thread = std::thread::Builder::new().name(name.to_owned());
         let thread = thread.spawn(move || write(sink, &given, &written))?;
@@ -52,15 +65,27 @@ impl<T: Send + 'static> SinkThread<T> {
     /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A sink for
     /// which nothing waits takes anything.
     pub fn give(&mut self, given: T, size: u64) -> bool {
-        let waiting = self.waiting.load(Acquire);
-        if waiting > 0 && waiting + size > self.most {
+        let mut waiting = self.waiting.size();
+        if *waiting > 0 && *waiting + size > self.most {
             self.left_out += size;
             return false;
         }
-        self.waiting.fetch_add(size, AcqRel);
+        *waiting += size;
+        drop(waiting);
         // One that has failed takes no more: that is told once.
         let _ = self.queue.send((given, size));
         true
+    }
+
+    /// Whether nothing waits for it.
+    pub fn is_idle(&self) -> bool {
+        *self.waiting.size() == 0
+    }
+
+    /// Waits until nothing waits for it any more, but not longer than this.
+    pub fn settle(&self, limit: Duration) {
+        let settled = self.waiting.written.wait_timeout_while(self.waiting.size(), limit, |size| *size > 0);
+        drop(settled);
     }
 
     /// How much found no room so far.
@@ -93,10 +118,11 @@ fn result(thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
     thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread broke")))
 }
 
-fn write<T>(mut sink: impl Sink<T>, given: &Receiver<(T, u64)>, waiting: &AtomicU64) -> io::Result<()> {
+fn write<T>(mut sink: impl Sink<T>, given: &Receiver<(T, u64)>, waiting: &Waiting) -> io::Result<()> {
     for (given, size) in given {
         sink.write(given)?;
-        waiting.fetch_sub(size, AcqRel);
+        *waiting.size() -= size;
+        waiting.written.notify_all();
     }
     sink.finish()
 }

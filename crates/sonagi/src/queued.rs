@@ -10,6 +10,7 @@ use sonagi_measure::totals::{Header, Snapshot};
 use sonagi_report::sink::{Sink, again};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// How much may wait: two minutes of a run, or so many lines.
 const MOST_WAITING: u64 = 120 * SECOND_SIZE;
@@ -17,6 +18,9 @@ const MOST_WAITING: u64 = 120 * SECOND_SIZE;
 const SECOND_SIZE: u64 = 100;
 /// What a line counts as, or a phase.
 const LINE_SIZE: u64 = 1;
+
+/// How long the first second that waits is waited for.
+const SETTLED: Duration = Duration::from_millis(100);
 
 /// What a sink may be told, to be told later.
 enum Event {
@@ -63,7 +67,13 @@ impl Queued {
 
 impl Sink for Queued {
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        self.give(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE)
+        let was_idle = self.thread.as_ref().is_some_and(SinkThread::is_idle);
+        let given = self.give(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE);
+        // Who is shown a second finds it on the disk, unless the disk is slow.
+        if let Some(thread) = self.thread.as_ref().filter(|_| was_idle) {
+            thread.settle(SETTLED);
+        }
+        given
     }
     fn name(&self) -> &str {
         &self.name
