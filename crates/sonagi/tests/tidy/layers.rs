@@ -353,9 +353,13 @@ fn imports_in(source: &str, module: &Module, known: &BTreeSet<Module>) -> BTreeS
             unfold(Vec::new(), &tail[..end], &mut paths);
             rest = &tail[end..];
         } else if word == "mod" {
-            let name: String = after.trim_start().chars().take_while(|c| is_word(*c)).collect();
-            let behind = after.trim_start().trim_start_matches(&*name).trim_start();
-            inside.extend(behind.starts_with('{').then_some((name, depth + 1)));
+            let (name, behind) =
+                after.trim_start().split_at(after.trim_start().find(|c| !is_word(c)).unwrap_or_default());
+            if let Some(body) = behind.trim_start().strip_prefix('{') {
+                depth += 1;
+                inside.push((name.to_owned(), depth));
+                rest = body;
+            }
         }
         if !paths.is_empty() {
             let here: Module = module.iter().chain(inside.iter().map(|(name, _)| name)).cloned().collect();

@@ -50,9 +50,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
-    let http = vu.module_state::<HttpState>();
     // Taken by requests that can be made alone: with a client go its connections.
-    let mut client = http.client(vu);
+    let mut client = vu.module_state::<HttpState>().client(vu);
     // When redirects are followed, the script sees the first request as sent.
     let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
     let answer = loop {
@@ -106,7 +105,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
-    http.put_back(client);
+    vu.module_state::<HttpState>().put_back(client);
     delivery::answered(vu, &stamps, matches!(answer.status, 200..300));
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
