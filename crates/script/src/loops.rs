@@ -3,9 +3,10 @@
 use serde_json::Value;
 use sonagi_engine::plan::template::JsonPiece;
 use sonagi_engine::plan::{Condition, Expression, Formula, Function, Loop, Parallel, Repeat, Step};
+use sonagi_measure::expression::Foreign;
 
 use crate::flow::{Flow, steps};
-use crate::formula::{self, Foreign, Parsed};
+use crate::formula::{self, Parsed};
 use crate::functions;
 use crate::reader::{Fields, Reader};
 use crate::yaml::{Kind, Node};
@@ -171,12 +172,12 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
         reader.names.used_in_condition(name, node.place_at(offset));
     }
     match parsed {
-        Ok(Parsed { formula, has_truths, reaches_in, javascript }) => {
-            if let Some(Foreign { offset, theirs, ours }) = javascript {
-                let what = format!("conditions have no `{theirs}`");
+        Ok(Parsed { formula, has_truths, reaches_in, foreign }) => {
+            if let Some(Foreign { offset, written, means }) = foreign {
+                let what = format!("conditions have no `{written}`");
                 let outcome =
-                    format!("read as `{ours}`; Artillery cannot read the condition and takes it for true");
-                let hint = Some(format!("write `{ours}`"));
+                    format!("read as `{means}`; Artillery cannot read the condition and takes it for true");
+                let hint = Some(format!("write `{means}`"));
                 reader.tolerable(node.place_at(offset), what, hint, &outcome);
             }
             if has_truths {
@@ -188,12 +189,12 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
                 reader.notice(node.place, text);
             }
             Some(match formula {
-                Formula::Value(expression) => Condition::Holds(expression),
+                Formula::Name(expression) => Condition::Holds(expression),
                 formula => Condition::Formula(Box::new(formula)),
             })
         }
-        Err(fault) => {
-            reader.problem(node.place_at(fault.offset), fault.what, fault.hint);
+        Err(error) => {
+            reader.problem(node.place_at(error.offset), error.what, error.hint);
             None
         }
     }

@@ -7,7 +7,6 @@ mod captured;
 mod crowd;
 pub mod endpoint;
 pub mod expect;
-pub mod formula;
 pub mod hooks;
 pub mod multipart;
 pub(crate) mod prepared;
@@ -20,7 +19,6 @@ pub mod transports;
 
 pub use endpoint::{Endpoint, Naming, Told};
 pub use expect::{Demand, Expectation, Expectations};
-pub use formula::Formula;
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
 pub use multipart::{FormPart, PartContent};
 pub use prepared::Prepared;
@@ -41,6 +39,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::schedule::Load;
+
+/// An expression over a user's variables: what decides whether a step is taken.
+pub type Formula = sonagi_measure::expression::Expression<Expression>;
 
 /// A whole run.
 #[derive(Clone, Debug)]
