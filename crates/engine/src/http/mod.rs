@@ -29,7 +29,7 @@ pub use marks::{Marks, Phases};
 pub use pool::Pool;
 pub use redirect::resolve as resolved;
 pub(crate) use redirect::{follow, location};
-pub use sonagi_wire::http1::{Headers, Keep};
+pub use sonagi_wire::http1::{Headers, Keep, is_token};
 
 use std::cell::Cell;
 use std::net::SocketAddr;

@@ -19,7 +19,7 @@ mod trust;
 pub use failed::{Cause, Failed};
 pub use guide::Guide;
 pub use origin::Origin;
-pub(crate) use origin::{absolute, has_scheme, push_form, push_query, wire_path};
+pub(crate) use origin::{has_scheme, push_query, wire_path};
 pub use rustls::{CipherSuite, ProtocolVersion};
 pub use socket::{Secured, Socket};
 pub use tls::{Identity, TlsOptions};

@@ -3,6 +3,7 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub(crate) mod address;
 mod captured;
 mod crowd;
 pub mod endpoint;
@@ -17,6 +18,7 @@ pub mod step;
 pub mod template;
 pub mod transports;
 
+pub use address::address;
 pub use endpoint::{Endpoint, Naming, Told};
 pub use expect::{Demand, Expectation, Expectations};
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};

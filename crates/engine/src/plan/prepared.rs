@@ -8,10 +8,11 @@
 use sonagi_wire::http1::Keep;
 use std::sync::OnceLock;
 
+use super::address::{self, push_form};
 use super::template::Piece;
 use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
 use crate::http::{ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours};
-use crate::net::{Failed, Origin, absolute, push_form};
+use crate::net::{Failed, Origin};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
 #[derive(Debug, Default)]
@@ -70,7 +71,7 @@ pub(crate) enum Part {
 
 impl Layout {
     fn new(plan: &Plan, step: &HttpStep) -> Result<Option<Layout>, Failed> {
-        let Some((origin, path)) = address(plan, &step.url)? else { return Ok(None) };
+        let Some((origin, path)) = leads_to(plan, &step.url)? else { return Ok(None) };
         let is_by_address =
             step.told.as_ref().is_some_and(|told| matches!(told.endpoint, Endpoint::Asked { .. }));
         if is_by_address || matches!(step.body, Body::Bytes(_) | Body::Multipart(_)) {
@@ -184,9 +185,9 @@ enum Path {
 }
 
 /// Where a step's URL leads, when its holes cannot change the origin.
-fn address(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Failed> {
+fn leads_to(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Failed> {
     if let Some(url) = fixed(url) {
-        let (origin, path) = Origin::parse(&absolute(&plan.target, &url))?;
+        let (origin, path) = address::under(&plan.target, &url)?;
         return Ok(Some((origin, Path::Fixed(path))));
     }
     match url.pieces.first() {
@@ -197,7 +198,7 @@ fn address(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Failed
     if plan.target.contains(['?', '#']) {
         return Ok(None);
     }
-    let (origin, base) = Origin::parse(&plan.target)?;
+    let (origin, base) = address::address(&plan.target)?;
     let mut template = url.clone();
     if let Some(Piece::Text(text)) = template.pieces.first_mut() {
         text.insert_str(0, base.trim_end_matches('/'));

@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use super::User;
 use crate::http::USER_AGENT;
-use crate::net::{Failed, absolute};
+use crate::net::Failed;
 use crate::plan::template::JsonPiece;
-use crate::plan::{Body, FormPart, HttpStep, JsonTemplate, PartContent, Plan, Template, own_headers};
+use crate::plan::{
+    Body, FormPart, HttpStep, JsonTemplate, PartContent, Plan, Template, address, own_headers,
+};
 use crate::user::values::{Unfilled, Values};
 
 impl User {
@@ -22,7 +24,7 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let values = &mut self.values;
-        let url = absolute(&plan.target, &values.text(&step.url)?);
+        let url = address::joined(&plan.target, &values.text(&step.url)?);
         params.remove("uri");
         params.insert("url".to_owned(), url.as_str().into());
         let headers = headers(plan, step, values)?;

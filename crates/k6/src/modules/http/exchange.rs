@@ -1,7 +1,7 @@
 //! A request on its way: connections, cookies, redirects, and the samples of each answer.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
+use sonagi_engine::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping, is_token};
 use sonagi_engine::net::{Failed, Origin, Secured};
 use sonagi_measure::At;
 use std::borrow::Cow;
@@ -153,10 +153,7 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
 
 /// Headers that cannot be sent are told in Go's words.
 fn sendable(call: &Call) -> Result<(), Failed> {
-    let is_name = |name: &str| {
-        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        !name.is_empty() && name.bytes().all(is_token)
-    };
+    let is_name = |name: &str| is_token(name.as_bytes());
     let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
     if !call.method.is_empty() && !is_name(&call.method) {
         return Err(Failed::protocol(format!("net/http: invalid method {:?}", call.method)));
