@@ -1,87 +1,110 @@
-//! What is measured: metrics, the tags of samples, and what thresholds make of them.
+//! k6's metrics: which there are, which of their tags make series, and how k6 names kinds and units.
 //!
-//! A sample's way: a script's user observes it through the [`Sampler`] of its shard, which adds it to one [`Cell`] of that
-//! shard; once a second the shard's [`Interval`] goes to the [`Store`], which adds each cell to all it belongs to: the metric,
-//! the sub-metrics thresholds name, the check, the group, the scenario. So a sample costs one addition wherever it counts,
-//! and which cell it goes to is looked up once per metric and set of [`Tags`].
-//!
-//! The set of tags of a sample is known by address, not by its strings: [`Tags`] are interned.
+//! Samples, sums and thresholds are [`sonagi_measure::metrics`]'s.
 
+pub mod builtin;
 pub(crate) mod delivery;
-mod registry;
-mod sampler;
-mod sink;
-mod store;
 mod system;
-mod tags;
 #[cfg(test)]
 mod tests;
-mod threshold;
-mod trend;
 
-pub use registry::{Metric, Refused, Registry, Submetric, Unnamed, builtin};
-pub use sampler::{Detail, Interval, Sample, Sampler};
-pub use sink::{Counted, Gauged, Rated, Sink};
-pub use store::{CheckCount, Judgement, Scope, Store, Unfit};
-pub(crate) use store::{Limit, Target};
+pub use sonagi_measure::metrics::{
+    Aggregate, Aggregation, Conflict, Crossed, Interval, Kind, Limit, Metadata, MetricId, MetricStore,
+    Misread, Registry, Sample, Sampler, Submetric, TagSet, Tags, Target, Unfit, Unit,
+};
 pub use system::{SystemTag, SystemTags};
-pub use tags::{Metadata, TagSet, Tags};
-pub use threshold::{Aggregation, Expression, Misread, Operator};
-pub use trend::Trend;
 
-/// What a metric does with its samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Adds them up.
-    Counter,
-    /// Keeps the last, the least and the greatest.
-    Gauge,
-    /// Counts those that are not zero among all.
-    Rate,
-    /// Keeps what their average and percentiles need.
-    Trend,
+use sonagi_measure::metrics::SeriesTags;
+use std::sync::Arc;
+
+/// What the end's summary tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Metrics, sub-metrics and checks.
+    Total,
+    /// Metrics in each scenario and group as well (`--summary-mode full`).
+    Scopes,
 }
 
-impl Kind {
-    /// As k6 writes it.
-    pub fn name(self) -> &'static str {
+impl Detail {
+    /// The tags that make series, by metric.
+    fn series_tags(self) -> SeriesTags {
         match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Rate => "rate",
-            Kind::Trend => "trend",
+            Detail::Total => |metric| match metric {
+                builtin::CHECKS => &["check", "group"],
+                builtin::GROUP_DURATION => &["group"],
+                _ => &[],
+            },
+            Detail::Scopes => |metric| match metric {
+                builtin::CHECKS => &["check", "group", "scenario"],
+                _ => &["group", "scenario"],
+            },
         }
     }
 }
 
-/// What a metric's values are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Contains {
-    /// Plain numbers.
-    Default,
-    /// Milliseconds.
-    Time,
-    /// Bytes.
-    Data,
+/// The built-in metrics, and the one sub-metric every summary has: the durations of requests that went as expected.
+pub fn registry() -> Registry {
+    let registry = Registry::new(builtin::ALL);
+    registry.submetric(builtin::EXPECTED_DURATION).expect("it is one of a built-in metric");
+    registry
 }
 
-impl Contains {
-    /// As k6 writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Contains::Default => "default",
-            Contains::Time => "time",
-            Contains::Data => "data",
-        }
+/// Samples with the tags that a test wants; with `keep_samples`, every single one is kept until it is taken.
+pub fn sampler(registry: &Arc<Registry>, detail: Detail, wanted: SystemTags, keep_samples: bool) -> Sampler {
+    Sampler::new(Arc::clone(registry), detail.series_tags(), wanted.automatic(), keep_samples)
+}
+
+/// Why a script may not have a metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Its name is none.
+    #[error(
+        "'{0}' is no name for a metric: a letter or underscore comes first, then at least one and at most 128 ASCII letters, digits or underscores"
+    )]
+    Name(String),
+    /// There is one of the name whose values are something else.
+    #[error("metric '{name}' already exists, with values of type {}, and cannot have values of type {}", contains(*.exists), contains(*.wanted))]
+    Unit {
+        /// The name.
+        name: String,
+        /// What its values are.
+        exists: Unit,
+        /// What they should be.
+        wanted: Unit,
+    },
+    /// There is one that counts otherwise, or too many.
+    #[error(transparent)]
+    Conflict(Conflict),
+}
+
+/// A metric of the script's own; the same one again when the script (another user's copy of it) asks again.
+///
+/// # Errors
+/// As k6: the name must be one, and a metric of this name must be of this kind.
+pub fn add(registry: &Registry, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Refused> {
+    if !is_name(name) {
+        return Err(Refused::Name(name.to_owned()));
     }
+    registry.add(name, kind, unit).map_err(|conflict| match conflict {
+        Conflict::Unit { name, exists, wanted } => Refused::Unit { name, exists, wanted },
+        other => Refused::Conflict(other),
+    })
 }
 
-/// A metric of a [`Registry`], by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MetricId(u32);
+fn is_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    // k6 counts the first letter apart from the 128.
+    (2..=129).contains(&bytes.len())
+        && !bytes[0].is_ascii_digit()
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
 
-impl MetricId {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
+/// A unit, as k6 writes what a metric contains.
+pub fn contains(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Number | Unit::Events => "default",
+        Unit::Milliseconds => "time",
+        Unit::Bytes => "data",
     }
 }

@@ -9,7 +9,7 @@ mod json;
 #[cfg(test)]
 mod tests;
 
-use crate::metrics::{Sample, Store, SystemTags};
+use crate::metrics::{MetricStore, Sample, SystemTags};
 use flate2::{Compression, write::GzEncoder};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -128,7 +128,7 @@ impl Output {
     /// When the file cannot be written.
     pub fn open(
         wanted: &Wanted,
-        store: &Store,
+        store: &MetricStore,
         tags: SystemTags,
         started: SystemTime,
         standard: Box<dyn Write + Send>,

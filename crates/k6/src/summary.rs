@@ -14,7 +14,7 @@ mod text;
 
 pub use figures::TimeUnit;
 
-use crate::metrics::{Aggregation, Contains, Kind, Store};
+use crate::metrics::{Aggregation, Kind, MetricStore, Unit};
 use serde_json::Value;
 use sonagi_measure::thresholds::Judged as Recorded;
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ struct Part {
 struct Measured {
     name: String,
     kind: Kind,
-    contains: Contains,
+    unit: Unit,
     values: Vec<(String, f64)>,
     thresholds: Vec<Judged>,
 }
@@ -140,7 +140,7 @@ impl Measured {
 
 impl Summary {
     /// Of everything a store holds; thresholds as they were last judged.
-    pub fn of(store: &mut Store, facts: Facts) -> Summary {
+    pub fn of(store: &mut MetricStore, facts: Facts) -> Summary {
         collected::summary(store, facts)
     }
 

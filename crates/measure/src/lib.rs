@@ -16,6 +16,7 @@ pub mod folder;
 pub mod health;
 pub mod histogram;
 pub mod ledger;
+pub mod metrics;
 pub mod outcome;
 pub mod plugins;
 pub mod recorder;

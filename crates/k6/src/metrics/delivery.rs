@@ -1,8 +1,8 @@
 //! What the ledger counts, as metrics: there once a script imports `k6/x/sonagi`.
 
-use super::Contains::{Default, Time};
 use super::Kind::{Counter, Rate, Trend};
-use super::{Contains, Kind};
+use super::Unit::{Milliseconds, Number};
+use super::{Kind, Unit};
 use sonagi_measure::ledger::Counts;
 
 /// Owed copies: whether they arrived.
@@ -11,22 +11,22 @@ pub(crate) const RATIO: &str = "sonagi_delivery";
 pub(crate) const LATENCY: &str = "sonagi_e2e";
 
 /// All of them.
-pub(crate) const METRICS: [(&str, Kind, Contains); 15] = [
-    (RATIO, Rate, Default),
-    (LATENCY, Trend, Time),
-    ("sonagi_messages", Counter, Default),
-    ("sonagi_owed", Counter, Default),
-    ("sonagi_arrived", Counter, Default),
-    ("sonagi_lost", Counter, Default),
-    ("sonagi_duplicate", Counter, Default),
-    ("sonagi_late", Counter, Default),
-    ("sonagi_replayed", Counter, Default),
-    ("sonagi_reordered", Counter, Default),
-    ("sonagi_leaked", Counter, Default),
-    ("sonagi_unknown", Counter, Default),
-    ("sonagi_settling", Counter, Default),
-    ("sonagi_foreign", Counter, Default),
-    ("sonagi_negative", Counter, Default),
+pub(crate) const METRICS: [(&str, Kind, Unit); 15] = [
+    (RATIO, Rate, Number),
+    (LATENCY, Trend, Milliseconds),
+    ("sonagi_messages", Counter, Number),
+    ("sonagi_owed", Counter, Number),
+    ("sonagi_arrived", Counter, Number),
+    ("sonagi_lost", Counter, Number),
+    ("sonagi_duplicate", Counter, Number),
+    ("sonagi_late", Counter, Number),
+    ("sonagi_replayed", Counter, Number),
+    ("sonagi_reordered", Counter, Number),
+    ("sonagi_leaked", Counter, Number),
+    ("sonagi_unknown", Counter, Number),
+    ("sonagi_settling", Counter, Number),
+    ("sonagi_foreign", Counter, Number),
+    ("sonagi_negative", Counter, Number),
 ];
 
 /// Those of the counters that are told even when they are nothing.

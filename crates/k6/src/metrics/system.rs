@@ -1,5 +1,7 @@
 //! The tags k6 sets by itself, and which of them a test wants.
 
+use sonagi_measure::metrics::{AutomaticTag, AutomaticTags};
+
 /// A tag that is set by the tool, not by the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -50,50 +52,55 @@ const NAMES: [(SystemTag, &str); 18] = [
 ];
 const DEFAULTS: usize = 14;
 
-impl SystemTag {
-    /// The tag's name.
-    pub fn name(self) -> &'static str {
+impl AutomaticTag for SystemTag {
+    fn name(self) -> &'static str {
         NAMES[self as usize].1
     }
 
+    fn number(self) -> u32 {
+        self as u32
+    }
+
+    fn is_metadata(self) -> bool {
+        matches!(self, Iter | Vu)
+    }
+}
+
+impl SystemTag {
     /// The tag of this name.
     pub fn named(name: &str) -> Option<SystemTag> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(tag, _)| *tag)
-    }
-
-    /// Whether it says something that is different for every iteration: then it is told beside a sample
-    /// ([`super::Metadata`]) and makes no series of its own.
-    pub fn is_metadata(self) -> bool {
-        matches!(self, Iter | Vu)
     }
 }
 
 /// The system tags a test wants (`systemTags`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SystemTags(u32);
+pub struct SystemTags(AutomaticTags);
 
 impl SystemTags {
-    /// No tag at all.
-    pub const NONE: SystemTags = SystemTags(0);
-
     /// Exactly those of these names.
     ///
     /// # Errors
     /// The first name that is no system tag's.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<SystemTags, String> {
-        names.into_iter().try_fold(SystemTags::NONE, |set, name| {
+        names.into_iter().try_fold(SystemTags(AutomaticTags::default()), |set, name| {
             SystemTag::named(name.trim()).map(|tag| set.and(tag)).ok_or_else(|| name.to_owned())
         })
     }
 
     /// These and one more.
     pub fn and(self, tag: SystemTag) -> SystemTags {
-        SystemTags(self.0 | 1 << tag as u8)
+        SystemTags(self.0.and(tag))
     }
 
     /// Whether the test wants it.
     pub fn has(self, tag: SystemTag) -> bool {
-        self.0 & (1 << tag as u8) != 0
+        self.0.has(tag)
+    }
+
+    /// The same for a sampler.
+    pub(super) fn automatic(self) -> AutomaticTags {
+        self.0
     }
 
     /// Those it wants, in k6's order.
@@ -104,7 +111,7 @@ impl SystemTags {
 
 impl Default for SystemTags {
     fn default() -> SystemTags {
-        NAMES[..DEFAULTS].iter().fold(SystemTags::NONE, |set, (tag, _)| set.and(*tag))
+        NAMES[..DEFAULTS].iter().fold(SystemTags(AutomaticTags::default()), |set, (tag, _)| set.and(*tag))
     }
 }
 

@@ -53,7 +53,7 @@ fn check<'js>(
             None => Ok(check),
         };
         let is_held = held.as_ref().is_ok_and(is_true);
-        let tags = tags.with_system(&[(SystemTag::Check, name.trim())]);
+        let tags = tags.with_automatic(&[(SystemTag::Check, name.trim())]);
         vu.observe(builtin::CHECKS, f64::from(u8::from(is_held)), &tags);
         held?;
         all &= is_held;

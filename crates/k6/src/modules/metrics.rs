@@ -10,7 +10,7 @@ use super::k6::is_true;
 use super::own::constructor;
 use super::tags::{self, given_tags};
 use super::{Builtin, go_error};
-use crate::metrics::{Contains, Kind, MetricId};
+use crate::metrics::{self, Kind, MetricId, Unit};
 use crate::runtime::{Phase, Vu};
 use crate::shard::Level;
 
@@ -45,8 +45,8 @@ fn metric<'js>(ctx: &Ctx<'js>, kind: Kind, name: &str, is_time: bool) -> rquickj
     if vu.phase.get() != Phase::Init {
         return Err(go_error(ctx, "metrics must be declared in the init context"));
     }
-    let contains = if is_time { Contains::Time } else { Contains::Default };
-    let id = vu.shard.common.registry.add(name, kind, contains);
+    let unit = if is_time { Unit::Milliseconds } else { Unit::Number };
+    let id = metrics::add(&vu.shard.common.registry, name, kind, unit);
     let id = id.map_err(|why| go_error(ctx, &why.to_string()))?;
     let metric = Object::new(ctx.clone())?;
     metric.prop("name", Property::from(name).enumerable())?;

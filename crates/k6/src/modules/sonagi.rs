@@ -15,8 +15,8 @@ pub(super) const MODULE: Builtin =
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let vu = Vu::of(ctx);
-    for (name, kind, contains) in METRICS {
-        let added = vu.shard.common.registry.add(name, kind, contains);
+    for (name, kind, unit) in METRICS {
+        let added = vu.shard.common.registry.add(name, kind, unit);
         added.map_err(|why| go_error(ctx, &why.to_string()))?;
     }
     vu.shard.tracks.set(true);

@@ -1,7 +1,8 @@
 //! One row a sample: a column for each system tag the test wants, all other tags in one.
 
 use super::{Into, TimeFormat, rfc3339};
-use crate::metrics::{MetricId, Registry, Sample, SystemTag, SystemTags};
+use crate::metrics::{MetricId, Registry, Sample, SystemTags};
+use sonagi_measure::metrics::AutomaticTag;
 use std::io;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ impl Rows {
         time: TimeFormat,
     ) -> io::Result<Rows> {
         let mut columns: Vec<&'static str> =
-            tags.iter().filter(|tag| !tag.is_metadata()).map(SystemTag::name).collect();
+            tags.iter().filter(|tag| !tag.is_metadata()).map(AutomaticTag::name).collect();
         columns.sort_unstable();
         let mut rows = csv::Writer::from_writer(into);
         let head = ["metric_name", "timestamp", "metric_value"].into_iter().chain(columns.iter().copied());

@@ -3,8 +3,10 @@
 use super::{Into, rfc3339};
 use crate::json;
 use crate::metrics::{
-    Metadata, MetricId, Registry, Sample, Store, Submetric, SystemTag, SystemTags, TagSet, builtin,
+    Limit, Metadata, MetricId, MetricStore, Registry, Sample, Submetric, SystemTag, SystemTags, TagSet,
+    Target, builtin, contains,
 };
+use crate::options::span::written;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -23,8 +25,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(into: Into, store: &Store, tags: SystemTags, started: i128) -> Lines {
-        let thresholds = store.limited_metrics();
+    pub(super) fn new(into: Into, store: &MetricStore, tags: SystemTags, started: i128) -> Lines {
+        let thresholds = store.limits().iter().filter_map(on_whole_metric).collect();
         Lines {
             into,
             registry: store.registry().clone(),
@@ -92,7 +94,7 @@ impl Lines {
             "data": {
                 "name": &*metric.name,
                 "type": metric.kind.name(),
-                "contains": metric.contains.name(),
+                "contains": contains(metric.unit),
                 "thresholds": thresholds,
                 "submetrics": if parts.is_empty() { Value::Null } else { Value::Array(parts) },
             },
@@ -105,6 +107,16 @@ impl Lines {
     pub(super) fn finish(self) -> io::Result<()> {
         self.into.finish()
     }
+}
+
+/// A threshold on a whole metric, as k6 writes it: an object where it may end the test.
+fn on_whole_metric(limit: &Limit) -> Option<(MetricId, Value)> {
+    let Target::Metric(id) = limit.target else { return None };
+    if !limit.abort_on_fail {
+        return Some((id, Value::from(limit.source.as_str())));
+    }
+    let delay = Some(limit.delay).filter(|delay| !delay.is_zero()).map(written);
+    Some((id, json!({ "threshold": limit.source, "abortOnFail": true, "delayAbortEval": delay })))
 }
 
 fn beside(metadata: &Metadata) -> Value {

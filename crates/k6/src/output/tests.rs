@@ -2,7 +2,7 @@
 //! outputs as k6 wrote them, to the byte.
 
 use super::*;
-use crate::metrics::{Contains, Detail, Kind, Metadata, Registry, Sampler};
+use crate::metrics::{Detail, Kind, Metadata, Unit, registry, sampler};
 use serde_json::Value;
 use sonagi_measure::At;
 use std::io::Read;
@@ -18,12 +18,12 @@ fn told_by_k6(file: &str) -> String {
 }
 
 /// The script's metrics and thresholds, and the samples that k6 wrote.
-fn measured() -> (Store, Vec<Sample>) {
-    let registry = Registry::new();
-    registry.add("counted", Kind::Counter, Contains::Default).unwrap();
-    registry.add("values", Kind::Trend, Contains::Time).unwrap();
+fn measured() -> (MetricStore, Vec<Sample>) {
+    let registry = registry();
+    registry.add("counted", Kind::Counter, Unit::Number).unwrap();
+    registry.add("values", Kind::Trend, Unit::Milliseconds).unwrap();
     let registry = Arc::new(registry);
-    let mut store = Store::new(registry.clone());
+    let mut store = MetricStore::new(registry.clone());
     for (metric, source) in [
         ("counted", "count>1"),
         ("counted", "rate<0.1"),
@@ -32,7 +32,7 @@ fn measured() -> (Store, Vec<Sample>) {
     ] {
         store.limit(metric, source, false, Duration::ZERO).unwrap();
     }
-    let mut sampler = Sampler::new(registry.clone(), Detail::Total, wanted_tags(), true);
+    let mut sampler = sampler(&registry, Detail::Total, wanted_tags(), true);
     for line in told_by_k6("samples.jsonl").lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let Value::Object(tags) = &line["data"]["tags"] else { continue };
@@ -100,11 +100,11 @@ fn json_lines_are_k6s_to_the_byte() {
 
 #[test]
 fn the_part_of_a_metric_that_no_threshold_names_is_told_last_and_only_when_it_can_have_samples() {
-    let registry = Arc::new(Registry::new());
-    let mut store = Store::new(registry.clone());
+    let registry = Arc::new(registry());
+    let mut store = MetricStore::new(registry.clone());
     store.limit("http_req_duration{scenario:one}", "avg<1", false, Duration::ZERO).unwrap();
     let suffixes = |tags: SystemTags| {
-        let mut sampler = Sampler::new(registry.clone(), Detail::Total, tags, true);
+        let mut sampler = sampler(&registry, Detail::Total, tags, true);
         sampler.observe(crate::metrics::builtin::HTTP_REQ_DURATION, 1.0, &sampler.tags(), At(0));
         let shown = Shown::default();
         let wanted = Wanted::parse("json", |_| None).unwrap();

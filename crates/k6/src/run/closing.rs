@@ -19,10 +19,10 @@ impl Collector<'_, '_> {
         self.record_late();
         let elapsed = self.timetable.elapsed(self.test.since_epoch());
         let judgement = self.test.store.judge(elapsed, true);
-        if !judgement.crossed.is_empty() && self.exit == Exit::Passed {
+        if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
             self.say(
                 Level::Error,
-                format!("thresholds on metrics '{}' have been crossed", judgement.names()),
+                format!("thresholds on metrics '{}' have been crossed", judgement.metrics.join(", ")),
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }

@@ -75,7 +75,7 @@ impl Home {
         let tags = scenarios.iter().map(|scenario| {
             let tags =
                 scenario.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
-            tags.with_system(&[(SystemTag::Scenario, &scenario.name), (SystemTag::Group, "")])
+            tags.with_automatic(&[(SystemTag::Scenario, &scenario.name), (SystemTag::Group, "")])
         });
         Rc::new(Home {
             shard: Rc::clone(shard),

@@ -28,7 +28,7 @@ use sonagi_measure::summary::Summary as Record;
 use sonagi_measure::totals::{Header, Snapshot};
 
 use crate::executor::{Abort, Plan, Reason};
-use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags};
+use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
@@ -94,7 +94,7 @@ pub struct Test {
     asked: Asked,
     common: Arc<Common>,
     plan: Arc<Plan>,
-    store: Store,
+    store: MetricStore,
     functions: Vec<String>,
     /// When its clock began.
     epoch: Instant,
@@ -126,7 +126,7 @@ fn masked(secrets: &Secrets, told: Told<'_>, on: &mut dyn FnMut(Told<'_>)) {
 
 fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
-    let registry = Arc::new(Registry::new());
+    let registry = Arc::new(metrics::registry());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
     let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
     let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
@@ -217,8 +217,8 @@ fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
 }
 
 /// The store with the options' thresholds.
-fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result<Store, Ended> {
-    let mut store = Store::new(Arc::clone(registry));
+fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result<MetricStore, Ended> {
+    let mut store = MetricStore::new(Arc::clone(registry));
     let mut problems = Vec::new();
     for of in options.thresholds.iter().filter(|_| !asked.no_thresholds) {
         problems.extend(store.watch(&of.metric).err());
@@ -228,14 +228,24 @@ fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result
         }
     }
     problems.dedup();
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let told: Vec<String> = problems.iter().map(unfit).collect();
     if told.is_empty() { Ok(store) } else { Err(Ended::problems(&told.join("\n"))) }
+}
+
+/// Why there is no such threshold, and where a metric is to be made.
+fn unfit(why: &Unfit) -> String {
+    match why {
+        Unfit::Metric { .. } => {
+            format!("{why}\nhint: a metric of the script's own must be made in its init code")
+        }
+        Unfit::Expression(_) => why.to_string(),
+    }
 }
 
 impl Common {
     /// What a thread measures with.
     fn sampler(&self, detail: Detail, keep_samples: bool) -> Sampler {
-        Sampler::new(Arc::clone(&self.registry), detail, self.system_tags(), keep_samples)
+        metrics::sampler(&self.registry, detail, self.system_tags(), keep_samples)
     }
 
     fn system_tags(&self) -> SystemTags {

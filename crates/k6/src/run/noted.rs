@@ -4,7 +4,7 @@ use sonagi_measure::custom;
 use sonagi_measure::recorder::{Counter, Record};
 
 use crate::metrics::delivery::is_one;
-use crate::metrics::{Interval, MetricId, Registry, Sink, builtin};
+use crate::metrics::{Aggregate, Interval, MetricId, Registry, builtin};
 
 /// Metrics of ours that a record has in other words, or in no words.
 const ELSEWHERE: [MetricId; 6] = [
@@ -18,12 +18,13 @@ const ELSEWHERE: [MetricId; 6] = [
 
 /// Enters what a shard measured in a second into its record of that second.
 pub(super) fn note(interval: &Interval, registry: &Registry, record: &mut Record) {
-    for (id, sink) in interval.sums() {
+    for (series, _, aggregate) in interval.series() {
+        let id = series.metric;
         let metric = registry.metric(id);
-        if let (Sink::Counter(counted), Some(counters)) = (sink, counters(id, &metric.name)) {
+        if let (Aggregate::Counter(counted), Some(counters)) = (aggregate, counters(id, &metric.name)) {
             counters.iter().for_each(|counter| record.counters.add(*counter, counted.count as u64));
         } else if !ELSEWHERE.contains(&id) && !metric.name.starts_with("http_req") && !is_one(&metric.name) {
-            own(&metric.name, sink, &mut record.custom);
+            own(&metric.name, aggregate, &mut record.custom);
         }
     }
 }
@@ -41,19 +42,19 @@ fn counters(id: MetricId, name: &str) -> Option<&'static [Counter]> {
 }
 
 /// Trends are histograms, rates two counters; a gauge is no sum of anything.
-fn own(name: &str, sink: &Sink, custom: &mut custom::Metrics) {
+fn own(name: &str, aggregate: &Aggregate, custom: &mut custom::Metrics) {
     use custom::Kind::{Counter, Histogram};
-    match sink {
-        Sink::Counter(counted) => custom.record(Counter, name, counted.count),
-        Sink::Rate(rated) => {
+    match aggregate {
+        Aggregate::Counter(counted) => custom.record(Counter, name, counted.count),
+        Aggregate::Rate(rated) => {
             custom.record(Counter, &format!("{name}.passes"), rated.passes as f64);
             custom.record(Counter, &format!("{name}.fails"), rated.fails() as f64);
         }
-        Sink::Trend(trend) => {
+        Aggregate::Trend(trend) => {
             for (value, count) in trend.each() {
                 (0..count).for_each(|_| custom.record(Histogram, name, value));
             }
         }
-        Sink::Gauge(_) => {}
+        Aggregate::Gauge(_) => {}
     }
 }

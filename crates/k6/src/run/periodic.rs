@@ -12,10 +12,12 @@ use super::Told;
 use super::home::Shared;
 use super::underway::Collector;
 use crate::executor::{Common, Reason};
-use crate::metrics::{Store, builtin};
+use crate::metrics::builtin;
 
 /// How often virtual users are counted; a shorter test has no such sample.
 const GAUGED_EVERY: Duration = Duration::from_secs(1);
+/// How often thresholds are judged.
+const JUDGED_EVERY: Duration = Duration::from_secs(2);
 /// How often the collector looks around while nothing comes.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 
@@ -45,7 +47,7 @@ pub(super) struct Timetable {
 impl Timetable {
     /// Of a test that makes its virtual users now.
     pub(super) fn new(now: Duration) -> Timetable {
-        let (next_gauges, next_judgement) = (now + GAUGED_EVERY, now + Store::EVALUATED_EVERY);
+        let (next_gauges, next_judgement) = (now + GAUGED_EVERY, now + JUDGED_EVERY);
         Timetable { next_gauges, next_judgement, began: None, ended: None, scenarios: Vec::new() }
     }
 
@@ -96,10 +98,10 @@ impl Collector<'_, '_> {
         if is_due(&mut self.timetable.next_gauges, GAUGED_EVERY, now) {
             self.gauges(now);
         }
-        if is_due(&mut self.timetable.next_judgement, Store::EVALUATED_EVERY, now) {
+        if is_due(&mut self.timetable.next_judgement, JUDGED_EVERY, now) {
             let judgement = self.test.store.judge(self.timetable.elapsed(now), false);
             if judgement.abort {
-                self.abort.ask(Reason::Crossed(judgement.names()));
+                self.abort.ask(Reason::Crossed(judgement.metrics.join(", ")));
             }
         }
     }

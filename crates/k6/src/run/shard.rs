@@ -172,7 +172,7 @@ struct Told(Rc<Shard>);
 impl Watch for Told {
     fn dropped(&self, scenario: usize, count: u64, _: At) {
         let scenario = &self.0.common.options.scenarios[scenario];
-        let tags = self.0.tags.with_system(&[(crate::metrics::SystemTag::Scenario, &scenario.name)]);
+        let tags = self.0.tags.with_automatic(&[(crate::metrics::SystemTag::Scenario, &scenario.name)]);
         self.0.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);
         let mut recorder = self.0.recorder.borrow_mut();
         recorder.add(Counter::ArrivalsPlanned, count);

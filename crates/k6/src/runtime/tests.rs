@@ -15,7 +15,7 @@ mod ws;
 
 use super::*;
 use crate::executor::Stop;
-use crate::metrics::{Detail, Registry, Sample, Sampler, SystemTags};
+use crate::metrics::{Detail, Registry, Sample, SystemTags, registry, sampler};
 use crate::options::{Tiers, consolidate};
 use crate::shard::{Common, Delivery, Limits, Line, Pace, Shard};
 use sonagi_engine::clock::Clock;
@@ -116,7 +116,7 @@ fn shard(
     clock: &Rc<Clock>,
     heard: Rc<RefCell<Vec<String>>>,
 ) -> (Rc<Shard>, Arc<Registry>) {
-    let registry = Arc::new(Registry::new());
+    let registry = Arc::new(registry());
     let mut options = consolidate(Tiers::default()).unwrap().options;
     options.sonagi.keep_connections = how.keep_connections;
     let common = Arc::new(Common {
@@ -131,7 +131,7 @@ fn shard(
         delivery: Delivery::default(),
         records: false,
     });
-    let sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), true);
+    let sampler = sampler(&registry, Detail::Total, SystemTags::default(), true);
     let net = Rc::new(Net::simulated(|pipe| {
         tokio::task::spawn_local(echo(pipe));
     }));

@@ -16,6 +16,7 @@ use super::{fiber, raw};
 use crate::executor::Stop;
 use crate::metrics::{Metadata, MetricId, SystemTag, Tags, builtin};
 use crate::shard::Shard;
+use sonagi_measure::metrics::AutomaticTag;
 
 /// A script that computes lets others have their turn this often.
 const SLICE_NS: i64 = 5_000_000;
@@ -106,7 +107,7 @@ impl Vu {
 
     pub(crate) fn set_group(&self, path: &str) {
         path.clone_into(&mut self.kept.group.borrow_mut());
-        let tags = self.tags().with_system(&[(SystemTag::Group, path)]);
+        let tags = self.tags().with_automatic(&[(SystemTag::Group, path)]);
         self.kept.tags.replace(tags);
     }
 

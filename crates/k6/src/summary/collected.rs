@@ -3,7 +3,7 @@
 use super::delivery::TAIL;
 use super::{Check, Facts, Group, Judged, Measured, Part, Summary, by_name};
 use crate::metrics::delivery::LATENCY;
-use crate::metrics::{Aggregation, Contains, Kind, MetricId, Scope, Sink, Store, Target, builtin};
+use crate::metrics::{Aggregate, Aggregation, Kind, Limit, MetricId, MetricStore, Target, Unit, builtin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ const UNNAMED: &str = "default";
 /// Their own samples are not told as those of a group, only those of groups within.
 const STAGES: [&str; 2] = ["::setup", "::teardown"];
 
-pub(super) fn summary(store: &mut Store, facts: Facts) -> Summary {
+pub(super) fn summary(store: &mut MetricStore, facts: Facts) -> Summary {
     let mut root = Group::default();
     let mut checks = Vec::new();
     let mut tree = Node::default();
     let mut scenarios: BTreeMap<Arc<str>, Node> = BTreeMap::new();
-    for part in store.scopes() {
-        let Scope { scenario, group, check } = &part.scope;
-        let path = group.as_deref().unwrap_or_default();
+    for part in store.tagged() {
+        let [scenario, group, check] = ["scenario", "group", "check"].map(|name| part.tags.shared(name));
+        let path = group.map_or("", AsRef::as_ref);
         if part.metric == builtin::CHECKS || part.metric == builtin::GROUP_DURATION {
             let group = root.at(path);
-            if let (Some(name), Sink::Rate(rated)) = (check, &part.sink) {
+            if let (Some(name), Aggregate::Rate(rated)) = (check, &part.aggregate) {
                 add_check(&mut group.checks, path, name, rated.passes, rated.fails());
                 add_check(&mut checks, "", name, rated.passes, rated.fails());
             }
         }
         if facts.full {
-            let named = scenario.as_ref().filter(|name| ***name != *UNNAMED);
+            let named = scenario.filter(|name| ***name != *UNNAMED);
             let node = named.map_or(&mut tree, |name| scenarios.entry(name.clone()).or_default());
             if !STAGES.contains(&path) {
-                node.add(part.metric, path, check.as_deref(), &part.sink);
+                node.add(part.metric, path, check.map(AsRef::as_ref), &part.aggregate);
             }
         }
     }
@@ -50,36 +50,36 @@ pub(super) fn summary(store: &mut Store, facts: Facts) -> Summary {
 }
 
 /// All metrics and sub-metrics that were seen or that thresholds name.
-fn metrics(store: &mut Store, facts: &Facts) -> Vec<Measured> {
+fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
     let registry = store.registry().clone();
     let submetrics = registry.submetrics();
     let mut targets = Vec::new();
     for (id, metric) in registry.each() {
-        targets.push((Target::Metric(id), metric.name.clone(), metric.kind, metric.contains));
+        targets.push((Target::Metric(id), metric.name.clone(), metric.kind, metric.unit));
         for (place, one) in submetrics.iter().enumerate().filter(|(_, one)| one.parent == id) {
-            targets.push((Target::Submetric(place), one.name.clone(), metric.kind, metric.contains));
+            targets.push((Target::Submetric(place), one.name.clone(), metric.kind, metric.unit));
         }
     }
     targets.sort_by(|one, other| by_name(&one.1, &other.1));
     let mut found = Vec::new();
-    for (target, name, kind, contains) in targets {
+    for (target, name, kind, unit) in targets {
         let limits: Vec<_> = store.limits().iter().filter(|limit| limit.target == target).cloned().collect();
-        let Some(sink) = store.sink(target) else { continue };
-        let judged = |sink: &mut Sink| {
-            let judge = |limit: crate::metrics::Limit| {
+        let Some(aggregate) = store.aggregate(target) else { continue };
+        let judged = |aggregate: &mut Aggregate| {
+            let judge = |limit: Limit| {
                 let of = limit.expression.aggregation;
-                let seen = of.of(sink, facts.elapsed).map(|value| (method(&limit.source, of), value));
+                let seen = of.of(aggregate, facts.elapsed).map(|value| (method(&limit.source, of), value));
                 Judged { source: limit.source, ok: !limit.crossed, seen }
             };
             limits.into_iter().map(judge).collect()
         };
-        let thresholds = judged(sink);
-        let mut values = values(sink, facts);
+        let thresholds = judged(aggregate);
+        let mut values = values(aggregate, facts);
         if *name == *LATENCY && !values.iter().any(|(of, _)| of == TAIL) {
-            let tail = Aggregation::named(TAIL).and_then(|of| of.of(sink, facts.elapsed));
+            let tail = Aggregation::named(TAIL).and_then(|of| of.of(aggregate, facts.elapsed));
             values.extend(tail.map(|value| (TAIL.to_owned(), value)));
         }
-        found.push(Measured { name: name.to_string(), kind, contains, values, thresholds });
+        found.push(Measured { name: name.to_string(), kind, unit, values, thresholds });
     }
     found
 }
@@ -90,18 +90,18 @@ fn method(source: &str, of: Aggregation) -> String {
     if written.is_empty() { of.name() } else { written.to_owned() }
 }
 
-fn values(sink: &mut Sink, facts: &Facts) -> Vec<(String, f64)> {
-    let names: Vec<&str> = match sink {
-        Sink::Counter(_) => vec!["count", "rate"],
-        Sink::Gauge(_) => vec!["value", "min", "max"],
-        Sink::Rate(rated) => {
+fn values(aggregate: &mut Aggregate, facts: &Facts) -> Vec<(String, f64)> {
+    let names: Vec<&str> = match aggregate {
+        Aggregate::Counter(_) => vec!["count", "rate"],
+        Aggregate::Gauge(_) => vec!["value", "min", "max"],
+        Aggregate::Rate(rated) => {
             let counts =
                 [("rate", rated.rate()), ("passes", rated.passes as f64), ("fails", rated.fails() as f64)];
             return counts.map(|(name, value)| (name.to_owned(), value)).to_vec();
         }
-        Sink::Trend(_) => facts.trend_stats.iter().map(String::as_str).collect(),
+        Aggregate::Trend(_) => facts.trend_stats.iter().map(String::as_str).collect(),
     };
-    let value = |name: &str| Aggregation::named(name).and_then(|of| of.of(sink, facts.elapsed));
+    let value = |name: &str| Aggregation::named(name).and_then(|of| of.of(aggregate, facts.elapsed));
     let mut value = value;
     names.into_iter().filter_map(|name| value(name).map(|value| (name.to_owned(), value))).collect()
 }
@@ -133,15 +133,15 @@ impl Group {
 #[derive(Default)]
 struct Node {
     name: String,
-    metrics: BTreeMap<MetricId, Sink>,
+    metrics: BTreeMap<MetricId, Aggregate>,
     checks: Vec<Check>,
     groups: Vec<Node>,
 }
 
 impl Node {
     /// Adds what was seen in a group to it, and to the whole.
-    fn add(&mut self, metric: MetricId, path: &str, check: Option<&str>, sink: &Sink) {
-        self.add_here(metric, check, sink);
+    fn add(&mut self, metric: MetricId, path: &str, check: Option<&str>, aggregate: &Aggregate) {
+        self.add_here(metric, check, aggregate);
         let mut node = self;
         let mut names = path.split("::").skip(1).peekable();
         if names.peek().is_none() {
@@ -154,28 +154,28 @@ impl Node {
             });
             node = &mut node.groups[at];
         }
-        node.add_here(metric, check, sink);
+        node.add_here(metric, check, aggregate);
     }
 
-    fn add_here(&mut self, metric: MetricId, check: Option<&str>, sink: &Sink) {
+    fn add_here(&mut self, metric: MetricId, check: Option<&str>, aggregate: &Aggregate) {
         match self.metrics.get_mut(&metric) {
-            Some(known) => known.merge(sink),
-            None => drop(self.metrics.insert(metric, sink.clone())),
+            Some(known) => known.merge(aggregate),
+            None => drop(self.metrics.insert(metric, aggregate.clone())),
         }
-        if let (Some(name), Sink::Rate(rated)) = (check, sink) {
+        if let (Some(name), Aggregate::Rate(rated)) = (check, aggregate) {
             add_check(&mut self.checks, "", name, rated.passes, rated.fails());
         }
     }
 
-    fn part(self, what: &str, store: &Store, facts: &Facts) -> Part {
+    fn part(self, what: &str, store: &MetricStore, facts: &Facts) -> Part {
         let mut metrics: Vec<Measured> = self
             .metrics
             .into_iter()
-            .map(|(id, mut sink)| {
+            .map(|(id, mut aggregate)| {
                 let metric = store.registry().metric(id);
-                let (kind, contains): (Kind, Contains) = (metric.kind, metric.contains);
-                let values = values(&mut sink, facts);
-                Measured { name: metric.name.to_string(), kind, contains, values, thresholds: Vec::new() }
+                let (kind, unit): (Kind, Unit) = (metric.kind, metric.unit);
+                let values = values(&mut aggregate, facts);
+                Measured { name: metric.name.to_string(), kind, unit, values, thresholds: Vec::new() }
             })
             .collect();
         metrics.sort_by(|one, other| by_name(&one.name, &other.name));

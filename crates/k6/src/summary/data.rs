@@ -2,7 +2,7 @@
 
 use super::{Check, Group, Judged, Measured, Summary, TimeUnit};
 use crate::json;
-use crate::metrics::Kind;
+use crate::metrics::{Kind, contains};
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ pub(super) fn handed(summary: &Summary) -> Value {
 
 fn metric(one: &Measured) -> Value {
     let mut object =
-        json!({ "type": one.kind.name(), "contains": one.contains.name(), "values": values(&one.values) });
+        json!({ "type": one.kind.name(), "contains": contains(one.unit), "values": values(&one.values) });
     if !one.thresholds.is_empty() {
         let judged = |judged: &Judged| (judged.source.clone(), json!({ "ok": judged.ok }));
         object["thresholds"] = Value::Object(one.thresholds.iter().map(judged).collect());

@@ -45,7 +45,7 @@ pub(super) fn said(summary: &Summary) -> Delivered {
 mod tests {
     use super::*;
     use crate::metrics::delivery::{ALWAYS, LATENCY, METRICS, RATIO};
-    use crate::metrics::{Detail, Registry, Sampler, Store, SystemTags, builtin};
+    use crate::metrics::{Detail, MetricStore, SystemTags, builtin, registry, sampler};
     use crate::summary::Facts;
     use sonagi_measure::At;
     use std::sync::Arc;
@@ -53,12 +53,12 @@ mod tests {
 
     /// Ten seconds in which these counters and latencies were seen.
     fn summary(counters: &[(&str, f64)], latencies: &[f64], facts: Facts) -> Summary {
-        let registry = Arc::new(Registry::new());
-        for (name, kind, contains) in METRICS {
-            registry.add(name, kind, contains).unwrap();
+        let registry = Arc::new(registry());
+        for (name, kind, unit) in METRICS {
+            registry.add(name, kind, unit).unwrap();
         }
-        let mut store = Store::new(Arc::clone(&registry));
-        let mut sampler = Sampler::new(Arc::clone(&registry), Detail::Total, SystemTags::default(), false);
+        let mut store = MetricStore::new(Arc::clone(&registry));
+        let mut sampler = sampler(&registry, Detail::Total, SystemTags::default(), false);
         let tags = sampler.tags();
         let id = |name: &str| registry.get(name).unwrap();
         sampler.observe(builtin::ITERATIONS, 3.0, &tags, At(0));

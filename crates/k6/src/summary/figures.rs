@@ -1,6 +1,6 @@
 //! Numbers as k6's summary writes them.
 
-use crate::metrics::Contains;
+use crate::metrics::Unit;
 
 /// The unit all durations of a summary are in (`summaryTimeUnit`); without one, each has the unit that suits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,11 @@ impl TimeUnit {
 }
 
 /// A value of a metric in its unit.
-pub(super) fn value(value: f64, contains: Contains, unit: Option<TimeUnit>) -> String {
-    match contains {
-        Contains::Default => plain(value),
-        Contains::Data => bytes(value),
-        Contains::Time => duration(value, unit),
+pub(super) fn value(value: f64, of: Unit, times: Option<TimeUnit>) -> String {
+    match of {
+        Unit::Number | Unit::Events => plain(value),
+        Unit::Bytes => bytes(value),
+        Unit::Milliseconds => duration(value, times),
     }
 }
 

@@ -5,7 +5,7 @@
 //! whose control codes are taken away). Members of `export.json` were put in order. The samples are played into a store: what we say of them must be what k6 said.
 
 use super::*;
-use crate::metrics::{Contains, Detail, Kind, Registry, Sampler, SystemTags, Tags};
+use crate::metrics::{Detail, Kind, Registry, Sampler, SystemTags, Tags, Unit, contains, registry, sampler};
 use sonagi_measure::At;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,20 +47,20 @@ impl Case {
     }
 
     /// The script's metrics and thresholds.
-    pub(crate) fn store(&self) -> Store {
-        let registry = Registry::new();
+    pub(crate) fn store(&self) -> MetricStore {
+        let registry = registry();
         for line in self.samples.iter().filter(|line| line["type"] == "Metric") {
             let is = |name: &str, key: &str| line["data"][key] == name;
             let kinds = [Kind::Counter, Kind::Gauge, Kind::Rate, Kind::Trend];
             let kind = kinds.into_iter().find(|kind| is(kind.name(), "type")).unwrap();
-            let contains = [Contains::Default, Contains::Time, Contains::Data];
-            let contains = contains.into_iter().find(|contains| is(contains.name(), "contains")).unwrap();
-            registry.add(line["metric"].as_str().unwrap(), kind, contains).unwrap();
+            let units = [Unit::Number, Unit::Milliseconds, Unit::Bytes];
+            let unit = units.into_iter().find(|unit| is(contains(*unit), "contains")).unwrap();
+            registry.add(line["metric"].as_str().unwrap(), kind, unit).unwrap();
         }
         if self.metrics().contains_key("never") {
-            registry.add("never", Kind::Counter, Contains::Default).unwrap();
+            registry.add("never", Kind::Counter, Unit::Number).unwrap();
         }
-        let mut store = Store::new(Arc::new(registry));
+        let mut store = MetricStore::new(Arc::new(registry));
         for (metric, one) in self.metrics() {
             for source in one["thresholds"].as_object().into_iter().flatten().map(|(source, _)| source) {
                 store.limit(metric, source, false, Duration::ZERO).unwrap();
@@ -87,7 +87,7 @@ impl Case {
         let mut store = self.store();
         let registry = store.registry().clone();
         let detail = if facts.full { Detail::Scopes } else { Detail::Total };
-        let mut sampler = Sampler::new(registry.clone(), detail, SystemTags::default(), false);
+        let mut sampler = sampler(&registry, detail, SystemTags::default(), false);
         self.play(&mut sampler, &registry, |_| ());
         store.absorb(&sampler.take());
         let facts =

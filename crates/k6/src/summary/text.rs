@@ -181,8 +181,8 @@ impl Page {
         match (one.kind, of) {
             (Kind::Rate, _) => percent(value),
             (Kind::Trend, "count") => figures::plain(value),
-            (Kind::Counter, "rate") => format!("{}/s", figures::value(value, one.contains, self.unit)),
-            _ => figures::value(value, one.contains, self.unit),
+            (Kind::Counter, "rate") => format!("{}/s", figures::value(value, one.unit, self.unit)),
+            _ => figures::value(value, one.unit, self.unit),
         }
     }
 

@@ -45,7 +45,7 @@ impl Last {
             return made.clone();
         }
         let system = [(SystemTag::Method, method), (SystemTag::Url, name), (SystemTag::Name, name)];
-        let made = tags.with_system(&system);
+        let made = tags.with_automatic(&system);
         self.call = Some((tags.clone(), method.to_owned(), name.to_owned(), made.clone()));
         made
     }
@@ -95,18 +95,18 @@ fn made(call: &Tags, answer: &OfAnswer<'_>) -> Tags {
     }
     let ip = answer.ip.map(|ip| ip.to_string());
     system.extend(ip.iter().map(|ip| (SystemTag::Ip, ip.as_str())));
-    call.with_system(&system)
+    call.with_automatic(&system)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{Detail, Registry, Sampler, SystemTags};
+    use crate::metrics::{Detail, SystemTags, registry, sampler};
     use std::sync::Arc;
 
     #[test]
     fn answers_that_differ_in_protocol_or_tls_alone_have_tags_of_their_own() {
-        let sampler = Sampler::new(Arc::new(Registry::new()), Detail::Total, SystemTags::default(), false);
+        let sampler = sampler(&Arc::new(registry()), Detail::Total, SystemTags::default(), false);
         let (call, mut last) = (sampler.tags(), Last::default());
         let mut said = |proto, tls| {
             let answer = OfAnswer {

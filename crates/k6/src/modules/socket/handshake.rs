@@ -161,13 +161,14 @@ impl Wanted {
             let status = answer.status.to_string();
             let subprotocol = answer.headers.get("sec-websocket-protocol").unwrap_or_default();
             let subprotocol = String::from_utf8_lossy(subprotocol);
-            self.tags =
-                self.tags.with_system(&[(SystemTag::Status, &status), (SystemTag::Subproto, &subprotocol)]);
+            self.tags = self
+                .tags
+                .with_automatic(&[(SystemTag::Status, &status), (SystemTag::Subproto, &subprotocol)]);
         }
         if let Ok((origin, _)) = &place
             && origin.host.parse::<std::net::IpAddr>().is_ok()
         {
-            self.tags = self.tags.with_system(&[(SystemTag::Ip, &origin.host)]);
+            self.tags = self.tags.with_automatic(&[(SystemTag::Ip, &origin.host)]);
         }
         vu.shard.observe_at(builtin::WS_SESSIONS, 1.0, &self.tags, begun);
         vu.shard.observe_at(builtin::WS_CONNECTING, took as f64 / 1e6, &self.tags, begun);

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::socket::{Wanted, not_opened, shown_headers};
 use super::{Builtin, go_error};
-use crate::metrics::{Contains, Kind, MetricId, SystemTag, builtin};
+use crate::metrics::{Kind, MetricId, SystemTag, Unit, builtin};
 use crate::modules::http::keep_cookies;
 use crate::runtime::{Phase, Vu};
 use client::Client;
@@ -27,7 +27,7 @@ const PATIENCE_NS: i64 = 60_000_000_000;
 const MAX_EVENT: usize = 16 << 20;
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
-    let added = Vu::of(ctx).shard.common.registry.add("sse_event", Kind::Counter, Contains::Default);
+    let added = Vu::of(ctx).shard.common.registry.add("sse_event", Kind::Counter, Unit::Number);
     let events = added.map_err(|why| go_error(ctx, &why.to_string()))?;
     let open = move |ctx: Ctx<'js>, url: Coerced<String>, given: Rest<Value<'js>>| {
         open(&ctx, events, &url.0, &given.0)
@@ -69,7 +69,7 @@ fn open<'js>(
             }
         }
     }
-    asked.wanted.tags = asked.wanted.tags.with_system(&[(SystemTag::Url, url)]);
+    asked.wanted.tags = asked.wanted.tags.with_automatic(&[(SystemTag::Url, url)]);
     let begun = vu.now();
     let opened = vu.wait_for(ctx, begin(&vu, &mut asked, begun))?;
     let connected = vu.now();
@@ -113,7 +113,7 @@ async fn begin(vu: &Rc<Vu>, asked: &mut Asked, begun: At) -> Result<(SseLink, An
     let opened = opened.map_err(|failed| not_opened(&failed, Some(&origin)))?;
     keep_cookies(&mut asked.wanted.jar.borrow_mut(), &origin, &path, &opened.1.headers);
     let status = opened.1.status.to_string();
-    asked.wanted.tags = asked.wanted.tags.with_system(&[(SystemTag::Status, &status)]);
+    asked.wanted.tags = asked.wanted.tags.with_automatic(&[(SystemTag::Status, &status)]);
     Ok(opened)
 }
 

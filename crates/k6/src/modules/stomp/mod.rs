@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use super::own::own;
 use super::{Builtin, go_error};
-use crate::metrics::{Contains, Kind, MetricId};
+use crate::metrics::{Kind, MetricId, Unit};
 use crate::runtime::{Opaque, Vu, opaque_in};
 pub(crate) use session::Session;
 use speech::Message;
@@ -42,13 +42,11 @@ struct Metrics {
 impl Metrics {
     fn registered(ctx: &Ctx<'_>) -> rquickjs::Result<Metrics> {
         let registry = &Vu::of(ctx).shard.common.registry;
-        let add = |name: &str, kind, contains| {
-            registry
-                .add(&format!("stomp_{name}"), kind, contains)
-                .map_err(|why| go_error(ctx, &why.to_string()))
+        let add = |name: &str, kind, unit| {
+            registry.add(&format!("stomp_{name}"), kind, unit).map_err(|why| go_error(ctx, &why.to_string()))
         };
-        let count = |name: &str| add(name, Kind::Counter, Contains::Default);
-        let time = |name: &str| add(name, Kind::Trend, Contains::Time);
+        let count = |name: &str| add(name, Kind::Counter, Unit::Number);
+        let time = |name: &str| add(name, Kind::Trend, Unit::Milliseconds);
         Ok(Metrics {
             send: count("send_count")?,
             send_time: time("send_time")?,

@@ -84,7 +84,7 @@ impl Socket {
             wanted.take(&ctx, params, true)?;
         }
         let name = wanted.tags.get("name").unwrap_or(&url).to_owned();
-        wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, &name), (SystemTag::Name, &name)]);
+        wanted.tags = wanted.tags.with_automatic(&[(SystemTag::Url, &name), (SystemTag::Name, &name)]);
         let begun = vu.now();
         let message = Persistent::save(&ctx, tell.get::<_, Function<'js>>("message")?);
         let tell = Tell { all: Persistent::save(&ctx, tell), message };

@@ -86,7 +86,7 @@ fn opened<'js>(
     if let Some(params) = params {
         wanted.take(ctx, params, false)?;
     }
-    wanted.tags = wanted.tags.with_system(&[(SystemTag::Url, url)]);
+    wanted.tags = wanted.tags.with_automatic(&[(SystemTag::Url, url)]);
     let (wanted, opened) = vu.wait_for(ctx, wanted.opening(vu, begun))?;
     let tags = wanted.tags;
     Ok((tags, opened.map(|(link, answer)| (link, Box::new(answer)))))

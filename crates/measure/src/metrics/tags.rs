@@ -1,4 +1,4 @@
-//! The tags of samples: each set exists once per shard.
+//! The tags of samples: each set exists once per thread.
 //!
 //! A request has up to ten tags and eight samples. Its set is looked up once (hashing the strings that differ from the user's
 //! own tags); after that a sample knows its set by address, and the set knows for each metric where its samples go.
@@ -6,7 +6,6 @@
 //! A script can make ever new tags (an URL with a number in it): sets nobody holds any more are dropped when there are more
 //! than [`KEPT`] and more than twice those that were held the last time.
 
-use super::{SystemTag, SystemTags};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -18,8 +17,36 @@ pub(super) const KEPT: usize = 4_096;
 /// Says of a set and a metric that nobody has asked yet where the samples go.
 pub(super) const UNSETTLED: u32 = u32::MAX;
 
+/// A tag that the tool sets by itself, of a script's language that has such: a test can do without.
+pub trait AutomaticTag: Copy {
+    /// The tag's name.
+    fn name(self) -> &'static str;
+    /// Its bit in [`AutomaticTags`], below 64; no other has it.
+    fn number(self) -> u32;
+    /// Whether it says something that is different for every iteration: then it is told beside a sample ([`Metadata`]) and makes
+    /// no series of its own.
+    fn is_metadata(self) -> bool;
+}
+
+/// The automatic tags that a test wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AutomaticTags(u64);
+
+impl AutomaticTags {
+    /// These and one more.
+    #[must_use]
+    pub fn and(self, tag: impl AutomaticTag) -> AutomaticTags {
+        AutomaticTags(self.0 | 1 << tag.number())
+    }
+
+    /// Whether the test wants it.
+    pub fn has(self, tag: impl AutomaticTag) -> bool {
+        self.0 & (1 << tag.number()) != 0
+    }
+}
+
 /// Tags, in the order of their names.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TagSet(Box<[(Arc<str>, Arc<str>)]>);
 
 /// What is told beside a sample but makes no series of its own: the number of the user, of its iteration, what a script adds.
@@ -37,19 +64,33 @@ impl TagSet {
         self.0.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
     }
 
-    pub(super) fn shared(&self, name: &str) -> Option<&Arc<str>> {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those of these names.
+    pub fn only(&self, names: &[&str]) -> TagSet {
+        if names.is_empty() {
+            return TagSet::default();
+        }
+        TagSet(self.0.iter().filter(|(name, _)| names.contains(&&**name)).cloned().collect())
+    }
+
+    /// The value of a tag, to be kept.
+    pub fn shared(&self, name: &str) -> Option<&Arc<str>> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 }
 
-/// A set of tags of one shard, and what is told beside its samples. Cheap to clone.
+/// A set of tags of one thread, and what is told beside its samples. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tags {
     pub(super) node: Rc<Node>,
     metadata: Option<Arc<Metadata>>,
 }
 
-/// A set, once per shard.
+/// A set, once per thread.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) set: Arc<TagSet>,
@@ -59,10 +100,10 @@ pub(super) struct Node {
     interner: Weak<Interner>,
 }
 
-/// The sets of a shard.
+/// The sets of a thread.
 #[derive(Debug)]
 pub(super) struct Interner {
-    wanted: SystemTags,
+    wanted: AutomaticTags,
     sets: RefCell<Sets>,
 }
 
@@ -74,7 +115,7 @@ struct Sets {
 }
 
 impl Interner {
-    pub(super) fn new(wanted: SystemTags) -> Rc<Interner> {
+    pub(super) fn new(wanted: AutomaticTags) -> Rc<Interner> {
         let sets = Sets { by_hash: HashMap::new(), count: 0, sweep_at: KEPT };
         Rc::new(Interner { wanted, sets: RefCell::new(sets) })
     }
@@ -108,7 +149,7 @@ impl Interner {
 
 #[cfg(test)]
 impl Node {
-    /// How many sets its shard has.
+    /// How many sets its thread has.
     pub(super) fn interner_count(&self) -> usize {
         self.interner.upgrade().map_or(0, |interner| interner.sets.borrow().count)
     }
@@ -175,7 +216,7 @@ impl Tags {
         };
         let node = match self.node.interner.upgrade() {
             Some(interner) => interner.intern(hash, is_it, make),
-            // The shard's sampler is gone: what is tagged now counts nowhere.
+            // The thread's sampler is gone: what is tagged now counts nowhere.
             None => Rc::new(Node {
                 set: Arc::new(make()),
                 cells: RefCell::default(),
@@ -186,8 +227,8 @@ impl Tags {
         Tags { node, metadata: self.metadata.clone() }
     }
 
-    /// These and those of the given system tags that the test wants.
-    pub fn with_system(&self, added: &[(SystemTag, &str)]) -> Tags {
+    /// These and those of the given automatic tags that the test wants; the first 24 of them.
+    pub fn with_automatic<T: AutomaticTag>(&self, added: &[(T, &str)]) -> Tags {
         const MOST: usize = 24;
         let Some(interner) = self.node.interner.upgrade() else { return self.clone() };
         let mut wanted = [("", ""); MOST];
@@ -228,8 +269,8 @@ impl Tags {
         &self.node.set
     }
 
-    /// Whether the test wants a system tag.
-    pub fn wants(&self, tag: SystemTag) -> bool {
+    /// Whether the test wants an automatic tag.
+    pub fn wants(&self, tag: impl AutomaticTag) -> bool {
         self.node.interner.upgrade().is_some_and(|interner| interner.wanted.has(tag))
     }
 }

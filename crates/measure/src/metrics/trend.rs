@@ -98,7 +98,7 @@ impl Trend {
     }
 
     /// Its values, each with how often it was seen; those in buckets stand in their middles.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (f64, u64)> {
+    pub fn each(&self) -> impl Iterator<Item = (f64, u64)> {
         let paged = self.pages.iter().flat_map(|(page, counts)| {
             let seen = counts.iter().enumerate().filter(|(_, count)| **count > 0);
             seen.map(|(bucket, count)| (middle(*page, bucket), *count))

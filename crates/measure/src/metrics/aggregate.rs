@@ -1,12 +1,12 @@
 //! What is kept of a metric's samples.
 
 use super::{Kind, Trend};
-use sonagi_measure::At;
+use crate::At;
 
 /// What is kept of the samples of a metric, or of a part of them.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // as Kind says
-pub enum Sink {
+pub enum Aggregate {
     Counter(Counted),
     Gauge(Gauged),
     Rate(Rated),
@@ -54,57 +54,59 @@ impl Rated {
     }
 }
 
-impl Sink {
+impl Aggregate {
     /// One without values.
-    pub fn new(kind: Kind) -> Sink {
+    pub fn new(kind: Kind) -> Aggregate {
         match kind {
-            Kind::Counter => Sink::Counter(Counted::default()),
-            Kind::Gauge => Sink::Gauge(Gauged::default()),
-            Kind::Rate => Sink::Rate(Rated::default()),
-            Kind::Trend => Sink::Trend(Box::new(Trend::with_room(0))),
+            Kind::Counter => Aggregate::Counter(Counted::default()),
+            Kind::Gauge => Aggregate::Gauge(Gauged::default()),
+            Kind::Rate => Aggregate::Rate(Rated::default()),
+            Kind::Trend => Aggregate::Trend(Box::new(Trend::with_room(0))),
         }
     }
 
     #[inline]
     pub(super) fn add(&mut self, value: f64, at: At) {
         match self {
-            Sink::Counter(counted) => {
+            Aggregate::Counter(counted) => {
                 counted.count += value;
                 counted.samples += 1;
             }
-            Sink::Gauge(gauged) => gauged.merge(&Gauged { value, min: value, max: value, at, samples: 1 }),
-            Sink::Rate(rated) => {
+            Aggregate::Gauge(gauged) => {
+                gauged.merge(&Gauged { value, min: value, max: value, at, samples: 1 });
+            }
+            Aggregate::Rate(rated) => {
                 rated.total += 1;
                 rated.passes += u64::from(value != 0.0);
             }
-            Sink::Trend(trend) => trend.add(value),
+            Aggregate::Trend(trend) => trend.add(value),
         }
     }
 
     /// Adds what another of the same kind holds.
-    pub(crate) fn merge(&mut self, other: &Sink) {
+    pub fn merge(&mut self, other: &Aggregate) {
         match (self, other) {
-            (Sink::Counter(into), Sink::Counter(other)) => {
+            (Aggregate::Counter(into), Aggregate::Counter(other)) => {
                 into.count += other.count;
                 into.samples += other.samples;
             }
-            (Sink::Gauge(into), Sink::Gauge(other)) => into.merge(other),
-            (Sink::Rate(into), Sink::Rate(other)) => {
+            (Aggregate::Gauge(into), Aggregate::Gauge(other)) => into.merge(other),
+            (Aggregate::Rate(into), Aggregate::Rate(other)) => {
                 into.total += other.total;
                 into.passes += other.passes;
             }
-            (Sink::Trend(into), Sink::Trend(other)) => into.merge(other),
+            (Aggregate::Trend(into), Aggregate::Trend(other)) => into.merge(other),
             _ => unreachable!("a metric has one kind on all shards"),
         }
     }
 
     /// What it holds, and nothing is left; with as much room as was needed.
-    pub(super) fn take(&mut self) -> Sink {
+    pub(super) fn take(&mut self) -> Aggregate {
         let fresh = match self {
-            Sink::Counter(_) => Sink::new(Kind::Counter),
-            Sink::Gauge(_) => Sink::new(Kind::Gauge),
-            Sink::Rate(_) => Sink::new(Kind::Rate),
-            Sink::Trend(trend) => Sink::Trend(Box::new(Trend::with_room(trend.count() as usize))),
+            Aggregate::Counter(_) => Aggregate::new(Kind::Counter),
+            Aggregate::Gauge(_) => Aggregate::new(Kind::Gauge),
+            Aggregate::Rate(_) => Aggregate::new(Kind::Rate),
+            Aggregate::Trend(trend) => Aggregate::Trend(Box::new(Trend::with_room(trend.count() as usize))),
         };
         std::mem::replace(self, fresh)
     }
@@ -112,10 +114,10 @@ impl Sink {
     /// How many samples it has seen.
     pub fn samples(&self) -> u64 {
         match self {
-            Sink::Counter(counted) => counted.samples,
-            Sink::Gauge(gauged) => gauged.samples,
-            Sink::Rate(rated) => rated.total,
-            Sink::Trend(trend) => trend.count(),
+            Aggregate::Counter(counted) => counted.samples,
+            Aggregate::Gauge(gauged) => gauged.samples,
+            Aggregate::Rate(rated) => rated.total,
+            Aggregate::Trend(trend) => trend.count(),
         }
     }
 }

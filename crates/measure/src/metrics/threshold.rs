@@ -1,6 +1,6 @@
 //! What a threshold asks: one value of a metric, compared with a number (`p(95) < 200`).
 
-use super::{Kind, Sink};
+use super::{Aggregate, Kind};
 use std::time::Duration;
 
 /// A value of a metric.
@@ -33,11 +33,11 @@ pub enum Operator {
 /// A threshold's expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expression {
-    /// Of the metric, this value
+    /// Which value of the metric.
     pub aggregation: Aggregation,
-    /// stands so
+    /// How it is compared.
     pub operator: Operator,
-    /// to this number.
+    /// With which number.
     pub number: f64,
 }
 
@@ -156,13 +156,13 @@ impl Expression {
     }
 
     /// Whether it holds. A rate of nothing always does, as in k6: there was nothing that could have failed.
-    pub(super) fn holds(&self, sink: &mut Sink, elapsed: Duration) -> bool {
-        if let Sink::Rate(rated) = sink
+    pub(super) fn holds(&self, aggregate: &mut Aggregate, elapsed: Duration) -> bool {
+        if let Aggregate::Rate(rated) = aggregate
             && rated.total == 0
         {
             return true;
         }
-        let value = self.aggregation.of(sink, elapsed).unwrap_or(0.0);
+        let value = self.aggregation.of(aggregate, elapsed).unwrap_or(0.0);
         match self.operator {
             Operator::Less => value < self.number,
             Operator::LessEqual => value <= self.number,
@@ -194,24 +194,24 @@ impl Aggregation {
         }
     }
 
-    /// This value of what a sink holds; None where it has none.
-    pub fn of(self, sink: &mut Sink, elapsed: Duration) -> Option<f64> {
-        Some(match (self, sink) {
-            (Aggregation::Count, Sink::Counter(counted)) => counted.count,
-            (Aggregation::Rate, Sink::Counter(counted)) => match elapsed.as_secs_f64() {
+    /// This value of what an aggregate holds; None where it has none.
+    pub fn of(self, aggregate: &mut Aggregate, elapsed: Duration) -> Option<f64> {
+        Some(match (self, aggregate) {
+            (Aggregation::Count, Aggregate::Counter(counted)) => counted.count,
+            (Aggregation::Rate, Aggregate::Counter(counted)) => match elapsed.as_secs_f64() {
                 0.0 => 0.0,
                 seconds => counted.count / seconds,
             },
-            (Aggregation::Rate, Sink::Rate(rated)) => rated.rate(),
-            (Aggregation::Value, Sink::Gauge(gauged)) => gauged.value,
-            (Aggregation::Min, Sink::Gauge(gauged)) => gauged.min,
-            (Aggregation::Max, Sink::Gauge(gauged)) => gauged.max,
-            (Aggregation::Count, Sink::Trend(trend)) => trend.count() as f64,
-            (Aggregation::Avg, Sink::Trend(trend)) => trend.avg(),
-            (Aggregation::Min, Sink::Trend(trend)) => trend.min(),
-            (Aggregation::Max, Sink::Trend(trend)) => trend.max(),
-            (Aggregation::Med, Sink::Trend(trend)) => trend.med(),
-            (Aggregation::Percentile(percent), Sink::Trend(trend)) => trend.percentile(percent),
+            (Aggregation::Rate, Aggregate::Rate(rated)) => rated.rate(),
+            (Aggregation::Value, Aggregate::Gauge(gauged)) => gauged.value,
+            (Aggregation::Min, Aggregate::Gauge(gauged)) => gauged.min,
+            (Aggregation::Max, Aggregate::Gauge(gauged)) => gauged.max,
+            (Aggregation::Count, Aggregate::Trend(trend)) => trend.count() as f64,
+            (Aggregation::Avg, Aggregate::Trend(trend)) => trend.avg(),
+            (Aggregation::Min, Aggregate::Trend(trend)) => trend.min(),
+            (Aggregation::Max, Aggregate::Trend(trend)) => trend.max(),
+            (Aggregation::Med, Aggregate::Trend(trend)) => trend.med(),
+            (Aggregation::Percentile(percent), Aggregate::Trend(trend)) => trend.percentile(percent),
             _ => return None,
         })
     }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::metrics::sampler::MOST_PARTS;
 use crate::metrics::tags::KEPT;
 use std::rc::Rc;
 
@@ -18,16 +17,16 @@ fn the_same_tags_are_the_same_set_in_whatever_order_they_come() {
 }
 
 #[test]
-fn of_system_tags_only_those_the_test_wants_are_set() {
-    let wanted = SystemTags::named(["url", "vu"]).unwrap();
-    let sampler = Sampler::new(registry(), Detail::Total, wanted, false);
-    let tags = sampler.tags().with_system(&[
-        (SystemTag::Url, "http://x"),
-        (SystemTag::Method, "GET"),
-        (SystemTag::Vu, "7"),
+fn of_automatic_tags_only_those_the_test_wants_are_set() {
+    let wanted = AutomaticTags::default().and(Automatic::Url).and(Automatic::User);
+    let sampler = Sampler::new(registry(), series_tags, wanted, false);
+    let tags = sampler.tags().with_automatic(&[
+        (Automatic::Url, "http://x"),
+        (Automatic::Method, "GET"),
+        (Automatic::User, "7"),
     ]);
     assert_eq!(tags.set().iter().collect::<Vec<_>>(), [("url", "http://x")]);
-    assert!(tags.wants(SystemTag::Vu) && !tags.wants(SystemTag::Method));
+    assert!(tags.wants(Automatic::User) && !tags.wants(Automatic::Method));
 }
 
 #[test]
@@ -44,7 +43,7 @@ fn sets_nobody_holds_are_dropped() {
 #[test]
 fn a_sample_counts_in_its_metric_and_in_every_part_whose_tags_it_has() {
     let registry = registry();
-    let mut store = Store::new(registry.clone());
+    let mut store = MetricStore::new(registry.clone());
     for name in ["cc{a:1}", "cc{a:1,b:2}", "cc{b:9}", "tt{a:1}"] {
         store.watch(name).unwrap();
     }
@@ -57,7 +56,7 @@ fn a_sample_counts_in_its_metric_and_in_every_part_whose_tags_it_has() {
     sampler.observe(cc, 1000.0, &one.with("b", "2").with("c", "3"), At(2));
     sampler.observe(cc, 10000.0, &one, At(3));
     store.absorb(&sampler.take());
-    let mut count = |name| store.value(name, Aggregation::Count, SECOND);
+    let mut count = |name| value(&mut store, name, Aggregation::Count, SECOND);
     assert_eq!(count("cc"), Some(11111.0));
     assert_eq!(count("cc{a:1}"), Some(11110.0));
     assert_eq!(count("cc{a:1,b:2}"), Some(1100.0));
@@ -71,12 +70,12 @@ fn a_metric_made_after_a_set_of_tags_counts_with_it() {
     let mut sampler = sampler(&registry);
     let tags = sampler.tags().with("a", "1");
     sampler.observe(registry.get("cc").unwrap(), 1.0, &tags, At(0));
-    let late = registry.add("late", Kind::Counter, Contains::Default).unwrap();
+    let late = registry.add("late", Kind::Counter, Unit::Number).unwrap();
     sampler.observe(late, 5.0, &tags, At(1));
-    let mut store = Store::new(registry);
+    let mut store = MetricStore::new(registry);
     store.absorb(&sampler.take());
-    assert_eq!(store.value("late", Aggregation::Count, SECOND), Some(5.0));
-    assert_eq!(store.value("cc", Aggregation::Count, SECOND), Some(1.0));
+    assert_eq!(value(&mut store, "late", Aggregation::Count, SECOND), Some(5.0));
+    assert_eq!(value(&mut store, "cc", Aggregation::Count, SECOND), Some(1.0));
 }
 
 #[test]
@@ -87,7 +86,7 @@ fn single_samples_are_kept_only_when_outputs_ask_for_them() {
     silent.observe(cc, 1.0, &silent.tags(), At(0));
     assert!(silent.take().samples.is_empty());
 
-    let mut telling = Sampler::new(registry, Detail::Total, SystemTags::default(), true);
+    let mut telling = Sampler::new(registry, series_tags, AutomaticTags::default(), true);
     let metadata = Arc::new(Metadata(vec![("vu".to_owned(), "3".to_owned())]));
     let tags = telling.tags().with("a", "1").with_metadata(Some(metadata.clone()));
     telling.observe(cc, 1.5, &tags, At(7));
@@ -102,18 +101,18 @@ fn single_samples_are_kept_only_when_outputs_ask_for_them() {
 #[test]
 fn what_is_too_much_to_be_told_apart_still_counts_in_its_metric() {
     let registry = registry();
-    let mut store = Store::new(registry.clone());
+    let mut store = MetricStore::new(registry.clone());
     let mut sampler = sampler(&registry);
-    for n in 0..MOST_PARTS + 50 {
+    for n in (0..SERIES_MAX + 50).chain(0..10) {
         let tags = sampler.tags().with("check", &n.to_string());
-        sampler.observe(builtin::CHECKS, 1.0, &tags, At(n as i64));
-        sampler.observe(builtin::CHECKS, 0.0, &tags, At(n as i64));
+        sampler.observe(CHECKS, 1.0, &tags, At(n as i64));
+        sampler.observe(CHECKS, 0.0, &tags, At(n as i64));
     }
     store.absorb(&sampler.take());
-    assert_eq!(store.checks().len(), MOST_PARTS);
-    assert_eq!(store.value("checks", Aggregation::Rate, SECOND), Some(0.5));
-    let Some(Sink::Rate(rated)) = store.sink(Target::Metric(builtin::CHECKS)) else {
+    assert_eq!((checks(&mut store).len(), store.untold()), (SERIES_MAX, 50));
+    assert_eq!(value(&mut store, "checks", Aggregation::Rate, SECOND), Some(0.5));
+    let Some(Aggregate::Rate(rated)) = store.aggregate(Target::Metric(CHECKS)) else {
         panic!("checks are a rate")
     };
-    assert_eq!(rated.total, 2 * (MOST_PARTS as u64 + 50));
+    assert_eq!(rated.total, 2 * (SERIES_MAX as u64 + 60));
 }

@@ -1,6 +1,6 @@
-//! Which metrics a test has.
+//! The metrics of a run by name.
 
-use super::{Contains, Kind, MetricId};
+use super::{Kind, MetricId, Unit};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,7 +12,7 @@ pub struct Metric {
     /// What it does with its samples.
     pub kind: Kind,
     /// What its values are.
-    pub contains: Contains,
+    pub unit: Unit,
 }
 
 /// The samples of a metric that have certain tags: what a threshold on `http_reqs{status:200}` is about.
@@ -28,15 +28,13 @@ pub struct Submetric {
     pub tags: Arc<[(String, String)]>,
 }
 
-/// Why a script may not have a metric.
+/// Metrics of one run: a script that made one per user would make a metric per user.
+pub const METRICS_MAX: usize = 10_000;
+
+/// Why a run cannot have a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// Its name is none.
-    #[error(
-        "'{0}' is no name for a metric: a letter or underscore comes first, then at least one and at most 128 ASCII letters, digits or underscores"
-    )]
-    Name(String),
-    /// There is one of the name that counts otherwise.
+pub enum Conflict {
+    /// There is one of the name that does something else with its samples.
     #[error("metric '{name}' already exists, as a {}, and cannot be a {} as well", .exists.name(), .wanted.name())]
     Kind {
         /// The name.
@@ -47,15 +45,20 @@ pub enum Refused {
         wanted: Kind,
     },
     /// There is one of the name whose values are something else.
-    #[error("metric '{name}' already exists, with values of type {}, and cannot have values of type {}", .exists.name(), .wanted.name())]
-    Contains {
+    #[error(
+        "metric '{name}' already exists, with values in {exists:?}, and cannot have values in {wanted:?}"
+    )]
+    Unit {
         /// The name.
         name: String,
         /// What its values are.
-        exists: Contains,
+        exists: Unit,
         /// What they should be.
-        wanted: Contains,
+        wanted: Unit,
     },
+    /// There are [`METRICS_MAX`] already.
+    #[error("a run has {METRICS_MAX} metrics at most: there is no room for '{0}'")]
+    TooMany(String),
 }
 
 /// Why a name with braces names no sub-metric.
@@ -80,8 +83,8 @@ pub enum Unnamed {
     },
 }
 
-/// All metrics of a test and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags meets a
-/// metric for the first time and when a script's init code runs, never per sample.
+/// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags meets a
+/// metric for the first time and when a script names a metric, never per sample.
 #[derive(Debug)]
 pub struct Registry(RwLock<Known>);
 
@@ -93,41 +96,39 @@ struct Known {
 }
 
 impl Registry {
-    /// The built-in metrics, and the one sub-metric every summary has: the durations of requests that went as expected.
-    pub fn new() -> Registry {
-        let metrics: Vec<Metric> = builtin::ALL
+    /// One with these metrics, at these numbers.
+    pub fn new(metrics: &[(&str, Kind, Unit)]) -> Registry {
+        let metrics: Vec<Metric> = metrics
             .iter()
-            .map(|(name, kind, contains)| Metric { name: Arc::from(*name), kind: *kind, contains: *contains })
+            .map(|(name, kind, unit)| Metric { name: Arc::from(*name), kind: *kind, unit: *unit })
             .collect();
         let by_name =
             metrics.iter().zip(0..).map(|(metric, id)| (metric.name.clone(), MetricId(id))).collect();
-        let registry = Registry(RwLock::new(Known { metrics, by_name, submetrics: Vec::new() }));
-        registry.submetric(builtin::EXPECTED_DURATION).expect("it is one of a built-in metric");
-        registry
+        Registry(RwLock::new(Known { metrics, by_name, submetrics: Vec::new() }))
     }
 
-    /// A script's own metric; the same one again when the script (another user's copy of it) asks again.
+    /// A metric of the script's own; the same one again when it is asked for again.
     ///
     /// # Errors
-    /// As k6: the name must be one, and a metric of this name must be of this kind.
-    pub fn add(&self, name: &str, kind: Kind, contains: Contains) -> Result<MetricId, Refused> {
-        if !is_name(name) {
-            return Err(Refused::Name(name.to_owned()));
-        }
+    /// When there is one of this name that counts otherwise, or there are too many.
+    pub fn add(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(&id) = known.by_name.get(name) {
-            let Metric { kind: exists, contains: holds, .. } = known.metrics[id.index()];
+            let Metric { kind: exists, unit: holds, .. } = known.metrics[id.index()];
             if exists != kind {
-                return Err(Refused::Kind { name: name.to_owned(), exists, wanted: kind });
+                return Err(Conflict::Kind { name: name.to_owned(), exists, wanted: kind });
             }
-            if holds != contains {
-                return Err(Refused::Contains { name: name.to_owned(), exists: holds, wanted: contains });
+            if holds != unit {
+                return Err(Conflict::Unit { name: name.to_owned(), exists: holds, wanted: unit });
             }
             return Ok(id);
         }
-        let id = MetricId(u32::try_from(known.metrics.len()).expect("a script has fewer than 2³² metrics"));
+        if known.metrics.len() >= METRICS_MAX {
+            return Err(Conflict::TooMany(name.to_owned()));
+        }
+        let id = MetricId(known.metrics.len() as u32);
         let name: Arc<str> = Arc::from(name);
-        known.metrics.push(Metric { name: name.clone(), kind, contains });
+        known.metrics.push(Metric { name: name.clone(), kind, unit });
         known.by_name.insert(name, id);
         Ok(id)
     }
@@ -188,17 +189,10 @@ impl Registry {
 }
 
 impl Default for Registry {
+    /// Without a metric.
     fn default() -> Registry {
-        Registry::new()
+        Registry::new(&[])
     }
-}
-
-fn is_name(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    // k6 counts the first letter apart from the 128.
-    (2..=129).contains(&bytes.len())
-        && !bytes[0].is_ascii_digit()
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 /// A threshold's metric: its name, and what stands in braces.
@@ -226,52 +220,4 @@ fn tags_of(name: &str, suffix: &str) -> Result<Vec<(String, String)>, Unnamed> {
             _ => Err(Unnamed::Tag { name: name.to_owned(), tag: tag.trim().to_owned() }),
         })
         .collect()
-}
-
-/// The metrics every test has.
-pub mod builtin {
-    use super::super::Contains::{Data, Default, Time};
-    use super::super::Kind::{Counter, Gauge, Rate, Trend};
-    use super::{Contains, Kind, MetricId};
-
-    /// How many there are.
-    pub(in super::super) const COUNT: usize = ALL.len();
-
-    /// The sub-metric every summary has.
-    pub const EXPECTED_DURATION: &str = "http_req_duration{expected_response:true}";
-
-    macro_rules! metrics {
-        ($($number:literal $id:ident $name:literal $kind:ident $contains:ident;)*) => {
-            $(#[doc = concat!("`", $name, "`")] pub const $id: MetricId = MetricId($number);)*
-            /// Name, kind and values of each, at its number.
-            pub(super) const ALL: &[(&str, Kind, Contains)] = &[$(($name, $kind, $contains)),*];
-        };
-    }
-    metrics! {
-        0 VUS "vus" Gauge Default;
-        1 VUS_MAX "vus_max" Gauge Default;
-        2 ITERATIONS "iterations" Counter Default;
-        3 ITERATION_DURATION "iteration_duration" Trend Time;
-        4 DROPPED_ITERATIONS "dropped_iterations" Counter Default;
-        5 CHECKS "checks" Rate Default;
-        6 GROUP_DURATION "group_duration" Trend Time;
-        7 HTTP_REQS "http_reqs" Counter Default;
-        8 HTTP_REQ_FAILED "http_req_failed" Rate Default;
-        9 HTTP_REQ_DURATION "http_req_duration" Trend Time;
-        10 HTTP_REQ_BLOCKED "http_req_blocked" Trend Time;
-        11 HTTP_REQ_CONNECTING "http_req_connecting" Trend Time;
-        12 HTTP_REQ_TLS_HANDSHAKING "http_req_tls_handshaking" Trend Time;
-        13 HTTP_REQ_SENDING "http_req_sending" Trend Time;
-        14 HTTP_REQ_WAITING "http_req_waiting" Trend Time;
-        15 HTTP_REQ_RECEIVING "http_req_receiving" Trend Time;
-        16 WS_SESSIONS "ws_sessions" Counter Default;
-        17 WS_MSGS_SENT "ws_msgs_sent" Counter Default;
-        18 WS_MSGS_RECEIVED "ws_msgs_received" Counter Default;
-        19 WS_PING "ws_ping" Trend Time;
-        20 WS_SESSION_DURATION "ws_session_duration" Trend Time;
-        21 WS_CONNECTING "ws_connecting" Trend Time;
-        22 GRPC_REQ_DURATION "grpc_req_duration" Trend Time;
-        23 DATA_SENT "data_sent" Counter Data;
-        24 DATA_RECEIVED "data_received" Counter Data;
-    }
 }

@@ -15,9 +15,9 @@ fn each_kind_keeps_what_its_summary_says() {
     see("gg", &[7.25, 2.0, 5.0]);
     see("rr", &[1.0, 0.0, 0.5]);
     see("tt", &[1.0, 2.0, 6.0]);
-    let mut store = Store::new(registry.clone());
+    let mut store = MetricStore::new(registry.clone());
     store.absorb(&sampler.take());
-    let mut value = |name, aggregation| store.value(name, aggregation, 2 * SECOND).unwrap();
+    let mut value = |name, aggregation| value(&mut store, name, aggregation, 2 * SECOND).unwrap();
     assert_eq!((value("cc", Aggregation::Count), value("cc", Aggregation::Rate)), (3.5, 1.75));
     assert_eq!(
         [Aggregation::Value, Aggregation::Min, Aggregation::Max].map(|of| value("gg", of)),
@@ -31,13 +31,13 @@ fn each_kind_keeps_what_its_summary_says() {
 fn what_was_taken_is_not_taken_again() {
     let registry = registry();
     let mut sampler = sampler(&registry);
-    let mut store = Store::new(registry.clone());
+    let mut store = MetricStore::new(registry.clone());
     for _ in 0..3 {
         sampler.observe(registry.get("tt").unwrap(), 4.0, &sampler.tags(), At(0));
         store.absorb(&sampler.take());
     }
     store.absorb(&sampler.take());
-    assert_eq!(store.value("tt", Aggregation::Count, SECOND), Some(3.0));
+    assert_eq!(value(&mut store, "tt", Aggregation::Count, SECOND), Some(3.0));
 }
 
 #[test]
@@ -45,32 +45,18 @@ fn checks_are_counted_by_group_and_name_those_made_first_at_the_front() {
     let registry = registry();
     let (mut early, mut late) = (sampler(&registry), sampler(&registry));
     let check = |sampler: &mut Sampler, group: &str, name: &str, value, at| {
-        let tags = sampler.tags().with_all(&[("group", group), ("check", name), ("scenario", "s")]);
-        sampler.observe(builtin::CHECKS, value, &tags, At(at));
+        let tags = sampler.tags().with_all(&[("group", group), ("check", name), ("other", "s")]);
+        sampler.observe(CHECKS, value, &tags, At(at));
     };
     check(&mut late, "", "root", 1.0, 20);
     check(&mut late, "::a", "is", 0.0, 30);
     check(&mut early, "::a", "is", 1.0, 10);
     check(&mut early, "::a::b", "is", 1.0, 15);
-    let mut store = Store::new(registry);
+    let mut store = MetricStore::new(registry);
     store.absorb(&late.take());
     store.absorb(&early.take());
-    let listed: Vec<String> = store
-        .checks()
-        .iter()
-        .map(|check| {
-            let Scope { scenario, group, check: name } = &check.scope;
-            assert_eq!(scenario, &None, "scenarios are not told apart");
-            format!(
-                "{}|{} {}/{}",
-                group.as_deref().unwrap(),
-                name.as_deref().unwrap(),
-                check.passes,
-                check.fails
-            )
-        })
-        .collect();
-    assert_eq!(listed, ["::a|is 1/1", "::a::b|is 1/0", "|root 1/0"]);
+    let told = |tags: &str, passes, fails| (tags.to_owned(), passes, fails);
+    assert_eq!(checks(&mut store), [told("is|::a", 1, 1), told("is|::a::b", 1, 0), told("root|", 1, 0)]);
 }
 
 /// One observation: shard, whether the shard's interval ends after it, metric, tag, value.
@@ -87,7 +73,7 @@ proptest! {
         let registry = registry();
         let names = ["cc", "cc{t:1}", "gg", "gg{t:1}", "rr", "tt", "tt{t:2}", "checks"];
         let values = |shards: usize| {
-            let mut store = Store::new(registry.clone());
+            let mut store = MetricStore::new(registry.clone());
             names.iter().for_each(|name| store.watch(name).unwrap());
             let mut samplers: Vec<Sampler> = (0..shards).map(|_| sampler(&registry)).collect();
             for ((shard, ends, metric, tag, value), at) in seen.iter().zip(0..) {
@@ -102,8 +88,8 @@ proptest! {
             let of = [Aggregation::Count, Aggregation::Rate, Aggregation::Value, Aggregation::Min, Aggregation::Max,
                 Aggregation::Avg, Aggregation::Percentile(90.0)];
             let all: Vec<Option<f64>> =
-                names.iter().flat_map(|name| of.map(|of| (name, of))).map(|(name, of)| store.value(name, of, SECOND)).collect();
-            (all, store.checks())
+                names.iter().flat_map(|name| of.map(|of| (name, of))).map(|(name, of)| value(&mut store, name, of, SECOND)).collect();
+            (all, checks(&mut store))
         };
         prop_assert_eq!(values(1), values(3));
     }

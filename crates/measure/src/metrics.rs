@@ -1,0 +1,83 @@
+//! Metrics by name, the tags of their samples, and the thresholds on them.
+//!
+//! A sample's way: whoever observes it adds it, through the [`Sampler`] of its thread, to the one [`Aggregate`] of its series
+//! there. Once a second the thread's [`Interval`] goes to the collector, whose [`MetricStore`] adds each series to all it
+//! belongs to: the metric, the sub-metrics that thresholds name, the tags that make series. So a sample costs one addition
+//! wherever it counts, and its series is looked up once per metric and set of [`Tags`].
+//!
+//! What a metric is called and which tags make series of it is for the script's language to say: see [`SeriesTags`] and
+//! [`AutomaticTag`].
+
+mod aggregate;
+mod registry;
+mod sampler;
+mod store;
+mod tags;
+#[cfg(test)]
+mod tests;
+mod threshold;
+mod trend;
+
+pub use aggregate::{Aggregate, Counted, Gauged, Rated};
+pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric, Unnamed};
+pub use sampler::{Interval, SERIES_MAX, Sample, Sampler, Series, SeriesTags};
+pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
+pub use tags::{AutomaticTag, AutomaticTags, Metadata, TagSet, Tags};
+pub use threshold::{Aggregation, Expression, Misread, Operator};
+pub use trend::Trend;
+
+/// What a metric does with its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Adds them up.
+    Counter,
+    /// Keeps the last, the least and the greatest.
+    Gauge,
+    /// Counts those that are not zero among all.
+    Rate,
+    /// Keeps what their average and percentiles need.
+    Trend,
+}
+
+impl Kind {
+    /// In one word, as outputs write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Rate => "rate",
+            Kind::Trend => "trend",
+        }
+    }
+}
+
+/// What a metric's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Plain numbers.
+    Number,
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes.
+    Bytes,
+    /// Events, of which the number per second of the run counts.
+    Events,
+}
+
+/// A metric of a [`Registry`], by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetricId(u32);
+
+impl MetricId {
+    /// The metric at this place of the registry.
+    pub const fn new(number: u32) -> MetricId {
+        MetricId(number)
+    }
+
+    /// Its place in the registry.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

@@ -1,0 +1,217 @@
+//! Where the samples of one thread go.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::tags::{Interner, UNSETTLED};
+use super::{Aggregate, AutomaticTags, Metadata, MetricId, Registry, Submetric, TagSet, Tags};
+use crate::At;
+
+/// Series of one sampler: samples with further tags count in their metric and its sub-metrics only, and [`Interval::untold`]
+/// says how many sets of tags that happened to.
+pub const SERIES_MAX: usize = 20_000;
+
+/// Which tags make series of a metric: samples that differ in others count together.
+pub type SeriesTags = fn(MetricId) -> &'static [&'static str];
+
+/// The samples of one thread since the last [`Sampler::take`]. The collector has one of its own for what it observes itself.
+#[derive(Debug)]
+pub struct Sampler {
+    registry: Arc<Registry>,
+    series_tags: SeriesTags,
+    interner: Rc<Interner>,
+    cells: Vec<Cell>,
+    by_series: HashMap<Arc<Series>, u32>,
+    /// Cells of samples that belong to their metric only, by metric.
+    plain: Vec<u32>,
+    /// As they were at the first sample.
+    submetrics: Option<Vec<Submetric>>,
+    samples: Option<Vec<Sample>>,
+    untold: u64,
+}
+
+/// A series' samples since the last [`Sampler::take`].
+#[derive(Debug)]
+struct Cell {
+    series: Arc<Series>,
+    first: At,
+    aggregate: Aggregate,
+}
+
+/// The samples of a metric that have the same of those tags that matter: they belong to the same sub-metrics, and have the same
+/// values of the tags that make series of the metric.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Series {
+    /// Of which metric.
+    pub metric: MetricId,
+    /// Sub-metrics it is a part of, by their place in the registry.
+    pub submetrics: Box<[usize]>,
+    /// The tags that make it.
+    pub tags: TagSet,
+}
+
+impl Series {
+    /// Whether it is told from its metric by nothing.
+    fn is_plain(&self) -> bool {
+        self.submetrics.is_empty() && self.tags.is_empty()
+    }
+}
+
+/// A sample as it was observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Of which metric.
+    pub metric: MetricId,
+    /// What was observed.
+    pub value: f64,
+    /// When.
+    pub at: At,
+    /// With which tags.
+    pub tags: Arc<TagSet>,
+    /// And what beside.
+    pub metadata: Option<Arc<Metadata>>,
+}
+
+/// What was observed in an interval.
+#[derive(Clone, Debug, Default)]
+pub struct Interval {
+    series: Vec<(Arc<Series>, At, Aggregate)>,
+    /// Every single sample, when outputs asked for them.
+    pub samples: Vec<Sample>,
+    /// Sets of tags that got no series of their own, see [`SERIES_MAX`].
+    pub untold: u64,
+}
+
+impl Interval {
+    /// Whether nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty() && self.untold == 0
+    }
+
+    /// Each series with the instant of its first sample and what it came to; a series may come several times, its samples once.
+    pub fn series(&self) -> impl Iterator<Item = (&Series, At, &Aggregate)> {
+        self.series.iter().map(|(series, first, aggregate)| (&**series, *first, aggregate))
+    }
+
+    /// Adds what another thread observed in the same interval.
+    pub fn merge(&mut self, other: Interval) {
+        self.untold += other.untold;
+        self.samples.extend(other.samples);
+        self.series.extend(other.series);
+    }
+}
+
+impl Sampler {
+    /// For one thread. With `keep_samples`, every single one is kept until it is taken.
+    pub fn new(
+        registry: Arc<Registry>,
+        series_tags: SeriesTags,
+        wanted: AutomaticTags,
+        keep_samples: bool,
+    ) -> Sampler {
+        Sampler {
+            registry,
+            series_tags,
+            interner: Interner::new(wanted),
+            cells: Vec::new(),
+            by_series: HashMap::new(),
+            plain: Vec::new(),
+            submetrics: None,
+            samples: keep_samples.then(Vec::new),
+            untold: 0,
+        }
+    }
+
+    /// The metrics it samples.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The empty set of tags, from which all sets of this sampler come.
+    pub fn tags(&self) -> Tags {
+        self.interner.empty()
+    }
+
+    /// Adds a sample. The tags must come from this sampler's [`Sampler::tags`].
+    ///
+    /// Costs an addition: nothing is allocated (but for the room a trend's values grow into, which is handed on from second to
+    /// second) and no string is looked at, except when a set of tags meets a metric for the first time.
+    #[inline]
+    pub fn observe(&mut self, metric: MetricId, value: f64, tags: &Tags, at: At) {
+        let known = tags.node.cells.borrow().get(metric.index()).copied().unwrap_or(UNSETTLED);
+        let index = if known == UNSETTLED { self.settle(metric, tags, at) } else { known };
+        self.cells[index as usize].aggregate.add(value, at);
+        if let Some(samples) = &mut self.samples {
+            let (tags, metadata) = (tags.set().clone(), tags.metadata().cloned());
+            samples.push(Sample { metric, value, at, tags, metadata });
+        }
+    }
+
+    /// Everything since the last time; nothing of it is left here.
+    pub fn take(&mut self) -> Interval {
+        let seen = self.cells.iter_mut().filter(|cell| cell.aggregate.samples() > 0);
+        let series = seen.map(|cell| (cell.series.clone(), cell.first, cell.aggregate.take())).collect();
+        let samples = self.samples.as_mut().map(|samples| {
+            let room = Vec::with_capacity(samples.len());
+            std::mem::replace(samples, room)
+        });
+        let untold = std::mem::take(&mut self.untold);
+        Interval { series, samples: samples.unwrap_or_default(), untold }
+    }
+
+    #[cold]
+    fn settle(&mut self, metric: MetricId, tags: &Tags, at: At) -> u32 {
+        let set = &tags.node.set;
+        let telling = set.only((self.series_tags)(metric));
+        let mut series = Series { metric, submetrics: self.matching(metric, set), tags: telling };
+        let mut known = self.find(&series);
+        if known.is_none() && !series.tags.is_empty() && self.cells.len() >= SERIES_MAX {
+            self.untold += 1;
+            series.tags = TagSet::default();
+            known = self.find(&series);
+        }
+        let index = known.unwrap_or_else(|| self.begin(series, at));
+        *place(&mut tags.node.cells.borrow_mut(), metric) = index;
+        index
+    }
+
+    fn find(&self, series: &Series) -> Option<u32> {
+        if series.is_plain() {
+            // What has nothing to be told apart by needs no series to be looked up.
+            return self.plain.get(series.metric.index()).copied().filter(|index| *index != UNSETTLED);
+        }
+        self.by_series.get(series).copied()
+    }
+
+    fn begin(&mut self, series: Series, first: At) -> u32 {
+        let series = Arc::new(series);
+        let index = self.cells.len() as u32;
+        let aggregate = Aggregate::new(self.registry.metric(series.metric).kind);
+        self.cells.push(Cell { series: series.clone(), first, aggregate });
+        if series.is_plain() {
+            *place(&mut self.plain, series.metric) = index;
+        } else {
+            self.by_series.insert(series, index);
+        }
+        index
+    }
+
+    /// The sub-metrics a sample with these tags belongs to.
+    fn matching(&mut self, metric: MetricId, set: &TagSet) -> Box<[usize]> {
+        let submetrics = self.submetrics.get_or_insert_with(|| self.registry.submetrics());
+        let has = |one: &Submetric| one.tags.iter().all(|(name, value)| set.get(name) == Some(value));
+        let matching = submetrics.iter().enumerate().filter(|(_, one)| one.parent == metric && has(one));
+        matching.map(|(place, _)| place).collect()
+    }
+}
+
+/// The place of a metric in a list by metric, made when there is none.
+fn place(list: &mut Vec<u32>, metric: MetricId) -> &mut u32 {
+    /// Room for the metrics most scripts have, so that a list grows once.
+    const USUAL: usize = 25;
+    if list.len() <= metric.index() {
+        list.resize((metric.index() + 1).max(USUAL), UNSETTLED);
+    }
+    &mut list[metric.index()]
+}

@@ -1,0 +1,251 @@
+//! Everything observed since the start, and what the thresholds say of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::registry::{self, Unnamed};
+use super::{Aggregate, Expression, Interval, Kind, MetricId, Misread, Registry, TagSet};
+use crate::At;
+
+/// Everything observed since the start, on all threads. The collector's: it absorbs their [`Interval`]s.
+#[derive(Debug)]
+pub struct MetricStore {
+    registry: Arc<Registry>,
+    metrics: Vec<Option<Aggregate>>,
+    submetrics: Vec<Option<Aggregate>>,
+    tagged: Vec<Tagged>,
+    by_tags: HashMap<(MetricId, TagSet), usize>,
+    limits: Vec<Limit>,
+    untold: u64,
+}
+
+/// The samples of a metric that have the same values of the tags that make series of it.
+#[derive(Debug)]
+pub struct Tagged {
+    /// Of which metric.
+    pub metric: MetricId,
+    /// The tags.
+    pub tags: TagSet,
+    /// The instant of the first one.
+    pub first: At,
+    /// What they came to.
+    pub aggregate: Aggregate,
+}
+
+/// Whose samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// All of a metric.
+    Metric(MetricId),
+    /// Those of a sub-metric, by its place in the registry.
+    Submetric(usize),
+}
+
+/// A threshold.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Whose samples it is about.
+    pub target: Target,
+    /// As the script writes it.
+    pub source: String,
+    /// The same, read.
+    pub expression: Expression,
+    /// Whether it ends the test when it is crossed.
+    pub abort_on_fail: bool,
+    /// For how long after the test's start it does not.
+    pub delay: Duration,
+    /// What the last evaluation said.
+    pub crossed: bool,
+}
+
+/// Why there can be no such threshold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// Its expression.
+    #[error(transparent)]
+    Expression(#[from] Misread),
+    /// Its metric.
+    #[error("invalid threshold on {metric}: {why}")]
+    Metric {
+        /// As in the options.
+        metric: String,
+        /// Why it is none.
+        why: Unnamed,
+    },
+}
+
+/// What an evaluation of all thresholds found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crossed {
+    /// Metrics with a crossed threshold, in the order of their names.
+    pub metrics: Vec<Arc<str>>,
+    /// Whether a crossed threshold ends the test.
+    pub abort: bool,
+}
+
+impl MetricStore {
+    /// Without samples and thresholds.
+    pub fn new(registry: Arc<Registry>) -> MetricStore {
+        MetricStore {
+            registry,
+            metrics: Vec::new(),
+            submetrics: Vec::new(),
+            tagged: Vec::new(),
+            by_tags: HashMap::new(),
+            limits: Vec::new(),
+            untold: 0,
+        }
+    }
+
+    /// Makes a metric part of the end's summary even when nothing of it is seen: thresholds name it.
+    ///
+    /// # Errors
+    /// When there is no such metric.
+    pub fn watch(&mut self, metric: &str) -> Result<(), Unfit> {
+        self.target(metric).map(|_| ())
+    }
+
+    /// Adds a threshold; all before the first sample. Expressions are those of the options, metrics those of [`Registry::add`]
+    /// and parts of them in braces.
+    ///
+    /// # Errors
+    /// When the expression cannot be read, the metric is unknown, or has no such value.
+    pub fn limit(
+        &mut self,
+        metric: &str,
+        source: &str,
+        abort_on_fail: bool,
+        delay: Duration,
+    ) -> Result<(), Unfit> {
+        let expression = Expression::parse(source)?;
+        let target = self.target(metric)?;
+        let (kind, name) = (self.kind_of(target), metric.to_owned());
+        let source = source.to_owned();
+        if !expression.fits(kind) {
+            return Err(Misread::Unfit { expression: source, metric: name, kind }.into());
+        }
+        self.limits.push(Limit { target, source, expression, abort_on_fail, delay, crossed: false });
+        Ok(())
+    }
+
+    fn target(&mut self, metric: &str) -> Result<Target, Unfit> {
+        let wrong = |why| Unfit::Metric { metric: metric.to_owned(), why };
+        let (name, braces) = registry::split(metric).map_err(wrong)?;
+        let id = self.registry.get(name).ok_or_else(|| wrong(Unnamed::Unknown(metric.to_owned())))?;
+        let kind = self.kind_of(Target::Metric(id));
+        slot(&mut self.metrics, id.index(), kind);
+        if braces.is_none() {
+            return Ok(Target::Metric(id));
+        }
+        let place = self.registry.submetric(metric).map_err(wrong)?;
+        slot(&mut self.submetrics, place, kind);
+        Ok(Target::Submetric(place))
+    }
+
+    fn kind_of(&self, target: Target) -> Kind {
+        let id = match target {
+            Target::Metric(id) => id,
+            Target::Submetric(place) => self.registry.submetrics()[place].parent,
+        };
+        self.registry.metric(id).kind
+    }
+
+    /// Adds what a thread observed. The order of intervals does not matter.
+    pub fn absorb(&mut self, interval: &Interval) {
+        self.untold += interval.untold;
+        for (series, first, aggregate) in interval.series() {
+            let kind = self.registry.metric(series.metric).kind;
+            slot(&mut self.metrics, series.metric.index(), kind).merge(aggregate);
+            for place in &series.submetrics {
+                slot(&mut self.submetrics, *place, kind).merge(aggregate);
+            }
+            if !series.tags.is_empty() {
+                let at = self.tagged_at(series.metric, &series.tags, kind);
+                self.tagged[at].first = self.tagged[at].first.min(first);
+                self.tagged[at].aggregate.merge(aggregate);
+            }
+        }
+    }
+
+    fn tagged_at(&mut self, metric: MetricId, tags: &TagSet, kind: Kind) -> usize {
+        if let Some(at) = self.by_tags.get(&(metric, tags.clone())) {
+            return *at;
+        }
+        let at = self.tagged.len();
+        let (tags, aggregate) = (tags.clone(), Aggregate::new(kind));
+        self.by_tags.insert((metric, tags.clone()), at);
+        self.tagged.push(Tagged { metric, tags, first: At(i64::MAX), aggregate });
+        at
+    }
+
+    /// Evaluates all thresholds. While the test runs, those on metrics without samples are left out; at its end none is.
+    /// One that may end the test does when it is crossed and its delay is over.
+    pub fn judge(&mut self, elapsed: Duration, finally: bool) -> Crossed {
+        let mut found = Crossed::default();
+        for at in 0..self.limits.len() {
+            let Limit { target, expression, abort_on_fail, delay, .. } = self.limits[at];
+            let Some(aggregate) = self.aggregate(target) else { continue };
+            if aggregate.samples() == 0 && !finally {
+                continue;
+            }
+            let crossed = !expression.holds(aggregate, elapsed);
+            self.limits[at].crossed = crossed;
+            if crossed {
+                found.abort |= abort_on_fail && elapsed >= delay;
+                found.metrics.push(self.name_of(target));
+            }
+        }
+        found.metrics.sort();
+        found.metrics.dedup();
+        found
+    }
+
+    fn name_of(&self, target: Target) -> Arc<str> {
+        match target {
+            Target::Metric(id) => self.registry.metric(id).name,
+            Target::Submetric(place) => self.registry.submetrics()[place].name.clone(),
+        }
+    }
+
+    /// What a metric or sub-metric came to; None: nothing was seen of it, and no threshold names it.
+    pub fn aggregate(&mut self, target: Target) -> Option<&mut Aggregate> {
+        match target {
+            Target::Metric(id) => self.metrics.get_mut(id.index()),
+            Target::Submetric(place) => self.submetrics.get_mut(place),
+        }
+        .and_then(Option::as_mut)
+    }
+
+    /// The metrics whose samples it keeps.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// All thresholds.
+    pub fn limits(&self) -> &[Limit] {
+        &self.limits
+    }
+
+    /// Sets of tags that got no series of their own, see [`super::SERIES_MAX`].
+    pub fn untold(&self) -> u64 {
+        self.untold
+    }
+
+    /// What the tags that make series tell apart, those seen first at the front.
+    pub fn tagged(&mut self) -> &mut [Tagged] {
+        self.tagged.sort_by_key(|tagged| tagged.first);
+        self.by_tags = (self.tagged.iter().enumerate())
+            .map(|(at, tagged)| ((tagged.metric, tagged.tags.clone()), at))
+            .collect();
+        &mut self.tagged
+    }
+}
+
+/// The aggregate at this place, made when there is none.
+fn slot(aggregates: &mut Vec<Option<Aggregate>>, at: usize, kind: Kind) -> &mut Aggregate {
+    if aggregates.len() <= at {
+        aggregates.resize_with(at + 1, || None);
+    }
+    aggregates[at].get_or_insert_with(|| Aggregate::new(kind))
+}
