@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use sonagi_measure::At;
-use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
+use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping, is_token};
 use sonagi_transport::net::{Failed, Origin, Secured};
 use std::borrow::Cow;
 use std::mem::take;
@@ -153,10 +153,7 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
 
 /// Headers that cannot be sent are told in Go's words.
 fn sendable(call: &Call) -> Result<(), Failed> {
-    let is_name = |name: &str| {
-        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        !name.is_empty() && name.bytes().all(is_token)
-    };
+    let is_name = |name: &str| is_token(name.as_bytes());
     let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
     if !call.method.is_empty() && !is_name(&call.method) {
         return Err(Failed::protocol(format!("net/http: invalid method {:?}", call.method)));
