@@ -66,7 +66,7 @@ smoke: ## the demo and a few conformance cases, as a user would run them
 
 conformance: ## the Autobahn suite against our WebSocket server and client
 	$(CARGO) build --locked --release -p sonagi
-	$(CARGO) build --locked --release -p sonagi-engine --example autobahn_client
+	$(CARGO) build --locked --release -p sonagi-transport --example autobahn_client
 	SONAGI_BIN=$(abspath $(TARGET_DIR))/release/sonagi \
 	AUTOBAHN_CLIENT=$(abspath $(TARGET_DIR))/release/examples/autobahn_client \
 	conformance/autobahn.sh all

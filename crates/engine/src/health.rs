@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::fs;
 use std::rc::Rc;
 
-use crate::clock::Clock;
+use sonagi_transport::clock::Clock;
 
 /// How often it beats. A hundred times a second: a beat that wakes an idle machine costs some 10 µs, more than all else in a
 /// run of few messages. What is held up between two beats shows in how late the clock's alarm was taken, which each beat asks

@@ -1,32 +1,33 @@
-//! Starts virtual users when the schedule says, moves frames, records.
+//! The kernel of a run, whatever language its script is written in: threads, seconds, back-pressure, stops and events.
 //!
-//! The engine sees neither a script language nor a sink nor stdout: it is handed a [`plan::Plan`] and speaks through
-//! typed [`Happening`]s. Thread per core: each shard is one OS thread with its own runtime, users are local tasks, and
-//! nothing on the hot path is shared, locked, or boxed per message.
+//! A script language is a [`Dialect`]: it prepares a thread, generates the thread's share of the load, and does what is done
+//! once. The kernel starts the threads together, swaps their records once a second and merges them, and speaks to its caller
+//! through [`RunEvent`]s. It sees neither a script nor a sink nor stdout. Thread per core: each shard is one OS thread with its
+//! own runtime, users are local tasks, and nothing on the hot path is shared, locked, or boxed per message.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-pub mod clock;
-mod collect;
+mod collector;
 mod control;
 pub mod delivery;
-mod fake;
+mod dialect;
+mod event;
 pub mod health;
-pub mod http;
-pub mod link;
-pub mod net;
-pub mod plan;
-mod processor;
+mod log;
+mod options;
 mod rooms;
 mod run;
-pub mod schedule;
-pub mod seconds;
+mod seconds;
 mod shard;
-pub mod simulation;
-mod start;
+mod sink;
+#[cfg(test)]
+mod tests;
 mod thread;
-mod user;
 
 pub use control::Control;
-pub use processor::{Kept, Unloaded, exports};
-pub use run::{Error, Happening, Options, Speaker, run};
+pub use dialect::{Collect, Dialect, Phase, TICK};
+pub use event::{Level, LogLine, Progress, RunEvent, Speaker};
+pub use options::{Error, Options};
+pub use run::{once, run};
+pub use shard::{Place, SECOND_NS, Shard};
+pub use sink::{Sink, SinkThread};

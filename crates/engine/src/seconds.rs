@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What shards have sent and nobody has merged yet.
 #[derive(Debug, Default)]
-pub struct Seconds {
+pub(crate) struct Seconds {
     /// Records of seconds that not all shards have delivered yet.
     seconds: BTreeMap<u64, Vec<Record>>,
     /// Records that go with the next second: of shards that have ended, and of what happened before.
@@ -16,30 +16,37 @@ pub struct Seconds {
 
 impl Seconds {
     /// Of so many shards; `leftover` goes with the first second.
-    pub fn new(shards: usize, leftover: Vec<Record>) -> Seconds {
+    pub(crate) fn new(shards: usize, leftover: Vec<Record>) -> Seconds {
         Seconds { seconds: BTreeMap::new(), leftover, running: (0..shards as u16).collect() }
     }
 
     /// A shard's record of a second.
-    pub fn take(&mut self, second: u64, record: Record) {
+    pub(crate) fn take(&mut self, second: u64, record: Record) {
         self.seconds.entry(second).or_default().push(record);
     }
 
     /// The last record of a shard.
-    pub fn end(&mut self, record: Record) {
+    pub(crate) fn end(&mut self, record: Record) {
         if let Some(shard) = record.shard {
             self.running.remove(&shard);
         }
         self.leftover.push(record);
     }
 
+    /// A shard is gone without its last record.
+    pub(crate) fn lose(&mut self, shard: Option<u16>) {
+        if let Some(shard) = shard {
+            self.running.remove(&shard);
+        }
+    }
+
     /// Whether a shard has not ended.
-    pub fn are_awaited(&self) -> bool {
+    pub(crate) fn are_awaited(&self) -> bool {
         !self.running.is_empty()
     }
 
     /// The next second that every shard still running has delivered.
-    pub fn whole(&mut self) -> Option<(u64, Vec<Record>)> {
+    pub(crate) fn whole(&mut self) -> Option<(u64, Vec<Record>)> {
         let entry = self.seconds.first_entry()?;
         let has_delivered = |shard: &u16| entry.get().iter().any(|record| record.shard == Some(*shard));
         if self.running.is_empty() || !self.running.iter().all(has_delivered) {
@@ -51,7 +58,7 @@ impl Seconds {
     }
 
     /// All that came too late for a whole second.
-    pub fn rest(&mut self) -> Vec<Record> {
+    pub(crate) fn rest(&mut self) -> Vec<Record> {
         let seconds = std::mem::take(&mut self.seconds).into_values().flatten();
         self.leftover.drain(..).chain(seconds).collect()
     }

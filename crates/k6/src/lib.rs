@@ -11,7 +11,6 @@ pub mod executor;
 mod interpreter;
 mod jslib;
 mod json;
-mod log;
 pub mod metrics;
 mod modules;
 pub mod options;
@@ -24,5 +23,4 @@ mod shard;
 pub mod summary;
 mod vu;
 
-pub use log::{Level, Line};
 pub use secrets::Secrets;

@@ -1,8 +1,8 @@
 //! Samples as they happen, in k6's file formats: `--out json=FILE`, `--out csv=FILE`.
 //!
-//! An output writes every single sample of the intervals it is given, in the collector's thread and while that waits: nothing is queued. Samplers keep
-//! single samples only when they are told to ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes
-//! a compressed file, `-` writes to the standard output.
+//! An output writes every single sample of the intervals it is given. It is a [`Sink`]: the engine has a thread for it, and leaves
+//! out what comes faster than it can be written. Samplers keep single samples only when they are told to
+//! ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes a compressed file, `-` writes to the standard output.
 
 mod csv;
 mod json;
@@ -11,8 +11,10 @@ mod tests;
 
 use crate::metrics::{MetricStore, Sample, SystemTags};
 use flate2::{Compression, write::GzEncoder};
+use sonagi_engine::Sink;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// An output a user asked for.
@@ -113,6 +115,9 @@ fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> R
     Ok(Wanted { form: Form::Csv(format), path: path(&name) })
 }
 
+/// What all outputs are given of an interval.
+pub type Samples = Arc<Vec<Sample>>;
+
 /// An open output.
 pub struct Output(Writer);
 
@@ -146,23 +151,18 @@ impl Output {
             }
         }))
     }
+}
 
-    /// Writes samples; what is written can be read before the end, unless it is compressed.
-    ///
-    /// # Errors
-    /// When the disk is full, or whoever reads has gone.
-    pub fn write(&mut self, samples: &[Sample]) -> io::Result<()> {
+impl Sink<Samples> for Output {
+    /// What is written can be read before the end, unless it is compressed. Fails when the disk is full, or whoever reads has gone.
+    fn write(&mut self, samples: Samples) -> io::Result<()> {
         match &mut self.0 {
-            Writer::Json(lines) => lines.write(samples),
-            Writer::Csv(rows) => rows.write(samples),
+            Writer::Json(lines) => lines.write(&samples),
+            Writer::Csv(rows) => rows.write(&samples),
         }
     }
 
-    /// Writes what is left to write.
-    ///
-    /// # Errors
-    /// As [`Output::write`].
-    pub fn finish(self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         match self.0 {
             Writer::Json(lines) => lines.finish(),
             Writer::Csv(rows) => rows.finish(),

@@ -4,7 +4,7 @@
 //! therefore copied once, end to end, into a receive buffer, from which the script's side reads. An idle socket has
 //! none.
 
-use sonagi_engine::link::WebsocketEvent;
+use sonagi_transport::link::WebsocketEvent;
 use std::cell::RefCell;
 
 /// Buffers a shard keeps for the next drive.

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use crate::log::Line;
+use crate::shard::LogLine;
 
 /// What stands in the log in a secret's place.
 const MASK: &str = "***SECRET_REDACTED***";
@@ -73,7 +73,7 @@ impl Secrets {
     }
 
     /// A line as it may be told; None: as it is.
-    pub(crate) fn masked(&self, line: &Line) -> Option<Line> {
+    pub(crate) fn masked(&self, line: &LogLine) -> Option<LogLine> {
         let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
         let says = |text: &str| told.iter().any(|secret| text.contains(secret.as_str()));
         if !says(&line.text) && !line.fields.iter().any(|(_, value)| says(value)) {
@@ -130,7 +130,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::Level;
+    use crate::shard::Level;
 
     fn of(settings: &[&str]) -> Result<Secrets, String> {
         Secrets::of(&settings.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
@@ -170,8 +170,10 @@ mod tests {
     #[test]
     fn what_was_told_is_masked_in_the_log_and_nothing_else() {
         let secrets = of(&["mock=one=first,two=second"]).unwrap();
-        let line =
-            Line { fields: vec![("error", "of first".to_owned())], ..Line::new(Level::Info, "first second") };
+        let line = LogLine {
+            fields: vec![("error", "of first".to_owned())],
+            ..LogLine::new(Level::Info, "first second")
+        };
         assert_eq!(secrets.masked(&line), None);
         secrets.tell(None, "one").unwrap();
         let masked = secrets.masked(&line).unwrap();

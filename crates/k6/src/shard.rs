@@ -1,21 +1,17 @@
-//! One thread's share of a test: its clock and network, its samples, what all its users share.
+//! A load thread as a test's users see it: its samples and what they share, beside the kernel's clock, network, record and log.
 
-use sonagi_engine::clock::Clock;
 use sonagi_engine::delivery::{Rooms, draw_tag};
-use sonagi_engine::health::ThreadTimes;
-use sonagi_engine::link::SCRATCH;
-use sonagi_engine::net::Net;
+pub(crate) use sonagi_engine::{Level, LogLine};
 use sonagi_measure::At;
 use sonagi_measure::outcome::OperationKind;
-use sonagi_measure::recorder::{Gauges, Record, Recorder};
 use std::cell::{Cell, OnceCell, RefCell};
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use crate::bundle::Bundle;
 use crate::execution_context::TestCounts;
-pub(crate) use crate::log::{Level, Line};
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
 use crate::options::Options;
 use crate::receive_buffer::ReceiveBuffers;
@@ -43,8 +39,6 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
-    /// Whether a run folder is wanted.
-    pub(crate) records: bool,
 }
 
 /// What all users of a test share of the ledger: its rooms, and the numbers that are given out.
@@ -89,75 +83,51 @@ impl Pace {
 pub(crate) const OPERATIONS: [(&str, OperationKind); 2] =
     [("http", OperationKind::Http), ("websocket connect", OperationKind::WebsocketConnect)];
 
-/// One shard; all its users hold it by `Rc`.
+/// One shard; all its users hold it by `Rc`. It has all that the kernel's has.
 pub(crate) struct Shard {
+    kernel: Rc<sonagi_engine::Shard>,
     pub(crate) common: Arc<Common>,
-    pub(crate) clock: Rc<Clock>,
-    pub(crate) net: Rc<Net>,
     pub(crate) sampler: RefCell<Sampler>,
-    /// What the ledger, the generator's health and the run folder are made of.
-    pub(crate) recorder: RefCell<Recorder>,
     /// The script has to do with rooms: what comes and goes is searched for stamps.
     pub(crate) tracks: Cell<bool>,
-    /// Users in an iteration.
-    pub(crate) active: Cell<u64>,
-    /// Real-time connections that are open.
-    pub(crate) connected: Cell<u64>,
-    times: ThreadTimes,
     /// The tags of the whole test.
     pub(crate) tags: Tags,
-    /// What links read into.
-    pub(crate) scratch: RefCell<Vec<u8>>,
     /// Buffers for messages on their way to scripts, none of them in use.
     pub(crate) receive_buffers: ReceiveBuffers,
     /// What the whole test counts; there once its scenarios are.
     pub(crate) instance: OnceCell<Box<dyn TestCounts>>,
     /// A script said that the test has failed (`exec.test.fail`).
     pub(crate) has_failed: Cell<bool>,
-    log: Box<dyn Fn(Line)>,
+}
+
+impl Deref for Shard {
+    type Target = sonagi_engine::Shard;
+
+    fn deref(&self) -> &sonagi_engine::Shard {
+        &self.kernel
+    }
 }
 
 impl Shard {
     /// On the current thread, within its runtime.
-    pub(crate) fn new(
-        common: Arc<Common>,
-        clock: Rc<Clock>,
-        net: Rc<Net>,
-        sampler: Sampler,
-        log: impl Fn(Line) + 'static,
-    ) -> Rc<Shard> {
+    pub(crate) fn new(common: Arc<Common>, kernel: Rc<sonagi_engine::Shard>, sampler: Sampler) -> Rc<Shard> {
         let tags =
             common.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
-        let recorder = RefCell::new(Recorder::new(OPERATIONS.len(), common.options.scenarios.len()));
         Rc::new(Shard {
-            recorder,
+            kernel,
             tracks: Cell::new(false),
-            active: Cell::new(0),
-            connected: Cell::new(0),
-            times: ThreadTimes::begin(),
             common,
-            clock,
-            net,
             sampler: RefCell::new(sampler),
             tags,
-            scratch: RefCell::new(vec![0; SCRATCH]),
             receive_buffers: ReceiveBuffers::default(),
             instance: OnceCell::new(),
             has_failed: Cell::new(false),
-            log: Box::new(log),
         })
     }
 
     /// Says something to who runs the test.
     pub(crate) fn say(&self, level: Level, text: String, fields: Vec<(&'static str, String)>) {
-        (self.log)(Line { at: self.clock.now(), level, text, fields });
-    }
-
-    /// What was recorded since the last time, with the levels now.
-    pub(crate) fn record(&self, index: usize) -> Record {
-        let (cpu_ns, wait_ns) = self.times.take();
-        let gauges = Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns, wait_ns };
-        Record { gauges, shard: Some(index as u16), ..self.recorder.borrow_mut().take() }
+        self.kernel.say(LogLine { at: self.clock.now(), fields, ..LogLine::new(level, text) });
     }
 
     pub(crate) fn observe(&self, metric: MetricId, value: f64, tags: &Tags) {

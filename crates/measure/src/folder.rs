@@ -1,24 +1,25 @@
-//! The run folder: `run.json`, `latency.hlog`, `series.csv`, `events.jsonl`; written as the run goes, readable after a
+//! The run folder: `run.json`, `latency.hlog`, `series.jsonl`, `events.jsonl`; written as the run goes, readable after a
 //! crash up to its last second.
 //!
-//! A second is committed by its last row in `series.csv` (`snapshot.at_ns`), written after everything else of that
-//! second. The reader ignores what no such row vouches for, so a run cut off anywhere reads as a shorter run, never as a
+//! A second is committed by its line in `series.jsonl`, written after everything else of that
+//! second. The reader ignores what no such line vouches for, so a run cut off anywhere reads as a shorter run, never as a
 //! wrong one. Nothing is recomputed from `run.json`'s summary: figures come from the series, and a finished run's come
 //! out equal to what was printed (a test holds this).
 
 mod hlog;
 mod lines;
+mod places;
 mod read;
 mod redact;
 mod series;
+mod version1;
 
-pub use read::{ReadError, header, read, snapshots};
+pub use read::{ReadError, header, metrics, read, snapshots};
 pub use redact::redact;
 
 pub(crate) use hlog::unix_ms;
 
 use crate::At;
-use crate::custom::Metric;
 use crate::expectations::Expected;
 use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::Summary;
@@ -31,7 +32,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const RUN: &str = "run.json";
 pub(crate) const LATENCY: &str = "latency.hlog";
-pub(crate) const SERIES: &str = "series.csv";
+pub(crate) const SERIES: &str = "series.jsonl";
+/// The version of the folders that are written; those of version 1 are read.
+pub const VERSION: u64 = 2;
 pub(crate) const EVENTS: &str = "events.jsonl";
 
 /// Writes a run folder, one call a second. Each call leaves complete lines in the kernel's hands: a killed process loses
@@ -46,6 +49,7 @@ pub struct Writer {
     tags: hlog::Tags,
     latency: Lines,
     series: Lines,
+    encoder: series::Encoder,
     events: Lines,
     /// Failures as the events tell them.
     told: Vec<FailureCount>,
@@ -62,17 +66,19 @@ impl Writer {
         let mut header = header.clone();
         redact(&mut header.plan);
         redact(&mut header.environment);
-        put(path, &json!({ "header": header, "summary": null }), Durable::Soon)?;
+        put(path, &json!({ "version": VERSION, "header": header, "summary": null }), Durable::Soon)?;
         let mut latency = Lines::create(&path.join(LATENCY))?;
         let mut series = Lines::create(&path.join(SERIES))?;
         let mut events = Lines::create(&path.join(EVENTS))?;
         latency.push(&hlog::preamble(&header.started));
         latency.flush()?;
-        series.push(b"second,series,value\n");
+        // Nothing of it is needed; but a disk that is full from the start shows now, not with the first second.
+        series.push(b"{\"version\":2}\n");
         series.flush()?;
         events.flush()?;
         let tags = hlog::Tags::new(&header);
-        Ok(Writer { path: path.to_owned(), header, tags, latency, series, events, told: Vec::new() })
+        let encoder = series::Encoder::new(header.submetrics.clone());
+        Ok(Writer { path: path.to_owned(), header, tags, latency, series, encoder, events, told: Vec::new() })
     }
 
     /// Writes one second.
@@ -83,13 +89,12 @@ impl Writer {
         for failure in &snapshot.failures {
             self.tell(failure, snapshot.second);
         }
-        self.tell_custom(snapshot);
         self.tell_expectations(snapshot);
         self.latency.push(&hlog::lines(snapshot, &self.tags));
-        self.series.push(&series::rows(snapshot, &self.header));
+        self.series.push(&self.encoder.line(snapshot, &self.header));
         self.latency.flush()?;
         self.events.flush()?;
-        // Last: its last row commits the second.
+        // Last: its line commits the second.
         self.series.flush()
     }
 
@@ -116,26 +121,11 @@ impl Writer {
         self.latency.finish(&path(LATENCY))?;
         self.events.finish(&path(EVENTS))?;
         self.series.finish(&path(SERIES))?;
-        put(&self.path, &json!({ "header": self.header, "summary": summary }), Durable::Now)
-    }
-
-    /// What the script's functions reported in a second; the values of histograms go to the log of latencies.
-    fn tell_custom(&mut self, snapshot: &Snapshot) {
-        if snapshot.custom.is_empty() {
-            return;
-        }
-        let told = |(name, metric): (&String, &Metric)| {
-            let told = json!({ "kind": metric.kind, "count": metric.count, "sum": metric.sum });
-            (name.clone(), told)
-        };
-        let metrics: Map<String, Value> = snapshot.custom.named.iter().map(told).collect();
-        self.push_event(&json!({
-            "at_ns": snapshot.at.0,
-            "kind": "custom",
-            "second": snapshot.second,
-            "metrics": metrics,
-            "left_out": snapshot.custom.left_out,
-        }));
+        put(
+            &self.path,
+            &json!({ "version": VERSION, "header": self.header, "summary": summary }),
+            Durable::Now,
+        )
     }
 
     /// How many of the script's expectations held in a second.

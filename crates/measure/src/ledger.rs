@@ -47,6 +47,7 @@ impl Default for Rules {
 
 /// Copies by what became of them. `owed = delivered + late + replayed + lost + outstanding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Counts {
     /// Stamped messages sent.
     pub messages: u64,

@@ -7,9 +7,10 @@
 
 pub mod answers;
 pub mod at;
-pub mod custom;
 pub mod expectations;
+pub mod expression;
 mod failures;
+pub mod figures;
 pub mod folder;
 pub mod health;
 pub mod histogram;

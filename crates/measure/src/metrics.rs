@@ -9,9 +9,11 @@
 //! [`AutomaticTag`].
 
 mod aggregate;
+mod interval;
 mod registry;
 mod sampler;
 mod store;
+mod summary;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -19,9 +21,11 @@ mod threshold;
 mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
+pub use interval::{Interval, Observed, Series};
 pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric, Unnamed};
-pub use sampler::{Interval, SERIES_MAX, Sample, Sampler, Series, SeriesTags};
+pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
+pub use summary::{Level, MetricSummary};
 pub use tags::{AutomaticTag, AutomaticTags, Metadata, TagSet, Tags};
 pub use threshold::{Aggregation, Expression, Misread, Operator};
 pub use trend::Trend;

@@ -6,13 +6,14 @@
 
 use crate::At;
 use crate::answers::Answers;
-use crate::custom::{Kind, Metrics};
 use crate::expectations::Expectations;
 use crate::failures::{self, UNKNOWN, kept};
 pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount, WRONG_DATA, merge_failure};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
+use crate::metrics::{AutomaticTags, Interval, Kind, Registry, Sampler, Unit};
 use crate::outcome::{Failure, OperationId, Outcome, Timing};
+use std::sync::Arc;
 
 /// Plain counts. Closed, indexed by discriminant: adding is one array write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +89,7 @@ pub enum Counter {
 pub const COUNTERS: usize = 32;
 
 impl Counter {
-    /// All counters with their names in `series.csv`, by discriminant.
+    /// All counters with their names in run folders, by discriminant.
     pub const NAMED: [(Counter, &'static str); COUNTERS] = [
         (Counter::ArrivalsPlanned, "arrivals.planned"),
         (Counter::ArrivalsStarted, "arrivals.started"),
@@ -187,7 +188,8 @@ impl Timings {
 }
 
 /// Levels at the end of an interval, of one shard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Gauges {
     /// Virtual users alive.
     pub users: u64,
@@ -222,8 +224,8 @@ pub struct Record {
     pub shard: Option<u16>,
     /// Levels now; set by the engine.
     pub gauges: Gauges,
-    /// What the script's functions reported.
-    pub custom: Metrics,
+    /// Samples of metrics by name: those of the script's functions, and what else it has told by name.
+    pub metrics: Interval,
     /// What the script expected of responses.
     pub expectations: Expectations,
     /// What the ledger will want to know.
@@ -240,14 +242,26 @@ pub struct Recorder {
     sizes: Vec<u64>,
     /// The failed operation recorded last, until its example has come.
     just_failed: Option<(OperationId, Failure, At)>,
+    sampler: Sampler,
+    /// Values in this interval that no metric could take.
+    left_out: u64,
 }
 
 impl Recorder {
-    /// A recorder for a plan with this many operations and scenarios.
+    /// A recorder for a plan with this many operations and scenarios, whose metrics are its own.
     pub fn new(operations: usize, scenarios: usize) -> Recorder {
-        let mut now = Record { scenarios: vec![0; scenarios], codes: vec![0; CODES], ..Record::default() };
-        now.operations.resize_with(operations, Timings::default);
-        Recorder { now, sizes: vec![2; operations], just_failed: None }
+        Recorder::sharing(operations, scenarios, Arc::default())
+    }
+
+    /// [`Recorder::new`], with the metrics that the recorders of all shards have in common.
+    pub fn sharing(operations: usize, scenarios: usize, metrics: Arc<Registry>) -> Recorder {
+        Recorder {
+            now: blank(operations, scenarios),
+            sizes: vec![2; operations],
+            just_failed: None,
+            sampler: Sampler::new(metrics, |_| &[], AutomaticTags::default(), false),
+            left_out: 0,
+        }
     }
 
     /// An operation ended: its outcome counts, and its times where they say something of the target (see
@@ -381,9 +395,16 @@ impl Recorder {
         self.now.hiccups.get_or_insert_default().record_ns(ns);
     }
 
-    /// A function of the script reported a value of its own.
-    pub fn custom(&mut self, kind: Kind, name: &str, value: f64) {
-        self.now.custom.record(kind, name, value);
+    /// A value of a metric by name. A name is of the kind and unit that used it first: values of another, and of metrics beyond
+    /// [`crate::metrics::METRICS_MAX`], are left out and counted.
+    pub fn observe(&mut self, (kind, unit): (Kind, Unit), name: &str, value: f64, at: At) {
+        match self.sampler.registry().add(name, kind, unit) {
+            Ok(metric) => {
+                let tags = self.sampler.tags();
+                self.sampler.observe(metric, value, &tags, at);
+            }
+            Err(_) => self.left_out += 1,
+        }
     }
 
     /// What the script expected of responses.
@@ -404,9 +425,17 @@ impl Recorder {
                 *size = response.high_us();
             }
         }
-        let mut next = Recorder::new(self.now.operations.len(), self.now.scenarios.len()).now;
+        let mut next = blank(self.now.operations.len(), self.now.scenarios.len());
         next.ledger = self.now.ledger.successor();
         self.just_failed = None;
+        self.now.metrics = self.sampler.take();
+        self.now.metrics.left_out = std::mem::take(&mut self.left_out);
         std::mem::replace(&mut self.now, next)
     }
+}
+
+fn blank(operations: usize, scenarios: usize) -> Record {
+    let mut record = Record { scenarios: vec![0; scenarios], codes: vec![0; CODES], ..Record::default() };
+    record.operations.resize_with(operations, Timings::default);
+    record
 }

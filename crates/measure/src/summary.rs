@@ -1,9 +1,9 @@
 //! A run in one document: what `--json` prints, `run.json` keeps and the console renders. Names are a public contract
 //! (schema: `docs/summary.schema.json`). Latencies are milliseconds, ratios 0 to 1, times seconds.
 
-use crate::custom::MetricSummary;
 use crate::expectations::ExpectationSummary;
 use crate::ledger::Counts;
+use crate::metrics::MetricSummary;
 use crate::outcome::OperationKind;
 use crate::plugins::Figures;
 use crate::thresholds::Judged;
@@ -67,10 +67,14 @@ pub struct Summary {
     pub generator: Generator,
     /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
-    /// What the script's functions reported, by the names they gave, and what else it has told by name (`extendedMetrics`,
-    /// `server-timing`).
+    /// Metrics by name: those of a k6 script, what a script's functions reported by the names they gave, and what else it has told
+    /// by name (`extendedMetrics`, `server-timing`).
     #[serde(default)]
-    pub custom: BTreeMap<String, MetricSummary>,
+    pub metrics: BTreeMap<String, MetricSummary>,
+    /// Values that were left out of them: of names beyond 10,000, or of another kind than their name's; and sets of tags beyond
+    /// 20,000 that were not told apart.
+    #[serde(default)]
+    pub metrics_left_out: u64,
     /// What the script's plugins make of the figures.
     #[serde(default)]
     pub plugins: Figures,

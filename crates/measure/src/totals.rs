@@ -9,10 +9,10 @@ mod tally;
 pub(crate) use tally::Tally;
 
 use crate::At;
-use crate::custom::Metrics;
 use crate::expectations::Expectations;
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
+use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
 use crate::plugins::Plugins;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
@@ -50,6 +50,10 @@ pub struct Header {
     /// What the script wants ensured.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
+    /// The smallest latency that a threshold on a metric allows (ms): with those of `thresholds`, the objective that the
+    /// generator's own lag is held against.
+    #[serde(default)]
+    pub objective_ms: Option<f64>,
     /// The largest population a closed run asks for.
     #[serde(default)]
     pub population: Option<u64>,
@@ -68,6 +72,9 @@ pub struct Header {
     /// What the script's plugins make of the figures.
     #[serde(default)]
     pub plugins: Plugins,
+    /// Sub-metrics that the run tells apart, by their places in its registry.
+    #[serde(default)]
+    pub submetrics: Vec<String>,
 }
 
 impl Header {
@@ -79,6 +86,7 @@ impl Header {
 
 /// Levels of the whole generator process at a snapshot; the engine measures, `measure` judges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct ProcessGauges {
     /// Memory resident.
     pub resident_bytes: u64,
@@ -125,8 +133,8 @@ pub struct Snapshot {
     pub hiccups: Histogram,
     /// Levels by shard.
     pub shards: Vec<Gauges>,
-    /// What the script's functions reported.
-    pub custom: Metrics,
+    /// Samples of metrics by name.
+    pub metrics: Interval,
     /// What the script expected of responses.
     pub expectations: Expectations,
     /// The ledger's counts so far (cumulative).
@@ -166,10 +174,10 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Nothing so far.
-    pub fn new(header: &Header, rules: Rules) -> Totals {
+    /// Nothing so far; `metrics` knows the metrics of the run and the thresholds on them.
+    pub fn new(header: &Header, rules: Rules, metrics: MetricStore) -> Totals {
         Totals {
-            tally: Tally::new(header.clone()),
+            tally: Tally::new(header.clone(), metrics),
             is_tracked: header.tracked,
             ledger: Ledger::new(rules),
             last_at: At(0),
@@ -181,22 +189,24 @@ impl Totals {
 
     /// Merges one interval of all shards. `at` is its end: everything the shards saw up to then must be in the records.
     pub fn absorb(&mut self, records: Vec<Record>, at: At, process: ProcessGauges) -> Snapshot {
-        self.absorb_telling(records, at, process, |_| {})
+        self.absorb_following(records, at, process, &mut Nobody)
     }
 
-    /// [`Totals::absorb`], telling each first copy of an owed message that is judged.
-    pub fn absorb_telling(
+    /// [`Totals::absorb`], with samples of what the ledger judges.
+    pub fn absorb_following(
         &mut self,
         records: Vec<Record>,
         at: At,
         process: ProcessGauges,
-        mut told: impl FnMut(Arrival),
+        follower: &mut impl Follow,
     ) -> Snapshot {
         let mut snapshot = self.begin(at);
         let mut batches = Vec::with_capacity(records.len());
+        let mut metrics = Vec::with_capacity(records.len());
         for record in records {
             snapshot.add(&record, at);
             batches.push(record.ledger);
+            metrics.push(record.metrics);
         }
         snapshot.process = process;
         let Snapshot { delivery, replays, .. } = &mut snapshot;
@@ -204,27 +214,31 @@ impl Totals {
         if self.is_tracked {
             self.ledger.apply(&mut batches, at, |arrival| {
                 arrived(arrival, delivery, replays);
-                told(arrival);
+                follower.arrived(arrival);
             });
         }
         snapshot.ledger = self.ledger.counts();
+        metrics.push(follower.counted(&snapshot.ledger, at));
+        snapshot.metrics = Interval::merged(metrics);
         self.end(snapshot)
     }
 
     /// Closes the ledger: the last snapshot of a run.
     pub fn close(&mut self, at: At) -> Snapshot {
-        self.close_telling(at, |_| {})
+        self.close_following(at, &mut Nobody)
     }
 
-    /// [`Totals::close`], as [`Totals::absorb_telling`].
-    pub fn close_telling(&mut self, at: At, mut told: impl FnMut(Arrival)) -> Snapshot {
+    /// [`Totals::close`], as [`Totals::absorb_following`].
+    pub fn close_following(&mut self, at: At, follower: &mut impl Follow) -> Snapshot {
         let mut snapshot = self.begin(at);
         let Snapshot { delivery, replays, .. } = &mut snapshot;
         let counts = self.ledger.close(at, |arrival| {
             arrived(arrival, delivery, replays);
-            told(arrival);
+            follower.arrived(arrival);
         });
         snapshot.ledger = counts;
+        follower.closed(&counts, at);
+        snapshot.metrics = follower.counted(&counts, at);
         snapshot.process = self.last_process;
         snapshot.shards =
             self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
@@ -235,6 +249,11 @@ impl Totals {
     /// The user stopped the run before its plan was done.
     pub fn interrupt(&mut self) {
         self.tally.interrupted = true;
+    }
+
+    /// The metrics so far, with their thresholds.
+    pub fn metrics(&mut self) -> &mut MetricStore {
+        &mut self.tally.metrics
     }
 
     /// The summary so far (final once closed).
@@ -260,6 +279,25 @@ impl Totals {
     }
 }
 
+/// Makes samples of what the ledger judges, for a script's language that has metrics of it.
+pub trait Follow {
+    /// The first copy of an owed message was judged.
+    fn arrived(&mut self, _arrival: Arrival) {}
+
+    /// The ledger is closed, and came to this; [`Follow::counted`] comes behind it.
+    fn closed(&mut self, _counts: &Counts, _at: At) {}
+
+    /// What is to be observed of all since the last time, the ledger's counts being these.
+    fn counted(&mut self, _counts: &Counts, _at: At) -> Interval {
+        Interval::default()
+    }
+}
+
+/// Makes no samples.
+struct Nobody;
+
+impl Follow for Nobody {}
+
 /// A part of a run by itself, in whole seconds: what [`Summary`] says is of these seconds alone, levels and peaks as they
 /// were then. Thresholds are not judged.
 pub struct Period(Tally);
@@ -268,7 +306,8 @@ impl Period {
     /// None of the run yet.
     pub fn new(header: &Header) -> Period {
         let plan = serde_json::Value::Null;
-        Period(Tally::new(Header { thresholds: Vec::new(), plan, arrivals: None, ..header.clone() }))
+        let header = Header { thresholds: Vec::new(), plan, arrivals: None, ..header.clone() };
+        Period(Tally::new(header, MetricStore::default()))
     }
 
     /// One more second; the first one begins the period.
@@ -307,7 +346,6 @@ impl Snapshot {
             merge_failure(&mut self.failures, &failure);
         }
         add_each(&mut self.scenarios, &record.scenarios);
-        self.custom.merge(&record.custom);
         self.expectations.merge(&record.expectations);
         for (mine, theirs) in [
             (&mut self.sessions, &record.sessions),
@@ -315,6 +353,10 @@ impl Snapshot {
             (&mut self.hiccups, &record.hiccups),
         ] {
             theirs.iter().for_each(|theirs| mine.merge(theirs));
+        }
+        // What is of no shard, a flow that is walked once say, has no levels of one.
+        if record.shard.is_none() && record.gauges == Gauges::default() {
+            return;
         }
         let shard = record.shard.map_or(self.shards.len(), usize::from);
         if self.shards.len() <= shard {

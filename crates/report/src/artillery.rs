@@ -93,7 +93,7 @@ fn is_printed(run: &Summary, name: &str) -> bool {
     let prefix = run.plugins.endpoint_prefix.as_str();
     let of_endpoints = || !prefix.is_empty() && name.starts_with(prefix);
     let is_known = FAMILIES.iter().any(|family| name.starts_with(family));
-    !is_hidden && (is_known || run.custom.contains_key(name) || of_endpoints())
+    !is_hidden && (is_known || run.metrics.contains_key(name) || of_endpoints())
 }
 
 fn histogram(out: &mut String, name: &str, values: &Quantiles) {

@@ -4,8 +4,9 @@
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
 
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
-use crate::page::{Page, Tone, items, tame};
+use crate::page::{Page, Tone, columns, items, padded, tame};
 use sonagi_measure::ledger::Counts;
+use sonagi_measure::metrics::MetricSummary;
 use sonagi_measure::summary::{
     Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
 };
@@ -29,7 +30,7 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     traffic(&mut page, run);
     apdex(&mut page, run);
     latency(&mut page, run);
-    custom(&mut page, run);
+    metrics(&mut page, run);
     expectations(&mut page, run);
     thresholds(&mut page, run);
     errors(&mut page, &run.errors);
@@ -131,30 +132,38 @@ fn session_length(ms: f64) -> String {
 }
 
 /// The script's own metrics; all of them are in run.json.
-fn custom(page: &mut Page, run: &Summary) {
+fn metrics(page: &mut Page, run: &Summary) {
     const SHOWN: usize = 20;
-    if run.custom.is_empty() {
+    if run.metrics.is_empty() {
         return;
     }
     page.blank();
-    for (index, (name, metric)) in run.custom.iter().take(SHOWN).enumerate() {
-        let told = match (metric.sum, metric.per_second, &metric.values) {
-            (Some(sum), _, _) => format!("{sum}"),
-            (_, Some(rate), _) => format!("{} ({rate:.1}/s)", count(metric.count)),
-            (.., Some(values)) => format!(
-                "{}, {} median, {} p95, {} max",
-                counted(metric.count, "value"),
-                figure(values.p50),
-                figure(values.p95),
-                figure(values.max)
-            ),
-            _ => count(metric.count),
-        };
+    for (index, (name, metric)) in run.metrics.iter().take(SHOWN).enumerate() {
+        let told = metric_told(metric);
         let label = if index == 0 { "metrics" } else { "" };
         page.entry(label, Tone::Faint, &format!("{name}: {told}"));
     }
-    if let Some(more) = run.custom.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = run.metrics.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         page.more(&format!("and {more} more in run.json"));
+    }
+}
+
+fn metric_told(metric: &MetricSummary) -> String {
+    if let Some(values) = &metric.values {
+        let [p50, p95, max] = [values.p50, values.p95, values.max].map(figure);
+        return format!("{}, {p50} median, {p95} p95, {max} max", counted(metric.count, "value"));
+    }
+    match metric {
+        MetricSummary { sum: Some(sum), .. } => format!("{sum}"),
+        MetricSummary { per_second: Some(rate), .. } => format!("{} ({rate:.1}/s)", count(metric.count)),
+        MetricSummary { ratio: Some(ratio), .. } => {
+            format!("{:.2} % of {}", ratio * 100.0, count(metric.count))
+        }
+        MetricSummary { level: Some(level), .. } => {
+            let [value, min, max] = [level.value, level.min, level.max].map(figure);
+            format!("{value} (from {min} to {max})")
+        }
+        _ => count(metric.count),
     }
 }
 
@@ -319,17 +328,17 @@ fn latency(page: &mut Page, run: &Summary) {
     }
     page.blank();
     let room = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
-    let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     let name_column = longest.max(LATENCY_TITLE.len()).min(room);
     let title = fitting(page, LATENCY_TITLE, name_column, Tone::Faint);
-    let mut head = format!("{title:<name_column$}{:>COUNT_COLUMN$}", "count");
+    let mut head = format!("{}{:>COUNT_COLUMN$}", padded(title, name_column), "count");
     for (title, _) in QUANTILES {
         head.push_str(&format!("{title:>QUANTILE_COLUMN$}"));
     }
     page.line(&head, Tone::Faint);
     for (name, quantiles) in rows.iter().take(OPERATIONS_SHOWN) {
         let name = fitting(page, name, name_column, Tone::Plain);
-        let mut row = format!("{name:<name_column$}{:>COUNT_COLUMN$}", count(quantiles.count));
+        let mut row = format!("{}{:>COUNT_COLUMN$}", padded(name, name_column), count(quantiles.count));
         for (_, of) in QUANTILES {
             row.push_str(&format!("{:>QUANTILE_COLUMN$}", cell(of(quantiles))));
         }
@@ -345,7 +354,7 @@ fn latency(page: &mut Page, run: &Summary) {
 
 /// A name that fits its column; of one that does not, nothing, for it has a line of its own above.
 fn fitting<'n>(page: &mut Page, name: &'n str, column: usize, tone: Tone) -> &'n str {
-    if name.chars().count() <= column {
+    if columns(name) <= column {
         return name;
     }
     page.line(name, tone);

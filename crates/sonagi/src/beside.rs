@@ -6,9 +6,9 @@
 
 use crate::error::Error;
 use crate::service::Service;
+use sonagi_artillery::Serve;
 use sonagi_measure::summary;
 use sonagi_measure::totals::Snapshot;
-use sonagi_script::Serve;
 use std::time::{Duration, Instant};
 
 /// Shorter stretches say nothing of a load: the kernel counts CPU time in hundredths of a second.

@@ -38,7 +38,7 @@ fn explained(mut error: clap::Error, runs: bool) -> clap::Error {
             if error.get(ContextKind::SuggestedSubcommand).is_none() =>
         {
             let names = commands::COMMANDS.iter().map(|command| command.name);
-            if let Some(near) = sonagi_script::nearest(given, names) {
+            if let Some(near) = sonagi_artillery::nearest(given, names) {
                 let near = ContextValue::Strings(vec![near.to_owned()]);
                 error.insert(ContextKind::SuggestedSubcommand, near);
             }

@@ -44,6 +44,6 @@ pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 }
 
 /// What the command `serve` does not take of these arguments: a script brings them along.
-pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_script::Refused> {
+pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_artillery::Refused> {
     serve::refused(arguments)
 }

@@ -25,7 +25,7 @@ pub(crate) const HTTP_PROXY: Variable = Variable {
 };
 pub(crate) const HTTPS_PROXY: Variable = Variable { name: "HTTPS_PROXY", effect: "The same." };
 
-/// Read with the script ([`sonagi_script`]).
+/// Read with the script ([`sonagi_artillery`]).
 pub(crate) const ARTILLERY_DISABLE_ENSURE: Variable = Variable {
     name: "ARTILLERY_DISABLE_ENSURE",
     effect: "When set, `ensure` decides nothing, as in Artillery.",

@@ -1,7 +1,7 @@
 //! What this process may use.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use sonagi_engine::plan::Plan;
+use sonagi_artillery::plan::Plan;
 use sonagi_report::figures::count;
 
 /// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024 is

@@ -5,10 +5,10 @@ use crate::error::Error;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
-use sonagi_engine::plan::Plan;
-use sonagi_engine::{Kept, Speaker, Unloaded};
+use sonagi_artillery::plan::Plan;
+use sonagi_artillery::{Combination, Kept, Loaded, Notice, Overrides, Problems, Serve, Unloaded};
+use sonagi_engine::Speaker;
 use sonagi_report::figures::counted;
-use sonagi_script::{Combination, Loaded, Notice, Overrides, Problems, Serve};
 use std::path::{Path, PathBuf};
 
 /// Scripts of one command line whose processors wait, loaded, for their runs; each is a process. Those of further scripts are
@@ -252,7 +252,7 @@ impl Script {
             combination: Some(job.combination.clone()),
             ..self.overrides.clone()
         };
-        let loaded = sonagi_script::load(&self.path, &overrides);
+        let loaded = sonagi_artillery::load(&self.path, &overrides);
         let loaded = loaded.map_err(|problems| Error::Problems(problems.to_string()))?;
         Ok(loaded.plan)
     }
@@ -286,7 +286,7 @@ pub(crate) fn each(
 pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<Script, Problems> {
     // Unreadable: that is for `load_each` to say.
     let text = std::fs::read(path).unwrap_or_default();
-    let loaded = sonagi_script::load_each(path, overrides)?;
+    let loaded = sonagi_artillery::load_each(path, overrides)?;
     let asked = functions(&loaded, tell)?;
     Ok(Script::of(path, text, overrides, loaded, asked))
 }
@@ -311,7 +311,7 @@ fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
         let exported = match known.take() {
             Some((module, exported)) if module == processor.module.as_path() => exported,
             _ => {
-                let (exported, kept) = sonagi_engine::exports(processor, tell);
+                let (exported, kept) = sonagi_artillery::exports(processor, tell);
                 let processor = first.get_or_insert(kept).clone();
                 match exported {
                     Ok(exported) => exported,

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::load::Script;
 use crate::output::Vocabulary;
 use crate::runs::{self, Session};
+use sonagi_artillery::Combination;
 use sonagi_report::matrix::{self, Matrix, Run};
-use sonagi_script::Combination;
 use std::path::{Path, PathBuf};
 
 /// The document in the folder that holds the runs' folders.

@@ -17,8 +17,9 @@ use crate::terminal::Terminal;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
-use sonagi_engine::plan::Plan;
-use sonagi_engine::{Control, Happening, Kept, Speaker};
+use sonagi_artillery::Kept;
+use sonagi_artillery::plan::Plan;
+use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
@@ -288,24 +289,28 @@ fn one(
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(terminal.live(title.as_deref()));
     }
-    let mut engine = sonagi_engine::Options { started, processor, ..sonagi_engine::Options::default() };
-    engine.shards = options.shards.unwrap_or(engine.shards);
-    engine.seed = options.seed.unwrap_or_else(any_seed);
-    engine.source_addresses.clone_from(&options.source_addresses);
-    engine.fail_on_status = options.fail_on_status;
+    let own = sonagi_artillery::Options::default();
+    let own = sonagi_artillery::Options {
+        threads: options.shards.unwrap_or(own.threads),
+        seed: options.seed.unwrap_or_else(any_seed),
+        source_addresses: options.source_addresses.clone(),
+        started,
+        fail_on_status: options.fail_on_status,
+        processor,
+    };
     if let Some(warning) = limits::shortage(&plan) {
         terminal.say(&warning);
     }
-    let mut on = |happening: Happening<'_>| {
-        if let (Some(beside), Happening::Second(snapshot)) = (&mut beside, &happening) {
+    let mut on = |event: RunEvent<'_>| {
+        if let (Some(beside), RunEvent::Second(snapshot)) = (&mut beside, &event) {
             beside.second(snapshot);
         }
-        sinks.each(|sink| pass(sink, &happening), |trouble| warn(&trouble, terminal));
-        if let Happening::Log { speaker, text, .. } = happening {
-            speak(speaker, text, options, terminal);
+        sinks.each(|sink| pass(sink, &event), |trouble| warn(&trouble, terminal));
+        if let RunEvent::Line(line) = event {
+            speak(line.speaker, &line.text, options, terminal);
         }
     };
-    match sonagi_engine::run(plan, engine, control.clone(), &mut on) {
+    match sonagi_artillery::run(plan, own, control, &mut on) {
         Ok(summary) => {
             let incomplete = sinks.incomplete().map(incomplete);
             Ok((Summary { run_folder: path, ..summary }, incomplete))
@@ -332,15 +337,18 @@ pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
     })
 }
 
-fn pass(sink: &mut dyn Sink, happening: &Happening<'_>) -> std::io::Result<()> {
-    match *happening {
-        Happening::Began(header) => sink.began(header),
-        Happening::Second(snapshot) => sink.snapshot(snapshot),
-        Happening::Phase { at, name } => sink.phase(at, name),
-        Happening::Log { at, speaker: Speaker::Engine, user, text } => sink.log(at, user, text),
-        Happening::Log { at, user, text, .. } => sink.printed(at, user, text),
-        Happening::Draining { at } => sink.draining(at),
-        Happening::Ended(summary) => sink.ended(summary),
+pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result<()> {
+    match *event {
+        RunEvent::Began(header) => sink.began(header),
+        RunEvent::Second(snapshot) => sink.snapshot(snapshot),
+        RunEvent::Phase { at, name } => sink.phase(at, name),
+        RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {
+            sink.log(*at, *user, text)
+        }
+        RunEvent::Line(LogLine { at, user, text, .. }) => sink.printed(*at, *user, text),
+        RunEvent::Progress(_) => Ok(()),
+        RunEvent::Draining { at } => sink.draining(at),
+        RunEvent::Ended(summary) => sink.ended(summary),
     }
 }
 

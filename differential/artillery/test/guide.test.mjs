@@ -31,9 +31,9 @@ function unproven(named) {
 }
 
 test('a test proves a difference by what it says, and not by what stands beside it', () => {
-  const plugins = 'crates/script/tests/it/plugins.rs::what_does_not_run_here_is_told_once_and_stops_nothing';
+  const plugins = 'crates/artillery/tests/it/plugins.rs::what_does_not_run_here_is_told_once_and_stops_nothing';
   assert.equal(unproven(`${plugins}::the plugin kafka: no effect`), undefined);
-  for (const of of [plugins, `${plugins}::groupDynamicURLs: false has no effect`, 'crates/none.rs::x::y', 'crates/script/tests/it/plugins.rs::nothing::kafka']) assert.equal(unproven(of), of);
+  for (const of of [plugins, `${plugins}::groupDynamicURLs: false has no effect`, 'crates/none.rs::x::y', 'crates/artillery/tests/it/plugins.rs::nothing::kafka']) assert.equal(unproven(of), of);
   const source = 'const N: u8 = 1;\n  #[test]\n  pub(crate) async fn one() {\n    check(&LONG, N);\n  }\n  fn two() { 2 }\nconst LONG: [u8; 1] = [\n  "three",\n];\nconst OTHER: u8 = 4;\n';
   assert.equal(proof(source, 'one'), '  pub(crate) async fn one() {\n    check(&LONG, N);\n  }\nconst LONG: [u8; 1] = [\n  "three",\n];\nconst N: u8 = 1;');
 });

@@ -1,11 +1,10 @@
 //! Users that are told by an event stream or by polls. Their plans are written here: no script is in what is counted.
 
 use serde_json_path::JsonPath;
-use sonagi_engine::plan::{
-    Cursor, Expression, Jitter, Plan, PollOpen, Rhythm, Scenario, Source, SseOpen, Step, Template, Think,
-};
-use sonagi_engine::schedule::{Load, Phase, Shape, Spacing};
+use sonagi_artillery::plan::{Expression, Jitter, Plan, PollOpen, Scenario, SseOpen, Step, Template, Think};
+use sonagi_artillery::schedule::{Load, Phase, Shape, Spacing};
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
+use sonagi_transport::link::{Cursor, PollField, Rhythm};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
@@ -77,7 +76,7 @@ pub(super) fn poll_answer(operations: u64) {
         again: OperationId(1),
         url: Template::constant("/cur/g"),
         headers: Vec::new(),
-        cursor: Some(Cursor { from: Source::Json(next), parameter: "after".to_owned() }),
+        cursor: Some(Cursor { from: PollField::Json(next), parameter: "after".to_owned() }),
         rhythm: Rhythm::Every(Duration::from_millis(1)),
         empty: Vec::new(),
         messages: "messages".to_owned(),

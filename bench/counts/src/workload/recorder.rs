@@ -2,6 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::stamp::{self, Stamp};
@@ -61,7 +62,7 @@ fn record(recorder: &mut Recorder, kinds: u16, count: u64) {
 
 pub(super) fn second(operations: u64) {
     const KINDS: u16 = 3;
-    let mut totals = Totals::new(&header(KINDS), Rules::default());
+    let mut totals = Totals::new(&header(KINDS), Rules::default(), MetricStore::default());
     let mut recorder = Recorder::new(usize::from(KINDS), 1);
     for second in 0..operations as i64 {
         record(&mut recorder, KINDS, 100);
@@ -93,5 +94,6 @@ fn header(kinds: u16) -> Header {
         fail_on_status: FailOnStatus::default(),
         thresholds: Vec::new(),
         plugins: sonagi_measure::plugins::Plugins::default(),
+        ..Header::default()
     }
 }

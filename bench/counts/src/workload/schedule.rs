@@ -1,6 +1,6 @@
 //! When arrivals are planned.
 
-use sonagi_engine::schedule::{Load, Phase, Shape, Spacing};
+use sonagi_artillery::schedule::{Load, Phase, Shape, Spacing};
 use std::hint::black_box;
 use std::time::Duration;
 

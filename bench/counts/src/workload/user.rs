@@ -3,11 +3,11 @@
 //! Time stands still while there is something to do, so nothing here depends on how fast it is done.
 
 use serde_json::{Value, json};
+use sonagi_artillery::Overrides;
+use sonagi_artillery::plan::Plan;
+use sonagi_artillery::simulation::simulate;
 use sonagi_engine::Control;
-use sonagi_engine::plan::Plan;
-use sonagi_engine::simulation::simulate;
 use sonagi_measure::summary::Summary;
-use sonagi_script::Overrides;
 use std::path::Path;
 use tokio::io::DuplexStream;
 use tokio::task::LocalSet;
@@ -31,7 +31,7 @@ fn plan(name: &str, users: u64, n: u64) -> Plan {
         overrides: Some(json!({"config": {"phases": [{"duration": "100ms", "arrivalCount": users}]}})),
         ..Overrides::default()
     };
-    match sonagi_script::load(Path::new(&path), &overrides) {
+    match sonagi_artillery::load(Path::new(&path), &overrides) {
         Ok(loaded) => loaded.plan,
         Err(problems) => panic!("{problems}"),
     }

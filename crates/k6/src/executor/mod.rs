@@ -84,10 +84,19 @@ impl fmt::Display for Failed {
     }
 }
 
+/// Why iterations that were planned were not begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dropped {
+    /// The scenario has too few users, or too little time, for what the target takes.
+    Busy,
+    /// The generator could not keep the plan: their time had passed when it came to them.
+    Late,
+}
+
 /// Told what drivers see; counts of iterations and users are in [`Common`] besides.
 pub trait Watch {
-    /// Iterations that were planned and not begun, for want of a user or of time: `dropped_iterations`.
-    fn dropped(&self, scenario: usize, count: u64, at: At);
+    /// Iterations that were planned and not begun: `dropped_iterations`.
+    fn dropped(&self, scenario: usize, count: u64, why: Dropped, at: At);
     /// All `most` users are busy and no more may be created; told once per scenario.
     fn insufficient_vus(&self, scenario: usize, most: u64) {
         let _ = (scenario, most);

@@ -1,14 +1,13 @@
 //! How what is under way is told to end: all of a test by [`Abort`], one user's iteration by [`Stop`].
 
-use sonagi_engine::clock::Clock;
+use sonagi_engine::Control;
 use sonagi_measure::At;
+use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
-use tokio::sync::Notify;
 
 /// Why a test ends before its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +18,8 @@ pub enum Reason {
     Crossed(String),
     /// The script wants it, and says this.
     Script(String),
+    /// Nobody takes its results any more.
+    Unread,
 }
 
 impl std::fmt::Display for Reason {
@@ -30,6 +31,7 @@ impl std::fmt::Display for Reason {
                 "thresholds on metrics '{metrics}' were crossed; at least one has abortOnFail enabled, stopping test prematurely"
             ),
             Reason::Script(why) => f.write_str(why),
+            Reason::Unread => f.write_str("the test was stopped because nobody takes its results any more"),
         }
     }
 }
@@ -37,9 +39,8 @@ impl std::fmt::Display for Reason {
 /// Ends a test before its time, on all shards. Whoever asks first says why.
 #[derive(Debug, Default)]
 pub struct Abort {
-    asked: AtomicBool,
+    control: Control,
     why: OnceLock<Reason>,
-    notify: Notify,
 }
 
 impl Abort {
@@ -47,31 +48,27 @@ impl Abort {
     pub fn ask(&self, why: Reason) {
         // Whoever comes second is not heard; the end is asked for either way.
         let _ = self.why.set(why);
-        self.asked.store(true, Ordering::Release);
-        self.notify.notify_waiters();
+        self.control.stop();
+    }
+
+    /// What the kernel stops a run by.
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
     }
 
     /// Whether it was asked for.
     pub fn asked(&self) -> bool {
-        self.asked.load(Ordering::Acquire)
+        self.control.is_stopping()
     }
 
-    /// What was said first.
+    /// What was said first; the kernel stops a run for one reason only.
     pub fn why(&self) -> Option<&Reason> {
-        self.why.get()
+        self.asked().then(|| self.why.get_or_init(|| Reason::Unread))
     }
 
     /// Until it is asked for. May be dropped and called again.
     pub async fn wait(&self) {
-        loop {
-            let mut notified = std::pin::pin!(self.notify.notified());
-            // Enabled before looking, so that an end asked for in between is heard.
-            notified.as_mut().enable();
-            if self.asked() {
-                return;
-            }
-            notified.await;
-        }
+        self.control.stopped().await;
     }
 }
 

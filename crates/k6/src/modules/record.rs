@@ -1,10 +1,10 @@
-//! Requests and handshakes as a run folder has them beside k6's metrics: response times from the instant they were
-//! asked for, statuses, and failures by their classes. Without a folder, only statuses are recorded, and failures that
-//! the generator itself caused: ports or descriptors that it ran out of.
+//! Operations of a k6 script, beside its own metrics: response times of requests and handshakes from the instant they were asked
+//! for, statuses, and failures by their classes.
 
-use sonagi_engine::http::Phases;
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
+use sonagi_measure::recorder::Counter;
+use sonagi_transport::http::Phases;
 
 use crate::vu::Vu;
 
@@ -14,12 +14,6 @@ const WEBSOCKET_CONNECT: OperationId = OperationId(1);
 
 /// A request was answered; or why it was not, and the same in words.
 pub(super) fn request(vu: &Vu, phases: &Phases, answered: Result<u16, (Failure, &str)>, now: At) {
-    if !vu.shard.common.records {
-        return match answered {
-            Ok(status) => vu.shard.recorder.borrow_mut().status(status),
-            Err(failed) => exhausted(vu, HTTP, Some(failed)),
-        };
-    }
     let started = now.plus(-(phases.sending_ns + phases.waiting_ns + phases.receiving_ns));
     let planned = started.plus(-phases.blocked_ns);
     let first_byte = answered.is_ok().then(|| started.plus(phases.sending_ns + phases.waiting_ns));
@@ -27,23 +21,15 @@ pub(super) fn request(vu: &Vu, phases: &Phases, answered: Result<u16, (Failure, 
     let timing = Timing { planned, started, first_byte, ended: now };
     let mut recorder = vu.shard.recorder.borrow_mut();
     recorder.operation(HTTP, timing, outcome);
+    recorder.add(Counter::HttpRequests, 1);
+    recorder.add(Counter::HttpResponses, u64::from(answered.is_ok()));
     if let Err((failure, detail)) = answered {
         recorder.failure(Some(HTTP), failure, || detail.to_owned());
     }
 }
 
-/// Makes a run invalid whose generator could not open another connection.
-fn exhausted(vu: &Vu, operation: OperationId, failed: Option<(Failure, &str)>) {
-    if let Some((failure @ Failure::GeneratorExhausted, detail)) = failed {
-        vu.shard.recorder.borrow_mut().failure(Some(operation), failure, || detail.to_owned());
-    }
-}
-
 /// A WebSocket was opened, or was not.
 pub(super) fn handshake(vu: &Vu, begun: At, failed: Option<(Failure, &str)>) {
-    if !vu.shard.common.records {
-        return exhausted(vu, WEBSOCKET_CONNECT, failed);
-    }
     let outcome = failed.map_or(Outcome::Ok, |(failure, _)| Outcome::Failed(failure));
     let timing = Timing { planned: begun, started: begun, first_byte: None, ended: vu.now() };
     let mut recorder = vu.shard.recorder.borrow_mut();

@@ -10,7 +10,7 @@ use super::{crypto, experimental, html, http, k6, socketio, sonagi, sse, stomp, 
 use crate::bundle::located;
 use crate::interpreter::go_error;
 use crate::jslib;
-use crate::log::Level;
+use crate::shard::Level;
 use crate::vu::{Phase, Vu};
 
 /// All of them: one line adds one.

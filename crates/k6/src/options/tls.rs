@@ -8,7 +8,7 @@
 use super::problem::{Reading, meant};
 use super::read::{same, text, texts, unknown};
 use serde_json::{Map, Value};
-use sonagi_engine::net::{CipherSuite, Identity};
+use sonagi_transport::net::{CipherSuite, Identity};
 
 /// Versions by their names, oldest first; those from [`OLDEST`] on are spoken here.
 const VERSIONS: [&str; 4] = ["tls1.0", "tls1.1", "tls1.2", "tls1.3"];

@@ -53,6 +53,10 @@ fn measured() -> (MetricStore, Vec<Sample>) {
     (store, sampler.take().samples)
 }
 
+fn given(samples: &[Sample]) -> Samples {
+    Arc::new(samples.to_vec())
+}
+
 const STARTED: Duration = Duration::new(1_795_000_000, 123);
 
 fn wanted_tags() -> SystemTags {
@@ -79,8 +83,8 @@ fn written(wanted: &str) -> String {
     let started = SystemTime::UNIX_EPOCH + STARTED;
     let mut output = Output::open(&wanted, &store, wanted_tags(), started, Box::new(shown.clone())).unwrap();
     let (first, rest) = samples.split_at(5);
-    output.write(first).unwrap();
-    output.write(rest).unwrap();
+    output.write(given(first)).unwrap();
+    output.write(given(rest)).unwrap();
     output.finish().unwrap();
     let bytes = shown.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
@@ -110,7 +114,7 @@ fn the_part_of_a_metric_that_no_threshold_names_is_told_last_and_only_when_it_ca
         let wanted = Wanted::parse("json", |_| None).unwrap();
         let mut output =
             Output::open(&wanted, &store, tags, SystemTime::UNIX_EPOCH, Box::new(shown.clone())).unwrap();
-        output.write(&sampler.take().samples).unwrap();
+        output.write(Arc::new(sampler.take().samples)).unwrap();
         let text = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
         let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let parts = line["data"]["submetrics"].as_array().unwrap().clone();
@@ -166,8 +170,8 @@ fn a_file_is_readable_while_the_test_runs_and_one_named_gz_is_compressed() {
         .unwrap()
     };
     let (mut plain, mut compressed) = (open("a.json"), open("a.json.gz"));
-    plain.write(&samples).unwrap();
-    compressed.write(&samples).unwrap();
+    plain.write(given(&samples)).unwrap();
+    compressed.write(given(&samples)).unwrap();
     assert_eq!(std::fs::read_to_string(file("a.json")).unwrap(), written("json=-"));
     compressed.finish().unwrap();
     let mut text = String::new();

@@ -1,36 +1,21 @@
-//! The test's books: the ledger, the generator's health, and the seconds of its run folder.
-//!
-//! What shards record beside their samples is merged here as a run of the engine is, by the same code: `measure::totals`. What
-//! the ledger judges goes back into the samples, so that thresholds, the summary and every output know of it.
+//! What the ledger judges goes back into the samples, so that thresholds, the summary and every output know of it.
 
 use serde_json::Value;
 use sonagi_engine::health;
-use sonagi_engine::seconds::Seconds;
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
 use sonagi_measure::outcome::Operation;
-use sonagi_measure::recorder::Record;
-use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::{Header, Snapshot, Totals};
+use sonagi_measure::summary::FailOnStatus;
+use sonagi_measure::totals::Header;
 use std::sync::atomic::Ordering;
 
 use super::Test;
-use super::shard::SECOND_NS;
 use crate::metrics::delivery::{ALWAYS, LATENCY, RATIO, counters};
-use crate::metrics::{Interval, MetricId, Sampler, Tags};
+use crate::metrics::{Detail, Interval, MetricId, Sampler, Tags};
 use crate::shard::OPERATIONS;
 
-/// The collector's.
-pub(super) struct Books {
-    totals: Totals,
-    seconds: Seconds,
-    /// None: the script has nothing to do with the ledger.
-    delivery: Option<Delivery>,
-    sources: usize,
-}
-
 /// The ledger as metrics.
-struct Delivery {
+pub(super) struct Delivery {
     sampler: Sampler,
     tags: Tags,
     ratio: MetricId,
@@ -39,105 +24,24 @@ struct Delivery {
     counters: Vec<(MetricId, u64)>,
 }
 
-impl Books {
-    /// Empty ones, and what heads them.
-    pub(super) fn new(test: &Test) -> (Books, Header) {
+impl Delivery {
+    /// None: the script has nothing to do with the ledger.
+    pub(super) fn of(test: &Test, (detail, keeps_samples): (Detail, bool)) -> Option<Delivery> {
         let registry = &test.common.registry;
         let find = |name: &str| registry.get(name);
-        let sampler = test.common.sampler(test.detail(), !test.asked.outputs.is_empty());
+        let sampler = test.common.sampler(detail, keeps_samples);
         let tags = &test.common.options.tags;
         let tags = tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
         let named: Option<Vec<MetricId>> =
             counters(&Counts::default()).iter().map(|(name, _)| find(name)).collect();
-        let delivery = find(RATIO).zip(find(LATENCY)).zip(named).map(|((ratio, latency), named)| {
+        find(RATIO).zip(find(LATENCY)).zip(named).map(|((ratio, latency), named)| {
             let counters = named.into_iter().map(|id| (id, 0)).collect();
             Delivery { sampler, tags, ratio, latency, counters }
-        });
-        let header = header(test, delivery.is_some());
-        let books = Books {
-            totals: Totals::new(&header, test.common.options.sonagi.delivery),
-            seconds: Seconds::new(test.plan.shards, Vec::new()),
-            delivery,
-            sources: test.common.net(1, 1).source_addresses.len(),
-        };
-        (books, header)
+        })
     }
 
-    pub(super) fn take(&mut self, second: u64, record: Record) {
-        self.seconds.take(second, record);
-    }
-
-    /// The last record of a shard.
-    pub(super) fn end(&mut self, record: Record) {
-        self.seconds.end(record);
-    }
-
-    /// What the requests of `setup` or `teardown` came to: it goes with the next second.
-    pub(super) fn take_once(&mut self, record: Record) {
-        if !record.failures.is_empty() || record.codes.iter().any(|count| *count > 0) {
-            self.seconds.end(record);
-        }
-    }
-
-    /// The next second that all shards have delivered, and the samples that follow from it.
-    pub(super) fn whole(&mut self) -> Option<(Snapshot, Interval)> {
-        let (second, records) = self.seconds.whole()?;
-        Some(self.absorb(records, At(second as i64 * SECOND_NS)))
-    }
-
-    /// All that is left.
-    pub(super) fn rest(&mut self, now: At) -> (Snapshot, Interval) {
-        let records = self.seconds.rest();
-        self.absorb(records, now)
-    }
-
-    /// What the requests of `teardown` came to, or those of a `setup` behind which there was no second.
-    pub(super) fn late(&mut self, now: At) -> Option<(Snapshot, Interval)> {
-        let records = self.seconds.rest();
-        (!records.is_empty()).then(|| self.absorb(records, now))
-    }
-
-    fn absorb(&mut self, records: Vec<Record>, at: At) -> (Snapshot, Interval) {
-        let process = health::process(self.sources);
-        let delivery = &mut self.delivery;
-        let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
-        let snapshot = self.totals.absorb_telling(records, at, process, told);
-        let interval = self.counted(&snapshot.ledger, at);
-        (snapshot, interval)
-    }
-
-    /// The test is over: what has not come is lost.
-    pub(super) fn close(&mut self, now: At) -> (Snapshot, Interval) {
-        let delivery = &mut self.delivery;
-        let told = |arrival| delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
-        let snapshot = self.totals.close_telling(now, told);
-        if let Some(delivery) = &mut self.delivery {
-            delivery.end(&snapshot.ledger, now);
-        }
-        let interval = self.counted(&snapshot.ledger, now);
-        (snapshot, interval)
-    }
-
-    /// Marks the run as ended before its time.
-    pub(super) fn interrupt(&mut self) {
-        self.totals.interrupt();
-    }
-
-    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
-        match &mut self.delivery {
-            Some(delivery) => delivery.counted(counts, at),
-            None => Interval::default(),
-        }
-    }
-
-    pub(super) fn summary(&self) -> Summary {
-        self.totals.summary()
-    }
-}
-
-impl Delivery {
     /// The first copy of an owed message.
-    fn arrived(&mut self, arrival: Arrival) {
+    pub(super) fn arrived(&mut self, arrival: Arrival) {
         let Delivery { sampler, tags, ratio, latency, .. } = self;
         sampler.observe(*ratio, 1.0, tags, arrival.at);
         if !arrival.replayed {
@@ -146,7 +50,7 @@ impl Delivery {
     }
 
     /// Samples of what was counted since the last time.
-    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
+    pub(super) fn counted(&mut self, counts: &Counts, at: At) -> Interval {
         for ((id, told), (_, count)) in self.counters.iter_mut().zip(counters(counts)) {
             if count > *told {
                 self.sampler.observe(*id, (count - *told) as f64, &self.tags, at);
@@ -157,7 +61,7 @@ impl Delivery {
     }
 
     /// What was lost, and of what nothing happened and is worth saying so.
-    fn end(&mut self, counts: &Counts, at: At) {
+    pub(super) fn closed(&mut self, counts: &Counts, at: At) {
         for _ in 0..counts.lost {
             self.sampler.observe(self.ratio, 0.0, &self.tags, at);
         }
@@ -171,12 +75,17 @@ impl Delivery {
     }
 }
 
-fn header(test: &Test, tracked: bool) -> Header {
+/// What a run folder tells apart by name.
+pub(super) fn operations() -> Vec<Operation> {
+    OPERATIONS.map(|(name, kind)| Operation { name: name.to_owned(), kind }).to_vec()
+}
+
+/// What heads the run's record.
+pub(super) fn header(test: &Test, tracked: bool) -> Header {
     let options = &test.common.options;
     let script = &test.asked.script;
     let name = script.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let started = jiff::Timestamp::try_from(test.started).unwrap_or_default();
-    let operation = |(name, kind): (&str, _)| Operation { name: name.to_owned(), kind };
     Header {
         name,
         started: format!("{started:.0}"),
@@ -185,7 +94,7 @@ fn header(test: &Test, tracked: bool) -> Header {
         seed: 0,
         shards: test.plan.shards,
         scenarios: options.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
-        operations: OPERATIONS.map(operation).to_vec(),
+        operations: operations(),
         plan: Value::clone(&options.json),
         environment: health::environment(),
         deadline_ms: options.sonagi.delivery.deadline_ns as f64 / 1e6,
@@ -193,6 +102,8 @@ fn header(test: &Test, tracked: bool) -> Header {
         cores: health::cores(),
         // k6's own exit codes say nothing of statuses; where all failed, a line of the log does.
         fail_on_status: FailOnStatus::Never,
+        submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),
+        objective_ms: test.store.objective_ms(),
         ..Header::default()
     }
 }

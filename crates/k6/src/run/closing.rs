@@ -1,24 +1,25 @@
 //! How a test is closed: thresholds for the last time, the summary, and what the script makes of it.
 
 use serde_json::Value;
-use sonagi_measure::summary::Health;
+use sonagi_measure::summary::{Health, Summary as RunSummary};
 use sonagi_measure::verdict::advice;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::collector::Collector;
 use super::ending::Files;
-use super::underway::Collector;
-use super::{End, Ended, Exit, Told};
+use super::{Exit, not_made};
+use crate::metrics::MetricStore;
 use crate::runtime::{Given, Phase, Thrown};
 use crate::shard::Level;
 use crate::summary::{Facts, Summary, TimeUnit};
 
 impl Collector<'_, '_> {
-    /// Thresholds for the last time, the summary, and what the script makes of it.
-    pub(super) fn close(mut self) -> Ended {
-        self.record_late();
+    /// Thresholds for the last time, and the summary; what the run's record says once it is judged.
+    pub(super) fn close(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
         let elapsed = self.timetable.elapsed(self.test.since_epoch());
-        let judgement = self.test.store.judge(elapsed, true);
+        let judgement = metrics.judge(elapsed, true);
         if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
             self.say(
                 Level::Error,
@@ -26,12 +27,22 @@ impl Collector<'_, '_> {
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }
-        if self.has_failed || self.shared.has_failed.load(Ordering::Relaxed) {
+        if self.has_failed || self.dialect.shared.has_failed.load(Ordering::Relaxed) {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
+        let summary = Box::new(self.summarised(&record, elapsed, metrics));
+        self.end_outputs();
+        if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
+            self.say(Level::Warn, text);
+        }
+        let judged = record.judged(summary.judged());
+        self.summary = Some(summary);
+        judged
+    }
+
+    fn summarised(&self, record: &RunSummary, elapsed: Duration, metrics: &mut MetricStore) -> Summary {
         let options = self.test.options();
-        let record = self.books.summary();
         let is_overloaded = record.generator.state == Health::Invalid;
         let facts = Facts {
             elapsed,
@@ -46,35 +57,39 @@ impl Collector<'_, '_> {
             stdout_is_terminal: self.test.asked.terminal[1],
             stderr_is_terminal: self.test.asked.terminal[2],
         };
-        let limit = options.handle_summary_timeout;
-        let summary = Box::new(Summary::of(&mut self.test.store, facts));
+        Summary::of(metrics, facts)
+    }
+
+    /// Waits until outputs have written what waits for them, and says what they have not.
+    pub(super) fn end_outputs(&mut self) {
         for output in std::mem::take(&mut self.outputs) {
+            let left_out = output.left_out();
             if let Err(why) = output.finish() {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
-        }
-        if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
-            self.say(Level::Warn, text);
-        }
-        (self.on)(Told::Recorded(&record.judged(summary.judged())));
-        let end = match self.handled(&summary, limit) {
-            Some(files) => {
-                summary.warnings().into_iter().for_each(|text| self.say(Level::Warn, text));
-                End::Handled(files, summary)
+            if left_out > 0 {
+                let text = format!(
+                    "an output was written more slowly than samples came: {left_out} samples are not in it"
+                );
+                self.say(Level::Error, text);
             }
-            None => End::Summary(summary),
-        };
-        let bars = self.all_bars();
-        Ended { exit: self.exit, end, why: self.why, bars }
+        }
     }
 
     /// What `handleSummary` wants written where; None: it says nothing, and the summary is told as it is without it.
-    fn handled(&mut self, summary: &Summary, limit: Duration) -> Option<Files> {
+    pub(super) fn handled(&mut self, summary: &Summary, run: &sonagi_engine::Options) -> Option<Files> {
         if !self.test.has("handleSummary") || self.test.asked.no_summary {
             return None;
         }
+        let limit = self.test.options().handle_summary_timeout;
         let data = Given::Json(summary.data().to_string());
-        match self.once(Phase::Summary, "handleSummary", data, limit) {
+        let task = self.one_shot(Phase::Summary, "handleSummary", data, Arc::default());
+        let (dialect, abort) = (Arc::clone(&self.dialect), Arc::clone(self.abort));
+        let outcome = match sonagi_engine::once(&dialect, run, abort.control(), self, task) {
+            Ok(done) => self.outcome(done),
+            Err(error) => Err(Thrown::Error(not_made(&error))),
+        };
+        match outcome {
             Ok(None) => None,
             Ok(Some(returned)) => match files(&serde_json::from_str(&returned).unwrap_or_default()) {
                 Ok(files) => files,

@@ -1,14 +1,13 @@
 //! How a test ends: k6's exit codes, and what is left to be shown.
 
+use sonagi_engine::RunEvent;
 use std::path::Path;
 
 use crate::executor::Reason;
 use crate::options::Problems;
 use crate::runtime::Thrown;
-use crate::shard::{Level, Line};
+use crate::shard::{Level, LogLine};
 use crate::summary::Summary;
-
-use super::Told;
 
 /// k6's exit codes, as its users' pipelines know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +64,7 @@ impl Exit {
             Reason::Signal => Exit::Interrupted,
             Reason::Crossed(_) => Exit::ThresholdsCrossed,
             Reason::Script(_) => Exit::Aborted,
+            Reason::Unread => Exit::Other,
         }
     }
 
@@ -125,12 +125,12 @@ impl Ended {
     }
 
     /// The script threw before there was a test.
-    pub(super) fn of_script(thrown: &Thrown, script: &Path, on: &mut dyn FnMut(Told<'_>)) -> Ended {
+    pub(super) fn of_script(thrown: &Thrown, script: &Path, on: &mut dyn FnMut(RunEvent<'_>)) -> Ended {
         let mut line = complaint(thrown, EXCEPTION);
         if !matches!(thrown, Thrown::Error(_)) {
             line.text = format!("could not load JS test 'file://{}': {}", script.display(), line.text);
         }
-        on(Told::Line(&line));
+        on(RunEvent::Line(&line));
         Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars: Vec::new() }
     }
 }
@@ -139,13 +139,13 @@ impl Ended {
 pub(super) const EXCEPTION: &str = "script exception";
 
 /// The line of the log that tells it; an exception has a hint beside it.
-pub(super) fn complaint(thrown: &Thrown, hint: &str) -> Line {
-    let line = Line::new(Level::Error, thrown.text());
+pub(super) fn complaint(thrown: &Thrown, hint: &str) -> LogLine {
+    let line = LogLine::new(Level::Error, thrown.text());
     let fields = match thrown {
         Thrown::Error(_) => vec![("hint", hint.to_owned()), ("source", "stacktrace".to_owned())],
         _ => Vec::new(),
     };
-    Line { fields, ..line }
+    LogLine { fields, ..line }
 }
 
 /// What the process ends with when this was thrown where that ends a test.

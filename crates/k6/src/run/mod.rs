@@ -4,28 +4,29 @@
 //! The calling thread is the collector: it merges what the shards measured, judges thresholds and tells its caller. Each shard
 //! is a thread; what happens once (`setup` and the like) happens on a thread of its own, by a user of its own.
 
-mod alone;
 mod bars;
 mod books;
 mod closing;
+mod collector;
+mod dialect;
 mod ending;
-mod home;
-mod noted;
+mod net;
+mod one_shot;
 mod periodic;
-mod reach;
-mod shard;
 #[cfg(test)]
 mod tests;
-mod underway;
+mod traffic;
+mod vu_pool;
 
 use serde_json::{Map, Value};
+use sonagi_engine::{Collect, RunEvent};
+use sonagi_measure::ledger::Rules;
+use sonagi_measure::totals::{Follow, Header};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
-
-use sonagi_measure::summary::Summary as Record;
-use sonagi_measure::totals::{Header, Snapshot};
 
 use crate::executor::{Abort, Plan, Reason};
 use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
@@ -33,10 +34,10 @@ use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
 use crate::secrets::Secrets;
-use crate::shard::{Common, Delivery, Level, Limits, Line, Pace};
-use alone::{Alone, Meanwhile};
+use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace};
+use dialect::{K6, Unready};
 pub use ending::{End, Ended, Exit, Files};
-pub use periodic::Progress;
+use one_shot::{OneShot, OneShotDone};
 
 /// What to do with a script in JavaScript that is Artillery's, not k6's.
 pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p 'JSON.stringify(require(\"./script.js\"))'` writes it as that";
@@ -68,25 +69,8 @@ pub struct Asked {
     pub secrets: Arc<Secrets>,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
-    /// Whether its record is wanted: the seconds that are told are then whole.
-    pub records: bool,
-}
-
-/// What a test tells while it goes.
-#[derive(Debug)]
-pub enum Told<'a> {
-    /// The script or the test says something.
-    Line(&'a Line),
-    /// What will be done, before it begins; k6's lines.
-    Plan(&'a [String]),
-    /// About once a second.
-    Progress(&'a Progress),
-    /// What heads the test's record, before its scenarios begin.
-    Began(&'a Header),
-    /// A second of its record.
-    Second(&'a Snapshot),
-    /// The record is whole; what it comes to.
-    Recorded(&'a Record),
+    /// Opens the standard output, for the outputs that go there.
+    pub standard_output: fn() -> Box<dyn Write + Send>,
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -108,38 +92,44 @@ const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 
 ///
 /// # Errors
 /// How the test ended before it began: the script threw, or its options are wrong.
-pub fn load(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+pub fn load(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Result<Test, Ended> {
     let secrets = Arc::clone(&asked.secrets);
-    read(asked, abort, &mut |told| masked(&secrets, told, on))
+    read(asked, abort, &mut |event| masked(&secrets, event, on))
 }
 
 /// Tells it without the secrets that scripts were told.
-fn masked(secrets: &Secrets, told: Told<'_>, on: &mut dyn FnMut(Told<'_>)) {
-    match &told {
-        Told::Line(line) => match secrets.masked(line) {
-            Some(line) => on(Told::Line(&line)),
-            None => on(told),
+fn masked(secrets: &Secrets, event: RunEvent<'_>, on: &mut dyn FnMut(RunEvent<'_>)) {
+    match &event {
+        RunEvent::Line(line) => match secrets.masked(line) {
+            Some(line) => on(RunEvent::Line(&line)),
+            None => on(event),
         },
-        _ => on(told),
+        _ => on(event),
     }
 }
 
-fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Result<Test, Ended> {
+fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Result<Test, Ended> {
     let (epoch, started) = (Instant::now(), SystemTime::now());
     let registry = Arc::new(metrics::registry());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
     let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
     let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
-    let measured = (Detail::Total, false);
-    let mut read = Alone { common: &first, epoch, limit: None, abort, measured, under_way: None }
-        .perform(tasks, &mut |meanwhile| {
-            if let Meanwhile::Line(line) = meanwhile {
-                on(Told::Line(&line));
-            }
-        })?
-        .outcomes
-        .into_iter();
+    let task = OneShot { tasks, limit: None, abort: Arc::clone(abort), under_way: None };
+    let reader = K6 {
+        common: first,
+        plan: Arc::new(Plan::of(&[], 1)),
+        shared: Arc::default(),
+        started_ms: 0.0,
+        measured: (Detail::Total, false),
+        go: OnceLock::new(),
+    };
+    let done = sonagi_engine::once(&Arc::new(reader), &alone(epoch), abort.control(), &mut Reading(on), task);
+    let mut read = match done {
+        Ok(Some(OneShotDone { outcomes, .. })) => outcomes.into_iter(),
+        Ok(None) => return Err(Ended::early(Exit::Other, "a thread ended without a word")),
+        Err(error) => return Err(Ended::early(Exit::Other, not_made(&error))),
+    };
     if let Some(Err(thrown)) = read.next() {
         if thrown == Thrown::Interrupted {
             return Err(Ended::before(&Reason::Signal));
@@ -155,7 +145,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Resul
     let consolidated = consolidate(Tiers { script, ..asked.tiers.clone() });
     let consolidated = consolidated.map_err(|problems| Ended::of_problems(&problems))?;
     for notice in consolidated.notices {
-        on(Told::Line(&Line::new(Level::Warn, notice)));
+        on(RunEvent::Line(&LogLine::new(Level::Warn, notice)));
     }
     let options = consolidated.options;
     let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
@@ -176,6 +166,44 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Resul
     Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
 }
 
+/// Hears a script's first user.
+struct Reading<'r, 'o>(&'r mut (dyn FnMut(RunEvent<'_>) + 'o));
+
+impl Follow for Reading<'_, '_> {}
+
+impl Collect<K6> for Reading<'_, '_> {
+    fn event(&mut self, event: RunEvent<'_>) {
+        (self.0)(event);
+    }
+
+    fn task(&mut self, _: sonagi_engine::Phase) -> Option<OneShot> {
+        None
+    }
+
+    fn done(&mut self, _: sonagi_engine::Phase, _: Option<OneShotDone>) -> bool {
+        true
+    }
+}
+
+/// What is done by one user outside of any run.
+fn alone(epoch: Instant) -> sonagi_engine::Options {
+    let header = Header { operations: books::operations(), ..Header::default() };
+    sonagi_engine::Options { threads: 1, header, rules: Rules::default(), source_addresses: 0, epoch }
+}
+
+/// Why a user could not be made.
+fn not_made(error: &sonagi_engine::Error<Unready>) -> String {
+    let why = match error {
+        sonagi_engine::Error::Start(why) | sonagi_engine::Error::Dialect(Unready::User(why)) => {
+            why.to_string()
+        }
+        sonagi_engine::Error::Network(why) => why.clone(),
+        sonagi_engine::Error::Dialect(Unready::Thrown(_, thrown)) => thrown.text(),
+        sonagi_engine::Error::Dialect(Unready::Stopped) => "the test is to end".to_owned(),
+    };
+    format!("a user could not be made: {why}")
+}
+
 /// What all users of a test share.
 fn common(
     asked: &Asked,
@@ -194,7 +222,6 @@ fn common(
         secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        records: asked.records,
     })
 }
 
@@ -266,9 +293,22 @@ impl Test {
     }
 
     /// Runs it to its end. `abort` ends it early: whoever asks gives the reason.
-    pub fn run(self, abort: &Arc<Abort>, on: &mut dyn FnMut(Told<'_>)) -> Ended {
+    pub fn run(self, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Ended {
         let secrets = Arc::clone(&self.asked.secrets);
-        underway::run(self, abort, &mut |told| masked(&secrets, told, on))
+        collector::run(self, abort, &mut |event| masked(&secrets, event, on))
+    }
+
+    /// It as its threads share it.
+    fn dialect(&self, measured: (Detail, bool)) -> K6 {
+        let since_1970 = self.started.duration_since(UNIX_EPOCH);
+        K6 {
+            common: Arc::clone(&self.common),
+            plan: Arc::clone(&self.plan),
+            shared: Arc::default(),
+            started_ms: since_1970.map_or(0.0, |since| since.as_secs_f64() * 1e3),
+            measured,
+            go: OnceLock::new(),
+        }
     }
 
     fn has(&self, function: &str) -> bool {

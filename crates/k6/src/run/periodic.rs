@@ -3,16 +3,16 @@
 //! As in k6, both begin with the initialisation of the virtual users and go on to the end of `teardown`, while the test's own
 //! duration, which rates are divided by, begins with `setup`.
 
+use sonagi_engine::{Progress, RunEvent};
 use sonagi_measure::At;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Told;
-use super::home::Shared;
-use super::underway::Collector;
+use super::collector::Collector;
+use super::vu_pool::Shared;
 use crate::executor::{Common, Reason};
-use crate::metrics::builtin;
+use crate::metrics::{MetricStore, builtin};
 
 /// How often virtual users are counted; a shorter test has no such sample.
 const GAUGED_EVERY: Duration = Duration::from_secs(1);
@@ -20,17 +20,6 @@ const GAUGED_EVERY: Duration = Duration::from_secs(1);
 const JUDGED_EVERY: Duration = Duration::from_secs(2);
 /// How often the collector looks around while nothing comes.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
-
-/// A test's state, about once a second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// Since the test began, `setup` included.
-    pub elapsed: Duration,
-    /// Virtual users in iterations, and virtual users there are.
-    pub vus: (u64, u64),
-    /// Iterations that are over, and those that were interrupted.
-    pub iterations: (u64, u64),
-}
 
 /// Where a test is in time. All instants count from the epoch of its clock.
 pub(super) struct Timetable {
@@ -93,13 +82,14 @@ fn is_due(next: &mut Duration, every: Duration, now: Duration) -> bool {
 
 impl Collector<'_, '_> {
     /// Does what is due.
-    pub(super) fn keep_time(&mut self) {
+    pub(super) fn keep_time(&mut self, metrics: &mut MetricStore) {
         let now = self.test.since_epoch();
         if is_due(&mut self.timetable.next_gauges, GAUGED_EVERY, now) {
             self.gauges(now);
         }
         if is_due(&mut self.timetable.next_judgement, JUDGED_EVERY, now) {
-            let judgement = self.test.store.judge(self.timetable.elapsed(now), false);
+            let elapsed = self.timetable.elapsed(now);
+            let judgement = metrics.judge(elapsed, false);
             if judgement.abort {
                 self.abort.ask(Reason::Crossed(judgement.metrics.join(", ")));
             }
@@ -108,19 +98,17 @@ impl Collector<'_, '_> {
 
     fn gauges(&mut self, now: Duration) {
         let active = self.timetable.sum(Common::active_vus);
-        let there = self.shared.there();
+        let there = self.dialect.shared.there();
         // Of a test that is about to be ended early k6 has no samples any more.
         if !self.abort.asked() {
             let (tags, at) = (self.sampler.tags(), At(now.as_nanos() as i64));
             self.sampler.observe(builtin::VUS, active as f64, &tags, at);
             self.sampler.observe(builtin::VUS_MAX, there as f64, &tags, at);
-            let interval = self.sampler.take();
-            self.absorb(interval);
         }
         if self.timetable.began.is_none() {
             return;
         }
-        (self.on)(Told::Progress(&Progress {
+        (self.on)(RunEvent::Progress(&Progress {
             elapsed: self.timetable.elapsed(now),
             vus: (active, there),
             iterations: (self.timetable.sum(Common::complete), self.timetable.sum(Common::interrupted)),

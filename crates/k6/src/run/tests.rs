@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::executor::Reason;
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::Path;
 
 /// How a test ended, and what was said meanwhile: each line's level, first line and fields.
@@ -14,9 +16,9 @@ fn run(script: &str) -> Seen {
     run_until(script, None)
 }
 
-/// [`run`], asked to end by a signal when it says this line.
-fn run_until(script: &str, last_line: Option<&str>) -> Seen {
-    let asked = Asked {
+/// A script by itself: no flags, no environment.
+fn asked(script: &str) -> Asked {
+    Asked {
         script: Path::new("/test/script.js").to_owned(),
         source: script.as_bytes().to_vec(),
         environment: Vec::new(),
@@ -29,12 +31,20 @@ fn run_until(script: &str, last_line: Option<&str>) -> Seen {
         terminal: [true, false, false],
         secrets: Arc::default(),
         outputs: Vec::new(),
-        records: false,
-    };
+        standard_output: || Box::new(std::io::sink()),
+    }
+}
+
+/// [`run`], asked to end by a signal when it says this line.
+fn run_until(script: &str, last_line: Option<&str>) -> Seen {
+    run_asked(asked(script), last_line)
+}
+
+fn run_asked(asked: Asked, last_line: Option<&str>) -> Seen {
     let mut lines = Vec::new();
     let abort = Arc::new(Abort::default());
-    let mut on = |told: Told<'_>| {
-        if let Told::Line(line) = told {
+    let mut on = |event: RunEvent<'_>| {
+        if let RunEvent::Line(line) = event {
             if last_line == Some(line.text.as_str()) {
                 abort.ask(Reason::Signal);
             }
@@ -301,4 +311,55 @@ fn a_file_that_cannot_be_opened_is_told_as_in_k6() {
             (Exit::Exception, vec![format!("Error: GoError: {told}{ONCE}")])
         );
     }
+}
+
+/// Whoever reads the output begins when the script is through: a load thread that waited for it would wait for ever.
+#[test]
+fn an_output_that_nobody_reads_does_not_hold_the_load_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("samples");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let out = format!("json={}", pipe.display());
+    let reader = std::thread::spawn(move || {
+        let mut samples = std::fs::File::open(&pipe).unwrap();
+        let is_called = is_called(&listener);
+        let mut text = String::new();
+        samples.read_to_string(&mut text).unwrap();
+        (is_called, text)
+    });
+    let asked = Asked {
+        outputs: vec![Wanted::parse(&out, |_| None).unwrap()],
+        ..asked(&format!(
+            "import http from 'k6/http'; import {{ check, sleep }} from 'k6';
+             export const options = {{ iterations: 200 }};
+             export default () => {{
+               sleep(0.01);
+               for (let n = 0; n < 20; n += 1) check(n, {{ 'is a number': (it) => it === n }});
+               console.log('goes on');
+               if (__ITER === 199) http.get('http://{address}/');
+             }};"
+        ))
+    };
+    let seen = run_asked(asked, None);
+    let (is_called, text) = reader.join().unwrap();
+    assert!(is_called, "the last iteration is not held up");
+    assert_eq!((seen.ended.exit, seen.lines.len()), (Exit::Passed, 200), "{:?}", seen.lines.last());
+    let iterations = text.lines().filter(|line| line.contains(r#""metric":"iterations","type":"Point""#));
+    assert_eq!(iterations.count(), 200);
+}
+
+/// Whether somebody calls and is answered; nobody does when the load is held up.
+fn is_called(listener: &TcpListener) -> bool {
+    const MOMENT: Duration = Duration::from_millis(10);
+    listener.set_nonblocking(true).unwrap();
+    let calls = (0..3000).map(|_| {
+        std::thread::sleep(MOMENT);
+        listener.accept().ok()
+    });
+    let Some((mut call, _)) = calls.flatten().next() else { return false };
+    // Unread, it would break the connection off under its answer.
+    let is_read = call.read(&mut [0; 4096]).is_ok();
+    is_read && call.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").is_ok()
 }

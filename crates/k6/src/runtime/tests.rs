@@ -15,13 +15,14 @@ mod ws;
 
 use super::*;
 use crate::executor::Stop;
-use crate::log::Line;
 use crate::metrics::{Detail, Registry, Sample, SystemTags, registry, sampler};
 use crate::options::{Tiers, consolidate};
-use crate::shard::{Common, Delivery, Limits, Pace, Shard};
-use sonagi_engine::clock::Clock;
-use sonagi_engine::net::Net;
+use crate::shard::{Common, Delivery, Limits, LogLine, OPERATIONS, Pace, Shard};
+use sonagi_engine::Control;
 use sonagi_measure::ledger::Batch;
+use sonagi_measure::recorder::Recorder;
+use sonagi_transport::clock::Clock;
+use sonagi_transport::net::Net;
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -144,14 +145,15 @@ fn shard(
         secrets: Arc::default(),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        records: false,
     });
     let sampler = sampler(&registry, Detail::Total, SystemTags::default(), true);
     let net = Rc::new(Net::simulated(|pipe| {
         tokio::task::spawn_local(echo(pipe));
     }));
-    let log = move |line: Line| heard.borrow_mut().push(line.text);
-    (Shard::new(common, Rc::clone(clock), net, sampler, log), registry)
+    let log = move |line: LogLine| heard.borrow_mut().push(line.text);
+    let recorder = Recorder::new(OPERATIONS.len(), 0);
+    let kernel = sonagi_engine::Shard::new(Rc::clone(clock), net, Control::new(), recorder, log);
+    (Shard::new(common, Rc::new(kernel), sampler), registry)
 }
 
 impl Seen {

@@ -5,8 +5,8 @@
 //! holds it.
 
 use rquickjs::{Ctx, Function, Persistent, Value};
-use sonagi_engine::clock::Sleep;
 use sonagi_measure::At;
+use sonagi_transport::clock::Sleep;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;

@@ -5,9 +5,9 @@ mod module_states;
 mod traffic;
 
 use rquickjs::Ctx;
-use sonagi_engine::clock::Clock;
 use sonagi_measure::At;
 use sonagi_measure::metrics::AutomaticTag;
+use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -4,13 +4,13 @@
 //! start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per operation
 //! `response.<name>`, `service.<name>`, `first_byte.<name>`, of those of its responses that were no 2xx `3xx.<name>`, `4xx.<name>`,
 //! `5xx.<name>`, `other.<name>`, of those that were redirected all of their ways `redirected.<name>` and each answer on them
-//! `answer.<name>`, per histogram of the script's functions `custom.<name>` (in
-//! thousandths of the script's unit); the format allows no space, comma or line end in a tag, so
-//! these and `%` are written as `%20` and so on.
+//! `answer.<name>`; the format allows no space, comma or line end in a tag, so these and `%` are written as `%20` and so on.
 
+use super::version1;
 use crate::answers::{Class, Way};
 use crate::histogram::Histogram;
 use crate::totals::{Header, Snapshot};
+
 use base64::Engine as _;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
@@ -18,9 +18,6 @@ use hdrhistogram::serialization::interval_log::{
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
-
-/// Begins the tags of the script's own histograms.
-const CUSTOM: &str = "custom.";
 
 /// Where a tag's histogram belongs.
 #[derive(Clone, Copy)]
@@ -64,7 +61,7 @@ impl Tags {
     }
 }
 
-fn tag_safe(name: &str) -> String {
+pub(super) fn tag_safe(name: &str) -> String {
     let mut safe = String::with_capacity(name.len());
     for c in name.chars() {
         match c {
@@ -108,12 +105,6 @@ pub(super) fn lines(snapshot: &Snapshot, tags: &Tags) -> Vec<u8> {
             let _ = log.write_histogram(histogram.raw(), start, length, Tag::new(tag));
         }
     }
-    for (name, metric) in &snapshot.custom.named {
-        if let Some(values) = metric.values.as_ref().filter(|values| !values.is_empty()) {
-            let tag = format!("{CUSTOM}{}", tag_safe(name));
-            let _ = log.write_histogram(values.raw(), start, length, Tag::new(&tag));
-        }
-    }
     lines
 }
 
@@ -144,28 +135,11 @@ pub(super) fn enter(log: &[u8], tags: &Tags, snapshots: &mut BTreeMap<u64, Snaps
         let Some(tag) = interval.tag() else { continue };
         let snapshot = snapshots.get_mut(&interval.start_timestamp().as_secs());
         let Some(snapshot) = snapshot else { continue };
-        if let Some(name) = tag.as_str().strip_prefix(CUSTOM) {
-            enter_custom(snapshot, name, &interval, &mut deserializer);
-            continue;
+        let Some(histogram) = decode(&interval, &mut deserializer) else { continue };
+        match series.get(tag.as_str()) {
+            Some(&series) => slot(snapshot, series).merge(&histogram),
+            None => version1::enter_values(tag.as_str(), &histogram, snapshot),
         }
-        let Some(&series) = series.get(tag.as_str()) else { continue };
-        if let Some(histogram) = decode(&interval, &mut deserializer) {
-            slot(snapshot, series).merge(&histogram);
-        }
-    }
-}
-
-/// The values of a histogram that the events have named.
-fn enter_custom(
-    snapshot: &mut Snapshot,
-    tag: &str,
-    interval: &IntervalLogHistogram<'_>,
-    deserializer: &mut Deserializer,
-) {
-    let named = snapshot.custom.named.iter_mut().find(|(name, _)| tag_safe(name) == tag);
-    let values = named.and_then(|(_, metric)| metric.values.as_mut());
-    if let (Some(values), Some(told)) = (values, decode(interval, deserializer)) {
-        values.merge(&told);
     }
 }
 

@@ -1,9 +1,11 @@
 //! Reading a run folder back.
 
 use super::hlog::Tags;
-use super::series::{COMMIT, Reader};
-use super::{EVENTS, LATENCY, RUN, SERIES, hlog};
+use super::places::Places;
+use super::series::Decoder;
+use super::{EVENTS, LATENCY, RUN, SERIES, VERSION, hlog, version1};
 use crate::At;
+use crate::metrics::{MetricStore, Registry};
 use crate::outcome::Failure;
 use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::{Service, Summary};
@@ -12,6 +14,7 @@ use crate::totals::{Header, Snapshot, Tally};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The folder cannot be read as a run.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +27,10 @@ pub struct ReadError(pub String);
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
 pub fn read(path: &Path) -> Result<Summary, ReadError> {
     let run = document(path)?;
-    let mut tally = Tally::new(header_of(&run, path)?);
-    for snapshot in snapshots_of(path, &tally.header) {
+    let version = version_of(&run, path)?;
+    let registry = Arc::new(Registry::default());
+    let mut tally = Tally::new(header_of(&run, path)?, MetricStore::new(Arc::clone(&registry)));
+    for snapshot in snapshots_of(path, version, &tally.header, &registry) {
         tally.absorb(&snapshot);
     }
     let end = run.get("summary").filter(|summary| !summary.is_null());
@@ -44,13 +49,21 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
         && let Ok(judged) = serde_json::from_value::<Vec<Judged>>(judged)
         && !judged.is_empty()
     {
-        summary = summary.judged(judged);
+        summary = summary.judged(judged.into_iter().map(with_metrics).collect());
     }
     let service = end.and_then(|end| end.get("service")).cloned().unwrap_or_default();
     Ok(match serde_json::from_value::<Service>(service) {
         Ok(service) => summary.beside(service),
         Err(_) => summary,
     })
+}
+
+/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost: count<5`.
+fn with_metrics(mut judged: Judged) -> Judged {
+    if judged.metrics.is_empty() {
+        judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
+    }
+    judged
 }
 
 /// The run's header.
@@ -61,13 +74,29 @@ pub fn header(path: &Path) -> Result<Header, ReadError> {
     header_of(&document(path)?, path)
 }
 
+/// The run's metrics by name, with every value that the run's own store had.
+///
+/// # Errors
+/// As [`read`].
+pub fn metrics(path: &Path) -> Result<MetricStore, ReadError> {
+    let run = document(path)?;
+    let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
+    let registry = Arc::new(Registry::default());
+    let mut store = MetricStore::new(Arc::clone(&registry));
+    for snapshot in snapshots_of(path, version, &header, &registry) {
+        store.absorb(&snapshot.metrics);
+    }
+    Ok(store)
+}
+
 /// Every complete second of the run, in order.
 ///
 /// # Errors
 /// As [`read`].
 pub fn snapshots(path: &Path) -> Result<Vec<Snapshot>, ReadError> {
-    let header = header(path)?;
-    Ok(snapshots_of(path, &header))
+    let run = document(path)?;
+    let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
+    Ok(snapshots_of(path, version, &header, &Arc::default()))
 }
 
 fn document(path: &Path) -> Result<Value, ReadError> {
@@ -81,6 +110,18 @@ fn document(path: &Path) -> Result<Value, ReadError> {
     serde_json::from_str(&text).map_err(|error| ReadError(format!("{} is not JSON: {error}", file.display())))
 }
 
+/// Folders say which version they are of since the second.
+fn version_of(run: &Value, path: &Path) -> Result<u64, ReadError> {
+    let version = run.get("version").map_or(Some(1), Value::as_u64);
+    version.filter(|version| (1..=VERSION).contains(version)).ok_or_else(|| {
+        let (file, version) = (path.join(RUN), &run["version"]);
+        ReadError(format!(
+            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; read it with that",
+            file.display()
+        ))
+    })
+}
+
 fn header_of(run: &Value, path: &Path) -> Result<Header, ReadError> {
     let header = run.get("header").cloned().unwrap_or_default();
     serde_json::from_value(header).map_err(|error| {
@@ -88,47 +129,40 @@ fn header_of(run: &Value, path: &Path) -> Result<Header, ReadError> {
     })
 }
 
-fn snapshots_of(path: &Path, header: &Header) -> Vec<Snapshot> {
+fn snapshots_of(path: &Path, version: u64, header: &Header, registry: &Arc<Registry>) -> Vec<Snapshot> {
     let bytes = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
-    let reader = Reader::new(header);
-    let mut snapshots = committed(&bytes(SERIES), &reader);
-    enter_events(&bytes(EVENTS), &reader, &mut snapshots);
+    let mut snapshots = match version {
+        1 => version1::seconds(&bytes(version1::SERIES), header),
+        _ => seconds(&bytes(SERIES), header, registry),
+    };
+    enter_events(&bytes(EVENTS), header, registry, &mut snapshots);
     hlog::enter(&bytes(LATENCY), &Tags::new(header), &mut snapshots);
     snapshots.into_values().collect()
 }
 
-/// The seconds whose last row is there.
-fn committed(series: &[u8], reader: &Reader<'_>) -> BTreeMap<u64, Snapshot> {
+/// The seconds whose line is whole.
+fn seconds(series: &[u8], header: &Header, registry: &Arc<Registry>) -> BTreeMap<u64, Snapshot> {
+    let mut decoder = Decoder::new(header, Arc::clone(registry));
     let whole = series.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(&series[..whole]);
-    let (mut done, mut current) = (BTreeMap::new(), None::<Snapshot>);
-    for row in csv.records().map_while(Result::ok) {
-        let (Some(second), Some(series), Some(value)) = (row.get(0), row.get(1), row.get(2)) else {
-            continue;
-        };
-        let Ok(second) = second.parse() else { continue };
-        if current.as_ref().is_none_or(|snapshot| snapshot.second != second) {
-            current = Some(reader.blank(second));
-        }
-        if let Some(snapshot) = &mut current {
-            reader.enter(snapshot, series, value);
-        }
-        if series == COMMIT {
-            done.extend(current.take().map(|snapshot| (second, snapshot)));
-        }
-    }
-    done
+    let lines = series[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines.filter_map(|line| decoder.snapshot(line)).map(|snapshot| (snapshot.second, snapshot)).collect()
 }
 
 /// What the events say of their seconds. A torn line, and what is not ours, are left out.
-fn enter_events(events: &[u8], reader: &Reader<'_>, snapshots: &mut BTreeMap<u64, Snapshot>) {
+fn enter_events(
+    events: &[u8],
+    header: &Header,
+    registry: &Registry,
+    snapshots: &mut BTreeMap<u64, Snapshot>,
+) {
+    let places = Places::new(header);
     for line in events.split(|&byte| byte == b'\n') {
         let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
         let second = event.get("second").and_then(Value::as_u64);
         let Some(snapshot) = second.and_then(|second| snapshots.get_mut(&second)) else { continue };
         match event.get("kind").and_then(Value::as_str) {
-            Some("error") => enter_error(&event, reader, snapshot),
-            Some("custom") => enter_custom(&event, snapshot),
+            Some("error") => enter_error(&event, &places, snapshot),
+            Some("custom") => version1::enter_reported(&event, registry, snapshot),
             Some("expectations") => enter_expectations(&event, snapshot),
             _ => {}
         }
@@ -136,11 +170,11 @@ fn enter_events(events: &[u8], reader: &Reader<'_>, snapshots: &mut BTreeMap<u64
 }
 
 /// First time and example of a failure.
-fn enter_error(event: &Value, reader: &Reader<'_>, snapshot: &mut Snapshot) {
+fn enter_error(event: &Value, places: &Places<'_>, snapshot: &mut Snapshot) {
     let text = |name: &str| event.get(name).and_then(Value::as_str);
     let Some(failure) = text("code").and_then(Failure::from_code) else { return };
     let instant = |name: &str| At(event.get(name).and_then(Value::as_i64).unwrap_or(i64::MAX));
-    let operation = text("operation").and_then(|name| reader.operation(name));
+    let operation = text("operation").and_then(|name| places.operation(name));
     let told = FailureCount {
         first_at: instant("at_ns"),
         called: text("called").unwrap_or_default().to_owned(),
@@ -149,18 +183,6 @@ fn enter_error(event: &Value, reader: &Reader<'_>, snapshot: &mut Snapshot) {
         ..FailureCount::none(operation, failure)
     };
     merge_failure(&mut snapshot.failures, &told);
-}
-
-/// What the script's functions reported; the values of histograms are in the log of latencies.
-fn enter_custom(event: &Value, snapshot: &mut Snapshot) {
-    let Some(Value::Object(metrics)) = event.get("metrics") else { return };
-    for (name, told) in metrics {
-        let kind = told.get("kind").and_then(|kind| serde_json::from_value(kind.clone()).ok());
-        let Some(metric) = kind.and_then(|kind| snapshot.custom.of(kind, name)) else { continue };
-        metric.count = told.get("count").and_then(Value::as_u64).unwrap_or(0);
-        metric.sum = told.get("sum").and_then(Value::as_f64).unwrap_or(0.0);
-    }
-    snapshot.custom.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
 }
 
 /// How many of the script's expectations held.

@@ -4,7 +4,7 @@ use super::{Kind, Trend};
 use crate::At;
 
 /// What is kept of the samples of a metric, or of a part of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // as Kind says
 pub enum Aggregate {
     Counter(Counted),
@@ -18,7 +18,8 @@ pub enum Aggregate {
 pub struct Counted {
     /// The sum of all values.
     pub count: f64,
-    samples: u64,
+    /// How many there were.
+    pub samples: u64,
 }
 
 /// A gauge; all 0 before its first value.
@@ -30,8 +31,10 @@ pub struct Gauged {
     pub min: f64,
     /// The greatest.
     pub max: f64,
-    at: At,
-    samples: u64,
+    /// When it had the latest value.
+    pub at: At,
+    /// How many values there were.
+    pub samples: u64,
 }
 
 /// A rate.
@@ -109,6 +112,16 @@ impl Aggregate {
             Aggregate::Trend(trend) => Aggregate::Trend(Box::new(Trend::with_room(trend.count() as usize))),
         };
         std::mem::replace(self, fresh)
+    }
+
+    /// Of which kind its metric is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Aggregate::Counter(_) => Kind::Counter,
+            Aggregate::Gauge(_) => Kind::Gauge,
+            Aggregate::Rate(_) => Kind::Rate,
+            Aggregate::Trend(_) => Kind::Trend,
+        }
     }
 
     /// How many samples it has seen.

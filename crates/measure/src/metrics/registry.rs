@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// A metric.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Metric {
     /// Its name.
     pub name: Arc<str>,
@@ -95,6 +95,21 @@ struct Known {
     submetrics: Vec<Submetric>,
 }
 
+impl Known {
+    /// The metric of this name, which must be of this kind and unit.
+    fn find(&self, name: &str, kind: Kind, unit: Unit) -> Option<Result<MetricId, Conflict>> {
+        let id = *self.by_name.get(name)?;
+        let Metric { kind: exists, unit: holds, .. } = self.metrics[id.index()];
+        Some(if exists != kind {
+            Err(Conflict::Kind { name: name.to_owned(), exists, wanted: kind })
+        } else if holds != unit {
+            Err(Conflict::Unit { name: name.to_owned(), exists: holds, wanted: unit })
+        } else {
+            Ok(id)
+        })
+    }
+}
+
 impl Registry {
     /// One with these metrics, at these numbers.
     pub fn new(metrics: &[(&str, Kind, Unit)]) -> Registry {
@@ -112,16 +127,13 @@ impl Registry {
     /// # Errors
     /// When there is one of this name that counts otherwise, or there are too many.
     pub fn add(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
+        // Most are asked for again and again, by many threads.
+        if let Some(known) = self.read().find(name, kind, unit) {
+            return known;
+        }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&id) = known.by_name.get(name) {
-            let Metric { kind: exists, unit: holds, .. } = known.metrics[id.index()];
-            if exists != kind {
-                return Err(Conflict::Kind { name: name.to_owned(), exists, wanted: kind });
-            }
-            if holds != unit {
-                return Err(Conflict::Unit { name: name.to_owned(), exists: holds, wanted: unit });
-            }
-            return Ok(id);
+        if let Some(known) = known.find(name, kind, unit) {
+            return known;
         }
         if known.metrics.len() >= METRICS_MAX {
             return Err(Conflict::TooMany(name.to_owned()));

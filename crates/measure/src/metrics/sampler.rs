@@ -5,7 +5,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::tags::{Interner, UNSETTLED};
-use super::{Aggregate, AutomaticTags, Metadata, MetricId, Registry, Submetric, TagSet, Tags};
+use super::{
+    Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Registry, Series, Submetric, TagSet,
+    Tags,
+};
 use crate::At;
 
 /// Series of one sampler: samples with further tags count in their metric and its sub-metrics only, and [`Interval::untold`]
@@ -39,25 +42,6 @@ struct Cell {
     aggregate: Aggregate,
 }
 
-/// The samples of a metric that have the same of those tags that matter: they belong to the same sub-metrics, and have the same
-/// values of the tags that make series of the metric.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Series {
-    /// Of which metric.
-    pub metric: MetricId,
-    /// Sub-metrics it is a part of, by their place in the registry.
-    pub submetrics: Box<[usize]>,
-    /// The tags that make it.
-    pub tags: TagSet,
-}
-
-impl Series {
-    /// Whether it is told from its metric by nothing.
-    fn is_plain(&self) -> bool {
-        self.submetrics.is_empty() && self.tags.is_empty()
-    }
-}
-
 /// A sample as it was observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
@@ -71,35 +55,6 @@ pub struct Sample {
     pub tags: Arc<TagSet>,
     /// And what beside.
     pub metadata: Option<Arc<Metadata>>,
-}
-
-/// What was observed in an interval.
-#[derive(Clone, Debug, Default)]
-pub struct Interval {
-    series: Vec<(Arc<Series>, At, Aggregate)>,
-    /// Every single sample, when outputs asked for them.
-    pub samples: Vec<Sample>,
-    /// Sets of tags that got no series of their own, see [`SERIES_MAX`].
-    pub untold: u64,
-}
-
-impl Interval {
-    /// Whether nothing was observed.
-    pub fn is_empty(&self) -> bool {
-        self.series.is_empty() && self.untold == 0
-    }
-
-    /// Each series with the instant of its first sample and what it came to; a series may come several times, its samples once.
-    pub fn series(&self) -> impl Iterator<Item = (&Series, At, &Aggregate)> {
-        self.series.iter().map(|(series, first, aggregate)| (&**series, *first, aggregate))
-    }
-
-    /// Adds what another thread observed in the same interval.
-    pub fn merge(&mut self, other: Interval) {
-        self.untold += other.untold;
-        self.samples.extend(other.samples);
-        self.series.extend(other.series);
-    }
 }
 
 impl Sampler {
@@ -151,20 +106,26 @@ impl Sampler {
     /// Everything since the last time; nothing of it is left here.
     pub fn take(&mut self) -> Interval {
         let seen = self.cells.iter_mut().filter(|cell| cell.aggregate.samples() > 0);
-        let series = seen.map(|cell| (cell.series.clone(), cell.first, cell.aggregate.take())).collect();
+        let series = seen.map(|cell| Observed {
+            series: cell.series.clone(),
+            first: cell.first,
+            aggregate: cell.aggregate.take(),
+        });
+        let series = series.collect();
         let samples = self.samples.as_mut().map(|samples| {
             let room = Vec::with_capacity(samples.len());
             std::mem::replace(samples, room)
         });
         let untold = std::mem::take(&mut self.untold);
-        Interval { series, samples: samples.unwrap_or_default(), untold }
+        Interval { series, samples: samples.unwrap_or_default(), untold, left_out: 0 }
     }
 
     #[cold]
     fn settle(&mut self, metric: MetricId, tags: &Tags, at: At) -> u32 {
         let set = &tags.node.set;
         let telling = set.only((self.series_tags)(metric));
-        let mut series = Series { metric, submetrics: self.matching(metric, set), tags: telling };
+        let of = self.registry.metric(metric);
+        let mut series = Series { metric, of, submetrics: self.matching(metric, set), tags: telling };
         let mut known = self.find(&series);
         if known.is_none() && !series.tags.is_empty() && self.cells.len() >= SERIES_MAX {
             self.untold += 1;
@@ -187,7 +148,7 @@ impl Sampler {
     fn begin(&mut self, series: Series, first: At) -> u32 {
         let series = Arc::new(series);
         let index = self.cells.len() as u32;
-        let aggregate = Aggregate::new(self.registry.metric(series.metric).kind);
+        let aggregate = Aggregate::new(series.of.kind);
         self.cells.push(Cell { series: series.clone(), first, aggregate });
         if series.is_plain() {
             *place(&mut self.plain, series.metric) = index;

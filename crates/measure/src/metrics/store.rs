@@ -5,19 +5,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::registry::{self, Unnamed};
-use super::{Aggregate, Expression, Interval, Kind, MetricId, Misread, Registry, TagSet};
+use super::{
+    Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator, Registry, TagSet,
+    Unit,
+};
 use crate::At;
 
 /// Everything observed since the start, on all threads. The collector's: it absorbs their [`Interval`]s.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MetricStore {
     registry: Arc<Registry>,
-    metrics: Vec<Option<Aggregate>>,
+    /// By their place in the registry. Each with what it is: intervals may be of a run whose registry is not at hand.
+    metrics: Vec<Option<(Metric, Aggregate)>>,
     submetrics: Vec<Option<Aggregate>>,
     tagged: Vec<Tagged>,
     by_tags: HashMap<(MetricId, TagSet), usize>,
     limits: Vec<Limit>,
     untold: u64,
+    left_out: u64,
 }
 
 /// The samples of a metric that have the same values of the tags that make series of it.
@@ -85,7 +90,7 @@ pub struct Crossed {
 }
 
 impl MetricStore {
-    /// Without samples and thresholds.
+    /// Without samples and thresholds, of the metrics of a run.
     pub fn new(registry: Arc<Registry>) -> MetricStore {
         MetricStore {
             registry,
@@ -95,6 +100,7 @@ impl MetricStore {
             by_tags: HashMap::new(),
             limits: Vec::new(),
             untold: 0,
+            left_out: 0,
         }
     }
 
@@ -133,13 +139,14 @@ impl MetricStore {
         let wrong = |why| Unfit::Metric { metric: metric.to_owned(), why };
         let (name, braces) = registry::split(metric).map_err(wrong)?;
         let id = self.registry.get(name).ok_or_else(|| wrong(Unnamed::Unknown(metric.to_owned())))?;
-        let kind = self.kind_of(Target::Metric(id));
-        slot(&mut self.metrics, id.index(), kind);
+        let of = self.registry.metric(id);
+        let kind = of.kind;
+        self.whole(id, &of);
         if braces.is_none() {
             return Ok(Target::Metric(id));
         }
         let place = self.registry.submetric(metric).map_err(wrong)?;
-        slot(&mut self.submetrics, place, kind);
+        submetric(&mut self.submetrics, place, kind);
         Ok(Target::Submetric(place))
     }
 
@@ -154,18 +161,29 @@ impl MetricStore {
     /// Adds what a thread observed. The order of intervals does not matter.
     pub fn absorb(&mut self, interval: &Interval) {
         self.untold += interval.untold;
-        for (series, first, aggregate) in interval.series() {
-            let kind = self.registry.metric(series.metric).kind;
-            slot(&mut self.metrics, series.metric.index(), kind).merge(aggregate);
+        self.left_out += interval.left_out;
+        for Observed { series, first, aggregate } in &interval.series {
+            let kind = series.of.kind;
+            self.whole(series.metric, &series.of).merge(aggregate);
             for place in &series.submetrics {
-                slot(&mut self.submetrics, *place, kind).merge(aggregate);
+                submetric(&mut self.submetrics, *place, kind).merge(aggregate);
             }
             if !series.tags.is_empty() {
                 let at = self.tagged_at(series.metric, &series.tags, kind);
-                self.tagged[at].first = self.tagged[at].first.min(first);
+                self.tagged[at].first = self.tagged[at].first.min(*first);
                 self.tagged[at].aggregate.merge(aggregate);
             }
         }
+    }
+
+    /// What a whole metric came to, made when there is nothing of it yet.
+    fn whole(&mut self, id: MetricId, of: &Metric) -> &mut Aggregate {
+        if self.metrics.len() <= id.index() {
+            self.metrics.resize_with(id.index() + 1, || None);
+        }
+        let (_, aggregate) =
+            self.metrics[id.index()].get_or_insert_with(|| (of.clone(), Aggregate::new(of.kind)));
+        aggregate
     }
 
     fn tagged_at(&mut self, metric: MetricId, tags: &TagSet, kind: Kind) -> usize {
@@ -211,10 +229,14 @@ impl MetricStore {
     /// What a metric or sub-metric came to; None: nothing was seen of it, and no threshold names it.
     pub fn aggregate(&mut self, target: Target) -> Option<&mut Aggregate> {
         match target {
-            Target::Metric(id) => self.metrics.get_mut(id.index()),
-            Target::Submetric(place) => self.submetrics.get_mut(place),
+            Target::Metric(id) => self.metrics.get_mut(id.index())?.as_mut().map(|(_, aggregate)| aggregate),
+            Target::Submetric(place) => self.submetrics.get_mut(place)?.as_mut(),
         }
-        .and_then(Option::as_mut)
+    }
+
+    /// Every metric that has samples, or that a threshold names, with what it came to.
+    pub fn metrics(&self) -> impl Iterator<Item = &(Metric, Aggregate)> {
+        self.metrics.iter().flatten()
     }
 
     /// The metrics whose samples it keeps.
@@ -227,9 +249,28 @@ impl MetricStore {
         &self.limits
     }
 
+    /// The smallest time (ms) that a threshold allows, if one limits a trend of times from above.
+    pub fn objective_ms(&self) -> Option<f64> {
+        let limits_times = |limit: &&Limit| {
+            let of = match limit.target {
+                Target::Metric(id) => id,
+                Target::Submetric(place) => self.registry.submetrics()[place].parent,
+            };
+            let metric = self.registry.metric(of);
+            (metric.kind, metric.unit) == (Kind::Trend, Unit::Milliseconds)
+                && matches!(limit.expression.operator, Operator::Less | Operator::LessEqual)
+        };
+        self.limits.iter().filter(limits_times).map(|limit| limit.expression.number).reduce(f64::min)
+    }
+
     /// Sets of tags that got no series of their own, see [`super::SERIES_MAX`].
     pub fn untold(&self) -> u64 {
         self.untold
+    }
+
+    /// Values that no metric could take: of names beyond the limit, or of another kind than their name's.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// What the tags that make series tell apart, those seen first at the front.
@@ -243,7 +284,7 @@ impl MetricStore {
 }
 
 /// The aggregate at this place, made when there is none.
-fn slot(aggregates: &mut Vec<Option<Aggregate>>, at: usize, kind: Kind) -> &mut Aggregate {
+fn submetric(aggregates: &mut Vec<Option<Aggregate>>, at: usize, kind: Kind) -> &mut Aggregate {
     if aggregates.len() <= at {
         aggregates.resize_with(at + 1, || None);
     }

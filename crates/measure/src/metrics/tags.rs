@@ -49,11 +49,30 @@ impl AutomaticTags {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TagSet(Box<[(Arc<str>, Arc<str>)]>);
 
+impl serde::Serialize for TagSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for TagSet {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TagSet, D::Error> {
+        let pairs = std::collections::BTreeMap::<String, String>::deserialize(deserializer)?;
+        Ok(TagSet(pairs.into_iter().map(|(name, value)| (Arc::from(name), Arc::from(value))).collect()))
+    }
+}
+
 /// What is told beside a sample but makes no series of its own: the number of the user, of its iteration, what a script adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata(pub Vec<(String, String)>);
 
 impl TagSet {
+    /// These; of those given twice, the last counts.
+    pub fn of(pairs: &[(&str, &str)]) -> TagSet {
+        let pairs: std::collections::BTreeMap<&str, &str> = pairs.iter().copied().collect();
+        TagSet(pairs.into_iter().map(|(name, value)| (Arc::from(name), Arc::from(value))).collect())
+    }
+
     /// The value of a tag.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.shared(name).map(AsRef::as_ref)

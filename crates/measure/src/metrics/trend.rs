@@ -14,7 +14,7 @@ const BUCKET_BITS: u32 = 9;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 
 /// The values of a trend.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
     count: u64,
     sum: f64,
@@ -97,13 +97,57 @@ impl Trend {
         &mut self.pages[at].1
     }
 
-    /// Its values, each with how often it was seen; those in buckets stand in their middles.
-    pub fn each(&self) -> impl Iterator<Item = (f64, u64)> {
-        let paged = self.pages.iter().flat_map(|(page, counts)| {
-            let seen = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            seen.map(|(bucket, count)| (middle(*page, bucket), *count))
-        });
-        self.values.iter().map(|value| (*value, 1)).chain(paged)
+    /// All its values, in no order; None: some are in buckets.
+    pub fn values(&self) -> Option<&[f64]> {
+        self.pages.is_empty().then_some(&self.values)
+    }
+
+    /// All its values in buckets, in their order, each with how many it holds.
+    pub fn buckets(&self) -> Vec<(u32, u64)> {
+        let mut poured = self.clone();
+        poured.pour();
+        let number = |page: u16, bucket: usize| u32::from(page) << BUCKET_BITS | bucket as u32;
+        let seen = |(page, counts): &(u16, Box<[u64; BUCKETS]>)| {
+            let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            counted.map(|(bucket, count)| (number(*page, bucket), *count)).collect::<Vec<_>>()
+        };
+        poured.pages.iter().flat_map(seen).collect()
+    }
+
+    /// A trend of these values, each seen so often; all of them in buckets.
+    pub fn of_counts(counts: impl IntoIterator<Item = (f64, u64)>) -> Trend {
+        let mut trend = Trend::with_room(0);
+        for (value, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            (trend.min, trend.max) = match trend.count {
+                0 => (value, value),
+                _ => (trend.min.min(value), trend.max.max(value)),
+            };
+            trend.count += count;
+            trend.sum += value * count as f64;
+            let (page, bucket) = place(value);
+            trend.page(page)[bucket] += count;
+        }
+        trend
+    }
+
+    /// A trend that said this of itself: count and sum, least and greatest, and its [`Trend::values`] or [`Trend::buckets`]. None: it
+    /// cannot have.
+    pub fn of_parts(
+        (count, sum): (u64, f64),
+        (min, max): (f64, f64),
+        values: Vec<f64>,
+        buckets: &[(u32, u64)],
+    ) -> Option<Trend> {
+        let in_buckets = buckets.iter().try_fold(0u64, |all, (_, count)| all.checked_add(*count))?;
+        if values.len() > Trend::EXACT || in_buckets.checked_add(values.len() as u64)? != count {
+            return None;
+        }
+        let mut trend = Trend { count, sum, min, max, values, sorted: false, pages: Vec::new() };
+        for (number, count) in buckets {
+            let page = u16::try_from(number >> BUCKET_BITS).ok()?;
+            trend.page(page)[*number as usize & (BUCKETS - 1)] += count;
+        }
+        Some(trend)
     }
 
     /// How many values.
@@ -141,6 +185,15 @@ impl Trend {
         let below = rank.floor();
         let (low, high) = (self.ranked(below as u64), self.ranked(rank.ceil() as u64));
         low + (high - low) * (rank - below)
+    }
+
+    /// The smallest value that this share of all does not exceed; 0 without values.
+    pub(super) fn nearest(&mut self, share: f64) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let rank = (share * self.count as f64).ceil().max(1.0) as u64 - 1;
+        self.ranked(rank.min(self.count - 1))
     }
 
     /// The middle value.

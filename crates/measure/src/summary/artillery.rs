@@ -5,7 +5,6 @@
 //! from the request to the first byte. On a target that stalls they are higher than Artillery's, which starts the clock late.
 
 use super::{Quantiles, Summary};
-use crate::custom::Kind;
 use crate::outcome::OperationKind;
 use std::collections::BTreeMap;
 
@@ -45,7 +44,7 @@ impl Metrics {
         metrics.traffic(run);
         metrics.times(run);
         metrics.plugins(run);
-        metrics.custom(run);
+        metrics.by_name(run);
         for error in &run.errors {
             // Two of our codes may share one of Artillery's names.
             *metrics.counters.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
@@ -151,18 +150,14 @@ impl Metrics {
         }
     }
 
-    fn custom(&mut self, run: &Summary) {
-        for (name, metric) in &run.custom {
-            match (metric.kind, &metric.values) {
-                (Kind::Histogram, Some(values)) => {
-                    self.summaries.insert(name.clone(), values.clone());
-                }
-                (Kind::Rate, _) => {
-                    self.rates.insert(name.clone(), metric.per_second.unwrap_or_default());
-                }
-                _ => {
-                    self.counters.insert(name.clone(), metric.sum.unwrap_or_default());
-                }
+    /// What the script's functions reported. There is no word here for what is neither a sum, nor events, nor a distribution.
+    fn by_name(&mut self, run: &Summary) {
+        for (name, metric) in &run.metrics {
+            match (&metric.values, metric.per_second, metric.sum) {
+                (Some(values), ..) => drop(self.summaries.insert(name.clone(), values.clone())),
+                (_, Some(rate), _) => drop(self.rates.insert(name.clone(), rate)),
+                (.., Some(sum)) => drop(self.counters.insert(name.clone(), sum)),
+                _ => {}
             }
         }
     }

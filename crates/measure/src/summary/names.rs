@@ -21,7 +21,7 @@ impl Summary {
     }
 
     fn artillery_names(&self, names: &mut BTreeMap<String, f64>) {
-        // Beside the operations' own names, where a reader of series.csv looks for it.
+        // Beside the operations' own names, where a reader of a run folder looks for it.
         names.insert("operations.cut".to_owned(), self.users.operations_cut as f64);
         let Metrics { counters, rates, summaries } = Metrics::complete(self);
         names.extend(counters);

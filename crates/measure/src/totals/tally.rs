@@ -6,11 +6,11 @@
 use super::{Header, Progress, Snapshot, add_each};
 use crate::At;
 use crate::answers::Class;
-use crate::custom::Metrics;
 use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
+use crate::metrics::MetricStore;
 use crate::outcome::{Failure, Operation, OperationKind};
 use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
@@ -39,7 +39,7 @@ pub(crate) struct Tally {
     sessions: Histogram,
     delivery: Histogram,
     replays: Histogram,
-    custom: Metrics,
+    pub(crate) metrics: MetricStore,
     expectations: Expectations,
     ledger: Counts,
     users: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(header: Header) -> Tally {
+    pub(crate) fn new(header: Header, metrics: MetricStore) -> Tally {
         let operations = header.operations.iter().map(|_| Timings::default()).collect();
         let scenarios = vec![0; header.scenarios.len()];
         Tally {
@@ -68,7 +68,7 @@ impl Tally {
             sessions: Histogram::new(),
             delivery: Histogram::new(),
             replays: Histogram::new(),
-            custom: Metrics::default(),
+            metrics,
             expectations: Expectations::default(),
             ledger: Counts::default(),
             users: 0,
@@ -101,7 +101,7 @@ impl Tally {
         self.sessions.merge(&snapshot.sessions);
         self.delivery.merge(&snapshot.delivery);
         self.replays.merge(&snapshot.replays);
-        self.custom.merge(&snapshot.custom);
+        self.metrics.absorb(&snapshot.metrics);
         self.expectations.merge(&snapshot.expectations);
         self.ledger = snapshot.ledger;
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
@@ -134,7 +134,8 @@ impl Tally {
         let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
         let exhausted: u64 =
             self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
-        let objective = thresholds::objective_ms(&header.thresholds);
+        let objectives = [header.objective_ms, thresholds::objective_ms(&header.thresholds)];
+        let objective = objectives.into_iter().flatten().reduce(f64::min);
         let mut summary = Summary {
             name: header.name.clone(),
             target: header.target.clone(),
@@ -157,7 +158,8 @@ impl Tally {
             thresholds: Vec::new(),
             generator: self.watch.judge(self.arrivals(), exhausted, objective, (header.shards, header.cores)),
             scenarios: self.scenarios(),
-            custom: self.custom.summary(duration_s),
+            metrics: self.metrics.summary(duration_s),
+            metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
             plugins: self.plugins(),
             expectations: self.expectations.summary(),
             run_folder: self.run_folder.clone(),

@@ -3,6 +3,7 @@
 use crate::recording::{header, record_second, timing};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::{Metrics, Summary};
@@ -14,7 +15,7 @@ const SECOND: i64 = 1_000_000_000;
 /// Seven seconds of one shard, in parts of three, three and one, and as a whole.
 fn parts() -> (Vec<Summary>, Summary) {
     let header = header();
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
     let mut parts = Vec::new();
     for seconds in [0..3, 3..6, 6..7] {
@@ -103,7 +104,7 @@ fn functions_that_fail_count_by_their_message_and_not_for_their_endpoint() {
 #[test]
 fn only_requests_that_failed_are_errors_of_their_endpoint() {
     let header = header();
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
     for failure in [Failure::Timeout, Failure::CaptureOrMatch, Failure::Function, Failure::Template] {
         recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(failure));
@@ -118,7 +119,7 @@ fn only_requests_that_failed_are_errors_of_their_endpoint() {
 fn who_completed_and_failed_is_told_as_it_is_counted_there() {
     let counters = |completed: u64, failed: u64| {
         let header = header();
-        let mut totals = Totals::new(&header, Rules::default());
+        let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
         let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
         (0..completed).for_each(|_| recorder.user_ended(0, true, 1));
         (0..failed).for_each(|_| recorder.user_ended(0, false, 1));

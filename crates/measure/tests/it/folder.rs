@@ -5,19 +5,24 @@ use serde_json::{Value, json};
 use sonagi_measure::At;
 use sonagi_measure::folder::{self, Writer};
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::{
+    Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target, Unit,
+};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
-use sonagi_measure::recorder::Recorder;
+use sonagi_measure::recorder::{Record, Recorder};
 use sonagi_measure::summary::{Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 const SECOND: i64 = 1_000_000_000;
 
 /// Records `seconds` of two shards into `path`; with the closing record when `close`.
 fn record(path: &Path, header: &Header, seconds: i64, close: bool) -> Summary {
-    let mut totals = Totals::new(header, Rules::default());
+    let mut totals = Totals::new(header, Rules::default(), MetricStore::default());
     let mut writer = Writer::create(path, header).unwrap();
     let shard = || Recorder::new(header.operations.len(), header.scenarios.len());
     let mut shards = [shard(), shard()];
@@ -54,7 +59,7 @@ fn document(summary: &Summary) -> Value {
 fn a_finished_run_reads_as_it_was_printed() {
     let folder = tempfile::tempdir().unwrap();
     let mut header = header();
-    header.thresholds = vec![Threshold { expression: "http.response_time.p99 < 1".into(), strict: true }];
+    header.thresholds = vec![Threshold::new("http.response_time.p99 < 1", true)];
     let written = record(folder.path(), &header, 7, true);
     let read = folder::read(folder.path()).unwrap();
     assert_eq!(document(&read), document(&written));
@@ -84,10 +89,10 @@ fn a_folder_torn_at_any_byte_reads_as_a_shorter_run() {
             document(&summary)
         })
         .collect();
-    let series = fs::read(whole.path().join("series.csv")).unwrap();
+    let series = fs::read(whole.path().join("series.jsonl")).unwrap();
     let (mut seconds, mut seen) = (0, 0);
     for cut in (0..=series.len()).step_by(7).chain([series.len()]) {
-        fs::write(whole.path().join("series.csv"), &series[..cut]).unwrap();
+        fs::write(whole.path().join("series.jsonl"), &series[..cut]).unwrap();
         let mut read = folder::read(whole.path()).unwrap();
         read.run_folder = None;
         let now = shorter.iter().position(|s| *s == document(&read)).expect("one of the shorter runs");
@@ -108,6 +113,91 @@ fn torn_latencies_and_events_leave_the_counts_readable() {
     let read = folder::read(folder.path()).unwrap();
     assert_eq!(read.users, written.users);
     assert_eq!(read.http_codes, written.http_codes);
+}
+
+/// Two samplers' seconds of metrics of every kind, with tags and a part of a metric that a threshold names.
+fn metered(path: &Path) -> Totals {
+    let registry = Arc::new(Registry::default());
+    let id = |name, kind| registry.add(name, kind, Unit::Number).unwrap();
+    let (count, level) = (id("count", Kind::Counter), id("level", Kind::Gauge));
+    let (share, times) = (id("share", Kind::Rate), id("times", Kind::Trend));
+    registry.submetric("times{to:b}").unwrap();
+    let mut store = MetricStore::new(Arc::clone(&registry));
+    store.limit("times{to:b}", "p(95)<1", false, Duration::ZERO).unwrap();
+    let header = Header { submetrics: vec!["times{to:b}".to_owned()], ..header() };
+    let mut totals = Totals::new(&header, Rules::default(), store);
+    let mut writer = Writer::create(path, &header).unwrap();
+    let sampler = || Sampler::new(Arc::clone(&registry), |_| &["to"], AutomaticTags::default(), false);
+    let mut samplers = [sampler(), sampler()];
+    for second in 0..6i64 {
+        let records = samplers.iter_mut().zip(0..).map(|(sampler, shard)| {
+            let tags = ["a", "b"].map(|to| sampler.tags().with_all(&[("to", to), ("else", "x")]));
+            // The fourth second brings more than a trend keeps one by one.
+            for n in 0..if second == 3 { 20_000 } else { 1_500 } {
+                let value = f64::from(n % 977) * 1.0001 - 40.0 + shard as f64 * 0.1;
+                sampler.observe(times, value, &tags[n as usize % 2], At(second));
+                sampler.observe(share, f64::from(n % 3), &tags[0], At(second));
+            }
+            sampler.observe(count, 0.1 * second as f64, &tags[1], At(second));
+            sampler.observe(level, -1.5 * second as f64, &tags[1], At(second * 10 + shard));
+            Record { metrics: sampler.take(), shard: Some(shard as u16), ..Record::default() }
+        });
+        let records: Vec<Record> = records.collect();
+        let snapshot = totals.absorb(records, At((second + 1) * SECOND), ProcessGauges::default());
+        writer.snapshot(&snapshot).unwrap();
+    }
+    totals
+}
+
+#[test]
+fn metrics_read_as_they_were_measured_to_the_last_digit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut totals = metered(folder.path());
+    let read = folder::read(folder.path()).unwrap();
+    assert_eq!(read.metrics, totals.summary().metrics);
+    assert_eq!(read.metrics["times"].count, 2 * (5 * 1_500 + 20_000));
+    assert!(read.metrics["times"].values.as_ref().unwrap().min < -39.0);
+    assert_eq!(read.metrics["level"].level.unwrap().value, -7.5);
+    let (mut read, ours) = (folder::metrics(folder.path()).unwrap(), totals.metrics());
+    let part = Target::Submetric(0);
+    let percentile = Aggregation::Percentile(99.0);
+    let of = |store: &mut MetricStore| percentile.of(store.aggregate(part).unwrap(), Duration::ZERO);
+    assert_eq!(of(&mut read), of(ours));
+    assert!(of(ours).is_some());
+    let told = |store: &mut MetricStore| {
+        let told = |one: &Tagged| (one.metric, one.tags.clone(), one.first, one.aggregate.samples());
+        store.tagged().iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&mut read), told(ours));
+    assert_eq!(told(ours).len(), 5, "times to a and b, share, count, level");
+}
+
+#[test]
+fn numbers_that_json_has_not_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Arc::new(Registry::default());
+    let mut totals = Totals::new(&header(), Rules::default(), MetricStore::new(Arc::clone(&registry)));
+    let mut writer = Writer::create(folder.path(), &header()).unwrap();
+    let mut recorder = Recorder::sharing(3, 2, registry);
+    for value in [f64::INFINITY, f64::NEG_INFINITY, 1.0] {
+        recorder.observe((Kind::Trend, Unit::Number), "odd", value, At(0));
+        recorder.observe((Kind::Gauge, Unit::Number), "level", value, At(0));
+    }
+    writer.snapshot(&totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default())).unwrap();
+    let read = folder::read(folder.path()).unwrap();
+    let (values, level) =
+        (read.metrics["odd"].values.as_ref().unwrap(), read.metrics["level"].level.unwrap());
+    assert_eq!((values.min, values.p50, values.max), (f64::NEG_INFINITY, 1.0, f64::INFINITY));
+    assert_eq!((level.min, level.value, level.max), (f64::NEG_INFINITY, 1.0, f64::INFINITY));
+}
+
+#[test]
+fn a_folder_of_a_later_version_is_refused_with_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("run.json"), r#"{"version": 3, "header": {}}"#).unwrap();
+    let error = folder::read(folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with("run folders up to version 2 are read, got version 3 in "), "{error}");
+    assert!(error.ends_with("\nhint: a newer sonagi wrote it; read it with that"), "{error}");
 }
 
 #[test]
@@ -198,7 +288,7 @@ fn secrets_are_not_written() {
 fn a_disk_that_is_full_from_the_start_is_an_error() {
     // /dev/full refuses every write.
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("series.csv")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("series.jsonl")).unwrap();
     let error = Writer::create(folder.path(), &header()).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
 }
@@ -214,7 +304,7 @@ fn a_folder_is_named_by_time_and_run() {
 fn failures_keep_their_first_example_over_the_whole_run() {
     let folder = tempfile::tempdir().unwrap();
     let header = header();
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     let mut writer = Writer::create(folder.path(), &header).unwrap();
     let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
     for second in 0..3 {

@@ -4,6 +4,7 @@ use crate::recording::{header, timing};
 use crate::verdicts::{SECOND, check, with};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
 use sonagi_measure::summary::{Cause, Conclusion, Health, Summary};
@@ -28,7 +29,7 @@ fn stopped_after(header: Header, outcome: Option<Outcome>, act: impl Fn(&mut Rec
         shard.operation(OperationId(0), timing(0, 1000), outcome);
     }
     act(&mut shard);
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
     totals.interrupt();
     totals.close(At(2 * SECOND));
@@ -120,7 +121,7 @@ fn planned_means_the_whole_plan_however_much_of_it_ran() {
     let mut record = shard.take();
     record.gauges = Gauges { users: 24, ..Gauges::default() };
     let open = Header { arrivals: Some(150), ..header() };
-    let mut totals = Totals::new(&open, Rules::default());
+    let mut totals = Totals::new(&open, Rules::default(), MetricStore::default());
     let progress = totals.absorb(vec![record], At(SECOND), ProcessGauges::default()).progress;
     totals.interrupt();
     let summary = totals.summary();

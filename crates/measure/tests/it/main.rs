@@ -13,3 +13,4 @@ mod names;
 mod recording;
 mod statuses;
 mod verdicts;
+mod version1;

@@ -4,6 +4,7 @@ use crate::recording::{header, record_second};
 use proptest::prelude::*;
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId};
 use sonagi_measure::recorder::{FailureCount, Record, Recorder, merge_failure};
 use sonagi_measure::summary::Summary;
@@ -19,7 +20,7 @@ fn records() -> Vec<Record> {
 }
 
 fn sum(order: &[usize], at_once: usize) -> Summary {
-    let mut totals = Totals::new(&header(), Rules::default());
+    let mut totals = Totals::new(&header(), Rules::default(), MetricStore::default());
     let mut records: Vec<Option<Record>> = records().into_iter().map(Some).collect();
     let mut at = At(0);
     for group in order.chunks(at_once) {

@@ -2,6 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Rules, Sent};
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::{
@@ -214,7 +215,8 @@ fn taking_starts_afresh() {
 #[test]
 fn who_is_owed_what_is_not_reckoned_in_a_run_that_stamps_nothing() {
     let told = |tracked| {
-        let mut totals = Totals::new(&Header { tracked, ..header() }, Rules::default());
+        let mut totals =
+            Totals::new(&Header { tracked, ..header() }, Rules::default(), MetricStore::default());
         let mut record = Recorder::new(1, 1).take();
         let (planned, started) = (At(0), At(5));
         record.ledger.joined.push(Joined { member: 0, room: 0, at: At(1), resumes: false });

@@ -3,6 +3,7 @@
 use crate::recording::{header, timing};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
 use sonagi_measure::summary::{Conclusion, Health, Service, Summary};
@@ -13,7 +14,7 @@ pub(crate) const SECOND: i64 = 1_000_000_000;
 
 /// A run of `seconds`, one shard, in which `act` adds to a good second.
 pub(crate) fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Gauges) -> Summary {
-    let mut totals = Totals::new(&header, Rules::default());
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
     let process = ProcessGauges { open_files: 10, open_files_limit: 1000, ..ProcessGauges::default() };
     for second in 0..seconds {
@@ -38,7 +39,7 @@ pub(crate) fn run(act: impl Fn(&mut Recorder, i64)) -> Summary {
 }
 
 pub(crate) fn with(expression: &str, strict: bool) -> Header {
-    Header { thresholds: vec![Threshold { expression: expression.to_owned(), strict }], ..header() }
+    Header { thresholds: vec![Threshold::new(expression, strict)], ..header() }
 }
 
 /// Member 1 is in from the start and receives what `copies` says of one message a second.
@@ -57,7 +58,7 @@ fn deliver(recorder: &mut Recorder, second: i64, copies: u32) {
 #[test]
 fn nearly_all_local_ports_in_use_is_a_warning_that_names_the_remedy() {
     for (ports_used, state) in [(900, Health::Ok), (901, Health::Warn)] {
-        let mut totals = Totals::new(&header(), Rules::default());
+        let mut totals = Totals::new(&header(), Rules::default(), MetricStore::default());
         let process = ProcessGauges { ports_used, ports_available: 1000, ..ProcessGauges::default() };
         totals.absorb(Vec::new(), At(SECOND), process);
         let generator = totals.summary().generator;
@@ -208,13 +209,13 @@ fn a_target_that_refuses_everybody_has_no_response_time_to_praise() {
 
 #[test]
 fn a_run_without_a_completed_user_fails() {
-    let mut totals = Totals::new(&header(), Rules::default());
+    let mut totals = Totals::new(&header(), Rules::default(), MetricStore::default());
     totals.close(At(SECOND));
     check(&totals.summary(), Conclusion::Fail, &["no user was started"]);
     let mut shard = Recorder::new(3, 2);
     shard.add(Counter::ArrivalsPlanned, 2);
     shard.add(Counter::ArrivalsStarted, 2);
-    let mut totals = Totals::new(&header(), Rules::default());
+    let mut totals = Totals::new(&header(), Rules::default(), MetricStore::default());
     totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
     check(&totals.summary(), Conclusion::Fail, &["none of 2 users completed"]);
 }
@@ -224,7 +225,8 @@ fn a_before_flow_that_failed_is_the_first_reason_of_a_run_without_users() {
     let mut shard = Recorder::new(3, 2);
     let refused = Outcome::Failed(Failure::ConnectRefused);
     shard.operation(OperationId(0), timing(0, 1000), refused);
-    let mut totals = Totals::new(&with("http.response_time.p95 < 200", true), Rules::default());
+    let mut totals =
+        Totals::new(&with("http.response_time.p95 < 200", true), Rules::default(), MetricStore::default());
     totals.absorb(vec![shard.take()], At(SECOND / 100), ProcessGauges::default());
     totals.close(At(SECOND / 100));
     let verdict = totals.summary().verdict;
@@ -241,7 +243,7 @@ fn one_is_no_plural() {
         shard.add(Counter::ArrivalsPlanned, 1);
         shard.user_ended(0, completed, SECOND);
         shard.failure(None, Failure::GeneratorExhausted, String::new);
-        let mut totals = Totals::new(&header(), Rules::default());
+        let mut totals = Totals::new(&header(), Rules::default(), MetricStore::default());
         totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
         totals.summary().verdict.reasons
     };

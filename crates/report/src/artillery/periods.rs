@@ -6,6 +6,7 @@
 
 use crate::Sink;
 use serde_json::{Map, Number, Value, json};
+use sonagi_measure::metrics::Kind;
 use sonagi_measure::summary::{Metrics, Quantiles, Summary};
 use sonagi_measure::totals::{Header, Period, Snapshot};
 use std::collections::BTreeMap;
@@ -94,10 +95,10 @@ impl Span {
     fn of(snapshot: &Snapshot, begin: u64, end: u64) -> Span {
         let counted = snapshot.counters != Default::default()
             || !snapshot.failures.is_empty()
-            || !snapshot.custom.is_empty();
+            || !snapshot.metrics.is_empty();
         let timed = !snapshot.sessions.is_empty()
             || snapshot.operations.iter().any(|operation| operation.response.is_some())
-            || snapshot.custom.named.values().any(|metric| metric.values.is_some());
+            || snapshot.metrics.series.iter().any(|one| one.series.of.kind == Kind::Trend);
         Span { counters: counted.then_some((begin, end)), histograms: timed.then_some((begin, end)) }
     }
 

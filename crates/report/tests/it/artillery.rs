@@ -3,6 +3,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_measure::summary::Summary;
@@ -139,7 +140,8 @@ fn followed_of(kind: OperationKind, requests: &[u64]) -> Value {
         operations: vec![Operation { name: "GET /".into(), kind }],
         ..Header::default()
     };
-    let (mut totals, mut recorder) = (Totals::new(&header, Rules::default()), Recorder::new(1, 1));
+    let (mut totals, mut recorder) =
+        (Totals::new(&header, Rules::default(), MetricStore::default()), Recorder::new(1, 1));
     let mut periods = Periods::default();
     periods.began(&header).unwrap();
     for (second, requests) in requests.iter().enumerate() {

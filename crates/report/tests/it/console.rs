@@ -1,8 +1,11 @@
 use crate::fixture;
 use insta::assert_snapshot;
+use sonagi_measure::At;
 use sonagi_measure::ledger::Counts;
+use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::{Conclusion, Health, Quantiles, Summary, Users, Verdict};
 use sonagi_report::{artillery, console};
+use unicode_width::UnicodeWidthStr;
 
 fn shown(run: &Summary) -> String {
     console::summary(run, 80, false)
@@ -22,6 +25,16 @@ fn a_small_run_has_only_the_sections_it_needs() {
     generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
                 12/1,024 file descriptors · 1 shard
     ");
+}
+
+#[test]
+fn korean_names_keep_the_table_of_latencies_straight() {
+    let mut run = fixture::fan_out();
+    run.operations[0].name = "채팅방 입장".into();
+    let shown = shown(&run);
+    let mut lines = shown.lines().skip_while(|line| !line.starts_with("latency (ms)"));
+    let widths: Vec<usize> = lines.by_ref().take(5).map(UnicodeWidthStr::width).collect();
+    assert_eq!(widths, [73; 5], "{shown}");
 }
 
 #[test]
@@ -232,19 +245,26 @@ fn colour_adds_escapes_and_changes_nothing_else() {
 
 #[test]
 fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
-    use sonagi_measure::custom::{Kind, Metrics};
-    let mut own = Metrics::default();
-    own.record(Kind::Counter, "carts", 2.5);
-    own.record(Kind::Counter, "carts", 2.0);
-    own.record(Kind::Rate, "checkouts", 1.0);
-    own.record(Kind::Histogram, "basket", 12.5);
+    use sonagi_measure::metrics::{Kind, MetricStore, Unit};
+    let mut recorder = Recorder::new(0, 0);
+    let mut observe = |kind, unit, name, value| recorder.observe((kind, unit), name, value, At(0));
+    observe(Kind::Counter, Unit::Number, "carts", 2.5);
+    observe(Kind::Counter, Unit::Number, "carts", 2.0);
+    observe(Kind::Counter, Unit::Events, "checkouts", 1.0);
+    observe(Kind::Trend, Unit::Number, "basket", 12.5);
+    observe(Kind::Gauge, Unit::Number, "level", 3.0);
+    observe(Kind::Rate, Unit::Number, "share", 1.0);
+    let mut own = MetricStore::default();
+    own.absorb(&recorder.take().metrics);
     let mut run = fixture::minimal();
-    run.custom = own.summary(2.0);
+    run.metrics = own.summary(2.0);
     let page = shown(&run);
     for line in [
         "metrics     basket: 1 value, 12.5 median, 12.5 p95, 12.5 max\n",
         "            carts: 4.5\n",
         "            checkouts: 1 (0.5/s)\n",
+        "            level: 3.0 (from 3.0 to 3.0)\n",
+        "            share: 100.00 % of 1\n",
     ] {
         assert!(page.contains(line), "{line}{page}");
     }

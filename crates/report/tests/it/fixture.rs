@@ -65,7 +65,8 @@ pub(crate) fn minimal() -> Summary {
             shards: 1,
         },
         scenarios: BTreeMap::new(),
-        custom: BTreeMap::new(),
+        metrics: BTreeMap::new(),
+        metrics_left_out: 0,
         plugins: Figures { endpoint_prefix: "plugins.metrics-by-endpoint".into(), ..Figures::default() },
         expectations: Default::default(),
         run_folder: None,
@@ -303,5 +304,5 @@ pub(crate) fn operation(
 }
 
 fn judged(expression: &str, strict: bool, held: bool, evidence: &str) -> Judged {
-    Judged { expression: expression.into(), strict, held, evidence: evidence.into() }
+    Judged { expression: expression.into(), strict, held, evidence: evidence.into(), metrics: vec![] }
 }

@@ -2,6 +2,7 @@ use crate::fixture;
 use insta::assert_snapshot;
 use sonagi_measure::At;
 use sonagi_measure::ledger::Counts;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Progress, Snapshot};
@@ -149,8 +150,8 @@ fn a_record_that_could_not_be_brought_to_its_end_is_told_of_after_it() {
     let removed = incomplete(|path| std::fs::remove_dir_all(path).unwrap()).unwrap();
     assert_eq!(removed, "the run folder: No such file or directory (os error 2)");
     let replaced = incomplete(|path| {
-        std::fs::remove_file(path.join("series.csv")).unwrap();
-        std::fs::write(path.join("series.csv"), "").unwrap();
+        std::fs::remove_file(path.join("series.jsonl")).unwrap();
+        std::fs::write(path.join("series.jsonl"), "").unwrap();
     });
     assert_eq!(
         replaced.as_deref(),
@@ -170,8 +171,8 @@ fn what_a_sink_wrote_is_read_back_as_the_same_summary() {
         started: "2026-11-20T10:00:00Z".into(),
         ..Header::default()
     };
-    let mut totals =
-        Totals::new(&header, Rules { deadline_ns: 1_000_000_000, settle_ns: 100_000_000, echo: true });
+    let rules = Rules { deadline_ns: 1_000_000_000, settle_ns: 100_000_000, echo: true };
+    let mut totals = Totals::new(&header, rules, MetricStore::default());
     folder.began(&header).unwrap();
     folder.phase(At(0), "peak").unwrap();
     folder.snapshot(&totals.absorb(Vec::new(), At(1_000_000_000), Default::default())).unwrap();

@@ -6,8 +6,8 @@ use crate::load::{self, Script};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use sonagi_engine::Unloaded;
-use sonagi_script::{Notice, Overrides, Problem, Problems};
+use sonagi_artillery::Unloaded;
+use sonagi_artillery::{Notice, Overrides, Problem, Problems};
 use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "check";

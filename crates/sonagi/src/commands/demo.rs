@@ -8,7 +8,7 @@ use crate::runs::{self, Options};
 use crate::service::Service;
 use crate::terminal::Terminal;
 use clap::{ArgMatches, Command};
-use sonagi_script::Overrides;
+use sonagi_artillery::Overrides;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@ use crate::runs::{self, Options};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
-use sonagi_script::Overrides;
+use sonagi_artillery::Overrides;
 use std::fs;
 
 pub(super) const NAME: &str = "quick";

@@ -9,8 +9,8 @@ use crate::runs::{self, Options};
 use crate::terminal::Terminal;
 use crate::values;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_artillery::Overrides;
 use sonagi_engine::Speaker;
-use sonagi_script::Overrides;
 use std::net::IpAddr;
 
 pub(super) const NAME: &str = "run";

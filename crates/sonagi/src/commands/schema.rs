@@ -16,6 +16,6 @@ pub(super) fn define() -> Command {
 }
 
 pub(super) fn run(_: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    terminal.print(&format!("{:#}\n", sonagi_script::json_schema()))?;
+    terminal.print(&format!("{:#}\n", sonagi_artillery::json_schema()))?;
     Ok(Exit::Pass)
 }

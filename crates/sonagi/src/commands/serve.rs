@@ -7,8 +7,8 @@ use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_artillery::Refused;
 use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
-use sonagi_script::Refused;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -314,7 +314,7 @@ mod tests {
     fn every_option_a_script_can_set_is_a_flag_of_the_command() {
         let command = super::define();
         let flags: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
-        let options = sonagi_script::serve_options();
+        let options = sonagi_artillery::serve_options();
         let unknown: Vec<_> = options.iter().filter(|option| !flags.contains(&option.as_str())).collect();
         assert!(options.len() > 10 && unknown.is_empty(), "{unknown:?} of {options:?}");
     }

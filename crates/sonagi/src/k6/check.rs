@@ -7,9 +7,9 @@ use crate::commands::check::{self, Checked};
 use crate::load::one as artillery;
 use crate::terminal::Terminal;
 use crate::{cli, exit::Exit};
-use sonagi_k6::run::{self, Ended, Told};
-use sonagi_k6::{Level, Line};
-use sonagi_script::{Notice, Overrides, Problem, Problems};
+use sonagi_artillery::{Notice, Overrides, Problem, Problems};
+use sonagi_engine::{Level, LogLine, RunEvent};
+use sonagi_k6::run::{self, Ended};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ fn one(given: &Given) -> Checked {
     match asked(given) {
         Err((_, why)) => found.refused(&why),
         Ok(asked) => {
-            let ended = run::load(asked, &Arc::default(), &mut |told| {
-                if let Told::Line(line) = told {
+            let ended = run::load(asked, &Arc::default(), &mut |event| {
+                if let RunEvent::Line(line) = event {
                     found.heard(line);
                 }
             });
@@ -72,7 +72,7 @@ impl Found {
     }
 
     /// What the script's own console says is nobody's problem.
-    fn heard(&mut self, line: &Line) {
+    fn heard(&mut self, line: &LogLine) {
         let is_console =
             line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"));
         match line.level {

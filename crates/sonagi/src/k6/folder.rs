@@ -3,18 +3,17 @@
 use super::flags::Given;
 use crate::runs;
 use crate::terminal::Terminal;
-use sonagi_report::sink::{self, Sink, Trouble};
-use std::io;
-use std::path::Path;
+use sonagi_engine::RunEvent;
+use sonagi_report::Sinks;
+use sonagi_report::sink::{self, Trouble};
+use std::path::{Path, PathBuf};
 
 /// A folder, or none.
 pub(super) struct Folder {
-    folder: Option<sink::Folder>,
+    /// The folder, where there is one.
+    sinks: Sinks<'static>,
+    path: Option<PathBuf>,
     terminal: Terminal,
-    /// The first thing that could not be written has been told.
-    has_failed: bool,
-    /// Why the last thing could not be written, if it could not.
-    last: Option<io::Error>,
     /// Something was written.
     has_begun: bool,
 }
@@ -30,31 +29,32 @@ impl Folder {
                 .map_err(|error| format!("cannot write a run folder in {runs}: {error}"))
         };
         let folder = given.one("runs").map(reserve).transpose()?;
-        Ok(Folder { folder, terminal: *terminal, has_failed: false, last: None, has_begun: false })
+        let path = folder.as_ref().map(|folder| folder.path().to_owned());
+        let mut sinks = Sinks::new();
+        folder.into_iter().for_each(|folder| sinks.add(folder));
+        Ok(Folder { sinks, path, terminal: *terminal, has_begun: false })
     }
 
-    /// The test goes on whatever the disk says; it says so once.
-    pub(super) fn tell(&mut self, tell: impl FnOnce(&mut sink::Folder) -> io::Result<()>) {
-        let Some(folder) = &mut self.folder else { return };
+    /// Writes what happened down. The test goes on whatever the disk says; it says so once.
+    pub(super) fn note(&mut self, event: &RunEvent<'_>) {
         self.has_begun = true;
-        self.last = tell(folder).err();
-        if let Some(error) = self.last.as_ref().filter(|_| !self.has_failed) {
-            self.has_failed = true;
+        let terminal = self.terminal;
+        let warn = |Trouble { sink, error }| {
             let warning = "the test goes on, but its record may be incomplete";
-            self.terminal.say(&format!("warning: the run folder: {error}; {warning}"));
-        }
+            terminal.say(&format!("warning: {sink}: {error}; {warning}"));
+        };
+        self.sinks.each(|sink| runs::pass(sink, event), warn);
     }
 
     /// Says where it is; whether it holds all of the test. One in which nothing was written goes again.
-    pub(super) fn finish(self, is_quiet: bool) -> bool {
-        let Some(folder) = &self.folder else { return true };
+    pub(super) fn finish(mut self, is_quiet: bool) -> bool {
+        let Some(path) = &self.path else { return true };
         if !self.has_begun {
-            let _ = std::fs::remove_dir(folder.path());
+            let _ = std::fs::remove_dir(path);
         } else if !is_quiet {
-            self.terminal.say(&format!("run folder  {}", folder.path().display()));
+            self.terminal.say(&format!("run folder  {}", path.display()));
         }
-        let sink = folder.name().to_owned();
-        let incomplete = self.last.map(|error| runs::incomplete(Trouble { sink, error }));
+        let incomplete = self.sinks.incomplete().map(runs::incomplete);
         incomplete.iter().for_each(|why| self.terminal.say(&why.to_string()));
         incomplete.is_none()
     }

@@ -3,8 +3,7 @@
 use super::flags::Given;
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
-use sonagi_k6::run::Progress;
-use sonagi_k6::{Level, Line};
+use sonagi_engine::{Level, LogLine, Progress};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -74,7 +73,7 @@ impl Log {
         Ok(())
     }
 
-    pub(super) fn line(&mut self, line: &Line) {
+    pub(super) fn line(&mut self, line: &LogLine) {
         if line.level < self.least {
             return;
         }
@@ -82,7 +81,7 @@ impl Log {
             && line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"))
         {
             let form = if self.form == Form::Short { Form::Pairs } else { self.form };
-            let text = written(form, &Line { fields: Vec::new(), ..line.clone() });
+            let text = written(form, &LogLine { fields: Vec::new(), ..line.clone() });
             return drop(writeln!(file, "{text}"));
         }
         let text = written(self.form, line);
@@ -127,14 +126,14 @@ impl Log {
 }
 
 /// An error as a line; its hint, where it has one, is a field of its own as in k6.
-fn refusal(why: &str) -> Line {
+fn refusal(why: &str) -> LogLine {
     let mut parts = why.split("hint: ");
     match (parts.next(), parts.next(), parts.next()) {
-        (Some(text), Some(hint), None) => Line {
+        (Some(text), Some(hint), None) => LogLine {
             fields: vec![("hint", hint.trim_end().to_owned())],
-            ..Line::new(Level::Error, text.trim_end())
+            ..LogLine::new(Level::Error, text.trim_end())
         },
-        _ => Line::new(Level::Error, why),
+        _ => LogLine::new(Level::Error, why),
     }
 }
 
@@ -143,7 +142,7 @@ fn appended(path: &str) -> Result<BufWriter<File>, String> {
     Ok(BufWriter::new(file.map_err(|error| format!("cannot write {path}: {error}"))?))
 }
 
-fn written(form: Form, line: &Line) -> String {
+fn written(form: Form, line: &LogLine) -> String {
     let level = match line.level {
         Level::Debug => "debug",
         Level::Info => "info",
@@ -211,8 +210,10 @@ mod tests {
 
     #[test]
     fn a_line_is_written_as_who_reads_it_wants_it() {
-        let line =
-            Line { fields: vec![("source", "console".to_owned())], ..Line::new(Level::Info, "a \"b\"") };
+        let line = LogLine {
+            fields: vec![("source", "console".to_owned())],
+            ..LogLine::new(Level::Info, "a \"b\"")
+        };
         assert_eq!(written(Form::Raw, &line), "a \"b\"");
         let pairs = written(Form::Pairs, &line);
         assert!(pairs.ends_with(r#"level=info msg="a \"b\"" source=console"#), "{pairs}");

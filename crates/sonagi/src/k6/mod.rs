@@ -21,12 +21,12 @@ use clap::error::ErrorKind;
 use flags::Given;
 use folder::Folder;
 use log::Log;
+use sonagi_engine::{Level, LogLine, RunEvent};
+use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
-use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, Told, load};
-use sonagi_k6::{Level, Line, Secrets};
-use sonagi_report::sink::Sink;
+use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, load};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         OF_THE_SERVER.into_iter().filter(|flag| given.one(flag).is_some_and(|value| !value.is_empty()))
     {
         let text = format!("--{flag} is ignored: Sonagi has no API server");
-        log.line(&Line::new(Level::Warn, text));
+        log.line(&LogLine::new(Level::Warn, text));
     }
     run(asked, &given, log, terminal)
 }
@@ -110,7 +110,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         return refused(&mut log, Exit::Other, &error.to_string());
     }
     if wants_dashboard() {
-        log.line(&Line::new(Level::Warn, NO_DASHBOARD));
+        log.line(&LogLine::new(Level::Warn, NO_DASHBOARD));
     }
     let is_quiet = given.has("quiet");
     let mut folder = match Folder::wanted(given, terminal) {
@@ -118,14 +118,11 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
     let ended = {
-        let mut on = |told: Told<'_>| match told {
-            Told::Line(line) => log.line(line),
-            Told::Plan(_) => {}
-            Told::Progress(progress) if !is_quiet => log.progress(progress),
-            Told::Progress(_) => {}
-            Told::Began(header) => folder.tell(|folder| folder.began(header)),
-            Told::Second(snapshot) => folder.tell(|folder| folder.snapshot(snapshot)),
-            Told::Recorded(summary) => folder.tell(|folder| folder.ended(summary)),
+        let mut on = |event: RunEvent<'_>| match event {
+            RunEvent::Line(line) => log.line(line),
+            RunEvent::Progress(progress) if !is_quiet => log.progress(progress),
+            RunEvent::Progress(_) => {}
+            event => folder.note(&event),
         };
         match load(asked, &abort, &mut on) {
             Err(ended) => ended,
@@ -205,7 +202,10 @@ fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Res
         // The test itself is not to blame, so its exit code stays.
         let told = format!("Could not save some summary information:\n\t- {}", missed.join("\n\t- "));
         let fields = vec![("error", told)];
-        log.line(&Line { fields, ..Line::new(Level::Error, "failed to handle the end-of-test summary") });
+        log.line(&LogLine {
+            fields,
+            ..LogLine::new(Level::Error, "failed to handle the end-of-test summary")
+        });
     }
     Ok(())
 }
@@ -251,9 +251,9 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
             std::io::stderr().is_terminal(),
         ],
         without_global: given.one("compatibility-mode").as_deref() == Some("base"),
-        records: given.one("runs").is_some(),
         secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
+        standard_output: || Box::new(std::io::stdout()),
     })
 }
 

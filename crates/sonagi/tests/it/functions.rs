@@ -81,9 +81,9 @@ fn functions_set_variables_change_requests_and_see_responses() {
     let example = error["example"].as_str().unwrap();
     assert!(example.starts_with("the function \"every_tenth\" failed: a tenth fails (at "), "{example}");
     assert!(example.contains("functions.ts:24:"), "lines are those of the source: {example}");
-    assert_eq!(document["custom"]["picked"]["sum"], 20.0);
-    assert_eq!(document["custom"]["numbers"]["values"]["count"], 20);
-    assert_eq!(place.reported()["custom"], document["custom"], "the folder knows them, too");
+    assert_eq!(document["metrics"]["picked"]["sum"], 20.0);
+    assert_eq!(document["metrics"]["numbers"]["values"]["count"], 20);
+    assert_eq!(place.reported()["metrics"], document["metrics"], "the folder knows them, too");
     assert!(answer.err.contains("logged in as user7@example.test"), "{}", answer.err);
     assert!(document["thresholds"][0]["held"] == true, "{}", document["thresholds"]);
 }

@@ -65,7 +65,8 @@ fn the_group_chat_of_a_field_report_loses_nothing() {
     assert_eq!(report["kinds"][0]["name"], "websocket_connect");
     assert_eq!(report["kinds"][0]["count"], 20);
     assert_eq!(report["traffic"]["connections_opened"], 20);
-    assert_eq!(report["custom"]["checks.passes"]["sum"], 20.0);
+    assert_eq!(report["metrics"]["checks"]["count"], 20);
+    assert_eq!(report["metrics"]["checks"]["ratio"], 1.0);
     let held: Vec<bool> =
         report["thresholds"].as_array().unwrap().iter().map(|one| one["held"] == true).collect();
     assert_eq!(held, [true; 5]);

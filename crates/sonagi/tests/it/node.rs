@@ -158,7 +158,7 @@ scenarios: [{ flow: [{ function: look }, { log: \"sent to {{ email }}\" }] }]
     assert!(told.contains(&format!("known: {known}")), "{told}");
     assert!(told.contains("sent to bob@example.test"), "{told}");
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(document["custom"]["errors.ELOOKED"]["sum"], 1.0);
+    assert_eq!(document["metrics"]["errors.ELOOKED"]["sum"], 1.0);
 }
 
 #[test]

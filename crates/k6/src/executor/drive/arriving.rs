@@ -5,7 +5,7 @@
 //! user is then that arrival's, so whoever is claimed for is never looked for in vain.
 
 use super::{Driver, all_over};
-use crate::executor::{Pool, Stop};
+use crate::executor::{Dropped, Pool, Stop};
 use crate::options::Executor;
 use sonagi_measure::At;
 use std::cell::{Cell, RefCell};
@@ -104,7 +104,7 @@ async fn arrive<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>) {
         let now = driver.clock.now();
         if now.since(driver.common.regular_end) > AFTER_END {
             let left = arrivals.count().saturating_sub(n);
-            return driver.dropped(left.div_ceil(driver.plan.shards as u64));
+            return driver.dropped(left.div_ceil(driver.plan.shards as u64), Dropped::Late);
         }
         // Sleeping until what has passed gives way to nobody.
         late = if now > planned { late + 1 } else { 0 };
@@ -132,7 +132,7 @@ fn arrival<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>, planned: At) {
             return if shard == driver.shard { room.start(planned) } else { desk.hand(planned) };
         }
     }
-    driver.dropped(1);
+    driver.dropped(1, Dropped::Busy);
     let left = dispatch.unplanned.load(SeqCst) > 0;
     if !left {
         if !dispatch.warned.swap(true, SeqCst) {

@@ -1,7 +1,7 @@
 //! Users whose next iteration follows their last: constant and ramping users, iterations per user and shared ones.
 
 use super::{Driver, all_over};
-use crate::executor::{Pool, Turn};
+use crate::executor::{Dropped, Pool, Turn};
 use crate::options::Executor;
 use std::pin::pin;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(super) async fn drive<P: Pool>(driver: &Rc<Driver<P>>) {
 pub(super) fn finish<P: Pool>(driver: &Driver<P>) {
     if let Executor::SharedIterations { iterations, .. } = driver.options.executor {
         let asked = driver.common.asked.load(Ordering::SeqCst);
-        driver.dropped(iterations.saturating_sub(asked));
+        driver.dropped(iterations.saturating_sub(asked), Dropped::Busy);
     }
 }
 
@@ -101,7 +101,7 @@ impl<P: Pool> Driver<P> {
         if let Executor::PerVuIterations { iterations, .. } = self.options.executor
             && !self.aborted()
         {
-            self.dropped(iterations - done);
+            self.dropped(iterations - done, Dropped::Busy);
         }
     }
 }

@@ -10,10 +10,10 @@ mod looping;
 use super::common::Common;
 use super::plan::Plan;
 use super::stop::Stop;
-use super::{Iteration, Over, Pool, Reason, Vu, Watch};
+use super::{Dropped, Iteration, Over, Pool, Reason, Vu, Watch};
 use crate::options::Scenario;
-use sonagi_engine::clock::{Clock, Sleep};
 use sonagi_measure::At;
+use sonagi_transport::clock::{Clock, Sleep};
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
@@ -138,10 +138,10 @@ impl<P: Pool> Driver<P> {
         }
     }
 
-    fn dropped(&self, count: u64) {
+    fn dropped(&self, count: u64, why: Dropped) {
         if count > 0 {
             self.common.count_dropped(count);
-            self.watch.dropped(self.common.scenario, count, self.clock.now());
+            self.watch.dropped(self.common.scenario, count, why, self.clock.now());
         }
     }
 

@@ -8,7 +8,7 @@ mod threads;
 use super::*;
 use crate::options::{Scenario, Tiers, consolidate};
 use serde_json::{Value, json};
-use sonagi_engine::clock::Clock;
+use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -53,6 +53,8 @@ struct Done {
 struct Report {
     done: Vec<Done>,
     dropped: Vec<(i64, u64)>,
+    /// Of these, what the generator came too late for.
+    late: u64,
     insufficient: Vec<u64>,
     failed: usize,
     initialised: u64,
@@ -149,8 +151,10 @@ impl Pool for Sleepers {
 struct Ear(Rc<Place>);
 
 impl Watch for Ear {
-    fn dropped(&self, _: usize, count: u64, at: At) {
-        self.0.report.borrow_mut().dropped.push((at.0 / MS, count));
+    fn dropped(&self, _: usize, count: u64, why: Dropped, at: At) {
+        let mut report = self.0.report.borrow_mut();
+        report.dropped.push((at.0 / MS, count));
+        report.late += if why == Dropped::Late { count } else { 0 };
     }
 
     fn insufficient_vus(&self, _: usize, most: u64) {

@@ -38,7 +38,7 @@ impl Pool for Quicks {
 struct Count(Arc<AtomicU64>);
 
 impl Watch for Count {
-    fn dropped(&self, _: usize, count: u64, _: At) {
+    fn dropped(&self, _: usize, count: u64, _: Dropped, _: At) {
         self.0.fetch_add(count, Ordering::SeqCst);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::callers;
 use crate::bundle::{Unusable, located};
 use crate::interpreter::go_error;
-use crate::log::Level;
+use crate::shard::Level;
 use crate::vu::{Phase, Vu};
 
 /// A file's text, or with `b` its bytes. Init code only.

@@ -4,7 +4,7 @@ use rquickjs::function::Rest;
 use rquickjs::{Ctx, Function, Object, Value};
 
 use super::inspect;
-use crate::log::Level;
+use crate::shard::Level;
 use crate::vu::Vu;
 
 pub(super) fn console<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {

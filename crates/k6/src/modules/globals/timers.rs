@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::interpreter::go_error;
-use crate::log::Level;
+use crate::shard::Level;
 use crate::shard::Shard;
 use crate::vu::Vu;
 

@@ -6,7 +6,7 @@
 use dom_query::{Document, Matcher, NodeId, NodeRef, Selection};
 use rquickjs::function::{Opt, This};
 use rquickjs::{Coerced, Ctx, Function, IntoJs, Object, Value};
-use sonagi_engine::net::Origin;
+use sonagi_transport::net::Origin;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
 /// An address as a page at `base` means it.
 fn resolved(ctx: Ctx<'_>, base: String, reference: String) -> rquickjs::Result<String> {
     let (origin, path) = Origin::parse(&base).map_err(|failed| go_error(&ctx, &failed.detail))?;
-    Ok(sonagi_engine::http::resolved(&origin, &path, &reference))
+    Ok(sonagi_transport::http::resolved(&origin, &path, &reference))
 }
 
 fn fail(ctx: Ctx<'_>, what: String) -> rquickjs::Result<()> {

@@ -1,8 +1,8 @@
 //! The answer to a request, and the request as it left.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Headers, Phases, Request};
-use sonagi_engine::net::Secured;
+use sonagi_transport::http::{Headers, Phases, Request};
+use sonagi_transport::net::Secured;
 use std::net::SocketAddr;
 
 use super::call::Call;

@@ -12,8 +12,8 @@ use super::call::{Call, ResponseType};
 use super::errors::{BadCall, Unanswered};
 use super::{address, exchange, outside_init, responded, response};
 use crate::interpreter::go_error;
-use crate::log::Level;
 use crate::modules::binding::kind;
+use crate::shard::Level;
 use crate::vu::Vu;
 
 /// A list or an object of requests; their responses, by the same numbers or names.

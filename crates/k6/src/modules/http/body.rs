@@ -185,7 +185,7 @@ mod tests {
         for coding in ["br", "zstd"] {
             let (packed, name) = compressed(&b"hello ".repeat(100), coding).unwrap();
             let headers = [("content-encoding", name.as_bytes())].into_iter().collect();
-            let plain = sonagi_engine::http::decoded(&headers, &packed).unwrap();
+            let plain = sonagi_transport::http::decoded(&headers, &packed).unwrap();
             assert_eq!(plain, b"hello ".repeat(100), "{coding}");
         }
     }

@@ -1,8 +1,8 @@
 //! Cookie jars as scripts see them.
 
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
-use sonagi_engine::http::{Jar, cookie_date};
-use sonagi_engine::net::Origin;
+use sonagi_transport::http::{Jar, cookie_date};
+use sonagi_transport::net::Origin;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;

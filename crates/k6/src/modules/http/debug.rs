@@ -1,11 +1,11 @@
 //! `httpDebug`: requests and their answers in the log.
 
-use sonagi_engine::http::{Request, Response, reason};
+use sonagi_transport::http::{Request, Response, reason};
 use std::fmt::Write;
 
 use super::call::canonical;
-use crate::log::Level;
 use crate::options::HttpDebug;
+use crate::shard::Level;
 use crate::vu::Vu;
 
 /// A request, as it is about to leave.

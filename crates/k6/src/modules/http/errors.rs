@@ -1,8 +1,8 @@
 //! Failed requests by k6's numbers and words.
 
 use rquickjs::{Ctx, Exception};
-use sonagi_engine::net::{Cause, Failed, Origin};
 use sonagi_measure::outcome::Failure;
+use sonagi_transport::net::{Cause, Failed, Origin};
 use std::borrow::Cow;
 
 /// The error codes of HTTP/2 by their numbers.

@@ -1,9 +1,9 @@
 //! A request on its way: connections, cookies, redirects, and the samples of each answer.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
-use sonagi_engine::net::{Failed, Origin, Secured};
 use sonagi_measure::At;
+use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping, is_token};
+use sonagi_transport::net::{Failed, Origin, Secured};
 use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
@@ -16,9 +16,9 @@ use super::set_cookies::keep;
 use super::state::HttpState;
 use super::tags::OfAnswer;
 use super::{address, auth, debug};
-use crate::log::Level;
 use crate::metrics::{SystemTag, builtin};
 use crate::modules::{delivery, record};
+use crate::shard::Level;
 use crate::vu::Vu;
 
 /// How large a body may be, 256 MiB: as it comes, and unpacked. Scripts are given all of it or an error.
@@ -153,10 +153,7 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
 
 /// Headers that cannot be sent are told in Go's words.
 fn sendable(call: &Call) -> Result<(), Failed> {
-    let is_name = |name: &str| {
-        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        !name.is_empty() && name.bytes().all(is_token)
-    };
+    let is_name = |name: &str| is_token(name.as_bytes());
     let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
     if !call.method.is_empty() && !is_name(&call.method) {
         return Err(Failed::protocol(format!("net/http: invalid method {:?}", call.method)));
@@ -409,7 +406,7 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswere
 mod tests {
     use super::*;
     use crate::runtime::tests::with_user;
-    use sonagi_engine::http::Headers;
+    use sonagi_transport::http::Headers;
     use std::io::Read;
     use std::time::Duration;
 

@@ -23,8 +23,8 @@ use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use std::rc::Rc;
 
 use crate::interpreter::{Structure, go_error, host_object};
-use crate::log::Level;
 use crate::modules::binding::{Argument, Builtin, constructor};
+use crate::shard::Level;
 use crate::vu::{Phase, Vu, outcome};
 use answer::Answer;
 use call::{Call, ResponseType};

@@ -1,8 +1,8 @@
 //! Redirects, as Go's client follows them.
 
 use bytes::Bytes;
-use sonagi_engine::http::{Request, Response};
-use sonagi_engine::net::Origin;
+use sonagi_transport::http::{Request, Response};
+use sonagi_transport::net::Origin;
 use std::borrow::Cow;
 
 use super::address::{self, Address};
@@ -86,7 +86,7 @@ fn leads_to(hop: &Hop, location: &str) -> Result<Address, Astray> {
     if let Some(why) = address::wrong_in(location) {
         return Err(unreadable(&format!("parse {location:?}: {why}")));
     }
-    let mut url = sonagi_engine::http::resolved(&hop.origin, &hop.request.path, location);
+    let mut url = sonagi_transport::http::resolved(&hop.origin, &hop.request.path, location);
     // A redirect without a host of its own stays with the host before, as that was written.
     if !location.contains("://")
         && !location.starts_with("//")

@@ -1,6 +1,6 @@
 //! The state of a user in `k6/http`: its connections, its cookies, and the statuses it expects.
 
-use sonagi_engine::http::{Client, Jar};
+use sonagi_transport::http::{Client, Jar};
 use std::cell::RefCell;
 use std::rc::Rc;
 

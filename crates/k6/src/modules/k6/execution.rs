@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::execution_context::{CurrentIteration, TestCounts};
 use crate::interpreter::go_error;
-use crate::log::Level;
 use crate::metrics::Metadata;
 use crate::modules::binding::{Builtin, freeze, own, tag};
+use crate::shard::Level;
 use crate::vu::{Phase, Vu};
 
 pub(crate) const MODULE: Builtin =

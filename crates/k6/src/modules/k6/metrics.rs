@@ -7,9 +7,9 @@ use rquickjs::object::Property;
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 
 use crate::interpreter::go_error;
-use crate::log::Level;
 use crate::metrics::{self, Kind, MetricId, Unit};
 use crate::modules::binding::{Builtin, about, constructor, given_tags, is_true};
+use crate::shard::Level;
 use crate::vu::{Phase, Vu};
 
 pub(crate) const MODULE: Builtin = Builtin {

@@ -1,8 +1,8 @@
 //! How connections end, in the words scripts know.
 
-use sonagi_engine::link::Ended;
-use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::outcome::Failure;
+use sonagi_transport::link::Ended;
+use sonagi_transport::net::{Failed, Origin};
 
 /// How a WebSocket ended that nobody here had given up.
 #[derive(Clone, Debug, PartialEq, Eq)]

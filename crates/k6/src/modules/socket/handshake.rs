@@ -1,11 +1,11 @@
 //! How a script wants a WebSocket opened.
 
 use rquickjs::{Coerced, Ctx, Object, Value};
-use sonagi_engine::http::{Headers, Jar};
-use sonagi_engine::link::{Answer, ConnectRequest, NotOpened, WebsocketLink};
-use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_transport::http::{Headers, Jar};
+use sonagi_transport::link::{Answer, ConnectRequest, NotOpened, WebsocketLink};
+use sonagi_transport::net::{Failed, Origin};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -4,9 +4,9 @@
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Value};
 
 use crate::interpreter::go_error;
-use crate::log::Level;
 use crate::modules::binding::{Builtin, own};
 use crate::modules::ws;
+use crate::shard::Level;
 use crate::vu::Vu;
 
 pub(super) const MODULE: Builtin = Builtin { names: &["k6/x/socketio"], exports: &["io"], build };

@@ -5,10 +5,10 @@ mod client;
 use bytes::Bytes;
 use rquickjs::function::Rest;
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
-use sonagi_engine::link::{Answer, SseLink, SseRequest};
-use sonagi_engine::net::{Failed, Origin};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_transport::link::{Answer, SseLink, SseRequest};
+use sonagi_transport::net::{Failed, Origin};
 use std::rc::Rc;
 
 use super::socket::{Wanted, not_opened, shown_headers};

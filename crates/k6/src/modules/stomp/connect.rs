@@ -1,8 +1,8 @@
 //! How a script wants a session opened, and the opening.
 
 use rquickjs::{Coerced, Ctx, FromJs, Object, Value};
-use sonagi_engine::link::{ConnectRequest, StreamLink, WebsocketLink};
-use sonagi_engine::net::Origin;
+use sonagi_transport::link::{ConnectRequest, StreamLink, WebsocketLink};
+use sonagi_transport::net::Origin;
 use sonagi_wire::stomp::{Command, Decoder, HeartBeat, Limits, Side, Unwritable, Version, Versions, Writer};
 use std::rc::Rc;
 
@@ -219,7 +219,7 @@ fn opening(vu: &Rc<Vu>, route: Route, wanted: Wanted) -> Apart<Result<Carrier, S
 }
 
 /// A refusal says what the server answered.
-fn refused(failed: &sonagi_engine::net::Failed, origin: &Origin) -> String {
+fn refused(failed: &sonagi_transport::net::Failed, origin: &Origin) -> String {
     match failed.failure {
         sonagi_measure::outcome::Failure::HandshakeRefused(_) => {
             format!("websocket: bad handshake: {}", failed.detail)

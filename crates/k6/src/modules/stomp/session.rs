@@ -7,9 +7,9 @@
 //! | over, or left | is held until its listeners know | is let go of |
 
 use rquickjs::{ArrayBuffer, Ctx, Persistent, Undefined};
-use sonagi_engine::clock::Sleep;
-use sonagi_engine::link::{Env, Present};
 use sonagi_measure::At;
+use sonagi_transport::clock::Sleep;
+use sonagi_transport::link::{Env, Present};
 use sonagi_wire::stomp::{Command, Decoder, Event, HEART_BEAT, HeartBeat, Version, Writer};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -21,8 +21,8 @@ use super::Metrics;
 use super::carrier::Carrier;
 use super::inbox::{Arrived, Inbox, Listener, value};
 use crate::interpreter::{HostObject, go_error};
-use crate::log::Level;
 use crate::metrics::{MetricId, Tags};
+use crate::shard::Level;
 use crate::vu::{Phase, Source, Vu};
 
 /// With so many bytes of messages that nobody reads, nothing more is read: a server that minds can tell.

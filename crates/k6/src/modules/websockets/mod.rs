@@ -7,8 +7,8 @@ use rquickjs::{ArrayBuffer, Coerced, Ctx, Exception, Function, Object};
 
 use super::experimental::{STREAMS_NAME, STREAMS_SOURCE};
 use crate::interpreter::go_error;
-use crate::log::Level;
 use crate::modules::binding::{Builtin, callable, object_of, own, prepared};
+use crate::shard::Level;
 use crate::vu::Vu;
 use socket::Socket;
 

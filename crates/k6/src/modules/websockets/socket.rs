@@ -2,8 +2,8 @@
 
 use rquickjs::function::IntoArgs;
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Persistent, Undefined, Value};
-use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
 use sonagi_measure::At;
+use sonagi_transport::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;

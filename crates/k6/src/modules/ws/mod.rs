@@ -5,8 +5,8 @@ mod timers;
 
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
-use sonagi_engine::link::{Answer, WebsocketLink};
 use sonagi_measure::At;
+use sonagi_transport::link::{Answer, WebsocketLink};
 use std::rc::Rc;
 
 use super::socket::{HandshakeFailed, Wanted, shown_headers};

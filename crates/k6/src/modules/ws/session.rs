@@ -1,8 +1,8 @@
 //! An open socket: the messages to and from its script.
 
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, Value};
-use sonagi_engine::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
 use sonagi_measure::At;
+use sonagi_transport::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};

@@ -1,8 +1,8 @@
 //! `setTimeout` and `setInterval` of a socket: they run between its messages and end with it.
 
 use rquickjs::{Ctx, Exception, Function, Persistent, Value};
-use sonagi_engine::clock::Sleep;
 use sonagi_measure::At;
+use sonagi_transport::clock::Sleep;
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;

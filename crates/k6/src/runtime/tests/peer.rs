@@ -13,7 +13,7 @@
 //! | any other | echoes everything but commands |
 
 use super::stomp::Broker;
-use sonagi_engine::link::WebsocketEvent;
+use sonagi_transport::link::WebsocketEvent;
 use sonagi_wire::websocket::{Decoder, Opcode, Role, accept_key, close_payload, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 

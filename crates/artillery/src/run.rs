@@ -1,0 +1,358 @@
+//! Artillery's side of a run: what the kernel asks a script language for ([`Dialect`]), and what it hears of the run.
+
+use serde_json::Value;
+use sonagi_engine::{Collect, Control, Dialect, Phase, RunEvent, SECOND_NS, TICK, health};
+use sonagi_measure::At;
+use sonagi_measure::metrics::{Interval, MetricStore, Registry};
+use sonagi_measure::recorder::Counter;
+use sonagi_measure::summary::{FailOnStatus, Summary};
+use sonagi_measure::totals::{Follow, Header};
+use sonagi_transport::http::Pool;
+use sonagi_transport::net::{NetOptions, Origin};
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::time::Instant;
+
+use crate::arrivals;
+use crate::plan::{Plan, Step};
+use crate::processor::{Kept, Said, Sidecar, Unloaded};
+use crate::shard::{MOST_LIVING, Shard, Shared, hear};
+use crate::user::User;
+use crate::values::Common;
+
+/// How long opening a pool's connections may hold up the start.
+const WARM_UP: Duration = Duration::from_secs(10);
+
+/// How long a processor may take to say what is left to say once its users are gone.
+const FAREWELL_NS: i64 = SECOND_NS;
+
+/// How a plan is carried out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Threads generating load, at least 1.
+    pub threads: usize,
+    /// All random choices follow from it.
+    pub seed: u64,
+    /// Local addresses to connect from, in turn; empty: the kernel's choice.
+    pub source_addresses: Vec<IpAddr>,
+    /// The wall clock's time of the start, RFC 3339 in UTC.
+    pub started: String,
+    /// When error statuses fail the run.
+    pub fail_on_status: FailOnStatus,
+    /// What came of the plan's processor before the run ([`crate::exports`]): its first shard takes it over.
+    pub processor: Kept,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            threads: health::cores().max(1),
+            seed: 0,
+            source_addresses: Vec::new(),
+            started: String::new(),
+            fail_on_status: FailOnStatus::default(),
+            processor: Kept::default(),
+        }
+    }
+}
+
+/// Why a plan could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The plan has nothing to do.
+    #[error("a run needs at least one scenario\n  hint: add a scenario with a flow to the script")]
+    NothingToDo,
+    /// A source address that connections cannot come from.
+    #[error(
+        "connections cannot come from {address}: {cause}\n  hint: `ip address` lists this machine's addresses"
+    )]
+    SourceAddress {
+        /// The address asked for.
+        address: IpAddr,
+        /// What the system says of it.
+        cause: std::io::Error,
+    },
+    /// The run could not be carried out; its functions could not be had, say.
+    #[error(transparent)]
+    Run(#[from] sonagi_engine::Error<Unloaded>),
+}
+
+/// Carries the plan out and returns when it is over. `on` is called on this thread.
+///
+/// # Errors
+/// Only when the run could not be carried out; a target that misbehaves is in the summary.
+pub fn run(
+    plan: Plan,
+    options: Options,
+    control: &Control,
+    on: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<Summary, Error> {
+    if plan.scenarios.is_empty() {
+        return Err(Error::NothingToDo);
+    }
+    check_sources(&options.source_addresses)?;
+    let kernel = sonagi_engine::Options {
+        threads: options.threads.max(1),
+        header: header(&plan, &options),
+        rules: plan.delivery.unwrap_or_default(),
+        source_addresses: options.source_addresses.len(),
+        epoch: Instant::now(),
+    };
+    let artillery = Arc::new(Artillery::new(plan, options));
+    let mut follower = Follower {
+        boundaries: artillery.plan.load.boundaries(),
+        artillery: Arc::clone(&artillery),
+        control: control.clone(),
+        phase: 0,
+        begins: false,
+        on,
+    };
+    Ok(sonagi_engine::run(&artillery, &kernel, control, &mut follower)?)
+}
+
+/// Each source address is tried once, so that a wrong one is not mistaken for exhausted ports later.
+fn check_sources(addresses: &[IpAddr]) -> Result<(), Error> {
+    for address in addresses {
+        std::net::UdpSocket::bind((*address, 0))
+            .map_err(|cause| Error::SourceAddress { address: *address, cause })?;
+    }
+    Ok(())
+}
+
+fn header(plan: &Plan, options: &Options) -> Header {
+    let rules = plan.delivery.unwrap_or_default();
+    Header {
+        name: plan.name.clone(),
+        started: options.started.clone(),
+        target: plan.target.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: options.seed,
+        shards: options.threads.max(1),
+        scenarios: plan.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
+        operations: plan.operations.clone(),
+        plan: plan.source.clone(),
+        environment: health::environment(),
+        deadline_ms: rules.deadline_ns as f64 / 1e6,
+        tracked: plan.delivery.is_some(),
+        thresholds: plan.thresholds.clone(),
+        population: plan.load.population(),
+        arrivals: plan.load.planned(options.seed),
+        load_s: Some(plan.load.end().0 as f64 / 1e9),
+        cores: health::cores(),
+        fail_on_status: options.fail_on_status,
+        plugins: plan.plugins.clone(),
+        ..Header::default()
+    }
+}
+
+/// A plan under way, as its threads share it.
+struct Artillery {
+    plan: Arc<Plan>,
+    shared: Arc<Shared>,
+    metrics: Arc<Registry>,
+    net: NetOptions,
+    /// For who loads the processor first.
+    processor: Kept,
+    /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
+    tag: u32,
+    /// What the `before` flow set.
+    before_variables: OnceLock<Vec<(String, Value)>>,
+}
+
+impl Artillery {
+    fn new(plan: Plan, options: Options) -> Artillery {
+        let net = NetOptions {
+            verify_certificates: plan.verify_certificates,
+            source_addresses: options.source_addresses,
+            http2: plan.http.http2,
+            timed: plan.plugins.extended,
+            ..NetOptions::default()
+        };
+        Artillery {
+            shared: Arc::new(Shared::new(&plan.load, options.seed, MOST_LIVING)),
+            plan: Arc::new(plan),
+            metrics: Arc::default(),
+            net,
+            processor: options.processor,
+            tag: sonagi_engine::delivery::draw_tag(),
+            before_variables: OnceLock::new(),
+        }
+    }
+
+    /// The functions of the script, when it has some and the flow may call them.
+    async fn functions(
+        &self,
+        kernel: &Rc<sonagi_engine::Shard>,
+        common: &Common,
+        task: Option<&Flow>,
+    ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
+        let may_call = task.is_none_or(|flow| flow.iter().any(Step::calls_functions));
+        let Some(processor) = self.plan.processor.clone().filter(|_| may_call) else { return Ok(None) };
+        let (kept, control, shard) = (self.processor.clone(), kernel.control.clone(), Rc::clone(kernel));
+        let mut tell = move |said: Said| match said {
+            // Counted by the shard once it hears it.
+            Said::Metric(_) => {}
+            said => hear(&shard, said),
+        };
+        Sidecar::start(processor, kept, common.shared(), control, &mut tell).await
+    }
+}
+
+/// A flow that one user walks once.
+type Flow = Vec<Step>;
+
+/// What a flow that is walked once left.
+struct Walked {
+    variables: Vec<(String, Value)>,
+    is_complete: bool,
+}
+
+impl Dialect for Artillery {
+    type Thread = Rc<Shard>;
+    type Task = Flow;
+    type Done = Walked;
+    type Error = Unloaded;
+
+    const IS_PREPARED_FIRST: bool = false;
+    const LINES_PER_SECOND: Option<u32> = Some(200);
+
+    fn metrics(&self) -> Arc<Registry> {
+        Arc::clone(&self.metrics)
+    }
+
+    fn net(&self, _: Option<usize>) -> NetOptions {
+        self.net.clone()
+    }
+
+    async fn prepare(
+        &self,
+        kernel: &Rc<sonagi_engine::Shard>,
+        task: Option<&Flow>,
+    ) -> Result<Rc<Shard>, Unloaded> {
+        let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+        let before = self.before_variables.get().cloned().unwrap_or_default();
+        let common = Common::new(Arc::clone(&self.plan), before, self.tag);
+        let processor = self.functions(kernel, &common, task).await?;
+        if let Some(pool) = pool.as_ref().filter(|_| task.is_none() && self.plan.http.warm) {
+            warm(pool, kernel, &self.plan).await;
+            kernel.count(Counter::ConnectionsOpened, pool.open_connections() as u64);
+        }
+        Ok(Shard::new(Rc::clone(kernel), pool, processor, common, Arc::clone(&self.shared)))
+    }
+
+    async fn load(&self, shard: &Rc<Shard>) {
+        let sonagi_engine::Place { index, threads } = shard.place;
+        arrivals::serve(shard, |number| Some((number % threads as u64) as usize) == index).await;
+    }
+
+    async fn once(&self, shard: &Rc<Shard>, flow: Flow) -> Walked {
+        let mut user = User::arrived(shard, 0, shard.clock.now());
+        let is_complete = user.walk(&flow).await.is_ok();
+        user.hang_up().await;
+        user.depart();
+        Walked { variables: user.into_own_values(), is_complete }
+    }
+
+    async fn leave(&self, shard: &Rc<Shard>) {
+        let Some(processor) = shard.processor() else { return };
+        let limit = shard.clock.sleep_until(shard.clock.now().plus(FAREWELL_NS));
+        tokio::select! {
+            () = processor.finish() => {}
+            () = limit => {}
+        }
+    }
+
+    fn observed(&self, shard: &Rc<Shard>) -> Interval {
+        shard.hear_processor();
+        Interval::default()
+    }
+}
+
+/// Opens the pool's connections to the target before second 0. Within [`WARM_UP`]: what is not open by then, or cannot
+/// be opened, is left to the requests, which will tell why.
+async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
+    let Ok((origin, _)) = Origin::parse(&plan.target) else { return };
+    let clock = &shard.clock;
+    let until = clock.now().plus(WARM_UP.as_nanos() as i64);
+    let patience = async {
+        while clock.now() < until && !shard.is_stopping() {
+            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
+        }
+    };
+    tokio::select! {
+        () = pool.open_all(&shard.net, &origin) => {}
+        () = patience => {}
+    }
+}
+
+/// Hears of the run, and tells which phase of the load it is in.
+struct Follower<'f> {
+    artillery: Arc<Artillery>,
+    control: Control,
+    /// Where phases end, and their names.
+    boundaries: Vec<(At, Option<String>)>,
+    phase: usize,
+    /// The load has begun.
+    begins: bool,
+    on: &'f mut dyn FnMut(RunEvent<'_>),
+}
+
+impl Follow for Follower<'_> {}
+
+impl Collect<Artillery> for Follower<'_> {
+    fn event(&mut self, event: RunEvent<'_>) {
+        (self.on)(event);
+    }
+
+    fn task(&mut self, phase: Phase) -> Option<Flow> {
+        let plan = &self.artillery.plan;
+        let flow = if phase == Phase::Before { &plan.before } else { &plan.after };
+        (!flow.is_empty() && !self.control.is_stopping()).then(|| flow.clone())
+    }
+
+    fn done(&mut self, phase: Phase, done: Option<Walked>) -> bool {
+        let Some(Walked { variables, is_complete }) = done else { return false };
+        if phase == Phase::Before {
+            // Set once: there is one such flow.
+            let _ = self.artillery.before_variables.set(variables);
+        }
+        is_complete
+    }
+
+    fn begins(&mut self, _: At) {
+        self.begins = true;
+    }
+
+    fn turn(&mut self, now: At, _: &mut MetricStore) -> Duration {
+        if self.begins {
+            self.enter_phases(now);
+        }
+        TICK
+    }
+
+    fn loaded(&mut self, _: At) {
+        self.begins = false;
+    }
+}
+
+impl Follower<'_> {
+    fn enter_phases(&mut self, now: At) {
+        while self.phase < self.boundaries.len() {
+            let begin = if self.phase == 0 { At(0) } else { self.boundaries[self.phase - 1].0 };
+            if now < begin {
+                return;
+            }
+            if let Some(name) = &self.boundaries[self.phase].1 {
+                (self.on)(RunEvent::Phase { at: begin, name });
+            }
+            self.phase += 1;
+        }
+        let end = self.artillery.plan.load.end();
+        if self.phase == self.boundaries.len() && now >= end {
+            self.phase += 1;
+            (self.on)(RunEvent::Draining { at: end });
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What a table of keys is made of.
+
+/// How a time is written.
+pub(super) const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
+
+/// A place in a script that has a fixed set of keys.
+#[derive(Debug)]
+pub(crate) struct Area {
+    /// As in "unknown key … in a phase".
+    pub(crate) name: &'static str,
+    /// Where it stands, for the reference: `config.phases[]`.
+    pub(crate) path: &'static str,
+    /// What a key may mean that is not among them.
+    pub(crate) others: Others,
+    pub(crate) keys: &'static [Key],
+}
+
+/// What a key may mean that its place does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Nothing: Artillery does not look at it either. A run goes on without it, unless it is a known key misspelt or in the wrong
+    /// place.
+    Ignored,
+    /// As [`Others::Ignored`], and a key of `config` or a plugin that stands here by mistake is ignored like any other, unless it
+    /// says who is loaded and how much (`LOADING` of the folder above).
+    Astray,
+    /// Nothing to what judges the run, which goes by the keys it knows: as [`Others::Ignored`], and what is said of it is that
+    /// it decides nothing.
+    Unjudged,
+    /// Something: Artillery hands all that stands there on to a client, or the run is judged by it, or the place is Sonagi's own.
+    Meant,
+}
+
+/// One key of a place.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// As in "arrivalRate wants …".
+    pub(crate) wants: &'static str,
+    /// A value as one would write it.
+    pub(crate) example: &'static str,
+    /// One sentence for the reference: what it does, its unit and default.
+    pub(crate) about: &'static str,
+    pub(crate) support: Support,
+    /// The places a mapping under it may be; what is around the mappings (a list, say) is in `wants`.
+    pub(crate) of: &'static [&'static Area],
+    /// It only says what something is called: in the wrong place it changes nothing.
+    pub(super) is_label: bool,
+}
+
+/// What is done about a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Support {
+    Honoured,
+    /// A problem; `wants` says why, `example` what to write instead.
+    Refused,
+    /// A notice; `wants` says why it has no effect. No notice when `wants` is empty.
+    Ignored,
+}
+
+pub(super) const fn key(
+    name: &'static str,
+    wants: &'static str,
+    example: &'static str,
+    about: &'static str,
+) -> Key {
+    Key { name, wants, example, about, support: Support::Honoured, of: &[], is_label: false }
+}
+
+pub(super) const fn refused(name: &'static str, why: &'static str, instead: &'static str) -> Key {
+    Key { name, wants: why, example: instead, about: "", support: Support::Refused, of: &[], is_label: false }
+}
+
+pub(super) const fn ignored(name: &'static str, why: &'static str) -> Key {
+    Key { name, wants: why, example: "", about: "", support: Support::Ignored, of: &[], is_label: false }
+}
+
+impl Key {
+    /// With the places a mapping under it may be.
+    pub(super) const fn of(mut self, areas: &'static [&'static Area]) -> Key {
+        self.of = areas;
+        self
+    }
+
+    /// One that only says what something is called.
+    pub(super) const fn label(mut self) -> Key {
+        self.is_label = true;
+        self
+    }
+
+    /// The hint that shows one.
+    pub(crate) fn as_written(&self) -> String {
+        format!("e.g. `{}: {}`", self.name, self.example)
+    }
+
+    /// Whether it wants a number or a time; none of them may be negative.
+    pub(crate) fn is_quantity(&self) -> bool {
+        ["a number", "a whole number", "a time", "a percentage", "milliseconds"]
+            .iter()
+            .any(|quantity| self.wants.starts_with(quantity))
+    }
+}

@@ -1,0 +1,142 @@
+//! The whole engine without kernel and clock: real shards, users and clients over in-memory pipes, on the runtime's own
+//! time. What takes minutes takes milliseconds, every figure is exact, and every instruction is the same in each run.
+//!
+//! Public for those who count the engine's work (`bench/counts`); no run of a user comes here. What it leaves out: threads,
+//! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
+
+use sonagi_measure::ledger::Sent;
+use sonagi_measure::metrics::{MetricStore, Registry};
+use sonagi_measure::recorder::Recorder;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, ProcessGauges, Totals};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::io::DuplexStream;
+use tokio::time::Instant;
+
+use crate::arrivals;
+use crate::plan::Plan;
+use crate::shard::{MOST_LIVING, Shard, Shared};
+use crate::values::Common;
+use sonagi_engine::{Control, LogLine};
+use sonagi_transport::clock::Clock;
+use sonagi_transport::http::Pool;
+use sonagi_transport::net::Net;
+
+#[cfg(test)]
+mod tests;
+
+/// What a simulated run left.
+#[cfg_attr(not(test), expect(dead_code, reason = "tests look closer than those who count"))]
+struct Simulated {
+    summary: Summary,
+    /// Memberships begun, ended, and their connections gone.
+    memberships: [usize; 3],
+    /// Users the ledger was told are gone for good.
+    departed: usize,
+    /// Memberships that took up an interrupted one.
+    resumed: usize,
+    /// From the instant each message was planned for to the one it left, in ms.
+    waits_ms: Vec<i64>,
+    /// Most users counted as connected at one time, looked at every 50 ms. Only tests look: it costs instructions.
+    most_connected: u64,
+    /// What `log` steps said.
+    said: Vec<String>,
+}
+
+/// Runs a plan to its end on one shard; `server` is handed the far end of each connection, usually to spawn a local task
+/// on it. Call it on a current-thread runtime whose time is paused, or time passes as it does outside.
+pub async fn simulate(plan: Plan, control: Control, server: impl Fn(DuplexStream) + 'static) -> Summary {
+    simulate_closely(plan, control, server).await.summary
+}
+
+/// [`simulate`], and keeps more of it.
+async fn simulate_closely(
+    plan: Plan,
+    control: Control,
+    server: impl Fn(DuplexStream) + 'static,
+) -> Simulated {
+    simulate_within(plan, control, MOST_LIVING, server).await
+}
+
+/// [`simulate_closely`] with so many users alive at most.
+async fn simulate_within(
+    plan: Plan,
+    control: Control,
+    most_living: u64,
+    server: impl Fn(DuplexStream) + 'static,
+) -> Simulated {
+    let header = header(&plan);
+    let metrics = Arc::new(Registry::default());
+    let store = MetricStore::new(Arc::clone(&metrics));
+    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store);
+    let shared = Arc::new(Shared::new(&plan.load, 1, most_living));
+    let recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
+    let clock = Clock::simulated(Instant::now());
+    let local = tokio::task::LocalSet::new();
+    let said = Rc::new(RefCell::new(Vec::new()));
+    let sayer = Rc::clone(&said);
+    let (memberships, departed, resumed, waits_ms, most_connected) = local
+        .run_until(async {
+            tokio::task::spawn_local(Rc::clone(&clock).drive());
+            let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
+            let common = Common::new(Arc::new(plan), Vec::new(), 1);
+            let net = Rc::new(Net::simulated(server));
+            let say = move |line: LogLine| sayer.borrow_mut().push(line.text);
+            let kernel = Rc::new(sonagi_engine::Shard::new(Rc::clone(&clock), net, control, recorder, say));
+            tokio::task::spawn_local(Rc::clone(&kernel).heartbeat());
+            let shard = Shard::new(kernel, pool, None, common, shared);
+            let most_connected = Rc::new(Cell::new(0));
+            if cfg!(test) {
+                tokio::task::spawn_local(watch_connected(Rc::clone(&shard), Rc::clone(&most_connected)));
+            }
+            arrivals::serve(&shard, |_| true).await;
+            let record = shard.recorder.borrow_mut().take();
+            let ledger = &record.ledger;
+            let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];
+            let departed = ledger.departed.len();
+            let resumed = ledger.joined.iter().filter(|joined| joined.resumes).count();
+            let wait_ms = |sent: &Sent| sent.started.since(sent.planned) / 1_000_000;
+            let waits_ms = ledger.sent.iter().map(wait_ms).collect();
+            totals.absorb(vec![record], clock.now(), ProcessGauges::default());
+            (memberships, departed, resumed, waits_ms, most_connected.get())
+        })
+        .await;
+    totals.close(clock.now());
+    let said = said.take();
+    let summary = totals.summary();
+    Simulated { summary, memberships, departed, resumed, waits_ms, most_connected, said }
+}
+
+fn header(plan: &Plan) -> Header {
+    Header {
+        name: "simulated".into(),
+        started: String::new(),
+        target: String::new(),
+        version: String::new(),
+        seed: 1,
+        shards: 1,
+        scenarios: vec!["only".into()],
+        operations: plan.operations.clone(),
+        plan: serde_json::Value::Null,
+        environment: serde_json::Value::Null,
+        deadline_ms: 1000.0,
+        tracked: plan.delivery.is_some(),
+        thresholds: Vec::new(),
+        population: plan.load.population(),
+        arrivals: plan.load.planned(0),
+        load_s: None,
+        cores: 1,
+        fail_on_status: Default::default(),
+        plugins: plan.plugins.clone(),
+        ..Header::default()
+    }
+}
+
+async fn watch_connected(shard: Rc<Shard>, most: Rc<Cell<u64>>) {
+    loop {
+        shard.clock.sleep_until(shard.clock.now().plus(50_000_000)).await;
+        most.set(most.get().max(shard.connected.get()));
+    }
+}

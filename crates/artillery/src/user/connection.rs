@@ -1,0 +1,305 @@
+//! A user's one real-time connection, and the memberships that hang on it.
+//!
+//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count. A
+//! finished user drains in between; a connection that is cut ends both at once.
+
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Asked, Departed, Joined, Left};
+use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::{Loss, User, Waited};
+use crate::cursor::Cursor;
+use crate::plan::{Step, Subscribe};
+use sonagi_engine::SECOND_NS;
+use sonagi_engine::delivery::Room;
+use sonagi_transport::link::{Connection, Ended, Env, Present};
+
+/// How long a closing handshake may take.
+const CLOSING_NS: i64 = SECOND_NS / 2;
+/// The drain of a run that was asked to stop.
+const SHORT_DRAIN_NS: i64 = SECOND_NS;
+
+impl User {
+    /// Ends memberships, lets copies under way arrive, hangs up.
+    pub(super) async fn leave(&mut self) {
+        self.is_leaving = true;
+        self.forget_connection();
+        let now = self.now();
+        self.end_memberships(now, false);
+        if !self.leaving.is_empty() && self.connection.is_some() {
+            let whole = self.shard.plan().drain.as_nanos() as i64;
+            self.drain(now, whole).await;
+        }
+        self.hang_up().await;
+        self.forget_memberships(self.now());
+        self.part_with_processor();
+        if let Some(mut client) = self.client.take() {
+            client.close();
+        }
+        self.spare_clients.clear();
+        self.depart();
+    }
+
+    /// Nothing will be heard of this user any more.
+    pub(crate) fn depart(&mut self) {
+        if self.shard.plan().delivery.is_some() {
+            let departed = Departed { member: self.values.member, at: self.now() };
+            self.shard.recorder.borrow_mut().ledger().departed.push(departed);
+        }
+    }
+
+    /// Keeps the connection open for `whole` ns after `since`; for less once the run is asked to stop.
+    async fn drain(&mut self, since: At, whole: i64) {
+        let end = since.plus(whole);
+        let has_ended = |user: &mut User, _: &mut Context<'_>| {
+            (user.connection.is_none() || user.shard.is_stopping()).then_some(())
+        };
+        let waited = self.wait(end, has_ended).await;
+        if matches!(waited, Ok(Waited::Done(()))) {
+            let short = self.now().plus(SHORT_DRAIN_NS).min(end);
+            let _ = self.wait(short, |user, _| user.connection.is_none().then_some(())).await;
+        }
+    }
+
+    /// Closes the connection in an orderly way, within a limit.
+    pub(crate) async fn hang_up(&mut self) {
+        let was_leaving = std::mem::replace(&mut self.is_leaving, true);
+        self.lost = None;
+        if let Some(connection) = &mut self.connection {
+            connection.begin_close();
+            let now = self.now();
+            let until = now.plus(CLOSING_NS);
+            let _ = self.wait(until, |user, _| user.connection.is_none().then_some(())).await;
+            if self.connection.is_some() {
+                // The goodbye was not answered, so what was said before it may never have been read.
+                self.doubt_unanswered(now);
+            }
+            self.disconnected();
+        }
+        self.is_leaving = was_leaving;
+    }
+
+    /// Makes way for another connection: the old one's farewell is no part of the new one's time.
+    pub(super) async fn replace_connection(&mut self) {
+        if self.connection.is_some() {
+            if !self.is_reconnecting() {
+                self.forget_connection();
+            }
+            self.hang_up().await;
+            self.due = self.now();
+        }
+    }
+
+    /// Moves frames both ways and reads what came into the mail, the record and the ledger's batch.
+    pub(super) fn poll_connection(&mut self, cx: &mut Context<'_>) {
+        let Some(connection) = &mut self.connection else { return };
+        let shard = &*self.shard;
+        let mut recorder = shard.recorder.borrow_mut();
+        let mut scratch = shard.scratch.borrow_mut();
+        let clock = || shard.clock.now();
+        let present = Present::new(&clock);
+        let mut env = Env { present: &present, scratch: &mut scratch };
+        let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
+        let cursor = &mut self.values.cursor;
+        let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
+            if let Some(sought) = &shard.sought {
+                Cursor::note(cursor, sought, &incoming);
+            }
+            mail.receive(incoming, present.now(), member, run, &mut recorder);
+        });
+        let (sent, received) = connection.take_bytes();
+        recorder.add(Counter::BytesSent, sent);
+        recorder.add(Counter::BytesReceived, received);
+        drop((recorder, scratch));
+        if let Some(namespace) = self.mail.take_dismissal() {
+            let detail = format!("the server disconnected the namespace {namespace}");
+            return self.ended(Ended::failed(Failure::ClosedEarly, detail));
+        }
+        match polled {
+            Poll::Ready(ended) => self.ended(ended),
+            Poll::Pending => self.poll_watch(cx),
+        }
+    }
+
+    /// Has the user polled again when its link wants to be driven: it then ends by itself, or says something.
+    fn poll_watch(&mut self, cx: &mut Context<'_>) {
+        let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
+            return;
+        };
+        // One that rings earlier sleeps on; one that would ring too late is set anew.
+        let watch = self.watch.take().filter(|watch| watch.until() <= expires);
+        let mut watch = watch.unwrap_or_else(|| self.shard.clock.sleep_until(expires));
+        while Pin::new(&mut watch).poll(cx).is_ready() {
+            if watch.until() >= expires {
+                cx.waker().wake_by_ref();
+                break;
+            }
+            watch = self.shard.clock.sleep_until(expires);
+        }
+        self.watch = Some(watch);
+    }
+
+    /// The connection ended: an outcome to count unless we wanted it.
+    fn ended(&mut self, ended: Ended) {
+        let comes_back = ended.failure.is_some() && self.comes_back();
+        if comes_back {
+            let floor = self.connection.as_ref().and_then(|connection| connection.retry());
+            self.begin_outage(floor);
+        }
+        self.disconnected();
+        let Some(failure) = ended.failure else { return };
+        // Who wants a connection kept takes no goodbye for an answer.
+        let is_missed = self.under_way.is_some() && !self.outlives_loss();
+        let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
+        if !self.is_leaving && !is_goodbye {
+            self.shard.count(Counter::ConnectionsLost, 1);
+            self.lost = Some(Loss { failure, detail: ended.detail, is_told: ended.is_told });
+        }
+    }
+
+    /// Takes the connection away and its memberships with it; for a while only, when it is to come back.
+    pub(super) fn disconnected(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        let comes_back = self.comes_back() && self.is_out();
+        if comes_back {
+            self.keep_place(&connection);
+        }
+        self.watch = None;
+        self.mail.forget_session();
+        self.stop_counting();
+        self.shard.count(Counter::ConnectionsClosed, 1);
+        let now = self.now();
+        self.end_memberships(now, comes_back);
+        self.forget_memberships(now);
+    }
+
+    /// The user is not among the connected any more: its connection is gone, or only drains.
+    pub(super) fn stop_counting(&mut self) {
+        if std::mem::take(&mut self.is_held) {
+            self.shard.connected.set(self.shard.connected.get() - 1);
+        }
+    }
+
+    /// Keeps what the connection that takes this one's place will go on from.
+    fn keep_place(&mut self, connection: &Connection) {
+        if let Some(cursor) = connection.cursor() {
+            self.values.cursor.get_or_insert_default().of_link(&cursor);
+        }
+        if let Some(recipe) = &mut self.recipe {
+            let recoveries = connection.recoveries();
+            if !recoveries.is_empty() {
+                recipe.recoveries = recoveries.to_vec();
+            }
+        }
+    }
+
+    pub(super) fn connected(&mut self, connection: Connection) {
+        self.supersede();
+        self.mail.begin_session(connection.vocabulary());
+        self.connection = Some(Box::new(connection));
+        self.lost = None;
+        self.is_held = true;
+        self.shard.connected.set(self.shard.connected.get() + 1);
+        self.shard.count(Counter::ConnectionsOpened, 1);
+    }
+
+    /// A subscription is asked for: copies may come before its confirmation, and when that comes too late.
+    pub(super) fn ask(&mut self, subscribe: &Subscribe) {
+        let room = subscribe.steps.iter().find_map(|step| match step {
+            Step::Join(room) => Some(room),
+            _ => None,
+        });
+        // A name that the subscription itself has to learn first is known at its end.
+        let Some(Ok(name)) = room.map(|room| self.values.text(room)) else { return };
+        let room = self.shard.shared.rooms.named(&name);
+        if self.joined.iter().any(|joined| joined.id == room.id) {
+            return;
+        }
+        let asked = Asked { member: self.values.member, room: room.id, at: self.now() };
+        self.shard.recorder.borrow_mut().ledger().asked.push(asked);
+        self.asked = Some(room);
+    }
+
+    /// The user is a member from now on; again is no change.
+    pub(super) fn join(&mut self, name: &str) {
+        let room = self.shard.shared.rooms.named(name);
+        let is_resumable = self.recipe.as_mut().is_some_and(|recipe| recipe.joined(room.id));
+        let resumes = is_resumable && self.is_resuming() && self.has_place();
+        self.join_room(room, resumes);
+    }
+
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
+    /// may be set by what comes before the confirmation, which the target was not told of.
+    fn has_place(&self) -> bool {
+        match self.connection.as_deref() {
+            Some(Connection::Sse(_) | Connection::Poll(_)) => {
+                self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
+            }
+            _ => {
+                let outage = self.recipe.as_ref().and_then(|recipe| recipe.outage.as_ref());
+                outage.is_some_and(|outage| outage.has_place)
+            }
+        }
+    }
+
+    /// Joins; `resumes` when the stay before was interrupted and is taken up again.
+    pub(super) fn join_room(&mut self, room: Arc<Room>, resumes: bool) {
+        self.values.room = Some(Arc::clone(&room));
+        if self.joined.iter().any(|joined| joined.id == room.id) {
+            return;
+        }
+        if let Some(recipe) = &mut self.recipe {
+            recipe.interrupted.retain(|interrupted| interrupted.id != room.id);
+        }
+        let joined = Joined { member: self.values.member, room: room.id, at: self.now(), resumes };
+        self.shard.recorder.borrow_mut().ledger().joined.push(joined);
+        self.asked = self.asked.take().filter(|asked| asked.id != room.id);
+        self.joined.push(room);
+    }
+
+    pub(super) fn leave_room(&mut self, name: &str) {
+        let room = self.shard.shared.rooms.named(name);
+        if let Some(recipe) = &mut self.recipe {
+            recipe.left(room.id);
+        }
+        if let Some(index) = self.joined.iter().position(|joined| joined.id == room.id) {
+            self.joined.remove(index);
+            let left = Left { member: self.values.member, room: room.id, at: self.now(), interrupted: false };
+            let mut recorder = self.shard.recorder.borrow_mut();
+            recorder.ledger().left.push(left);
+            recorder.ledger().gone.push(left);
+        }
+        self.values.room = self.joined.last().cloned();
+    }
+
+    /// Nothing sent from `now` on is owed to the user, unless it comes back and resumes.
+    fn end_memberships(&mut self, now: At, comes_back: bool) {
+        let shard = Rc::clone(&self.shard);
+        let may_resume = comes_back && shard.plan().reconnect.is_some_and(|plan| plan.resume);
+        for room in self.joined.drain(..) {
+            let recipe = self.recipe.as_mut().filter(|recipe| may_resume && recipe.resumes(room.id));
+            let interrupted = recipe.is_some();
+            if let Some(recipe) = recipe {
+                recipe.interrupted.push(Arc::clone(&room));
+            }
+            let left = Left { member: self.values.member, room: room.id, at: now, interrupted };
+            shard.recorder.borrow_mut().ledger().left.push(left);
+            self.leaving.push(room);
+        }
+    }
+
+    /// Nothing can reach the user any more.
+    fn forget_memberships(&mut self, now: At) {
+        let shard = Rc::clone(&self.shard);
+        for room in self.leaving.drain(..).chain(self.asked.take()) {
+            let gone = Left { member: self.values.member, room: room.id, at: now, interrupted: false };
+            shard.recorder.borrow_mut().ledger().gone.push(gone);
+        }
+    }
+}

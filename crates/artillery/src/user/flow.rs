@@ -1,0 +1,346 @@
+//! Walking a flow: an explicit stack of frames instead of recursion, so that a waiting user is one small future however
+//! deep its loops are. Heavy steps are boxed while they run.
+
+use serde_json::Value;
+use std::time::Duration;
+
+use super::{Halt, LAST_ITERATION_NS, User};
+use crate::plan::{Jitter, Loop, Repeat, Step, Think, seconds_of};
+use crate::processor::Kind;
+use crate::values::{LoopValues, Unfilled};
+use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+
+/// A list of steps being walked; for a loop's body, with its turns.
+struct Frame<'p> {
+    steps: &'p [Step],
+    next: usize,
+    /// Steps that a reconnect takes again.
+    is_entry: bool,
+    turns: Option<Turns<'p>>,
+}
+
+impl<'p> Frame<'p> {
+    /// Steps that are walked once.
+    fn once(steps: &'p [Step]) -> Frame<'p> {
+        Frame { steps, next: 0, is_entry: false, turns: None }
+    }
+
+    /// Steps that belong to the recipe of a reconnect.
+    fn entry(steps: &'p [Step]) -> Frame<'p> {
+        Frame { is_entry: true, ..Frame::once(steps) }
+    }
+}
+
+/// How far a loop is.
+struct Turns<'p> {
+    of: &'p Loop,
+    /// Iterations begun so far.
+    begun: u64,
+    /// What the first one counts as.
+    first: u64,
+    limit: u64,
+    elements: Vec<Value>,
+    /// When the loop was due: its pace counts from here.
+    origin: At,
+}
+
+impl User {
+    /// Walks a flow to its end, or until something halts it.
+    pub(crate) async fn walk(&mut self, flow: &[Step]) -> Result<(), Halt> {
+        if has_expect(flow) {
+            self.mail.keep_all();
+        }
+        // Room for one loop: grown by doubling, the stacks of ten thousand idle users would be half empty.
+        let mut frames = Vec::with_capacity(2);
+        frames.push(Frame::once(flow));
+        while let Some(frame) = frames.last_mut() {
+            if let Some(step) = frame.steps.get(frame.next) {
+                frame.next += 1;
+                match step {
+                    Step::Loop(of) => frames.extend(self.enter(of).await?),
+                    Step::When { condition, probability, steps } => {
+                        let holds = match condition {
+                            Some(condition) => self.holds(condition, Kind::If).await?,
+                            None => true,
+                        };
+                        if holds && self.values.rng.f64() < *probability {
+                            frames.push(Frame::once(steps));
+                        }
+                    }
+                    Step::Open(step) => {
+                        self.note_opening(step);
+                        frames.push(Frame::entry(std::slice::from_ref(step.as_ref())));
+                    }
+                    Step::Subscribe(subscribe) => {
+                        // An attempt under way takes it along, but not twice.
+                        self.regain_at_any_time().await?;
+                        self.note_subscription(subscribe);
+                        frames.push(Frame::entry(&subscribe.steps));
+                    }
+                    _ if self.is_called_off() => return Err(Halt::Failed),
+                    step => {
+                        self.note_outage();
+                        let taken = self.take(step).await;
+                        self.tell_unset(step);
+                        match taken {
+                            Err(Halt::Lost) => self.abandon(&mut frames),
+                            taken => taken?,
+                        }
+                    }
+                }
+                continue;
+            }
+            let is_loop = frame.turns.is_some();
+            if let Some(turns) = &mut frame.turns
+                && self.turn(turns).await?
+            {
+                frame.next = 0;
+                continue;
+            }
+            if is_loop {
+                self.values.loops.pop();
+            }
+            if frames.pop().is_some_and(|frame| frame.is_entry) {
+                self.close_entry();
+            }
+        }
+        Ok(())
+    }
+
+    /// A step has failed with its connection: the flow goes on after it, and after all of the entry it belongs to, which
+    /// the reconnect takes from its beginning.
+    fn abandon(&mut self, frames: &mut Vec<Frame<'_>>) {
+        self.mail.stop_awaiting();
+        let Some(entry) = frames.iter().position(|frame| frame.is_entry) else { return };
+        let loops = frames.drain(entry..).filter(|frame| frame.turns.is_some()).count();
+        self.values.loops.truncate(self.values.loops.len().saturating_sub(loops));
+        self.close_entry();
+    }
+
+    pub(super) async fn take(&mut self, step: &Step) -> Result<(), Halt> {
+        match step {
+            Step::Think(think) => self.think(think).await,
+            Step::Log(text) => {
+                let text = self.values.text(text);
+                let text = self.filled(text)?;
+                self.shard.print(self.values.member, text);
+                Ok(())
+            }
+            Step::Set { name, value } => {
+                let value = self.values.value(value);
+                let value = self.filled(value)?;
+                self.values.set(name, value);
+                Ok(())
+            }
+            Step::Call(step) => {
+                Box::pin(self.call(step)).await?;
+                self.heed_loss()
+            }
+            Step::Http(step) => {
+                Box::pin(self.request(step)).await?;
+                self.heed_loss()
+            }
+            Step::WebsocketConnect(step) => Box::pin(self.connect_websocket(step)).await,
+            Step::WebsocketSend(step) => Box::pin(self.send_websocket(step)).await,
+            Step::SocketioConnect(step) => Box::pin(self.connect_socketio(step)).await,
+            Step::SocketioEmit(step) => Box::pin(self.emit(step)).await,
+            Step::Expect(step) => Box::pin(self.expect(step)).await,
+            Step::SseOpen(step) => Box::pin(self.open_sse(step)).await,
+            Step::PollOpen(step) => Box::pin(self.open_poll(step)).await,
+            Step::StompConnect(step) => Box::pin(self.connect_stomp(step)).await,
+            Step::StompSubscribe(step) => Box::pin(self.subscribe_stomp(step)).await,
+            Step::StompSend(step) => Box::pin(self.send_stomp(step)).await,
+            Step::Join(room) => {
+                let name = self.values.text(room);
+                let name = self.filled(name)?;
+                self.join(&name);
+                Ok(())
+            }
+            Step::Leave(room) => {
+                let name = self.values.text(room);
+                let name = self.filled(name)?;
+                self.leave_room(&name);
+                Ok(())
+            }
+            Step::Disconnect => {
+                self.close_for_good();
+                Box::pin(self.hang_up()).await;
+                self.due = self.now();
+                Ok(())
+            }
+            Step::Reconnect => Box::pin(self.reconnect()).await,
+            Step::Parallel(parallel) => {
+                Box::pin(self.parallel(parallel)).await?;
+                self.heed_loss()
+            }
+            // `walk` gives these frames of their own.
+            Step::Loop(_) | Step::When { .. } | Step::Open(_) | Step::Subscribe(_) => Ok(()),
+        }
+    }
+
+    async fn think(&mut self, think: &Think) -> Result<(), Halt> {
+        let seconds = self.values.value(&think.seconds).and_then(|value| {
+            let seconds = value.as_f64().or_else(|| seconds_of(value.as_str()?.trim()));
+            seconds.ok_or_else(|| Unfilled(format!("a time is wanted, got {value}")))
+        });
+        let seconds = self.filled(seconds)?;
+        let spread = match think.jitter {
+            Jitter::None => 0.0,
+            Jitter::Millis(millis) => millis / 1e3,
+            Jitter::Share(share) => share * seconds,
+        };
+        let seconds = (seconds + spread * (2.0 * self.values.rng.f64() - 1.0)).max(0.0);
+        self.pause_until(self.due.plus((seconds * 1e9) as i64)).await
+    }
+
+    /// Waits for `due`, from which the next operation counts; how late we woke is ours to answer for.
+    async fn pause_until(&mut self, due: At) -> Result<(), Halt> {
+        self.due = due;
+        if due <= self.now() {
+            return self.check_stop().await;
+        }
+        loop {
+            let until = self.next_attempt().map_or(due, |next| next.min(due));
+            self.idle_until(until).await?;
+            let now = self.now();
+            if now >= due {
+                self.shard.recorder.borrow_mut().send_lag(now.since(due));
+                return Ok(());
+            }
+            self.mend().await?;
+            if self.now() >= due {
+                // The attempt took us here: no lateness of ours.
+                return Ok(());
+            }
+        }
+    }
+
+    /// A flow that never waits still lets others run and sees that the run stops. One that has waited has done so: another
+    /// turn of the scheduler, with its look at the sockets, would cost it for nothing.
+    async fn check_stop(&mut self) -> Result<(), Halt> {
+        self.mend().await?;
+        if !std::mem::take(&mut self.has_waited) {
+            self.put_down();
+            tokio::task::yield_now().await;
+            self.take_up();
+        }
+        let over = self.cut_at.is_some_and(|cut| self.now() >= cut);
+        if self.shard.is_stopping() || over { Err(Halt::Stopped) } else { Ok(()) }
+    }
+
+    async fn enter<'p>(&mut self, of: &'p Loop) -> Result<Option<Frame<'p>>, Halt> {
+        let (mut elements, mut first) = (Vec::new(), 0);
+        let limit = match &of.repeat {
+            Repeat::Forever | Repeat::While(_) => u64::MAX,
+            Repeat::Count { from, to } => {
+                first = *from;
+                to.saturating_sub(*from)
+            }
+            Repeat::CountOf(count) => {
+                let range = self.values.known(count).and_then(|count| range_of(&count)).unwrap_or(0..0);
+                first = range.start;
+                range.end.saturating_sub(range.start)
+            }
+            Repeat::Over(list) => {
+                if let Some(Value::Array(items)) = self.values.known(list) {
+                    elements = items;
+                }
+                elements.len() as u64
+            }
+            Repeat::OverList(list) => {
+                let list = self.values.json(list);
+                elements = serde_json::from_str(&self.filled(list)?).unwrap_or_default();
+                elements.len() as u64
+            }
+        };
+        if limit == 0 {
+            return Ok(None);
+        }
+        let mut turns = Turns { of, begun: 0, first, limit, elements, origin: self.due };
+        self.values.loops.reserve_exact(1);
+        self.values.loops.push(LoopValues { count: 0, element: None });
+        self.begin_turn(&mut turns).await?;
+        Ok(Some(Frame { turns: Some(turns), ..Frame::once(&of.body) }))
+    }
+
+    /// After an iteration: begins the next one if there is to be one.
+    async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
+        let goes_on = match &turns.of.repeat {
+            Repeat::While(condition) => {
+                // To the condition the turn is over: as many have been as are counted.
+                if let Some(innermost) = self.values.loops.last_mut() {
+                    innermost.count += 1;
+                }
+                self.holds(condition, Kind::While).await?
+            }
+            Repeat::Forever => self.has_another_turn(turns).await?,
+            _ => turns.begun < turns.limit,
+        };
+        if goes_on {
+            self.begin_turn(turns).await?;
+        }
+        Ok(goes_on)
+    }
+
+    /// Whether a loop without end has another turn. A closed model's user leaves it when its time is over, and not before: the
+    /// population is what the plan says to the end.
+    async fn has_another_turn(&mut self, turns: &Turns<'_>) -> Result<bool, Halt> {
+        let Some(until) = self.cut_at.map(|cut| cut.plus(-LAST_ITERATION_NS)) else { return Ok(true) };
+        let due = turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace, turns.begun)));
+        if due < until {
+            return Ok(true);
+        }
+        if self.now() < until {
+            self.pause_until(until).await?;
+        }
+        Ok(false)
+    }
+
+    async fn begin_turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
+        let index = turns.begun;
+        turns.begun += 1;
+        if let Some(innermost) = self.values.loops.last_mut() {
+            innermost.count = turns.first + index;
+            innermost.element = turns.elements.get(index as usize).cloned();
+        }
+        match turns.of.pace {
+            Some(pace) => self.pause_until(turns.origin.plus(multiple(pace, index))).await,
+            None => self.check_stop().await,
+        }
+    }
+
+    /// A value for a hole, or the user's end.
+    pub(super) fn filled<T>(&mut self, value: Result<T, Unfilled>) -> Result<T, Halt> {
+        value.map_err(|Unfilled(why)| self.note_failure(None, Failure::Template, why))
+    }
+}
+
+/// The numbers a loop's count says: so many from 0, or a range's. None when it says none.
+fn range_of(count: &Value) -> Option<std::ops::Range<u64>> {
+    let text = match count {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    if let Ok(number) = text.parse::<f64>() {
+        return Some(0..if number == -1.0 { u64::MAX } else { number.ceil() as u64 });
+    }
+    let (from, to) = text.split_once('-')?;
+    Some(from.trim().parse().ok()?..to.trim().parse().ok()?)
+}
+
+fn multiple(pace: Duration, index: u64) -> i64 {
+    (pace.as_nanos() as i64).saturating_mul(index as i64)
+}
+
+fn has_expect(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Expect(_) => true,
+        Step::Loop(of) => has_expect(&of.body),
+        Step::When { steps, .. } => has_expect(steps),
+        Step::Open(step) => has_expect(std::slice::from_ref(step.as_ref())),
+        Step::Subscribe(subscribe) => has_expect(&subscribe.steps),
+        _ => false,
+    })
+}

@@ -1,0 +1,489 @@
+//! What comes in on a user's connection, and what of it a step is waiting for.
+//!
+//! Every message is counted and searched for stamps; only what a step awaits (or, in a flow with `expect` steps, may
+//! still await) is kept.
+
+use serde_json::Value;
+use sonagi_measure::At;
+use sonagi_measure::ledger::Member;
+use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
+use sonagi_measure::recorder::{Counter, Recorder};
+use sonagi_wire::socketio;
+use std::collections::VecDeque;
+
+use sonagi_engine::delivery::track;
+use sonagi_transport::link::Incoming;
+
+/// Messages kept for a step that waits, or for later ones; the oldest are dropped beyond it.
+const KEPT_MESSAGES: usize = 256;
+
+/// A user's post.
+#[derive(Default)]
+pub(crate) struct Mail {
+    awaited: Option<Awaited>,
+    answers: VecDeque<Answer>,
+    keeps_all: bool,
+    kept: VecDeque<Answer>,
+    namespaces: Vec<String>,
+    refusal: Option<String>,
+    dismissal: Option<String>,
+    acks: u64,
+    has_acknowledgement: bool,
+    /// The receipt (STOMP) that is awaited, beside whatever else is, and when it came.
+    receipt: Option<(u64, Option<At>)>,
+    /// What messages of the connection at hand are counted as.
+    vocabulary: Option<Counter>,
+    /// What its polls are recorded as.
+    poll: Option<OperationId>,
+}
+
+/// What a step was waiting for before other steps had their turn.
+pub(crate) struct Aside {
+    awaited: Option<Awaited>,
+    kept: VecDeque<Answer>,
+}
+
+/// What a step waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The acknowledgement with this id.
+    Ack(u64),
+    /// A Socket.IO event of this name, or a message of this event type or destination.
+    Event(String),
+    /// Any message.
+    Any,
+}
+
+/// A message a step waited for: text, or the JSON array of an event's or acknowledgement's arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) at: At,
+    kind: AnswerKind,
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum AnswerKind {
+    Message,
+    /// With its event type or destination.
+    Topic(String),
+    /// With its name.
+    Event(Option<String>),
+    Acknowledgement,
+}
+
+impl Mail {
+    /// Takes one message in. On the hot path: no allocation unless a step wants the message.
+    pub(crate) fn receive(
+        &mut self,
+        incoming: Incoming<'_>,
+        at: At,
+        member: Member,
+        run: u32,
+        recorder: &mut Recorder,
+    ) {
+        match incoming {
+            Incoming::Text(text) => {
+                count(recorder, Counter::WebsocketReceived);
+                track(text.as_bytes(), at, member, run, recorder.ledger());
+                self.offer_message(text, at);
+            }
+            Incoming::Binary(bytes) => {
+                count(recorder, Counter::WebsocketReceived);
+                track(bytes, at, member, run, recorder.ledger());
+                if self.awaited.is_some() || self.keeps_all {
+                    self.offer_message(&String::from_utf8_lossy(bytes), at);
+                }
+            }
+            Incoming::Event { data, attachments, .. } => {
+                count(recorder, Counter::SocketioReceived);
+                track(data.as_bytes(), at, member, run, recorder.ledger());
+                for attachment in attachments {
+                    track(attachment, at, member, run, recorder.ledger());
+                }
+                self.offer_event(data, at);
+            }
+            // An acknowledgement may echo the message: it is no delivery, so it is not searched for stamps.
+            Incoming::Ack { id, data, .. } => {
+                count(recorder, Counter::SocketioReceived);
+                if self.awaited == Some(Awaited::Ack(id)) {
+                    self.has_acknowledgement = true;
+                    self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: data.to_owned() });
+                }
+            }
+            Incoming::Message { topic, text } => {
+                recorder.add(Counter::MessagesReceived, 1);
+                self.vocabulary.into_iter().for_each(|vocabulary| recorder.add(vocabulary, 1));
+                track(text.as_bytes(), at, member, run, recorder.ledger());
+                self.offer_topic(topic, text, at);
+            }
+            Incoming::Receipt { id } => {
+                if let Some((awaited, came)) = &mut self.receipt
+                    && id.parse() == Ok(*awaited)
+                {
+                    *came = Some(at);
+                }
+            }
+            // Whatever becomes of the connection: the status has been seen.
+            Incoming::PollRefused { status } => recorder.status(status),
+            Incoming::Polled { .. } | Incoming::PollFailed { .. } => self.note_poll(incoming, recorder),
+            Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
+            Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
+            Incoming::Disconnected { namespace } => self.dismissal = Some(namespace.to_owned()),
+        }
+    }
+
+    /// A connection was opened whose messages are counted so.
+    pub(crate) fn begin_session(&mut self, vocabulary: Counter) {
+        self.vocabulary = Some(vocabulary);
+    }
+
+    /// From now on polls are recorded as this operation.
+    pub(crate) fn record_polls(&mut self, operation: OperationId) {
+        self.poll = Some(operation);
+    }
+
+    /// Records a poll; the first is its step's operation, and only counted here.
+    fn note_poll(&self, incoming: Incoming<'_>, recorder: &mut Recorder) {
+        recorder.add(Counter::Polls, 1);
+        match (incoming, self.poll) {
+            (Incoming::Polled { planned, started, ended, status, is_empty, is_first, opened }, operation) => {
+                recorder.add(Counter::PollsEmpty, u64::from(is_empty));
+                count_reopened(recorder, opened);
+                if let Some(operation) = operation.filter(|_| !is_first) {
+                    let timing = Timing { planned, started, first_byte: None, ended };
+                    recorder.operation(operation, timing, Outcome::Status(status));
+                }
+            }
+            (Incoming::PollFailed { planned, started, ended, failure, detail, opened }, Some(operation)) => {
+                count_reopened(recorder, opened);
+                if let Failure::PollRefused(status) = failure {
+                    recorder.status(status);
+                }
+                let timing = Timing { planned, started, first_byte: None, ended };
+                recorder.operation(operation, timing, Outcome::Failed(failure));
+                recorder.failure(Some(operation), failure, || detail.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// From now on keeps messages nobody waits for yet, for `expect` steps to come.
+    pub(crate) fn keep_all(&mut self) {
+        self.keeps_all = true;
+    }
+
+    /// Starts waiting; what was kept and fits is an answer already.
+    pub(crate) fn await_answer(&mut self, awaited: Awaited) {
+        self.has_acknowledgement = false;
+        let fits = |answer: &Answer| match &awaited {
+            Awaited::Ack(_) => false,
+            Awaited::Event(name) => answer.kind.is_named(name),
+            Awaited::Any => true,
+        };
+        let (fitting, others): (VecDeque<_>, VecDeque<_>) = self.kept.drain(..).partition(fits);
+        self.kept = others;
+        self.answers = fitting;
+        self.awaited = Some(awaited);
+    }
+
+    /// The next message that fits what is awaited.
+    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
+        self.answers.pop_front()
+    }
+
+    /// Whether the acknowledgement awaited last has come, whatever it said.
+    pub(crate) fn was_acknowledged(&self) -> bool {
+        self.has_acknowledgement
+    }
+
+    /// Stops waiting; in a flow with `expect` steps, what else fitted is kept for them.
+    pub(crate) fn stop_awaiting(&mut self) {
+        let awaited = self.awaited.take();
+        if self.keeps_all && !matches!(awaited, Some(Awaited::Ack(_))) {
+            for answer in std::mem::take(&mut self.answers) {
+                self.keep(answer);
+            }
+        }
+        self.answers = VecDeque::new();
+    }
+
+    /// Stops waiting for a while: what is put back waits on for the same, and finds all that was kept meanwhile.
+    pub(crate) fn set_aside(&mut self) -> Aside {
+        let awaited = self.awaited.clone();
+        self.stop_awaiting();
+        Aside { awaited, kept: std::mem::take(&mut self.kept) }
+    }
+
+    /// Goes on with what was set aside.
+    pub(crate) fn put_back(&mut self, aside: Aside) {
+        self.stop_awaiting();
+        for answer in std::mem::replace(&mut self.kept, aside.kept) {
+            self.keep(answer);
+        }
+        if let Some(awaited) = aside.awaited {
+            self.await_answer(awaited);
+        }
+    }
+
+    /// A fresh acknowledgement id.
+    pub(crate) fn draw_ack(&mut self) -> u64 {
+        self.acks += 1;
+        self.acks - 1
+    }
+
+    /// A fresh receipt id; from now on its receipt is awaited, and no other. Messages may be awaited beside it: an answer can
+    /// overtake it.
+    pub(crate) fn await_receipt(&mut self) -> u64 {
+        let id = self.draw_ack();
+        self.receipt = Some((id, None));
+        id
+    }
+
+    /// When the receipt came.
+    pub(crate) fn take_receipt(&mut self) -> Option<At> {
+        let came = self.receipt?.1;
+        if came.is_some() {
+            self.receipt = None;
+        }
+        came
+    }
+
+    /// Whether a namespace is connected.
+    pub(crate) fn is_connected(&self, namespace: &str) -> bool {
+        self.namespaces.iter().any(|connected| connected == namespace)
+    }
+
+    /// What the server said when it refused a namespace.
+    pub(crate) fn take_refusal(&mut self) -> Option<String> {
+        self.refusal.take()
+    }
+
+    /// The namespace the server has disconnected us from.
+    pub(crate) fn take_dismissal(&mut self) -> Option<String> {
+        self.dismissal.take()
+    }
+
+    /// The session is gone: its namespaces with it.
+    pub(crate) fn forget_session(&mut self) {
+        self.namespaces = Vec::new();
+        self.refusal = None;
+        self.dismissal = None;
+    }
+
+    fn offer_message(&mut self, text: &str, at: At) {
+        if self.awaited == Some(Awaited::Any) {
+            self.offer(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
+        } else if self.keeps_all {
+            self.keep(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
+        }
+    }
+
+    fn offer_topic(&mut self, topic: &str, text: &str, at: At) {
+        let is_awaited = match &self.awaited {
+            Some(Awaited::Event(name)) => name == topic,
+            Some(Awaited::Any) => true,
+            Some(Awaited::Ack(_)) | None => false,
+        };
+        if !is_awaited && !self.keeps_all {
+            return;
+        }
+        let answer = Answer { at, kind: AnswerKind::Topic(topic.to_owned()), text: text.to_owned() };
+        if is_awaited {
+            self.offer(answer);
+        } else {
+            self.keep(answer);
+        }
+    }
+
+    fn offer_event(&mut self, data: &str, at: At) {
+        if self.awaited.is_none() && !self.keeps_all {
+            return;
+        }
+        let event = socketio::event_name(data).map(std::borrow::Cow::into_owned);
+        let is_awaited = match &self.awaited {
+            Some(Awaited::Event(name)) => event.as_deref() == Some(name),
+            Some(Awaited::Any) => true,
+            Some(Awaited::Ack(_)) | None => false,
+        };
+        let answer = Answer { at, kind: AnswerKind::Event(event), text: data.to_owned() };
+        if is_awaited {
+            self.offer(answer);
+        } else if self.keeps_all {
+            self.keep(answer);
+        }
+    }
+
+    fn offer(&mut self, answer: Answer) {
+        push_bounded(&mut self.answers, answer);
+    }
+
+    fn keep(&mut self, answer: Answer) {
+        push_bounded(&mut self.kept, answer);
+    }
+}
+
+impl AnswerKind {
+    fn is_named(&self, wanted: &str) -> bool {
+        match self {
+            AnswerKind::Event(name) => name.as_deref() == Some(wanted),
+            AnswerKind::Topic(topic) => topic == wanted,
+            AnswerKind::Message | AnswerKind::Acknowledgement => false,
+        }
+    }
+}
+
+impl Answer {
+    /// What captures, matches and comparisons look at: a message as it is; of an event or acknowledgement the only
+    /// argument, or all of them as an array. The second value is all of them, for events and acknowledgements.
+    pub(crate) fn subject(&self) -> (String, Option<String>) {
+        if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
+            return (self.text.clone(), None);
+        }
+        let Ok(Value::Array(mut items)) = serde_json::from_str(&self.text) else {
+            return (self.text.clone(), None);
+        };
+        if matches!(self.kind, AnswerKind::Event(_)) && !items.is_empty() {
+            items.remove(0);
+        }
+        let only = if let [only] = items.as_slice() { Some(only.to_string()) } else { None };
+        let all = Value::Array(items).to_string();
+        (only.unwrap_or_else(|| all.clone()), Some(all))
+    }
+}
+
+/// The oldest makes room: what a step waits for is more likely among the newest.
+fn push_bounded(queue: &mut VecDeque<Answer>, answer: Answer) {
+    while queue.len() >= KEPT_MESSAGES {
+        queue.pop_front();
+    }
+    queue.push_back(answer);
+}
+
+/// Connections that took the place of one that had ended.
+fn count_reopened(recorder: &mut Recorder, opened: u64) {
+    recorder.add(Counter::ConnectionsOpened, opened);
+    recorder.add(Counter::ConnectionsClosed, opened);
+}
+
+fn count(recorder: &mut Recorder, vocabulary: Counter) {
+    recorder.add(Counter::MessagesReceived, 1);
+    recorder.add(vocabulary, 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sonagi_measure::stamp::Stamp;
+
+    fn event(mail: &mut Mail, recorder: &mut Recorder, data: &str) {
+        let incoming = Incoming::Event { namespace: "/", data, attachments: &[], ack: None };
+        mail.receive(incoming, At(5), 9, 1, recorder);
+    }
+
+    #[test]
+    fn every_stamp_of_this_run_is_written_down_and_a_foreign_one_counted() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        let mut text = String::new();
+        Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
+        Stamp { run: 8, room: 2, sender: 3, number: 5 }.write(&mut text);
+        mail.receive(Incoming::Text(&text), At(5), 9, 1, &mut recorder);
+        let batch = recorder.ledger();
+        let seen: Vec<_> = batch.received.iter().map(|r| (r.at, r.member, r.room, r.number)).collect();
+        assert_eq!((seen.as_slice(), batch.foreign), ([(At(5), 9, 2, 4)].as_slice(), 1));
+    }
+
+    #[test]
+    fn an_acknowledgement_that_echoes_the_message_is_no_delivery() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        let mut text = String::new();
+        Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
+        let ack = Incoming::Ack { namespace: "/", id: 0, data: &format!("[\"{text}\"]"), attachments: &[] };
+        mail.receive(ack, At(5), 9, 1, &mut recorder);
+        assert_eq!(recorder.ledger().received.len(), 0);
+    }
+
+    #[test]
+    fn an_awaited_event_is_told_from_others_and_its_argument_is_the_subject() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.await_answer(Awaited::Event("pong".into()));
+        event(&mut mail, &mut recorder, r#"["other",1]"#);
+        event(&mut mail, &mut recorder, r#"["pong",{"a":1}]"#);
+        assert_eq!(mail.take_answer().expect("it came").subject().0, r#"{"a":1}"#);
+        assert_eq!(mail.take_answer(), None);
+    }
+
+    #[test]
+    fn a_message_that_came_before_its_expect_step_is_kept_for_it() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        event(&mut mail, &mut recorder, r#"["early",0]"#);
+        mail.keep_all();
+        event(&mut mail, &mut recorder, r#"["early",1,2]"#);
+        mail.await_answer(Awaited::Event("early".into()));
+        assert_eq!(mail.take_answer().expect("kept").subject().0, "[1,2]");
+        assert_eq!(mail.take_answer(), None, "without expect steps nothing is kept");
+    }
+
+    #[test]
+    fn a_message_is_awaited_by_its_topic_and_counted_as_its_connection_counts() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.begin_session(Counter::SseReceived);
+        mail.await_answer(Awaited::Event("moved".into()));
+        for (topic, text) in [("other", "1"), ("moved", "{\"lat\":1}")] {
+            mail.receive(Incoming::Message { topic, text }, At(5), 9, 1, &mut recorder);
+        }
+        assert_eq!(mail.take_answer().expect("it came").subject(), (r#"{"lat":1}"#.to_owned(), None));
+        assert_eq!(mail.take_answer(), None);
+        let counters = recorder.take().counters;
+        let counted = [Counter::SseReceived, Counter::MessagesReceived, Counter::PollsReceived];
+        assert_eq!(counted.map(|counter| counters.get(counter)), [2, 2, 0]);
+    }
+
+    #[test]
+    fn the_receipt_that_is_awaited_is_told_from_others_and_hides_no_message() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.await_answer(Awaited::Any);
+        let (first, awaited) = (mail.await_receipt(), mail.await_receipt());
+        for id in [&first.to_string(), "sub-1", "", "1 "] {
+            mail.receive(Incoming::Receipt { id }, At(5), 9, 1, &mut recorder);
+            assert_eq!(mail.take_receipt(), None, "{id}");
+        }
+        let message = Incoming::Message { topic: "/topic/a", text: "overtakes it" };
+        mail.receive(message, At(6), 9, 1, &mut recorder);
+        mail.receive(Incoming::Receipt { id: &awaited.to_string() }, At(7), 9, 1, &mut recorder);
+        assert_eq!((mail.take_receipt(), mail.take_receipt()), (Some(At(7)), None), "once");
+        assert_eq!(mail.take_answer().map(|answer| answer.at), Some(At(6)));
+    }
+
+    #[test]
+    fn what_is_set_aside_waits_on_and_finds_what_came_meanwhile() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.keep_all();
+        event(&mut mail, &mut recorder, r#"["kept",0]"#);
+        mail.await_answer(Awaited::Event("missed".into()));
+        let aside = mail.set_aside();
+        mail.await_answer(Awaited::Any);
+        event(&mut mail, &mut recorder, r#"["joined",1]"#);
+        event(&mut mail, &mut recorder, r#"["missed",2]"#);
+        assert_eq!(mail.take_answer().expect("it came").subject().0, "1", "nothing from before");
+        mail.stop_awaiting();
+        mail.put_back(aside);
+        assert_eq!(mail.take_answer().expect("it came meanwhile").subject().0, "2");
+        mail.stop_awaiting();
+        mail.await_answer(Awaited::Event("kept".into()));
+        assert_eq!(mail.take_answer().expect("kept all the while").subject().0, "0");
+    }
+
+    #[test]
+    fn however_large_the_burst_no_more_than_the_limit_is_kept() {
+        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        mail.keep_all();
+        mail.await_answer(Awaited::Any);
+        for _ in 0..3 * KEPT_MESSAGES {
+            event(&mut mail, &mut recorder, r#"["noise"]"#);
+        }
+        mail.stop_awaiting();
+        event(&mut mail, &mut recorder, r#"["more"]"#);
+        assert_eq!(mail.kept.len(), KEPT_MESSAGES);
+    }
+}

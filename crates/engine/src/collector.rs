@@ -1,0 +1,330 @@
+//! The collector: starts the threads of a run, takes what they send, and merges it second by second.
+//!
+//! It runs on the thread that called [`crate::run`] and does no load, so a slow disk behind its caller never delays a message.
+
+use sonagi_measure::At;
+use sonagi_measure::recorder::Record;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Snapshot, Totals};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::control::Control;
+use crate::dialect::{Collect, Dialect, Phase, TICK};
+use crate::event::{LogLine, RunEvent};
+use crate::health;
+use crate::log::Waiting;
+use crate::options::{Error, Options};
+use crate::seconds::Seconds;
+use crate::shard::SECOND_NS;
+use crate::thread::{self, Go, Report, Role, ThreadContext};
+
+/// How long the collector waits for threads to end after an abort.
+const ABORT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// From when all threads are ready to when they begin: long enough for all of them to hear of it.
+const LEAD: Duration = Duration::from_millis(2);
+
+/// A run under way, on the thread that collects it.
+pub(crate) struct Collector<'r, D: Dialect, C> {
+    dialect: &'r Arc<D>,
+    options: &'r Options,
+    control: &'r Control,
+    collect: &'r mut C,
+    totals: Totals,
+    /// When second 0 began: the load's start or the run's own.
+    epoch: Instant,
+    /// Records that go with the next second.
+    leftover: Vec<Record>,
+    waiting: Waiting,
+    undelivered: Arc<AtomicU64>,
+    /// What is done once is a part of a run, and counts.
+    is_run: bool,
+}
+
+/// Load threads that are ready.
+pub(crate) struct Threads<D: Dialect> {
+    threads: Vec<JoinHandle<()>>,
+    goes: Vec<oneshot::Sender<Go>>,
+    inbox: Receiver<Report<D>>,
+}
+
+impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
+    pub(crate) fn new(
+        dialect: &'r Arc<D>,
+        options: &'r Options,
+        control: &'r Control,
+        collect: &'r mut C,
+    ) -> Collector<'r, D, C> {
+        Collector {
+            dialect,
+            options,
+            control,
+            totals: Totals::new(&options.header, options.rules, collect.store(dialect.metrics())),
+            collect,
+            epoch: options.epoch,
+            leftover: Vec::new(),
+            waiting: Waiting::default(),
+            undelivered: Arc::default(),
+            is_run: false,
+        }
+    }
+
+    fn now(&self) -> At {
+        At(self.epoch.elapsed().as_nanos() as i64)
+    }
+
+    /// What a thread takes with it, and where it sends what it has to say.
+    fn context(&self) -> (ThreadContext<D>, Receiver<Report<D>>) {
+        let (reports, inbox) = channel();
+        let context = ThreadContext {
+            dialect: Arc::clone(self.dialect),
+            control: self.control.clone(),
+            epoch: self.epoch,
+            threads: self.options.threads,
+            sizes: (self.options.header.operations.len(), self.options.header.scenarios.len()),
+            metrics: self.dialect.metrics(),
+            waiting: self.waiting.clone(),
+            undelivered: Arc::clone(&self.undelivered),
+            reports,
+        };
+        (context, inbox)
+    }
+
+    /// Waits for the next report, for as long as nothing else is to be done.
+    fn next(&mut self, inbox: &Receiver<Report<D>>) -> Result<Report<D>, RecvTimeoutError> {
+        if let Some(line) = self.waiting.take_left_out() {
+            self.collect.event(RunEvent::Line(&LogLine { at: self.now(), ..line }));
+        }
+        let now = self.now();
+        let quiet = self.collect.turn(now, self.totals.metrics()).min(TICK);
+        inbox.recv_timeout(quiet)
+    }
+
+    fn tell(&mut self, line: &LogLine) {
+        self.waiting.taken(line);
+        self.collect.event(RunEvent::Line(line));
+    }
+
+    /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes: preparing
+    /// may take its time.
+    pub(crate) fn start(&mut self) -> Result<Threads<D>, Error<D::Error>> {
+        let (context, inbox) = self.context();
+        let (mut threads, mut goes) = (Vec::new(), Vec::new());
+        for index in 0..self.options.threads {
+            let (go, told) = oneshot::channel();
+            threads.push(thread::start(context.clone(), Role::Load { index, go: told })?);
+            goes.push(go);
+        }
+        drop(context);
+        let mut unready = threads.len();
+        while unready > 0 {
+            match self.next(&inbox) {
+                Ok(Report::Ready) => unready -= 1,
+                Ok(Report::Line(line)) => self.tell(&line),
+                Ok(Report::Failed(error)) => return Err(self.given_up(error)),
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => {
+                    let broken = std::io::Error::other("a thread ended before it was ready");
+                    return Err(self.given_up(Error::Start(broken)));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.collect.waiting().map_err(Error::Dialect)?;
+        }
+        Ok(Threads { threads, goes, inbox })
+    }
+
+    /// The others are told to end, too.
+    fn given_up(&self, error: Error<D::Error>) -> Error<D::Error> {
+        self.control.abort();
+        error
+    }
+
+    /// What is done once; whether the run goes on.
+    pub(crate) fn phase(&mut self, phase: Phase) -> Result<bool, Error<D::Error>> {
+        let Some(task) = self.collect.task(phase) else { return Ok(true) };
+        self.is_run = true;
+        let done = self.once(task)?;
+        Ok(self.collect.done(phase, done))
+    }
+
+    /// Has one thread do something once.
+    pub(crate) fn once(&mut self, task: D::Task) -> Result<Option<D::Done>, Error<D::Error>> {
+        let (context, inbox) = self.context();
+        let thread = thread::start(context, Role::Once(task))?;
+        let (mut done, mut patience) = (None, Patience::new(self.control.clone(), None));
+        loop {
+            match self.next(&inbox) {
+                Ok(Report::Line(line)) => self.tell(&line),
+                Ok(Report::Meanwhile(record)) => self.take_of_once(*record),
+                Ok(Report::Done(what)) => done = Some(what),
+                Ok(Report::Ended(record)) => {
+                    self.take_of_once(*record);
+                    break;
+                }
+                Ok(Report::Failed(error)) => return Err(error),
+                Ok(Report::Broken { .. }) | Err(RecvTimeoutError::Disconnected) => {
+                    self.collect.broken();
+                    return Ok(done);
+                }
+                Ok(Report::Ready | Report::Second(..)) | Err(RecvTimeoutError::Timeout) => {}
+            }
+            if patience.is_over() {
+                return Ok(done);
+            }
+        }
+        join(thread);
+        Ok(done)
+    }
+
+    /// Where the clock goes on to the load, thresholds may be judged of it at once; else it goes with the next second.
+    fn take_of_once(&mut self, record: Record) {
+        let kept = self.dialect.kept_of_once(record).filter(|_| self.is_run);
+        let Some(mut record) = kept else { return };
+        self.collect.record(&mut record);
+        if D::IS_PREPARED_FIRST {
+            self.absorb(vec![record], self.now());
+        } else {
+            self.leftover.push(record);
+        }
+    }
+
+    /// Tells the threads to begin and collects what they send until all have ended, or were given up.
+    pub(crate) fn load(&mut self, ready: Threads<D>) -> Result<(), Error<D::Error>> {
+        let Threads { threads, goes, inbox } = ready;
+        self.begin(goes);
+        let mut seconds = Seconds::new(self.options.threads, std::mem::take(&mut self.leftover));
+        let mut patience = Patience::new(self.control.clone(), D::STOP_PATIENCE);
+        let mut is_given_up = false;
+        while seconds.are_awaited() && !is_given_up {
+            match self.next(&inbox) {
+                Ok(report) => self.take(report, &mut seconds)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.collect.broken();
+                    break;
+                }
+            }
+            while let Some((second, records)) = seconds.whole() {
+                self.absorb(records, At(second as i64 * SECOND_NS));
+            }
+            is_given_up = patience.is_over();
+        }
+        if !is_given_up {
+            threads.into_iter().for_each(join);
+        }
+        self.absorb(seconds.rest(), self.now());
+        self.collect.loaded(self.now());
+        Ok(())
+    }
+
+    fn begin(&mut self, goes: Vec<oneshot::Sender<Go>>) {
+        let start = Instant::now() + LEAD;
+        let epoch = if D::IS_PREPARED_FIRST { None } else { Some(start) };
+        self.epoch = epoch.unwrap_or(self.epoch);
+        let begins = At(start.duration_since(self.epoch).as_nanos() as i64);
+        self.collect.begins(begins);
+        let go = Go { epoch, first_second: (begins.0 / SECOND_NS) as u64 + 1 };
+        for to in goes {
+            // One that does not hear it is broken, and says so.
+            let _ = to.send(go);
+        }
+    }
+
+    fn take(&mut self, report: Report<D>, seconds: &mut Seconds) -> Result<(), Error<D::Error>> {
+        match report {
+            Report::Line(line) => self.tell(&line),
+            Report::Second(second, mut record) => {
+                self.undelivered.fetch_sub(1, Relaxed);
+                self.collect.record(&mut record);
+                seconds.take(second, *record);
+            }
+            Report::Ended(mut record) => {
+                self.collect.record(&mut record);
+                seconds.end(*record);
+            }
+            Report::Failed(error) => return Err(self.given_up(error)),
+            Report::Broken { shard } => {
+                self.collect.broken();
+                seconds.lose(shard);
+            }
+            Report::Meanwhile(_) | Report::Ready | Report::Done(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Merges one interval of all threads.
+    fn absorb(&mut self, records: Vec<Record>, at: At) {
+        let process = health::process(self.options.source_addresses);
+        let Collector { totals, collect, .. } = self;
+        let snapshot = totals.absorb_following(records, at, process, &mut **collect);
+        tell_second(&mut **collect, snapshot);
+    }
+
+    /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger stays open.
+    pub(crate) fn finish(mut self) -> Summary {
+        self.collect.over();
+        let late = std::mem::take(&mut self.leftover);
+        if !late.is_empty() {
+            self.absorb(late, self.now());
+        }
+        let (is_aborted, is_stopping) = (self.control.is_aborted(), self.control.is_stopping());
+        let now = self.now();
+        let Collector { mut totals, collect, .. } = self;
+        if collect.is_interrupted(is_stopping) {
+            totals.interrupt();
+        }
+        if !is_aborted {
+            let snapshot = totals.close_following(now, &mut *collect);
+            tell_second(&mut *collect, snapshot);
+        }
+        let summary = totals.summary();
+        let summary = collect.summed_up(summary, totals.metrics());
+        collect.event(RunEvent::Ended(&summary));
+        summary
+    }
+}
+
+fn tell_second<D: Dialect>(collect: &mut impl Collect<D>, mut snapshot: Snapshot) {
+    let samples = std::mem::take(&mut snapshot.metrics.samples);
+    if !samples.is_empty() {
+        collect.samples(samples);
+    }
+    collect.event(RunEvent::Second(&snapshot));
+}
+
+/// How long a run that is to end still waits for its threads.
+struct Patience {
+    control: Control,
+    /// After a stop; after an abort it is always the same.
+    after_stop: Option<Duration>,
+    stopping_since: Option<Instant>,
+    aborted_since: Option<Instant>,
+}
+
+impl Patience {
+    fn new(control: Control, after_stop: Option<Duration>) -> Patience {
+        Patience { control, after_stop, stopping_since: None, aborted_since: None }
+    }
+
+    fn is_over(&mut self) -> bool {
+        let is_over = |since: &mut Option<Instant>, limit: Duration| {
+            since.get_or_insert_with(Instant::now).elapsed() > limit
+        };
+        if self.control.is_aborted() && is_over(&mut self.aborted_since, ABORT_PATIENCE) {
+            return true;
+        }
+        self.after_stop
+            .is_some_and(|limit| self.control.is_stopping() && is_over(&mut self.stopping_since, limit))
+    }
+}
+
+/// A thread that panicked has said so on stderr (and, in a release build, ended the process).
+fn join(thread: JoinHandle<()>) {
+    let _ = thread.join();
+}

@@ -1,0 +1,145 @@
+//! What a script language tells the kernel, and what the kernel tells it: [`Dialect`] on the threads of a run, [`Collect`] on
+//! the thread that called [`crate::run`].
+
+use sonagi_measure::At;
+use sonagi_measure::metrics::{Interval, MetricStore, Registry, Sample};
+use sonagi_measure::recorder::Record;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::Follow;
+use sonagi_transport::net::NetOptions;
+use std::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::event::RunEvent;
+use crate::shard::Shard;
+
+/// How often the collector looks at the clock while nothing comes.
+pub const TICK: Duration = Duration::from_millis(50);
+
+/// A script language's side of a run, shared by its threads. The kernel owns threads, ticks, records, back-pressure, stops and
+/// events.
+pub trait Dialect: Send + Sync + 'static {
+    /// What a thread keeps: its users, a pool of connections, a processor.
+    type Thread: 'static;
+    /// What is done once, by one user on a thread of its own.
+    type Task: Send + 'static;
+    /// What came of it.
+    type Done: Send + 'static;
+    /// Why a thread cannot do its part.
+    type Error: Send + 'static;
+
+    /// Whether the threads are prepared before what is done once before the load; else after it, and second 0 begins when the
+    /// last of them is ready.
+    const IS_PREPARED_FIRST: bool;
+    /// Lines of the log that a thread may say in a second; more are left out. None: as many as can be written.
+    const LINES_PER_SECOND: Option<u32> = None;
+    /// How long a run that is to stop waits for its load; None: until it has ended, or the run is aborted.
+    const STOP_PATIENCE: Option<Duration> = None;
+    /// Whether what a load thread leaves behind stays as it is to the process's end.
+    const KEEPS_REMAINS: bool = false;
+
+    /// The run's metrics by name, of all its threads.
+    fn metrics(&self) -> Arc<Registry>;
+
+    /// How a thread reaches its targets; None: one that generates no load.
+    fn net(&self, thread: Option<usize>) -> NetOptions;
+
+    /// Prepares a thread, for load or for a task; all load threads are ready before any loads.
+    fn prepare(
+        &self,
+        shard: &Rc<Shard>,
+        task: Option<&Self::Task>,
+    ) -> impl Future<Output = Result<Self::Thread, Self::Error>>;
+
+    /// Generates the thread's share of the load: ends when that is done, or soon after the run is asked to stop.
+    fn load(&self, thread: &Self::Thread) -> impl Future<Output = ()>;
+
+    /// Does what is done once.
+    fn once(&self, thread: &Self::Thread, task: Self::Task) -> impl Future<Output = Self::Done>;
+
+    /// Load or task are over: the last chance to measure something.
+    fn leave(&self, _thread: &Self::Thread) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
+
+    /// What the thread observed since the last time, beside what its recorder did. Asked about once a second, before its record
+    /// is taken, and at its end.
+    fn observed(&self, _thread: &Self::Thread) -> Interval {
+        Interval::default()
+    }
+
+    /// What counts of the record of something done once; None: nothing of it.
+    fn kept_of_once(&self, record: Record) -> Option<Record> {
+        Some(record)
+    }
+}
+
+/// When something is done once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the load.
+    Before,
+    /// After it.
+    After,
+}
+
+/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot. What it observes
+/// itself goes with the samples of what the ledger judges ([`Follow::counted`]).
+pub trait Collect<D: Dialect>: Follow {
+    /// The run's metrics, with the thresholds on them; asked once, before anything is measured.
+    fn store(&mut self, metrics: Arc<Registry>) -> MetricStore {
+        MetricStore::new(metrics)
+    }
+
+    /// Something happened.
+    fn event(&mut self, event: RunEvent<'_>);
+
+    /// A thread's record, before it is merged.
+    fn record(&mut self, _record: &mut Record) {}
+
+    /// Single samples of a second, where threads keep them.
+    fn samples(&mut self, _samples: Vec<Sample>) {}
+
+    /// Called while threads prepare, and once when all are ready.
+    ///
+    /// # Errors
+    /// Ends the run, whatever the threads are doing.
+    fn waiting(&mut self) -> Result<(), D::Error> {
+        Ok(())
+    }
+
+    /// What is to be done once; None: nothing.
+    fn task(&mut self, phase: Phase) -> Option<D::Task>;
+
+    /// It is done, or was given up (None) because the run was aborted. Before the load, false: there is none.
+    fn done(&mut self, phase: Phase, done: Option<D::Done>) -> bool;
+
+    /// The load is about to begin, at this instant on all threads.
+    fn begins(&mut self, _at: At) {}
+
+    /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the clock.
+    fn turn(&mut self, _now: At, _metrics: &mut MetricStore) -> Duration {
+        TICK
+    }
+
+    /// A thread ended without a word.
+    fn broken(&mut self) {}
+
+    /// The load is over, or was given up.
+    fn loaded(&mut self, _now: At) {}
+
+    /// Nothing more is done: what was recorded is summed up next.
+    fn over(&mut self) {}
+
+    /// Whether the run ended before its time.
+    fn is_interrupted(&self, is_stopping: bool) -> bool {
+        is_stopping
+    }
+
+    /// All is over and counted: the last word on the summary.
+    fn summed_up(&mut self, summary: Summary, _metrics: &mut MetricStore) -> Summary {
+        summary
+    }
+}

@@ -1,0 +1,34 @@
+//! How a run is carried out, and why it cannot be.
+
+use sonagi_measure::ledger::Rules;
+use sonagi_measure::totals::Header;
+use tokio::time::Instant;
+
+/// How a run is carried out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Threads generating load, at least 1.
+    pub threads: usize,
+    /// What heads the run's record.
+    pub header: Header,
+    /// How the ledger judges.
+    pub rules: Rules,
+    /// Local addresses that connections come from, if not one of the kernel's choice: each has all ports to itself.
+    pub source_addresses: usize,
+    /// When the run began.
+    pub epoch: Instant,
+}
+
+/// Why a run could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum Error<E> {
+    /// A thread, timer or runtime could not be had.
+    #[error("the generator could not start: {0}")]
+    Start(#[from] std::io::Error),
+    /// The network could not be set up (certificates, source addresses).
+    #[error("the generator could not set up its network: {0}")]
+    Network(String),
+    /// The dialect says why.
+    #[error(transparent)]
+    Dialect(E),
+}

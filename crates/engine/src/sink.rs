@@ -1,0 +1,174 @@
+//! Sinks on threads of their own: whoever gives them something never waits, however slow the disk behind them is.
+//!
+//! What waits for a sink is bounded. What finds no room is left out as a whole and counted, so that its owner can tell.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+/// What is written somewhere.
+pub trait Sink<T>: Send + 'static {
+    /// Writes one thing; what it wrote before is written.
+    ///
+    /// # Errors
+    /// When it cannot be written: nothing more is given to it.
+    fn write(&mut self, given: T) -> io::Result<()>;
+
+    /// Nothing comes any more.
+    ///
+    /// # Errors
+    /// When what is left cannot be written.
+    fn finish(self) -> io::Result<()>;
+}
+
+/// A sink on a thread of its own.
+#[derive(Debug)]
+pub struct SinkThread<T> {
+    queue: Sender<(T, u64)>,
+    waiting: Arc<AtomicU64>,
+    /// How much may wait.
+    most: u64,
+    left_out: u64,
+    /// None: its failure has been told.
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl<T: Send + 'static> SinkThread<T> {
+    /// Starts the thread; it ends when the sink does. As much as `most` may wait for it, in the unit of [`SinkThread::give`].
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn start(name: &str, most: u64, sink: impl Sink<T>) -> io::Result<SinkThread<T>> {
+        let (queue, given) = channel();
+        let waiting = Arc::new(AtomicU64::new(0));
+        let written = Arc::clone(&waiting);
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let thread = thread.spawn(move || write(sink, &given, &written))?;
+        Ok(SinkThread { queue, waiting, most, left_out: 0, thread: Some(thread) })
+    }
+
+    /// Hands something over that counts as `size`, if there is room for it; never waits. A sink for which nothing waits takes
+    /// anything.
+    pub fn give(&mut self, given: T, size: u64) {
+        let waiting = self.waiting.load(Acquire);
+        if waiting > 0 && waiting + size > self.most {
+            self.left_out += size;
+            return;
+        }
+        self.waiting.fetch_add(size, AcqRel);
+        // One that has failed takes no more: that is told once.
+        let _ = self.queue.send((given, size));
+    }
+
+    /// How much found no room so far.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Why it cannot be written any more; told once.
+    pub fn take_failure(&mut self) -> Option<io::Error> {
+        let thread = self.thread.take_if(|thread| thread.is_finished())?;
+        result(thread).err()
+    }
+
+    /// Whether it cannot be written any more.
+    pub fn has_failed(&self) -> bool {
+        self.thread.is_none()
+    }
+
+    /// Waits until all that it was given is written.
+    ///
+    /// # Errors
+    /// Why not all of it is.
+    pub fn finish(self) -> io::Result<()> {
+        drop(self.queue);
+        self.thread.map_or(Ok(()), result)
+    }
+}
+
+fn result(thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
+    thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread broke")))
+}
+
+fn write<T>(mut sink: impl Sink<T>, given: &Receiver<(T, u64)>, waiting: &AtomicU64) -> io::Result<()> {
+    for (given, size) in given {
+        sink.write(given)?;
+        waiting.fetch_sub(size, AcqRel);
+    }
+    sink.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// Writes down what it gets, once it may.
+    struct Slow {
+        may: Receiver<()>,
+        written: Arc<Mutex<Vec<u64>>>,
+        is_full: bool,
+    }
+
+    impl Sink<u64> for Slow {
+        fn write(&mut self, given: u64) -> io::Result<()> {
+            // An end of the test lets it go on.
+            let _ = self.may.recv();
+            if self.is_full {
+                return Err(io::Error::other("full"));
+            }
+            self.written.lock().unwrap().push(given);
+            Ok(())
+        }
+
+        fn finish(self) -> io::Result<()> {
+            self.written.lock().unwrap().push(0);
+            Ok(())
+        }
+    }
+
+    fn slow(most: u64, is_full: bool) -> (SinkThread<u64>, Sender<()>, Arc<Mutex<Vec<u64>>>) {
+        let (go, may) = channel();
+        let written = Arc::default();
+        let sink = Slow { may, written: Arc::clone(&written), is_full };
+        (SinkThread::start("slow", most, sink).unwrap(), go, written)
+    }
+
+    #[test]
+    fn what_finds_no_room_is_left_out_and_counted_and_nobody_waits() {
+        let (mut sink, go, written) = slow(10, false);
+        (1..=4).for_each(|given| sink.give(given, 4));
+        assert_eq!(sink.left_out(), 8);
+        drop(go);
+        sink.finish().unwrap();
+        assert_eq!(*written.lock().unwrap(), [1, 2, 0]);
+    }
+
+    #[test]
+    fn a_sink_for_which_nothing_waits_takes_anything() {
+        let (mut sink, go, written) = slow(10, false);
+        sink.give(1, 1000);
+        sink.give(2, 1);
+        assert_eq!(sink.left_out(), 1);
+        drop(go);
+        sink.finish().unwrap();
+        assert_eq!(*written.lock().unwrap(), [1, 0]);
+    }
+
+    #[test]
+    fn why_a_sink_cannot_be_written_is_told_once() {
+        let (mut sink, go, _) = slow(10, true);
+        sink.give(1, 1);
+        drop(go);
+        let failure = std::iter::repeat_with(|| {
+            std::thread::yield_now();
+            sink.take_failure()
+        });
+        assert_eq!(failure.flatten().next().unwrap().to_string(), "full");
+        assert!(sink.has_failed() && sink.take_failure().is_none());
+        sink.give(2, 1);
+        sink.finish().unwrap();
+    }
+}

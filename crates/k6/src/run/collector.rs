@@ -1,0 +1,424 @@
+//! A test under way, on the collector's thread: what happens before and after the scenarios, and what is made of samples.
+
+use serde_json::Value;
+use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};
+use sonagi_measure::At;
+use sonagi_measure::ledger::{Arrival, Counts};
+use sonagi_measure::recorder::Record;
+use sonagi_measure::summary::Summary as RunSummary;
+use sonagi_measure::totals::Follow;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::bars::Bars;
+use super::books::Delivery;
+use super::dialect::{Go, K6, Unready};
+use super::ending::{EXCEPTION, complaint, exit_of};
+use super::one_shot::{OneShot, OneShotDone};
+use super::periodic::{LOOK, Timetable};
+use super::{End, Ended, Exit, Test, books, traffic};
+use crate::executor::{self, Abort, Reason};
+use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
+use crate::output::{Output, Samples};
+use crate::runtime::{Given, Phase, Task, Thrown};
+use crate::shard::Level;
+use crate::summary::Summary;
+
+/// Samples that may wait for an output that is written more slowly than they come.
+const MOST_WAITING_SAMPLES: u64 = 1_000_000;
+
+/// What the collector has.
+pub(super) struct Collector<'a, 'o> {
+    pub(super) test: Test,
+    pub(super) dialect: Arc<K6>,
+    pub(super) abort: &'a Arc<Abort>,
+    pub(super) on: &'a mut (dyn FnMut(RunEvent<'_>) + 'o),
+    pub(super) outputs: Vec<SinkThread<Samples>>,
+    /// For what the collector itself observes.
+    pub(super) sampler: Sampler,
+    pub(super) timetable: Timetable,
+    pub(super) exit: Exit,
+    pub(super) why: Option<String>,
+    pub(super) setup_data: Option<Value>,
+    /// As the scenarios get it.
+    data: Option<Arc<str>>,
+    /// The script said so.
+    pub(super) has_failed: bool,
+    pub(super) bars: Vec<String>,
+    /// The ledger as metrics; None: the script has nothing to do with it.
+    delivery: Option<Delivery>,
+    /// When each scenario was seen to be over.
+    over: Vec<Option<At>>,
+    /// The test was asked to end before `teardown`.
+    was_asked: bool,
+    /// Behind the end nothing is counted.
+    is_closed: bool,
+    pub(super) summary: Option<Box<Summary>>,
+}
+
+/// Runs a test to its end.
+pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Ended {
+    let outputs = match outputs(&test) {
+        Ok(outputs) => outputs,
+        Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
+    };
+    let measured = (test.detail(), !outputs.is_empty());
+    let sampler = test.common.sampler(measured.0, measured.1);
+    let delivery = Delivery::of(&test, measured);
+    let options = sonagi_engine::Options {
+        threads: test.plan.shards,
+        header: books::header(&test, delivery.is_some()),
+        rules: test.common.options.sonagi.delivery,
+        source_addresses: test.common.net(1, 1).source_addresses.len(),
+        epoch: test.epoch,
+    };
+    let dialect = Arc::new(test.dialect(measured));
+    dialect.shared.users.store(test.plan.planned_vus, Ordering::Relaxed);
+    let mut collector = Collector {
+        timetable: Timetable::new(test.since_epoch()),
+        dialect: Arc::clone(&dialect),
+        test,
+        abort,
+        on,
+        outputs,
+        sampler,
+        exit: Exit::Passed,
+        why: None,
+        setup_data: None,
+        data: None,
+        has_failed: false,
+        bars: Vec::new(),
+        delivery,
+        over: Vec::new(),
+        was_asked: false,
+        is_closed: false,
+        summary: None,
+    };
+    match sonagi_engine::run(&dialect, &options, abort.control(), &mut collector) {
+        Ok(_) => collector.ended(&options),
+        Err(error) => collector.not_run(error),
+    }
+}
+
+fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
+    let open = |wanted| {
+        let tags = test.common.system_tags();
+        let output = Output::open(wanted, &test.store, tags, test.started, (test.asked.standard_output)())?;
+        SinkThread::start("output", MOST_WAITING_SAMPLES, output)
+    };
+    test.asked.outputs.iter().map(open).collect()
+}
+
+impl Follow for Collector<'_, '_> {
+    fn arrived(&mut self, arrival: Arrival) {
+        self.delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+    }
+
+    fn closed(&mut self, counts: &Counts, at: At) {
+        self.delivery.iter_mut().for_each(|delivery| delivery.closed(counts, at));
+    }
+
+    fn counted(&mut self, counts: &Counts, at: At) -> Interval {
+        let delivered = self.delivery.as_mut().map(|delivery| delivery.counted(counts, at));
+        Interval::merged(delivered.into_iter().chain([self.sampler.take()]))
+    }
+}
+
+impl Collect<K6> for Collector<'_, '_> {
+    fn event(&mut self, event: RunEvent<'_>) {
+        (self.on)(event);
+    }
+
+    fn store(&mut self, _: Arc<Registry>) -> MetricStore {
+        std::mem::take(&mut self.test.store)
+    }
+
+    fn record(&mut self, record: &mut Record) {
+        traffic::count(&record.metrics, &self.test.common.registry, &mut record.counters);
+    }
+
+    fn samples(&mut self, samples: Vec<Sample>) {
+        self.write(samples);
+    }
+
+    fn waiting(&mut self) -> Result<(), Unready> {
+        if self.abort.asked() { Err(Unready::Stopped) } else { Ok(()) }
+    }
+
+    fn task(&mut self, phase: sonagi_engine::Phase) -> Option<OneShot> {
+        let options = self.test.options();
+        match phase {
+            sonagi_engine::Phase::Before => {
+                let is_wanted = self.test.has("setup") && !options.no_setup;
+                self.timetable.begin(self.test.since_epoch());
+                is_wanted.then(|| self.setup())
+            }
+            sonagi_engine::Phase::After => {
+                self.was_asked = self.abort.asked();
+                let is_wanted = self.test.has("teardown") && !options.no_teardown;
+                is_wanted.then(|| self.teardown())
+            }
+        }
+    }
+
+    fn done(&mut self, phase: sonagi_engine::Phase, done: Option<OneShotDone>) -> bool {
+        let outcome = self.outcome(done);
+        match (phase, outcome) {
+            (sonagi_engine::Phase::Before, Ok(data)) => {
+                self.setup_data = data.as_ref().and_then(|data| serde_json::from_str(data).ok());
+                self.data = data.map(Arc::from);
+                true
+            }
+            (sonagi_engine::Phase::Before, Err(thrown)) => {
+                self.bars = self.unbegun("Run", "100% ] setup()");
+                let limit = self.test.options().setup_timeout;
+                self.ended_by(&thrown, "setup", Exit::SetupTimeout, limit);
+                false
+            }
+            (sonagi_engine::Phase::After, Ok(_)) => true,
+            (sonagi_engine::Phase::After, Err(thrown)) => {
+                let limit = self.test.options().teardown_timeout;
+                self.ended_by(&thrown, "teardown", Exit::TeardownTimeout, limit);
+                true
+            }
+        }
+    }
+
+    fn begins(&mut self, begins: At) {
+        let state = executor::Test::new(&self.test.plan, begins, Arc::clone(self.abort));
+        let scenarios = self.test.options().scenarios.iter().enumerate();
+        let commons: Vec<_> =
+            scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect();
+        self.over = vec![None; commons.len()];
+        self.timetable.scenarios.clone_from(&commons);
+        let began = self.timetable.began().map_or(begins, |began| At(began.as_nanos() as i64));
+        // Set once: a test begins once.
+        let _ = self.dialect.go.set(Go { scenarios: commons, began, data: self.data.clone() });
+    }
+
+    fn turn(&mut self, now: At, metrics: &mut MetricStore) -> Duration {
+        for (over, common) in self.over.iter_mut().zip(&self.timetable.scenarios) {
+            if over.is_none() && common.is_over() {
+                *over = Some(now);
+            }
+        }
+        if self.is_closed {
+            return LOOK;
+        }
+        self.keep_time(metrics);
+        self.timetable.quiet(self.test.since_epoch())
+    }
+
+    fn broken(&mut self) {
+        self.end_with(Exit::Other, Some("a thread ended without a word".to_owned()));
+    }
+
+    fn loaded(&mut self, now: At) {
+        self.bars = self.drawn(&self.over).lines(now);
+        if self.abort.asked() {
+            self.was_aborted();
+        }
+    }
+
+    fn over(&mut self) {
+        let has_begun = self.dialect.go.get().is_some();
+        if has_begun && !self.was_asked && self.abort.asked() {
+            self.was_aborted();
+        }
+        if has_begun && !self.timetable.scenarios.iter().any(|common| common.complete() > 0) {
+            self.warn_of_nothing();
+        }
+        self.timetable.end(self.test.since_epoch());
+    }
+
+    /// A threshold that ends the test has judged it: that is a failure, not an interruption.
+    fn is_interrupted(&self, is_stopping: bool) -> bool {
+        is_stopping && !matches!(self.abort.why(), Some(Reason::Crossed(_)))
+    }
+
+    fn summed_up(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
+        self.is_closed = true;
+        self.close(record, metrics)
+    }
+}
+
+impl Collector<'_, '_> {
+    /// The run is over and summed up: the script's last word on it.
+    fn ended(mut self, options: &sonagi_engine::Options) -> Ended {
+        // It was summed up: that is the last thing a run does.
+        let Some(summary) = self.summary.take() else {
+            return Ended::early(Exit::Other, "a test was not summed up");
+        };
+        let end = match self.handled(&summary, options) {
+            Some(files) => {
+                summary.warnings().into_iter().for_each(|text| self.say(Level::Warn, text));
+                End::Handled(files, summary)
+            }
+            None => End::Summary(summary),
+        };
+        let bars = self.all_bars();
+        Ended { exit: self.exit, end, why: self.why, bars }
+    }
+
+    /// The test did not begin.
+    fn not_run(mut self, error: sonagi_engine::Error<Unready>) -> Ended {
+        self.end_outputs();
+        match error {
+            sonagi_engine::Error::Dialect(Unready::Thrown(number, thrown)) => self.stillborn(number, &thrown),
+            sonagi_engine::Error::Dialect(Unready::Stopped) => {
+                Ended::before(self.abort.why().unwrap_or(&Reason::Signal))
+            }
+            sonagi_engine::Error::Dialect(Unready::User(why)) => {
+                Ended::early(Exit::Other, format!("a user could not be made: {why}"))
+            }
+            sonagi_engine::Error::Start(why) => Ended::early(Exit::Other, why.to_string()),
+            sonagi_engine::Error::Network(why) => Ended::early(Exit::Other, why),
+        }
+    }
+
+    /// A user's init code threw that had not thrown when the options were read.
+    fn stillborn(&mut self, number: u64, thrown: &Thrown) -> Ended {
+        let hint = format!("error while initializing VU #{number} ({EXCEPTION})");
+        (self.on)(RunEvent::Line(&complaint(thrown, &hint)));
+        let made = self.dialect.shared.initialised.load(Ordering::Relaxed);
+        let planned = self.test.plan.planned_vus;
+        let percent = 100 * made / planned.max(1);
+        let bars = self.unbegun("Init", &format!("{percent:>3}% ] {made}/{planned} VUs initialized"));
+        Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars }
+    }
+
+    /// The bars of a test whose scenarios never began.
+    fn unbegun(&self, at: &str, how_far: &str) -> Vec<String> {
+        let names: Vec<&str> = self.test.options().scenarios.iter().map(|one| one.name.as_str()).collect();
+        let width = names.iter().map(|name| name.len()).max().unwrap_or(0).max(at.len());
+        let first = format!("{at:width$}   [ {how_far}");
+        let rest = names.iter().map(|name| format!("{name:width$}   [   0% ]"));
+        std::iter::once(first).chain(rest).collect()
+    }
+
+    pub(super) fn end_with(&mut self, exit: Exit, why: Option<String>) {
+        // What went wrong first is what the process ends with.
+        if self.exit == Exit::Passed {
+            (self.exit, self.why) = (exit, why);
+        }
+    }
+
+    fn setup(&self) -> OneShot {
+        // Only setup hears of the test's end: teardown runs after it.
+        self.one_shot(Phase::Setup, "setup", Given::Nothing, Arc::clone(self.abort))
+    }
+
+    fn teardown(&self) -> OneShot {
+        let given = self.data.as_ref().map_or(Given::Nothing, |data| Given::Json(data.to_string()));
+        self.one_shot(Phase::Teardown, "teardown", given, Arc::default())
+    }
+
+    pub(super) fn one_shot(&self, phase: Phase, function: &str, given: Given, abort: Arc<Abort>) -> OneShot {
+        let options = self.test.options();
+        let limit = match phase {
+            Phase::Setup => options.setup_timeout,
+            Phase::Teardown => options.teardown_timeout,
+            _ => options.handle_summary_timeout,
+        };
+        let call = Task::Call { phase, function: function.into(), given };
+        let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
+        let began = self.timetable.began();
+        OneShot {
+            tasks: vec![Task::Init, call],
+            limit: Some(limit),
+            abort,
+            under_way: began.map(|began| (At(began.as_nanos() as i64), there)),
+        }
+    }
+
+    /// What the last task returned, or what the first that failed threw.
+    pub(super) fn outcome(&mut self, done: Option<OneShotDone>) -> Result<Option<String>, Thrown> {
+        let Some(OneShotDone { mut outcomes, has_failed }) = done else {
+            return Err(Thrown::Error("a thread ended without a word".to_owned()));
+        };
+        self.has_failed |= has_failed;
+        outcomes.pop().unwrap_or(Ok(None))
+    }
+
+    /// `function` threw, or took longer than `limit`, which an option of this name sets.
+    fn ended_by(&mut self, thrown: &Thrown, function: &str, timeout: Exit, limit: Duration) {
+        match thrown {
+            Thrown::Interrupted if timeout == Exit::SetupTimeout && self.abort.asked() => self.was_aborted(),
+            Thrown::Interrupted => {
+                let text = format!("{function}() execution timed out after {} seconds", limit.as_secs());
+                let hint = format!("You can increase the time limit via the {function}Timeout option");
+                self.say_with(Level::Error, &text, &[("hint", &hint)]);
+                self.end_with(timeout, None);
+            }
+            thrown => {
+                self.complain(thrown);
+                self.end_with(exit_of(thrown), None);
+            }
+        }
+    }
+
+    /// What was thrown, with what belongs to it.
+    pub(super) fn complain(&mut self, thrown: &Thrown) {
+        let at = At(self.test.since_epoch().as_nanos() as i64);
+        (self.on)(RunEvent::Line(&LogLine { at, ..complaint(thrown, EXCEPTION) }));
+    }
+
+    fn was_aborted(&mut self) {
+        let Some(why) = self.abort.why() else { return };
+        self.say(Level::Error, why.to_string());
+        self.end_with(Exit::of_abort(why), None);
+    }
+
+    pub(super) fn say(&mut self, level: Level, text: String) {
+        self.say_with(level, &text, &[]);
+    }
+
+    pub(super) fn say_with(&mut self, level: Level, text: &str, fields: &[(&'static str, &str)]) {
+        let at = At(self.test.since_epoch().as_nanos() as i64);
+        let fields = fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        (self.on)(RunEvent::Line(&LogLine { at, fields, ..LogLine::new(level, text) }));
+    }
+
+    fn write(&mut self, samples: Vec<Sample>) {
+        let samples: Samples = Arc::new(samples);
+        let mut lost = Vec::new();
+        self.outputs.retain_mut(|output| {
+            output.give(Arc::clone(&samples), samples.len() as u64);
+            lost.extend(output.take_failure());
+            !output.has_failed()
+        });
+        for why in lost {
+            // What comes after a hole would pass for the whole.
+            self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
+        }
+    }
+
+    fn drawn<'a>(&'a self, over: &'a [Option<At>]) -> Bars<'a> {
+        Bars {
+            scenarios: &self.test.common.options.scenarios,
+            plan: &self.test.plan,
+            commons: &self.timetable.scenarios,
+            over,
+            is_cut: self.abort.asked(),
+        }
+    }
+
+    /// How far the test came, then its scenarios.
+    fn all_bars(&mut self) -> Vec<String> {
+        let mut bars = std::mem::take(&mut self.bars);
+        if !self.timetable.scenarios.is_empty() {
+            bars.insert(0, self.drawn(&[]).head(self.timetable.elapsed(self.test.since_epoch())));
+        }
+        bars
+    }
+
+    /// As far as nothing else went wrong.
+    fn warn_of_nothing(&mut self) {
+        if self.exit == Exit::Passed {
+            let text = "No script iterations fully finished, consider making the test duration longer";
+            self.say(Level::Warn, text.to_owned());
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! k6's side of a run: what the kernel asks a script language for ([`Dialect`]). A thread's users are made before `setup`, then
+//! told to begin, then their scenarios run to their ends.
+
+use sonagi_engine::Dialect;
+use sonagi_measure::At;
+use sonagi_measure::recorder::{Counter, Counters, Record};
+use sonagi_transport::net::NetOptions;
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+use super::one_shot::{OneShot, OneShotDone};
+use super::vu_pool::{Counted, Lender, Shared, VuPool};
+use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
+use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
+use crate::runtime::{Thrown, User, Vu};
+use crate::shard::{Common, Level, Shard};
+
+/// A test, as its threads share it.
+pub(super) struct K6 {
+    pub(super) common: Arc<Common>,
+    /// Empty while the script is read.
+    pub(super) plan: Arc<Plan>,
+    pub(super) shared: Arc<Shared>,
+    /// The wall clock at the test's start, in ms since 1970.
+    pub(super) started_ms: f64,
+    /// How samples are told apart, and whether each is kept.
+    pub(super) measured: (Detail, bool),
+    /// There once the scenarios are about to begin.
+    pub(super) go: OnceLock<Go>,
+}
+
+/// What threads begin with when all users are made and `setup` has returned.
+pub(super) struct Go {
+    pub(super) scenarios: Vec<Arc<executor::Common>>,
+    /// When the test began, before `setup`.
+    pub(super) began: At,
+    /// What `setup` returned.
+    pub(super) data: Option<Arc<str>>,
+}
+
+/// Why a thread cannot do its part.
+#[derive(Debug)]
+pub(super) enum Unready {
+    /// The init code of the user with this number threw.
+    Thrown(u64, Thrown),
+    /// There is no stack or interpreter to be had.
+    User(io::Error),
+    /// The test is to end before it began.
+    Stopped,
+}
+
+/// A thread's users.
+pub(super) struct Users {
+    shard: Rc<Shard>,
+    /// Of a load thread.
+    pool: Option<Rc<VuPool>>,
+    /// The one that does something once.
+    alone: RefCell<Option<User>>,
+}
+
+impl Dialect for K6 {
+    type Thread = Users;
+    type Task = OneShot;
+    type Done = OneShotDone;
+    type Error = Unready;
+
+    const IS_PREPARED_FIRST: bool = true;
+    const STOP_PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
+    // Users that would not end stay where they are: the process is about to.
+    const KEEPS_REMAINS: bool = true;
+
+    fn metrics(&self) -> Arc<Registry> {
+        Arc::clone(&self.common.registry)
+    }
+
+    fn net(&self, thread: Option<usize>) -> NetOptions {
+        match thread {
+            Some(index) => self.common.net(index as u64 + 1, self.plan.shards as u64),
+            None => self.common.net(0, 1),
+        }
+    }
+
+    async fn prepare(
+        &self,
+        kernel: &Rc<sonagi_engine::Shard>,
+        task: Option<&OneShot>,
+    ) -> Result<Users, Unready> {
+        let (detail, keeps_samples) = self.measured;
+        let sampler = self.common.sampler(detail, keeps_samples);
+        let shard = Shard::new(Arc::clone(&self.common), Rc::clone(kernel), sampler);
+        match task {
+            None => self.pool(shard).await,
+            Some(task) => alone(shard, task),
+        }
+    }
+
+    async fn load(&self, users: &Users) {
+        // Both are there: this is a load thread, and it was told to begin.
+        let (Some(pool), Some(go)) = (&users.pool, self.go.get()) else { return };
+        pool.begin(go, self.plan.planned_vus, self.started_ms);
+        self.scenarios(pool, go).await;
+        let shard = &users.shard;
+        if shard.tracks.get() && shard.connected.get() > 0 {
+            pool.drain().await;
+        }
+        pool.part();
+        self.shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
+    }
+
+    async fn once(&self, users: &Users, task: OneShot) -> OneShotDone {
+        let user = users.alone.take();
+        match user {
+            Some(user) => task.perform(&users.shard, user).await,
+            None => OneShotDone { outcomes: Vec::new(), has_failed: false },
+        }
+    }
+
+    fn observed(&self, users: &Users) -> Interval {
+        users.shard.sampler.borrow_mut().take()
+    }
+
+    /// What its requests came to; messages of `setup` and `teardown` are owed to nobody.
+    fn kept_of_once(&self, record: Record) -> Option<Record> {
+        let Record { counters, operations, codes, failures, metrics, .. } = record;
+        let has_some = !metrics.is_empty() || !failures.is_empty() || counters != Counters::default();
+        has_some.then(|| Record { counters, operations, codes, failures, metrics, ..Record::default() })
+    }
+}
+
+fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
+    if let Some((began, there)) = task.under_way {
+        let counted = Counted { scenarios: Vec::new(), there, began, clock: Rc::clone(&shard.clock) };
+        // Set once: the shard is new.
+        let _ = shard.instance.set(Box::new(counted));
+    }
+    let user = User::new(Vu::new(Rc::clone(&shard), 0)).map_err(Unready::User)?;
+    Ok(Users { shard, pool: None, alone: RefCell::new(Some(user)) })
+}
+
+impl K6 {
+    /// A load thread's users, all of which have run their init code.
+    async fn pool(&self, shard: Rc<Shard>) -> Result<Users, Unready> {
+        let pool = VuPool::new(&shard, &self.shared);
+        for place in shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
+            let made = pool.made(place + 1).await.map_err(|thrown| Unready::Thrown(place + 1, thrown))?;
+            pool.put(made);
+            self.shared.initialised.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(Users { shard, pool: Some(pool), alone: RefCell::default() })
+    }
+
+    /// All scenarios of this thread, side by side.
+    async fn scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
+        let shard = &pool.shard;
+        let (lender, watch) = (Rc::new(Lender(Rc::clone(pool))), Rc::new(Watcher(Rc::clone(shard))));
+        let mut running = JoinSet::new();
+        for (options, common) in self.common.options.scenarios.iter().zip(&go.scenarios) {
+            let share = Share {
+                options: options.clone(),
+                plan: Arc::clone(&self.plan),
+                common: Arc::clone(common),
+                shard: shard.place.index.unwrap_or_default(),
+                pool: Rc::clone(&lender),
+                clock: Rc::clone(&shard.clock),
+                watch: Rc::clone(&watch) as Rc<dyn Watch>,
+            };
+            running.spawn_local(executor::run(share));
+        }
+        while let Some(over) = running.join_next().await {
+            if let Err(broken) = over
+                && broken.is_panic()
+            {
+                std::panic::resume_unwind(broken.into_panic());
+            }
+        }
+    }
+}
+
+/// What executors see goes to the samples and to the log.
+struct Watcher(Rc<Shard>);
+
+impl Watch for Watcher {
+    fn dropped(&self, scenario: usize, count: u64, why: Dropped, _: At) {
+        let scenario = &self.0.common.options.scenarios[scenario];
+        let tags = self.0.tags.with_automatic(&[(SystemTag::Scenario, &scenario.name)]);
+        self.0.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);
+        self.0.count(Counter::ArrivalsPlanned, count);
+        let counter = match why {
+            Dropped::Busy => Counter::UsersSkipped,
+            Dropped::Late => Counter::ArrivalsMissed,
+        };
+        self.0.count(counter, count);
+    }
+
+    fn insufficient_vus(&self, scenario: usize, most: u64) {
+        let scenario = &self.0.common.options.scenarios[scenario];
+        let text = format!("Insufficient VUs, reached {most} active VUs and cannot initialize more");
+        let fields =
+            vec![("executor", scenario.executor.name().to_owned()), ("scenario", scenario.name.clone())];
+        self.0.say(Level::Warn, text, fields);
+    }
+
+    fn failed(&self, scenario: usize, why: &Failed) {
+        let scenario = &self.0.common.options.scenarios[scenario];
+        self.0.say(Level::Error, why.to_string(), vec![("scenario", scenario.name.clone())]);
+    }
+}

@@ -1,0 +1,330 @@
+//! A shard's virtual users: made, lent to executors, and what one of them does when it iterates.
+
+use sonagi_measure::At;
+use sonagi_measure::recorder::Counter;
+use sonagi_transport::clock::Clock;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use super::dialect::Go;
+use super::ending::{EXCEPTION, complaint};
+use crate::execution_context::{CurrentIteration, CurrentScenario, TestCounts};
+use crate::executor::{self, Failed, Iteration, Over, Stop};
+use crate::metrics::{SystemTag, Tags, builtin};
+use crate::modules::delivery;
+use crate::options::Executor;
+use crate::runtime::{Given, Task, Thrown, User};
+use crate::shard::{Level, LogLine, Shard};
+use crate::vu::{Phase, Variables, Vu};
+
+/// What all threads of a test under way have in common.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Users made so far; the last one's number.
+    pub(super) users: AtomicU64,
+    /// Those whose init code has run.
+    pub(super) initialised: AtomicU64,
+    /// The script said that the test has failed.
+    pub(super) has_failed: AtomicBool,
+}
+
+/// One shard's users.
+pub(super) struct VuPool {
+    pub(super) shard: Rc<Shard>,
+    pub(super) shared: Arc<Shared>,
+    idle: RefCell<VecDeque<PooledVu>>,
+    /// What `setup` returned.
+    data: RefCell<Option<Arc<str>>>,
+    /// The tags of each scenario's samples.
+    tags: Vec<Tags>,
+    executors: Vec<(&'static str, String)>,
+    functions: Vec<Arc<str>>,
+    /// What each scenario adds to `__ENV`.
+    environments: Vec<Variables>,
+    /// Whether a scenario's iterations have a time at which they are to begin.
+    are_planned: Vec<bool>,
+    /// As scripts see them; there once they are about to begin.
+    scenarios: RefCell<Vec<Rc<CurrentScenario>>>,
+}
+
+/// A user, as executors have it.
+pub(super) struct PooledVu {
+    user: User,
+    pool: Rc<VuPool>,
+    /// The scenario it iterated in last.
+    last: Option<usize>,
+    /// Iterations of each scenario so far.
+    done: Vec<u64>,
+}
+
+/// How long connections that outlived their iterations are listened to at the end, unless the options say otherwise.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How often meanwhile.
+const LOOK_NS: i64 = 5_000_000;
+
+fn is_planned(executor: &Executor) -> bool {
+    matches!(executor, Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. })
+}
+
+impl VuPool {
+    pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<VuPool> {
+        let scenarios = &shard.common.options.scenarios;
+        let tags = scenarios.iter().map(|scenario| {
+            let tags =
+                scenario.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
+            tags.with_automatic(&[(SystemTag::Scenario, &scenario.name), (SystemTag::Group, "")])
+        });
+        Rc::new(VuPool {
+            shard: Rc::clone(shard),
+            shared: Arc::clone(shared),
+            idle: RefCell::default(),
+            data: RefCell::default(),
+            tags: tags.collect(),
+            scenarios: RefCell::default(),
+            environments: scenarios.iter().map(|one| Rc::from(one.env.as_slice())).collect(),
+            are_planned: scenarios.iter().map(|one| is_planned(&one.executor)).collect(),
+            functions: scenarios.iter().map(|one| Arc::from(one.exec.as_str())).collect(),
+            executors: scenarios.iter().map(|one| (one.executor.name(), one.name.clone())).collect(),
+        })
+    }
+
+    /// The scenarios are about to begin; `started` is the wall clock when this shard's began, in ms since 1970.
+    pub(super) fn begin(&self, go: &Go, planned_vus: u64, started_ms: f64) {
+        let Go { scenarios, began, data, .. } = go;
+        self.data.replace(data.clone());
+        let told = scenarios.iter().zip(&self.executors).map(|(common, (executor, name))| {
+            let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
+            Rc::new(CurrentScenario {
+                name: Rc::from(name.as_str()),
+                executor,
+                start_ms: started_ms + common.start.0 as f64 / 1e6,
+                progress: Box::new(move || of_progress.progress(clock.now())),
+            })
+        });
+        self.scenarios.replace(told.collect());
+        let clock = Rc::clone(&self.shard.clock);
+        let instance = Counted { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
+        // Set once: a shard begins once.
+        let _ = self.shard.instance.set(Box::new(instance));
+    }
+
+    /// A user whose init code has run.
+    pub(super) async fn made(self: &Rc<Self>, number: u64) -> Result<PooledVu, Thrown> {
+        let vu = Vu::new(Rc::clone(&self.shard), number);
+        let mut user =
+            User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
+        user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
+        Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.functions.len()] })
+    }
+
+    pub(super) fn put(&self, vu: PooledVu) {
+        self.idle.borrow_mut().push_back(vu);
+    }
+
+    /// The scenarios are over: connections that outlived their iterations end. The users stay, to the end of the process: taking
+    /// ten thousand interpreters down takes a second in which nothing is won.
+    pub(super) fn part(&self) {
+        for PooledVu { user, last, .. } in &*self.idle.borrow() {
+            if let (Some(last), true) = (last, user.vu.events.has_sources()) {
+                user.vu.events.forget(&user.vu);
+                user.vu.observe_traffic(&self.tags[*last]);
+            }
+        }
+    }
+}
+
+/// What all shards count together, as scripts see it.
+pub(super) struct Counted {
+    /// None before they are under way.
+    pub(super) scenarios: Vec<Arc<executor::Common>>,
+    /// Users whose init code ran before the test began.
+    pub(super) there: u64,
+    /// When the test began, before `setup`.
+    pub(super) began: At,
+    pub(super) clock: Rc<Clock>,
+}
+
+impl Counted {
+    fn sum(&self, of: fn(&executor::Common) -> u64) -> u64 {
+        self.scenarios.iter().map(|common| of(common)).sum()
+    }
+}
+
+impl TestCounts for Counted {
+    fn duration_ms(&self) -> f64 {
+        self.clock.now().since(self.began) as f64 / 1e6
+    }
+
+    fn iterations_completed(&self) -> u64 {
+        self.sum(executor::Common::complete)
+    }
+
+    fn iterations_interrupted(&self) -> u64 {
+        self.sum(executor::Common::interrupted)
+    }
+
+    fn vus_active(&self) -> u64 {
+        self.sum(executor::Common::active_vus)
+    }
+
+    fn vus_initialized(&self) -> u64 {
+        self.there.max(self.sum(executor::Common::held_vus))
+    }
+}
+
+/// A shard's users, for its executors.
+pub(super) struct Lender(pub(super) Rc<VuPool>);
+
+impl executor::Pool for Lender {
+    type Vu = PooledVu;
+
+    fn take(&self) -> Option<PooledVu> {
+        self.0.idle.borrow_mut().pop_front()
+    }
+
+    async fn create(&self) -> Result<PooledVu, Failed> {
+        let number = self.0.shared.users.fetch_add(1, Ordering::Relaxed) + 1;
+        let made = self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
+        self.0.shared.initialised.fetch_add(1, Ordering::Relaxed);
+        Ok(made)
+    }
+
+    fn give_back(&self, vu: PooledVu) {
+        // The one given back last is the warmest, but k6's users take turns.
+        self.0.put(vu);
+    }
+}
+
+impl executor::Vu for PooledVu {
+    async fn iterate(&mut self, iteration: Iteration) -> Over {
+        let (pool, vu) = (Rc::clone(&self.pool), Rc::clone(&self.user.vu));
+        vu.begin_iteration(&pool.tags[iteration.scenario]);
+        self.enter(iteration.scenario);
+        vu.number_samples();
+        vu.current_iteration.replace(Some(CurrentIteration {
+            scenario: Rc::clone(&pool.scenarios.borrow()[iteration.scenario]),
+            in_instance: iteration.number_in_instance,
+            in_test: iteration.number_in_test,
+            of_vu: self.done[iteration.scenario],
+        }));
+        self.done[iteration.scenario] += 1;
+        let begun = vu.now();
+        pool.arrived(&iteration, begun);
+        let call = Task::Call {
+            phase: Phase::Iteration,
+            function: Arc::clone(&pool.functions[iteration.scenario]),
+            given: Given::Data(pool.data.borrow().clone()),
+        };
+        let outcome = self.user.perform(call, iteration.stop.clone()).await;
+        let over = pool.judged(&vu, &iteration, outcome, begun);
+        pool.left(iteration.scenario, &over, vu.now().since(begun));
+        if over == Over::Complete {
+            pool.rest(&vu, begun, &iteration.stop).await;
+        }
+        over
+    }
+}
+
+impl PooledVu {
+    /// Its next iteration is of this scenario.
+    fn enter(&mut self, scenario: usize) {
+        let last = self.last.replace(scenario);
+        if last == Some(scenario) {
+            return;
+        }
+        let environments = &self.pool.environments;
+        let had_more = last.is_some_and(|last| !environments[last].is_empty());
+        if had_more || !environments[scenario].is_empty() {
+            self.user.vu.environment.replace(Some(Rc::clone(&environments[scenario])));
+        }
+    }
+}
+
+impl VuPool {
+    /// A user begins an iteration: an arrival, in the run folder's words.
+    fn arrived(&self, iteration: &Iteration, now: At) {
+        self.shard.active.set(self.shard.active.get() + 1);
+        let mut recorder = self.shard.recorder.borrow_mut();
+        recorder.add(Counter::ArrivalsPlanned, 1);
+        recorder.add(Counter::ArrivalsStarted, 1);
+        recorder.user_created(iteration.scenario as u16);
+        if self.are_planned[iteration.scenario] {
+            recorder.send_lag(now.since(iteration.planned));
+        }
+    }
+
+    fn left(&self, scenario: usize, over: &Over, took_ns: i64) {
+        self.shard.active.set(self.shard.active.get() - 1);
+        let mut recorder = self.shard.recorder.borrow_mut();
+        match over {
+            Over::Complete => recorder.user_ended(scenario as u16, true, took_ns),
+            Over::Interrupted | Over::Abort(_) => recorder.add(Counter::UsersStopped, 1),
+        }
+    }
+
+    /// Users whose connections outlived their iterations are owed nothing more; what is under way to them may come for a while.
+    pub(super) async fn drain(&self) {
+        let users: Vec<Rc<Vu>> = self.idle.borrow().iter().map(|idle| Rc::clone(&idle.user.vu)).collect();
+        users.iter().for_each(|vu| delivery::part(vu));
+        let clock = &self.shard.clock;
+        let drain = self.shard.common.options.sonagi.drain.unwrap_or(DRAIN);
+        let until = clock.now().plus(i64::try_from(drain.as_nanos()).unwrap_or(i64::MAX));
+        while self.shard.connected.get() > 0 && clock.now() < until {
+            clock.sleep_until(until.min(clock.now().plus(LOOK_NS))).await;
+            for vu in &users {
+                vu.events.poll_sources(vu, &mut Context::from_waker(Waker::noop()));
+            }
+        }
+        users.iter().for_each(|vu| delivery::end(vu));
+    }
+
+    fn judged(
+        &self,
+        vu: &Vu,
+        iteration: &Iteration,
+        outcome: Result<Option<String>, Thrown>,
+        begun: At,
+    ) -> Over {
+        let mut over = Over::Complete;
+        match outcome {
+            Err(Thrown::Interrupted) => {
+                vu.observe_traffic(&vu.tags());
+                return Over::Interrupted;
+            }
+            Err(Thrown::Aborted(why)) => over = Over::Abort(why),
+            Err(thrown) => self.complain(&thrown, iteration),
+            Ok(_) => {}
+        }
+        let tags = vu.tags();
+        vu.observe_traffic(&tags);
+        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, &tags);
+        vu.observe(builtin::ITERATIONS, 1.0, &tags);
+        over
+    }
+
+    /// What an iteration threw.
+    fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
+        let (executor, scenario) = &self.executors[iteration.scenario];
+        let LogLine { text, mut fields, .. } = complaint(thrown, EXCEPTION);
+        fields.extend([("executor", (*executor).to_owned()), ("scenario", scenario.clone())]);
+        fields.sort_unstable();
+        self.shard.say(Level::Error, text, fields);
+    }
+
+    /// `minIterationDuration`.
+    async fn rest(&self, vu: &Vu, begun: At, stop: &Stop) {
+        let least = self.shard.common.options.min_iteration_duration;
+        let until = begun.plus(i64::try_from(least.as_nanos()).unwrap_or(i64::MAX));
+        if vu.now() < until {
+            tokio::select! {
+                () = stop.set() => {}
+                () = vu.clock().sleep_until(until) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Folders of version 1, which had `series.csv`: one row `second,series,value` per whole number. Counters and failures are
+//! differences, levels and the ledger's counts are values at the end of the second. What a script's functions reported is in the
+//! events, and the values of their histograms are in the log of latencies. Such folders are read and no longer written.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::places::Places;
+use crate::At;
+use crate::histogram::Histogram;
+use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, TagSet, Trend, Unit};
+use crate::recorder::{Counter, Gauges};
+use crate::totals::{Header, Snapshot};
+
+/// The series.
+pub(super) const SERIES: &str = "series.csv";
+
+/// How a name stands in a series' own: without the dot that ends it, and on one line. The first one is what escapes.
+const ESCAPED: [(&str, &str); 4] = [("%", "%25"), (".", "%2E"), ("\n", "%0A"), ("\r", "%0D")];
+
+/// The row that commits a second.
+const COMMIT: &str = "snapshot.at_ns";
+
+/// Begins the tags of the script's own histograms in the log of latencies.
+const CUSTOM: &str = "custom.";
+
+/// The seconds whose last row is there.
+pub(super) fn seconds(series: &[u8], header: &Header) -> BTreeMap<u64, Snapshot> {
+    let places = Places::new(header);
+    let whole = series.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(&series[..whole]);
+    let (mut done, mut current) = (BTreeMap::new(), None::<Second>);
+    for row in csv.records().map_while(Result::ok) {
+        let (Some(second), Some(series), Some(value)) = (row.get(0), row.get(1), row.get(2)) else {
+            continue;
+        };
+        let Ok(second) = second.parse() else { continue };
+        if current.as_ref().is_none_or(|current| current.snapshot.second != second) {
+            current = Some(Second { snapshot: places.blank(second), levels: Map::new() });
+        }
+        if let Some(current) = &mut current {
+            current.enter(&places, series, value);
+        }
+        if series == COMMIT {
+            done.extend(current.take().map(|current| (second, current.finish())));
+        }
+    }
+    done
+}
+
+/// A second that is read.
+struct Second {
+    snapshot: Snapshot,
+    /// Levels by family (`delivery`, `process`, `shard.0`) and name.
+    levels: Map<String, Value>,
+}
+
+impl Second {
+    /// Enters one row. Series that are not ours are left alone.
+    fn enter(&mut self, places: &Places<'_>, series: &str, value: &str) {
+        match series {
+            COMMIT => self.snapshot.at = At(value.parse().unwrap_or(0)),
+            "snapshot.interval_ns" => self.snapshot.interval_ns = value.parse().unwrap_or(0),
+            _ => {
+                if let Ok(value) = value.parse() {
+                    self.enter_count(places, series, value);
+                }
+            }
+        }
+    }
+
+    fn enter_count(&mut self, places: &Places<'_>, series: &str, value: u64) {
+        let snapshot = &mut self.snapshot;
+        if let Some((counter, _)) = Counter::NAMED.iter().find(|(_, name)| *name == series) {
+            snapshot.counters.add(*counter, value);
+            return;
+        }
+        let Some((family, rest)) = series.split_once('.') else { return };
+        match family {
+            "operations" => {
+                let Some((name, count)) = rest.rsplit_once('.') else { return };
+                match (count, name.strip_suffix(".codes").zip(count.parse().ok())) {
+                    ("failed", _) => places.change(snapshot, name, |timings| timings.failed += value),
+                    ("unanswered", _) => places.change(snapshot, name, |timings| timings.unanswered += value),
+                    (_, Some((name, code))) => {
+                        places.change(snapshot, name, |timings| timings.answers.count(code, value));
+                    }
+                    _ => {}
+                }
+            }
+            "scenarios" => places.created(snapshot, rest, value),
+            "http" => {
+                if let Some(Ok(code)) = rest.strip_prefix("codes.").map(str::parse) {
+                    *snapshot.codes.entry(code).or_default() += value;
+                }
+            }
+            "errors" => enter_failure(places, snapshot, rest, value),
+            "delivery" | "process" => self.enter_level(family, rest, value),
+            "shard" => {
+                if let Some((index, name)) = rest.split_once('.') {
+                    self.enter_level(&format!("shard.{index}"), name, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter_level(&mut self, family: &str, name: &str, value: u64) {
+        let levels = self.levels.entry(family).or_insert_with(|| Value::Object(Map::new()));
+        levels[name] = Value::from(value);
+    }
+
+    fn finish(mut self) -> Snapshot {
+        /// More shards than any machine has cores: a damaged row must not claim memory.
+        const SHARDS_MAX: usize = 4096;
+        let mut levels =
+            |family: &str| self.levels.remove(family).unwrap_or_else(|| Value::Object(Map::new()));
+        self.snapshot.ledger = serde_json::from_value(levels("delivery")).unwrap_or_default();
+        self.snapshot.process = serde_json::from_value(levels("process")).unwrap_or_default();
+        for (family, levels) in self.levels {
+            let index = family.strip_prefix("shard.").and_then(|index| index.parse::<usize>().ok());
+            let Some(index) = index.filter(|index| *index < SHARDS_MAX) else { continue };
+            if self.snapshot.shards.len() <= index {
+                self.snapshot.shards.resize(index + 1, Gauges::default());
+            }
+            self.snapshot.shards[index] = serde_json::from_value(levels).unwrap_or_default();
+        }
+        self.snapshot
+    }
+}
+
+/// `errors.<code>.<operation>`; of one that has a name of its own `errors.<code>=<name>.<operation>`.
+fn enter_failure(places: &Places<'_>, snapshot: &mut Snapshot, rest: &str, count: u64) {
+    let (code, operation) = rest.split_once('.').map_or((rest, None), |(code, name)| (code, Some(name)));
+    let (code, called) = code.split_once('=').unwrap_or((code, ""));
+    let called = ESCAPED.iter().rev().fold(called.to_owned(), |text, (c, escaped)| text.replace(escaped, c));
+    places.failed(snapshot, (code, &called), operation, count);
+}
+
+/// What the script's functions reported in a second, as an event tells it; [`enter_values`] has the values of histograms.
+pub(super) fn enter_reported(event: &Value, registry: &Registry, snapshot: &mut Snapshot) {
+    let Some(Value::Object(metrics)) = event.get("metrics") else { return };
+    for (name, told) in metrics {
+        let samples = told.get("count").and_then(Value::as_u64).unwrap_or(0);
+        let sum = told.get("sum").and_then(Value::as_f64).unwrap_or(0.0);
+        let (unit, aggregate) = match told.get("kind").and_then(Value::as_str) {
+            Some("counter") => (Unit::Number, Aggregate::Counter(Counted { count: sum, samples })),
+            Some("rate") => (Unit::Events, Aggregate::Counter(Counted { count: samples as f64, samples })),
+            Some("histogram") => (Unit::Number, Aggregate::new(Kind::Trend)),
+            _ => continue,
+        };
+        let Ok(metric) = registry.add(name, aggregate.kind(), unit) else { continue };
+        let of = registry.metric(metric);
+        let series = Arc::new(Series { metric, of, submetrics: Box::default(), tags: TagSet::default() });
+        snapshot.metrics.series.push(Observed { series, first: At(0), aggregate });
+    }
+    snapshot.metrics.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
+}
+
+/// The values of a histogram that [`enter_reported`] has named: thousandths of the script's unit.
+pub(super) fn enter_values(tag: &str, values: &Histogram, snapshot: &mut Snapshot) {
+    let Some(name) = tag.strip_prefix(CUSTOM) else { return };
+    let mut series = snapshot.metrics.series.iter_mut();
+    let named = series.find(|observed| super::hlog::tag_safe(&observed.series.of.name) == name);
+    if let Some(Observed { aggregate: Aggregate::Trend(trend), .. }) = named {
+        let counted = values.raw().iter_recorded();
+        let told =
+            counted.map(|value| (value.value_iterated_to() as f64 / 1e3, value.count_at_value().into()));
+        **trend = Trend::of_counts(told);
+    }
+}

@@ -1,0 +1,85 @@
+//! What was observed in a while: a second of a run, of one thread or of all.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Aggregate, Metric, MetricId, Sample, TagSet};
+use crate::At;
+
+/// The samples of a metric that have the same of those tags that matter: they belong to the same sub-metrics, and have the same
+/// values of the tags that make series of the metric.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Series {
+    /// Of which metric.
+    pub metric: MetricId,
+    /// What that is.
+    pub of: Metric,
+    /// Sub-metrics it is a part of, by their place in the registry.
+    pub submetrics: Box<[usize]>,
+    /// The tags that make it.
+    pub tags: TagSet,
+}
+
+impl Series {
+    /// Whether it is told from its metric by nothing.
+    pub(super) fn is_plain(&self) -> bool {
+        self.submetrics.is_empty() && self.tags.is_empty()
+    }
+}
+
+/// A series, and what it came to in an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// The series.
+    pub series: Arc<Series>,
+    /// The instant of its first sample in the run.
+    pub first: At,
+    /// What it came to.
+    pub aggregate: Aggregate,
+}
+
+/// What was observed in an interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// Each series that had a sample, once.
+    pub series: Vec<Observed>,
+    /// Every single sample, when outputs asked for them.
+    pub samples: Vec<Sample>,
+    /// Sets of tags that got no series of their own, see [`super::SERIES_MAX`].
+    pub untold: u64,
+    /// Values that no metric could take: of names beyond the limit, or of another kind than their name's.
+    pub left_out: u64,
+}
+
+impl Interval {
+    /// Whether nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty() && self.untold == 0 && self.left_out == 0
+    }
+
+    /// What several threads observed in the same interval.
+    pub fn merged(intervals: impl IntoIterator<Item = Interval>) -> Interval {
+        let mut intervals = intervals.into_iter().filter(|interval| !interval.is_empty());
+        let Some(mut all) = intervals.next() else { return Interval::default() };
+        let Some(second) = intervals.next() else { return all };
+        let places = all.series.iter().zip(0..);
+        let mut places: HashMap<Arc<Series>, usize> =
+            places.map(|(observed, place)| (observed.series.clone(), place)).collect();
+        for other in std::iter::once(second).chain(intervals) {
+            all.untold += other.untold;
+            all.left_out += other.left_out;
+            all.samples.extend(other.samples);
+            for observed in other.series {
+                let place = *places.entry(observed.series.clone()).or_insert(all.series.len());
+                match all.series.get_mut(place) {
+                    Some(mine) => {
+                        mine.first = mine.first.min(observed.first);
+                        mine.aggregate.merge(&observed.aggregate);
+                    }
+                    None => all.series.push(observed),
+                }
+            }
+        }
+        all
+    }
+}

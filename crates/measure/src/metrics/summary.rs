@@ -1,0 +1,97 @@
+//! A run's metrics as its summary has them.
+
+use std::collections::BTreeMap;
+
+use super::{Aggregate, Kind, Metric, MetricStore, Trend, Unit};
+use crate::summary::Quantiles;
+
+/// What a metric came to in a run.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct MetricSummary {
+    /// What it does with its samples.
+    pub kind: Kind,
+    /// What its values are.
+    pub unit: Unit,
+    /// How many samples it has.
+    pub count: u64,
+    /// A counter's sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<f64>,
+    /// Of events: how many there were per second of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<f64>,
+    /// The share of a rate's samples that are not zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// A gauge's last value, with the least and the greatest it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+    /// A trend's distribution, in the metric's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Quantiles>,
+}
+
+/// What a gauge came to.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Level {
+    /// The last value.
+    pub value: f64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+impl MetricStore {
+    /// Every metric that was seen, by name; `duration_s` is the run's.
+    pub fn summary(&self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
+        let seen = self.metrics().filter(|(_, aggregate)| aggregate.samples() > 0);
+        let summed = |(metric, aggregate): &(Metric, Aggregate)| {
+            (metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s))
+        };
+        seen.map(summed).collect()
+    }
+}
+
+impl MetricSummary {
+    /// What an aggregate of values in `unit` came to in a run of so many seconds.
+    pub fn of(aggregate: &Aggregate, unit: Unit, duration_s: f64) -> MetricSummary {
+        let (sum, per_second, ratio, level, values) = (None, None, None, None, None);
+        let (kind, count) = (aggregate.kind(), aggregate.samples());
+        let blank = MetricSummary { kind, unit, count, sum, per_second, ratio, level, values };
+        match aggregate {
+            Aggregate::Counter(counted) if unit == Unit::Events => {
+                MetricSummary { per_second: Some(counted.count / duration_s.max(1.0)), ..blank }
+            }
+            Aggregate::Counter(counted) => MetricSummary { sum: Some(counted.count), ..blank },
+            Aggregate::Gauge(gauged) => {
+                let level = Level { value: gauged.value, min: gauged.min, max: gauged.max };
+                MetricSummary { level: Some(level), ..blank }
+            }
+            Aggregate::Rate(rated) => MetricSummary { ratio: Some(rated.rate()), ..blank },
+            Aggregate::Trend(trend) => MetricSummary { values: Some(trend.quantiles()), ..blank },
+        }
+    }
+}
+
+impl Trend {
+    /// The usual quantiles: of each the smallest value that the given share of all does not exceed, as
+    /// [`crate::Histogram::quantiles`] has them.
+    pub fn quantiles(&self) -> Quantiles {
+        let mut trend = self.clone();
+        let mut at = |share: f64| trend.nearest(share);
+        let [p50, p75, p90, p95, p99, p999] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map(&mut at);
+        Quantiles {
+            count: self.count(),
+            min: self.min(),
+            mean: self.avg(),
+            p50,
+            p75,
+            p90,
+            p95,
+            p99,
+            p999,
+            max: self.max(),
+        }
+    }
+}

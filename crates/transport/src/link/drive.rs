@@ -1,0 +1,217 @@
+//! One drive of a link: what it borrows from its shard, what it hands over, how it may end, and how much it does at most.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::task::Context;
+
+use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
+
+use crate::net::{Failed, SCRATCH};
+
+/// Reads in one drive before the shard looks after its timers and its other links.
+pub(super) const MAX_READS: usize = 64;
+
+/// Bytes after which a drive reads no more: a peer that never stops sending holds the others up for a millisecond or two, and
+/// looking after them costs a hundredth of what so many bytes do.
+pub(super) const MAX_BYTES: usize = 4 * SCRATCH;
+
+/// Frames after which a drive reads no more: small ones cost more than their bytes say, and those without content bring no
+/// message that could be counted.
+pub(super) const MAX_FRAMES: usize = 4096;
+
+/// Ends a drive that left something over: the task is polled again once the runtime has looked at its sockets and timers. A
+/// task that just wakes itself would be polled dozens of times before that.
+pub(super) fn give_way(cx: &mut Context<'_>) {
+    let _ = std::pin::pin!(tokio::task::yield_now()).poll(cx);
+}
+
+/// The present, as a drive sees it: the clock is read when somebody asks, and again after each read of a socket. Messages
+/// of one read have one instant: they had all arrived by then, and reading the clock for each would be a good part of what
+/// a message costs.
+pub struct Present<'a> {
+    clock: &'a dyn Fn() -> At,
+    at: Cell<Option<At>>,
+}
+
+impl<'a> Present<'a> {
+    /// Of this clock.
+    pub fn new(clock: &'a dyn Fn() -> At) -> Present<'a> {
+        Present { clock, at: Cell::new(None) }
+    }
+
+    /// The same instant until something is read: the first one asked for since the last read of this drive.
+    #[inline]
+    pub fn now(&self) -> At {
+        self.at.get().unwrap_or_else(|| {
+            let now = (self.clock)();
+            self.at.set(Some(now));
+            now
+        })
+    }
+
+    /// Something was read: it is later now.
+    #[inline]
+    pub(crate) fn pass(&self) {
+        self.at.set(None);
+    }
+}
+
+/// What a link borrows from its shard while it works.
+pub struct Env<'a> {
+    /// The present.
+    pub present: &'a Present<'a>,
+    /// Read into by every link of the shard; [`SCRATCH`] bytes, never empty.
+    pub scratch: &'a mut [u8],
+}
+
+/// One message, borrowed for the duration of the callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incoming<'a> {
+    /// A WebSocket text message.
+    Text(&'a str),
+    /// A WebSocket binary message.
+    Binary(&'a [u8]),
+    /// A Socket.IO event.
+    Event {
+        /// The namespace, `/` the default.
+        namespace: &'a str,
+        /// The JSON array of name and arguments.
+        data: &'a str,
+        /// What the placeholders in `data` stand for.
+        attachments: &'a [Vec<u8>],
+        /// To be acknowledged under this id.
+        ack: Option<u64>,
+    },
+    /// The acknowledgement of one of our events.
+    Ack {
+        /// The namespace, `/` the default.
+        namespace: &'a str,
+        /// The id we gave.
+        id: u64,
+        /// The JSON array of arguments.
+        data: &'a str,
+        /// What the placeholders in `data` stand for.
+        attachments: &'a [Vec<u8>],
+    },
+    /// The server let us into a namespace.
+    Connected {
+        /// The namespace, `/` the default.
+        namespace: &'a str,
+    },
+    /// The server kept us out of a namespace.
+    Refused {
+        /// The namespace, `/` the default.
+        namespace: &'a str,
+        /// The JSON that says why.
+        data: &'a str,
+    },
+    /// The server put us out of a namespace.
+    Disconnected {
+        /// The namespace, `/` the default.
+        namespace: &'a str,
+    },
+    /// A message of an event stream (its event type), of a poll's answer (""), or of a STOMP destination (its name).
+    Message {
+        /// What `expect` steps know it by.
+        topic: &'a str,
+        /// The message.
+        text: &'a str,
+    },
+    /// A poll was answered; its messages follow.
+    Polled {
+        /// When it was due.
+        planned: At,
+        /// When it left.
+        started: At,
+        /// When its answer was whole.
+        ended: At,
+        /// The answer's.
+        status: u16,
+        /// It says that there is nothing new, in whatever way.
+        is_empty: bool,
+        /// The one that subscribed: its step records it.
+        is_first: bool,
+        /// Connections that had to be opened for it, beyond the link's first.
+        opened: u64,
+    },
+    /// A poll failed; the link goes on unless it says that it ended.
+    PollFailed {
+        /// When it was due.
+        planned: At,
+        /// When it left.
+        started: At,
+        /// When it was given up; its limit when that passed.
+        ended: At,
+        /// The class.
+        failure: Failure,
+        /// What happened.
+        detail: &'a str,
+        /// As of one that was answered.
+        opened: u64,
+    },
+    /// A poll or post of an Engine.IO session was refused: the session ends.
+    PollRefused {
+        /// The answer's status.
+        status: u16,
+    },
+    /// A STOMP receipt.
+    Receipt {
+        /// The id we gave.
+        id: &'a str,
+    },
+}
+
+/// How a connection ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// None: it was closed by us, in order.
+    pub failure: Option<Failure>,
+    /// What happened, for the first example of its class.
+    pub detail: String,
+    /// The peer's ordinary goodbye: a close code of 1000 or none. Only an operation that
+    /// needs the connection minds.
+    pub is_goodbye: bool,
+    /// The link has told of this failure already: it was that of its last poll.
+    pub is_told: bool,
+}
+
+impl Ended {
+    pub(crate) fn by_us() -> Ended {
+        Ended { failure: None, detail: String::new(), is_goodbye: true, is_told: false }
+    }
+
+    pub(crate) fn goodbye(failure: Failure, detail: impl Into<String>) -> Ended {
+        Ended { is_goodbye: true, ..Ended::failed(failure, detail) }
+    }
+
+    /// It failed.
+    pub fn failed(failure: Failure, detail: impl Into<String>) -> Ended {
+        Failed::new(failure, detail).into()
+    }
+}
+
+impl From<Failed> for Ended {
+    fn from(failed: Failed) -> Ended {
+        let is_goodbye = matches!(failed.failure, Failure::Closed(1000 | 1005));
+        Ended { failure: Some(failed.failure), detail: failed.detail, is_goodbye, is_told: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_one_read_have_one_instant_and_the_next_read_has_its_own() {
+        let readings = Cell::new(0);
+        let clock = || {
+            readings.set(readings.get() + 1);
+            At(readings.get())
+        };
+        let present = Present::new(&clock);
+        assert_eq!([present.now(), present.now()], [At(1), At(1)]);
+        present.pass();
+        assert_eq!([present.now(), present.now()], [At(2), At(2)]);
+    }
+}

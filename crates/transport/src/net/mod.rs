@@ -1,0 +1,307 @@
+//! How a shard reaches its targets: names, source addresses, TCP, TLS; or a pipe to a simulated server.
+//!
+//! No timeouts here: every future may be dropped at any point, and the caller knows its limit. Names are resolved once
+//! per shard and run, because a load test should measure the target and not the resolver; a target that moves during a run is
+//! not followed.
+//!
+//! The decision to question: addresses of a name are tried one after another, not raced. Races hide a refusing address
+//! and double the load of connecting.
+
+mod certificate;
+mod failed;
+mod guide;
+mod origin;
+mod resolve;
+mod socket;
+mod tls;
+mod trust;
+
+pub use failed::{Cause, Failed};
+pub use guide::Guide;
+pub use origin::{Origin, wire_path};
+pub(crate) use origin::{has_scheme, push_query};
+pub use rustls::{CipherSuite, ProtocolVersion};
+pub use socket::{Secured, Socket};
+pub use tls::{Identity, TlsOptions};
+
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use sonagi_measure::outcome::Failure;
+use tokio::io::DuplexStream;
+use tokio::net::{TcpSocket, TcpStream};
+
+use resolve::{Name, Resolver};
+use tls::Tls;
+
+/// How a shard connects.
+#[derive(Clone, Debug)]
+pub struct NetOptions {
+    /// Whether a server's certificate must be valid.
+    pub verify_certificates: bool,
+    /// Local addresses to connect from, in turn; empty: the kernel's choice.
+    pub source_addresses: Vec<IpAddr>,
+    /// Whether HTTP/2 is offered over TLS.
+    pub http2: bool,
+    /// Whether HTTP clients tell how long their connections took to open.
+    pub timed: bool,
+    /// What has a say in where names lead; None: the resolver alone.
+    pub guide: Option<Arc<dyn Guide>>,
+    /// What TLS speaks and shows.
+    pub tls: TlsOptions,
+}
+
+impl Default for NetOptions {
+    fn default() -> NetOptions {
+        NetOptions {
+            verify_certificates: true,
+            source_addresses: Vec::new(),
+            http2: true,
+            timed: false,
+            guide: None,
+            tls: TlsOptions::default(),
+        }
+    }
+}
+
+/// What a TLS connection offers to speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alpn {
+    /// HTTP/1.1 only: what a WebSocket needs.
+    Http1,
+    /// HTTP/2, then HTTP/1.1; HTTP/1.1 only when [`NetOptions::http2`] says so.
+    Http2,
+}
+
+/// How far a connection is that is being made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialing {
+    /// Its name is looked up.
+    Begun,
+    /// The name has an address.
+    Resolved,
+    /// TCP is there; with TLS, its handshake follows.
+    Connected,
+    /// Bytes can be sent.
+    Ready,
+}
+
+/// How long the parts of opening a connection took, in µs: every connection keeps its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// Until the name had an address; next to nothing where the shard knew it already.
+    pub name_us: u32,
+    /// TCP's handshake.
+    pub tcp_us: u32,
+    /// TLS's handshake; 0 without.
+    pub tls_us: u32,
+}
+
+/// A shard's way out. Lives on one thread.
+pub struct Net {
+    route: Route,
+    /// What HTTP connections of this shard read into, one at a time; made when first needed. Not the links' buffer: that one is
+    /// lent to a link for its whole drive, and a link that polls reads by HTTP meanwhile.
+    scratch: RefCell<Vec<u8>>,
+}
+
+enum Route {
+    Real(Box<Real>),
+    Simulated(Box<dyn Fn(DuplexStream)>),
+}
+
+/// The bytes a simulated pipe holds in each direction before its writer waits.
+const SIMULATED_PIPE: usize = 64 * 1024;
+
+/// Bytes read from a socket at a time.
+pub const SCRATCH: usize = 64 * 1024;
+
+impl Net {
+    /// Real sockets.
+    ///
+    /// # Errors
+    /// `TlsFailed` when TLS cannot be set up at all.
+    pub fn real(options: NetOptions) -> Result<Net, Failed> {
+        let real =
+            Real { options, resolver: Resolver::default(), tls: OnceCell::new(), next_source: Cell::new(0) };
+        Ok(Net { route: Route::Real(Box::new(real)), scratch: RefCell::default() })
+    }
+
+    /// Pipes: each dial hands the far end to `server` (which usually spawns a local task). Origins are not looked at, and
+    /// TLS is taken as plain.
+    pub fn simulated(server: impl Fn(DuplexStream) + 'static) -> Net {
+        Net { route: Route::Simulated(Box::new(server)), scratch: RefCell::default() }
+    }
+
+    /// The buffer to read into. To be given back before anything is awaited: all connections of the shard share it.
+    pub(crate) fn scratch(&self) -> RefMut<'_, Vec<u8>> {
+        let mut scratch = self.scratch.borrow_mut();
+        if scratch.is_empty() {
+            scratch.resize(SCRATCH, 0);
+        }
+        scratch
+    }
+
+    /// Connects. Cancel safe; without a time limit of its own.
+    ///
+    /// # Errors
+    /// `NameNotResolved`, `ConnectRefused`, `ConnectTimeout` (the kernel's), `ConnectFailed`, `GeneratorExhausted`,
+    /// `TlsFailed`, `NotTls`, those of certificates, `Reset`.
+    pub async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
+        self.dial_noting(origin, alpn, &|_| {}).await
+    }
+
+    /// [`Net::dial`] for who wants to know how far it is.
+    pub(crate) async fn dial_noting(
+        &self,
+        origin: &Origin,
+        alpn: Alpn,
+        note: &dyn Fn(Dialing),
+    ) -> Result<Socket, Failed> {
+        note(Dialing::Begun);
+        let socket = match &self.route {
+            Route::Real(real) => real.dial(origin, alpn, note).await?,
+            Route::Simulated(server) => pipe(server),
+        };
+        note(Dialing::Ready);
+        Ok(socket)
+    }
+
+    /// Whether clients are to tell how long connections took to open.
+    pub(crate) fn is_timed(&self) -> bool {
+        matches!(&self.route, Route::Real(real) if real.options.timed)
+    }
+}
+
+fn pipe(server: &dyn Fn(DuplexStream)) -> Socket {
+    let (ours, theirs) = tokio::io::duplex(SIMULATED_PIPE);
+    server(theirs);
+    Socket::Simulated(ours)
+}
+
+struct Real {
+    options: NetOptions,
+    resolver: Resolver,
+    /// Set up when first needed: reading the machine's trust store takes milliseconds.
+    tls: OnceCell<Tls>,
+    next_source: Cell<usize>,
+}
+
+impl Real {
+    async fn dial(&self, origin: &Origin, alpn: Alpn, note: &dyn Fn(Dialing)) -> Result<Socket, Failed> {
+        let stream = self.connect(origin, note).await?;
+        note(Dialing::Connected);
+        if !origin.tls {
+            return Ok(Socket::Plain(stream));
+        }
+        let alpn = if self.options.http2 { alpn } else { Alpn::Http1 };
+        let stream = self.tls()?.connect(stream, origin, alpn).await?;
+        Ok(Socket::Tls(Box::new(stream)))
+    }
+
+    fn tls(&self) -> Result<&Tls, Failed> {
+        if let Some(tls) = self.tls.get() {
+            return Ok(tls);
+        }
+        let tls = Tls::new(self.options.verify_certificates, &self.options.tls)?;
+        Ok(self.tls.get_or_init(|| tls))
+    }
+
+    async fn connect(&self, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<TcpStream, Failed> {
+        if let Some(guide) = &self.options.guide {
+            return self.connect_guided(&**guide, origin, note).await;
+        }
+        let name = self.resolver.resolve(origin).await?;
+        note(Dialing::Resolved);
+        self.connect_by(&name, origin, name.addresses()).await
+    }
+
+    async fn connect_guided(
+        &self,
+        guide: &dyn Guide,
+        origin: &Origin,
+        note: &dyn Fn(Dialing),
+    ) -> Result<TcpStream, Failed> {
+        let name = match guide.lead(&origin.host, origin.port)? {
+            Some(address) => Rc::new(Name::of(address)),
+            None => self.resolver.resolve(origin).await?,
+        };
+        let addresses = guide.order(name.found());
+        note(Dialing::Resolved);
+        for address in &addresses {
+            guide.allow(address.ip())?;
+        }
+        self.connect_by(&name, origin, addresses).await
+    }
+
+    async fn connect_by(
+        &self,
+        name: &Name,
+        origin: &Origin,
+        addresses: impl IntoIterator<Item = SocketAddr>,
+    ) -> Result<TcpStream, Failed> {
+        let mut last = None;
+        for address in addresses {
+            match self.connect_to(address).await {
+                Ok(stream) => {
+                    name.prefer(address);
+                    // Frames are written whole: waiting to join them would only add latency.
+                    stream.set_nodelay(true).map_err(|error| Failed::established(&error))?;
+                    return Ok(stream);
+                }
+                Err(error) => last = Some(Failed::connecting(&error, address)),
+            }
+        }
+        Err(last.unwrap_or_else(|| {
+            Failed::new(Failure::NameNotResolved, format!("{} has no address", origin.host))
+        }))
+    }
+
+    async fn connect_to(&self, address: SocketAddr) -> io::Result<TcpStream> {
+        let sources = &self.options.source_addresses;
+        let fitting = sources.iter().filter(|source| source.is_ipv4() == address.is_ipv4()).count();
+        if fitting == 0 {
+            if !sources.is_empty() {
+                return Err(io::Error::other(
+                    "no source address of the same family (IPv4 or IPv6) was given",
+                ));
+            }
+            return open(address)?.connect(address).await;
+        }
+        let first = self.next_source.get();
+        self.next_source.set(first.wrapping_add(1));
+        let mut outcome = Err(Errno::ADDRNOTAVAIL.into());
+        for turn in 0..fitting {
+            let source = sources
+                .iter()
+                .filter(|source| source.is_ipv4() == address.is_ipv4())
+                .nth(first.wrapping_add(turn) % fitting);
+            let Some(&source) = source else { break };
+            outcome = connect_from(source, address).await;
+            match &outcome {
+                // This address has no port left for the target; the next one may.
+                Err(error) if is_out_of_ports(error) => {}
+                _ => break,
+            }
+        }
+        outcome
+    }
+}
+
+fn open(address: SocketAddr) -> io::Result<TcpSocket> {
+    if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }
+}
+
+async fn connect_from(source: IpAddr, address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = open(address)?;
+    socket.bind(SocketAddr::new(source, 0))?;
+    socket.connect(address).await
+}
+
+fn is_out_of_ports(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE))
+}
