@@ -131,7 +131,6 @@ const IN_LARGER_CIRCLES: &[(&str, usize)] = &[
     ("crates/engine/src", 57),
     ("crates/measure/src", 17),
     ("crates/script/src", 36),
-    ("crates/wire/src", 9),
 ];
 
 /// A module by its path in the crate; the crate's root has an empty one.

@@ -6,8 +6,7 @@ try {
 } catch (error) {
   why = error.name;
 }
-console.log('required', it.now, why);
 export const options = { iterations: 2 };
 export default function () {
-  console.log(it.now);
+  console.log(it.now, why);
 }
