@@ -153,6 +153,8 @@ impl Summary {
                 strict: true,
                 held: judged.ok,
                 evidence: seen.unwrap_or_default(),
+                // Of `sonagi_lost{room:a}` it is the metric that counts.
+                metrics: one.name.split('{').next().map(str::to_owned).into_iter().collect(),
             }
         };
         let metrics = self.total.metrics.iter();

@@ -3,11 +3,11 @@
 //! The limits are the constants below, documented in `docs/metrics.md`. What is judged is the share of a core, not the
 //! whole machine: a shard is one thread, so it is late as soon as its own core is full.
 
+use crate::figures::{count, counted};
 use crate::histogram::Histogram;
 use crate::recorder::Gauges;
 use crate::summary::{Cause, Generator, Health};
 use crate::totals::{ProcessGauges, Snapshot};
-use crate::verdict::{counted, grouped};
 
 /// Send lag p99 above this is a warning where no objective sets the limit (ms). Measured (`docs/metrics.md`): none of 80 runs on
 /// a quiet machine or beside as many computing programs as cores came to it, 2 of 40 beside eight times as many did, and all of
@@ -170,7 +170,7 @@ impl Watch {
         if (few && missed > 0) || (!few && arrivals.achieved() < ACHIEVED_MIN) {
             let rule =
                 if few { "with fewer than 100, none may be missed" } else { "at least 99 % must start" };
-            let (started, expected) = (grouped(started), grouped(expected));
+            let (started, expected) = (count(started), count(expected));
             judgement.lateness = Lateness::MissedOnly;
             judgement.note(
                 Health::Invalid,
@@ -248,12 +248,12 @@ impl Watch {
     fn judge_limits(&self, judgement: &mut Judgement) {
         let near = |peak: u64, limit: u64, share: f64| limit > 0 && peak as f64 / limit as f64 > share;
         if near(self.files_peak, self.files_limit, FILES_WARN_SHARE) {
-            let (peak, limit) = (grouped(self.files_peak), grouped(self.files_limit));
+            let (peak, limit) = (count(self.files_peak), count(self.files_limit));
             judgement
                 .note(Health::Warn, format!("{peak} of {limit} file descriptors were in use (limit: 90 %)"));
         }
         if near(self.ports_peak, self.ports_available, PORTS_WARN_SHARE) {
-            let (peak, available) = (grouped(self.ports_peak), grouped(self.ports_available));
+            let (peak, available) = (count(self.ports_peak), count(self.ports_available));
             judgement.note(
                 Health::Warn,
                 format!(

@@ -8,7 +8,9 @@
 pub mod answers;
 pub mod at;
 pub mod expectations;
+pub mod expression;
 mod failures;
+pub mod figures;
 pub mod folder;
 pub mod health;
 pub mod histogram;

@@ -1,28 +1,52 @@
-//! `ensure:` thresholds: expressions over summary names, e.g. `http.response_time.p95 < 200`, `delivery.ratio >= 0.999`.
+//! `ensure:` thresholds: expressions over the figures of a run, e.g. `http.response_time.p95 < 200`, `delivery.ratio >=
+//! 0.999`.
 //!
-//! The language is Artillery's (filtrex): numbers, names with dots, `+ - * / % ^`, comparison, `in`, `and` `or` `not`, functions
-//! like `max`, parentheses. Names with other characters go in single quotes (`'errors.Failed capture or match' < 3`); without
-//! them the longest name counts that the run has measured (`login-time.p95`), as Artillery puts in what it has measured
-//! before it reads an expression. A name the run has not measured makes a threshold fail and say so, except counts of
-//! things that may well not happen (`errors.*`, `http.codes.*`, `vusers.*`), which are 0: a threshold that holds because
-//! nothing was measured would be a lie.
+//! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is.
+//! Names with signs go in single quotes (`'errors.Failed capture or match' < 3`); without them the longest name counts
+//! that the run has measured (`login-time.p95`), as Artillery puts in what it has measured before it reads an
+//! expression: where functions reported such a name, and only there, the expression is read again when the run is over.
+//!
+//! A threshold holds when it is neither 0 nor NaN. A name that the run has not measured makes it fail and say so,
+//! wherever the name stands, except counts of things that may well not happen (`errors.*`, `http.codes.*`, `vusers.*`),
+//! which are 0: a threshold that holds because nothing was measured would be a lie.
 
-mod expression;
 mod known;
 
-use expression::{Expression, Operator};
 use std::collections::BTreeMap;
 
-/// One threshold as written.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+use crate::expression::{
+    Expression, Lookup, NameToken, Operator, Resolve, SyntaxError, Value, is_part_of_name, number_text, parse,
+};
+pub use known::{Measured, Unknown};
+
+/// One threshold, read.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub struct Threshold {
-    /// As in the script, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
-    pub expression: String,
-    /// A failed strict threshold makes the run fail (exit code 1).
-    pub strict: bool,
+    written: Written,
+    /// An expression that cannot be read may be one over names that only the run will tell.
+    expression: Result<Expression<Metric>, SyntaxError>,
 }
 
-/// What it came to.
+/// As in the script, and in the headers of run folders.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Written {
+    expression: String,
+    strict: bool,
+}
+
+/// A metric that a threshold names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// E.g. `http.response_time.p95`.
+    pub name: String,
+    /// Where it stands, in characters from the start of the expression.
+    pub offset: usize,
+    /// What it is where the run has not measured it.
+    if_absent: Option<f64>,
+}
+
+/// What a threshold came to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Judged {
     /// As in the script.
@@ -33,117 +57,191 @@ pub struct Judged {
     pub held: bool,
     /// The values it saw, e.g. `http.response_time.p99 = 312.4`.
     pub evidence: String,
+    /// The metrics it is about, each once; empty in folders written before it was kept.
+    #[serde(default)]
+    pub metrics: Vec<String>,
 }
 
-/// The expression cannot be read.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{what}")]
-pub struct ParseError {
-    /// What is wrong, in a fragment.
-    pub what: String,
-    /// Byte offset in the expression.
-    pub offset: usize,
-    /// What was probably meant.
-    pub hint: Option<String>,
-    /// The name that is none of a metric that a run measures by itself, when that is what is wrong.
-    pub metric: Option<String>,
-}
-
-/// Checks the form (names are known only at run time, except obviously misspelt ones).
-///
-/// # Errors
-/// Says where the expression stops making sense.
-pub fn parse(expression: &str) -> Result<(), ParseError> {
-    let expression = Expression::parse(expression)?;
-    expression.names().into_iter().try_for_each(|(name, offset)| known::check(name, offset))
-}
-
-/// The names in an expression that no run measures by itself: a function's or a plugin's, then.
-pub fn foreign(expression: &str) -> Vec<String> {
-    names_in(expression).into_iter().filter(|name| !known::is_ours(name)).collect()
-}
-
-impl Threshold {
-    /// Evaluates it over [`crate::summary::Summary::names`].
-    pub fn judge(&self, names: &BTreeMap<String, f64>) -> Judged {
-        let (held, evidence) = match Expression::parse_with(&self.expression, &|rest| longest(rest, names)) {
-            Ok(expression) => {
-                let value = |name: &str| value_of(name, names);
-                let held = expression.evaluate(&value).map(|value| value != 0.0);
-                let mut seen: Vec<String> = Vec::new();
-                for (name, _) in expression.names() {
-                    let text = match value(name) {
-                        Some(value) => format!("{name} = {}", shown(value)),
-                        None => format!("{name} was not measured"),
-                    };
-                    if !seen.contains(&text) {
-                        seen.push(text);
-                    }
-                }
-                (held.unwrap_or(false), seen.join(", "))
-            }
-            Err(error) => (false, format!("{} at offset {}", error.what, error.offset)),
-        };
-        Judged { expression: self.expression.clone(), strict: self.strict, held, evidence }
+impl From<Written> for Threshold {
+    fn from(written: Written) -> Threshold {
+        let expression = parse(&written.expression, &mut Metrics { figures: None });
+        Threshold { expression: expression.map(|parsed| parsed.expression), written }
     }
 }
 
-/// The longest of the names a text begins with that an expression would take apart.
-fn longest(rest: &str, names: &BTreeMap<String, f64>) -> Option<usize> {
-    let begins = |name: &&String| {
-        let after = rest.strip_prefix(name.as_str());
-        // Half of a name is none.
-        after.is_some_and(|after| !after.starts_with(expression::is_part))
-            && name.contains(|c| !expression::is_part(c))
-            && name.contains(char::is_alphabetic)
-    };
-    names.keys().filter(begins).map(String::len).max()
+impl From<Threshold> for Written {
+    fn from(threshold: Threshold) -> Written {
+        threshold.written
+    }
+}
+
+impl PartialEq for Threshold {
+    fn eq(&self, other: &Threshold) -> bool {
+        self.written == other.written
+    }
+}
+
+impl Threshold {
+    /// Reads an expression; a failed strict threshold makes the run fail (exit code 1).
+    pub fn new(expression: impl Into<String>, strict: bool) -> Threshold {
+        Threshold::from(Written { expression: expression.into(), strict })
+    }
+
+    /// As in the script, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
+    pub fn expression(&self) -> &str {
+        &self.written.expression
+    }
+
+    /// Whether it decides the run.
+    pub fn is_strict(&self) -> bool {
+        self.written.strict
+    }
+
+    /// Why it cannot be read.
+    pub fn error(&self) -> Option<&SyntaxError> {
+        self.expression.as_ref().err()
+    }
+
+    /// The metrics it names, in the order in which they stand; none when it cannot be read.
+    pub fn metrics(&self) -> Vec<&Metric> {
+        self.expression.as_ref().map(Expression::names).unwrap_or_default()
+    }
+
+    /// Evaluates it over [`crate::summary::Summary::names`].
+    pub fn judge(&self, figures: &BTreeMap<String, f64>) -> Judged {
+        let Written { expression, strict } = self.written.clone();
+        let again = figures.keys().any(|name| is_apart(name) && expression.contains(name.as_str()));
+        let read = if again {
+            parse(&expression, &mut Metrics { figures: Some(figures) }).map(|parsed| parsed.expression)
+        } else {
+            self.expression.clone()
+        };
+        let judged = |held, evidence, metrics| Judged { expression, strict, held, evidence, metrics };
+        match read {
+            Ok(read) => {
+                let (held, evidence) = evaluate(&read, &mut Figures(figures));
+                let mut metrics: Vec<String> = Vec::new();
+                for metric in read.names() {
+                    if !metrics.contains(&metric.name) {
+                        metrics.push(metric.name.clone());
+                    }
+                }
+                judged(held, evidence, metrics)
+            }
+            Err(error) => judged(false, format!("{} at offset {}", error.what, error.offset), Vec::new()),
+        }
+    }
+}
+
+/// Whether a threshold holds, and the values it saw.
+fn evaluate(expression: &Expression<Metric>, figures: &mut Figures<'_>) -> (bool, String) {
+    let mut seen: Vec<String> = Vec::new();
+    let mut all_measured = true;
+    for metric in expression.names() {
+        let value = figures.of(metric);
+        all_measured &= value.is_some();
+        let text = match value {
+            Some(value) => format!("{} = {}", metric.name, shown(value)),
+            None => format!("{} was not measured", metric.name),
+        };
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    // A metric that was not measured must not hide behind the other side of an `or`.
+    let value = if all_measured { expression.evaluate(figures) } else { Ok(Value::Undefined) };
+    match value {
+        Ok(value) => (value.is_truthy(), seen.join(", ")),
+        Err(error) => (false, error.to_string()),
+    }
+}
+
+/// The figures of a run by name.
+struct Figures<'f>(&'f BTreeMap<String, f64>);
+
+impl Figures<'_> {
+    fn of(&self, metric: &Metric) -> Option<f64> {
+        self.0.get(&metric.name).copied().or(metric.if_absent)
+    }
+}
+
+impl Lookup<Metric> for Figures<'_> {
+    fn value(&mut self, metric: &Metric) -> Value {
+        self.of(metric).map_or(Value::Undefined, Value::Number)
+    }
+
+    /// A threshold that throws dice has no use; what it decides must be the same when the folder is read.
+    fn random(&mut self) -> f64 {
+        0.5
+    }
+}
+
+/// Resolves the names of thresholds.
+struct Metrics<'f> {
+    /// What the run has measured, when it is over.
+    figures: Option<&'f BTreeMap<String, f64>>,
+}
+
+impl Resolve for Metrics<'_> {
+    type Name = Metric;
+
+    fn resolve(&mut self, name: NameToken<'_>) -> Result<Expression<Metric>, SyntaxError> {
+        let counts_if_absent = ABSENT_IS_ZERO.iter().any(|family| name.text.starts_with(family))
+            && !name.text.starts_with("vusers.session_length");
+        Ok(Expression::Name(Metric {
+            name: name.text.to_owned(),
+            offset: name.offset,
+            if_absent: counts_if_absent.then_some(0.0),
+        }))
+    }
+
+    fn known(&self, rest: &[char]) -> Option<usize> {
+        let figures = self.figures?;
+        let begins = |name: &&String| {
+            let mut after = rest.iter();
+            name.chars().all(|c| after.next() == Some(&c))
+                // Half of a name is none.
+                && after.next().is_none_or(|after| !is_part_of_name(*after))
+                && is_apart(name)
+        };
+        figures.keys().filter(begins).map(|name| name.chars().count()).max()
+    }
+}
+
+/// Whether an expression would take a name apart that is not in quotes.
+fn is_apart(name: &str) -> bool {
+    name.contains(|c| !is_part_of_name(c)) && name.contains(char::is_alphabetic)
 }
 
 /// Families of counts in which a missing member means none.
 const ABSENT_IS_ZERO: [&str; 3] = ["errors.", "http.codes.", "vusers."];
 
-fn value_of(name: &str, names: &BTreeMap<String, f64>) -> Option<f64> {
-    let zero = || {
-        let counted = ABSENT_IS_ZERO.iter().any(|family| name.starts_with(family));
-        (counted && !name.starts_with("vusers.session_length")).then_some(0.0)
-    };
-    names.get(name).copied().or_else(zero)
-}
-
+/// With four digits behind the point at most.
 fn shown(value: f64) -> String {
     if value.fract() == 0.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.4}").trim_end_matches('0').to_owned()
+        return number_text(value);
     }
+    format!("{value:.4}").trim_end_matches('0').to_owned()
 }
 
-/// The names an expression reads; none when it cannot be parsed.
-pub(crate) fn names_in(expression: &str) -> Vec<String> {
-    let Ok(expression) = Expression::parse(expression) else { return Vec::new() };
-    expression.names().into_iter().map(|(name, _)| name.to_owned()).collect()
-}
-
-/// The smallest latency any threshold allows (ms): the objective the generator's own lag is held against. A latency is a
-/// name like `….response_time.p99`, `….latency_ms.max`, compared with a number.
+/// The smallest latency any threshold allows (ms): the objective the generator's own lag is held against. A latency is
+/// a name like `….response_time.p99`, `….latency_ms.max`, compared with a number.
 pub fn objective_ms(thresholds: &[Threshold]) -> Option<f64> {
     let mut smallest: Option<f64> = None;
-    for threshold in thresholds {
-        let Ok(expression) = Expression::parse(&threshold.expression) else { continue };
+    for expression in thresholds.iter().filter_map(|threshold| threshold.expression.as_ref().ok()) {
         expression.walk(&mut |part| {
-            let Expression::Binary(operator, left, right) = part else { return };
-            let limit = match (operator, left.as_ref(), right.as_ref()) {
+            let Expression::Binary(operator, pair) = part else { return };
+            let limit = match (operator, &pair[0], &pair[1]) {
                 (
                     Operator::Less | Operator::LessEqual,
-                    Expression::Name(name, _),
+                    Expression::Name(metric),
                     Expression::Number(limit),
                 )
                 | (
                     Operator::Greater | Operator::GreaterEqual,
                     Expression::Number(limit),
-                    Expression::Name(name, _),
-                ) if is_latency(name) => *limit,
+                    Expression::Name(metric),
+                ) if metric.is_latency() => *limit,
                 _ => return,
             };
             smallest = Some(smallest.map_or(limit, |known| known.min(limit)));
@@ -152,10 +250,12 @@ pub fn objective_ms(thresholds: &[Threshold]) -> Option<f64> {
     smallest
 }
 
-fn is_latency(name: &str) -> bool {
-    let Some((series, statistic)) = name.rsplit_once('.') else { return false };
-    let latency = ["response_time", "response_ms", "service_ms", "first_byte_ms", "latency_ms"];
-    statistic != "count" && latency.iter().any(|suffix| series.ends_with(suffix))
+impl Metric {
+    fn is_latency(&self) -> bool {
+        let Some((series, statistic)) = self.name.rsplit_once('.') else { return false };
+        let latency = ["response_time", "response_ms", "service_ms", "first_byte_ms", "latency_ms"];
+        statistic != "count" && latency.iter().any(|suffix| series.ends_with(suffix))
+    }
 }
 
 #[cfg(test)]
@@ -169,7 +269,7 @@ mod tests {
 
     #[track_caller]
     fn check(expression: &str, held: bool, evidence: &str) {
-        let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names());
+        let judged = Threshold::new(expression, true).judge(&names());
         assert_eq!((judged.held, judged.evidence.as_str()), (held, evidence), "{expression}");
     }
 
@@ -191,7 +291,13 @@ mod tests {
             &format!("delivery.ratio = 0.9995, {p95}"),
         );
         check("not (a == 2)", false, "a = 2");
-        check("not a == 3", true, "a = 2");
+        // As in filtrex, `not` binds closer than a comparison: (not a) == 3.
+        check("not a == 3", false, "a = 2");
+        check("not (a == 3)", true, "a = 2");
+        // Neither 0 nor NaN.
+        check("a", true, "a = 2");
+        check("a - 2", false, "a = 2");
+        check("(a - 2) / (b - 3)", false, "a = 2, b = 3");
     }
 
     #[test]
@@ -209,7 +315,6 @@ mod tests {
             "1.5e0 + .5 == a",
             "a != b && !(a > b) || 0",
             "a in (1, 2) and b not in (1, 2)",
-            "not a in (1, 3)",
             "a + 1 in (b, 7)",
             "max(a, b, 1) == 3 and min(a,b) == 2",
             "round(2.5) + floor(1.9) + ceil(0.1) + abs(-2) + sqrt(9) + log(1) == 10",
@@ -217,7 +322,7 @@ mod tests {
             "-2 ^ 2 == 4",
         ] {
             let names = names();
-            let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names);
+            let judged = Threshold::new(expression, true).judge(&names);
             assert!(judged.held, "{expression}");
         }
     }
@@ -232,62 +337,34 @@ mod tests {
         check("vusers.session_length.p99 < 100", false, "vusers.session_length.p99 was not measured");
     }
 
-    #[track_caller]
-    fn refuse(expression: &str, offset: usize, what: &str, hint: Option<&str>) {
-        let error = parse(expression).unwrap_err();
-        assert_eq!(
-            (error.what.as_str(), error.offset, error.hint.as_deref()),
-            (what, offset, hint),
-            "{expression}"
+    #[test]
+    fn a_threshold_that_cannot_be_read_is_not_met_and_says_where() {
+        check(
+            "a <",
+            false,
+            "expected a name, a number, a text in double quotes or `(`, but the expression ends here at offset 3",
         );
+        check("a ~= (\"(\" + a)", false, "not a regular expression: `(2`");
     }
 
     #[test]
-    fn a_broken_expression_says_where_and_what() {
-        refuse("", 0, "expected a number, a name or `(`, but the expression ends here", None);
-        refuse("a <", 3, "expected a number, a name or `(`, but the expression ends here", None);
-        refuse("(a < 2", 6, "expected `)`, but the expression ends here", None);
-        refuse("a = 2", 2, "expected an operator, got `=`", Some("equality is written `==`"));
-        refuse("a b", 2, "expected an operator, got `b`", None);
-        refuse(
-            "a < 250ms",
-            4,
-            "`250ms` is not a number",
-            Some("numbers have no unit; latencies are in milliseconds"),
-        );
-        refuse("'a < 2", 0, "the quoted name has no closing quote", None);
-        refuse(&"(".repeat(100), 64, "the expression is nested deeper than 64", None);
+    fn a_threshold_says_which_metrics_it_is_about() {
+        let judged = Threshold::new("a < 3 and 'b' > a", true).judge(&names());
+        assert_eq!(judged.metrics, ["a", "b"]);
     }
 
     #[test]
-    fn a_misspelt_name_is_told_with_the_right_one() {
-        refuse(
-            "delivery.lots < 1",
-            0,
-            "`delivery.lots` is not a metric",
-            Some("did you mean `delivery.lost`?"),
-        );
-        refuse(
-            "2 > deliver.lost",
-            4,
-            "`deliver.lost` is not a metric",
-            Some("did you mean `delivery.lost`?"),
-        );
-        for right in [
-            "plugins.expect.ok > 0",
-            "delivery.latency_ms.p99 < 5",
-            "orange < 2",
-            "order < 2",
-            "andes.or < 1",
-        ] {
-            assert_eq!(parse(right), Ok(()), "{right}");
-        }
+    fn a_header_has_thresholds_as_they_were_written() {
+        let threshold = Threshold::new("a < 3", true);
+        let written = serde_json::to_value(&threshold).unwrap();
+        assert_eq!(written, serde_json::json!({ "expression": "a < 3", "strict": true }));
+        assert_eq!(serde_json::from_value::<Threshold>(written).unwrap(), threshold);
     }
 
     #[test]
     fn the_objective_is_the_smallest_latency_allowed() {
         let objective = |expressions: &[&str]| {
-            let threshold = |e: &&str| Threshold { expression: (*e).to_owned(), strict: false };
+            let threshold = |expression: &&str| Threshold::new(*expression, false);
             objective_ms(&expressions.iter().map(threshold).collect::<Vec<_>>())
         };
         assert_eq!(
@@ -327,10 +404,10 @@ mod tests {
             ("http://h:80/x?y=1 == 2", "http://h:80/x?y=1 = 2"),
             ("b - my-counter == 5 - 4", "b = 2, my-counter = 1"),
         ] {
-            let judged = Threshold { expression: expression.to_owned(), strict: true }.judge(&names);
+            let judged = Threshold::new(expression, true).judge(&names);
             assert_eq!((judged.held, judged.evidence.as_str()), (true, evidence), "{expression}");
         }
-        let torn = Threshold { expression: "my-counters == 1".to_owned(), strict: true }.judge(&names);
+        let torn = Threshold::new("my-counters == 1", true).judge(&names);
         assert_eq!(torn.evidence, "my = 5, counters was not measured");
     }
 }

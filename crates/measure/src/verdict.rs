@@ -4,12 +4,13 @@
 //! leaked, when a user failed, or when no user got through. A threshold on one of these replaces its default rule. Slow
 //! is never a failure by default: how slow is too slow is the user's to say.
 
+use crate::figures::{count, counted};
 use crate::ledger::Counts;
 use crate::outcome::Failure;
 use crate::summary::{
     Cause, Conclusion, ErrorSummary, FailOnStatus, Generator, Health, Statuses, Summary, Users, Verdict,
 };
-use crate::thresholds::{Judged, names_in};
+use crate::thresholds::Judged;
 
 /// What the figures of an INVALID run are worth, and what helps.
 pub fn advice(generator: &Generator) -> String {
@@ -64,7 +65,7 @@ fn interrupt(summary: &Summary, verdict: &mut Verdict) {
     let held = summary.thresholds.iter().filter(|threshold| threshold.held).count() as u64;
     if held > 0 {
         let all = counted(summary.thresholds.len() as u64, "threshold");
-        said.push(format!("{} of {all} passed", grouped(held)));
+        said.push(format!("{} of {all} passed", count(held)));
     }
     if verdict.result != Conclusion::Pass {
         said.extend(summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)));
@@ -75,16 +76,9 @@ fn interrupt(summary: &Summary, verdict: &mut Verdict) {
     verdict.reasons.extend(said.into_iter().map(|reason| format!("{UNTIL_THEN}{reason}")));
 }
 
-/// The metrics that thresholds speak of.
+/// The metrics that thresholds are about.
 fn named(summary: &Summary) -> Vec<String> {
-    let names = |threshold: &Judged| match names_in(&threshold.expression) {
-        // Of another tool's grammar: `sonagi_lost: count<5` is about `sonagi_lost`.
-        names if names.is_empty() => {
-            threshold.expression.split([':', '{']).next().map(str::to_owned).into_iter().collect()
-        }
-        names => names,
-    };
-    summary.thresholds.iter().flat_map(names).collect()
+    summary.thresholds.iter().flat_map(|threshold| threshold.metrics.iter().cloned()).collect()
 }
 
 /// What the script demands of the run as a whole: its thresholds, and the delivery of its messages.
@@ -195,7 +189,7 @@ fn doubts(counts: &Counts) -> Vec<String> {
     if counts.unknown > 0 {
         let belong = match counts.unknown {
             1 => "1 copy belongs to a message".to_owned(),
-            unknown => format!("{} copies belong to messages", grouped(unknown)),
+            unknown => format!("{} copies belong to messages", count(unknown)),
         };
         hints.push(format!("{belong} the target never acknowledged: not counted as lost"));
     }
@@ -253,7 +247,7 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     let ruled =
         |name: &String| name == "vusers.failed" || name == "users.failed" || name.starts_with("errors.");
     if users.failed > 0 && !named.iter().any(ruled) {
-        let failed = format!("{} of {} failed", grouped(users.failed), counted(users.started, "user"));
+        let failed = format!("{} of {} failed", count(users.failed), counted(users.started, "user"));
         verdict.fail(format!("{failed} ({}){}", percent(users.failed, users.started), because(summary)));
     }
     let refused: u64 =
@@ -286,14 +280,14 @@ fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) 
         return;
     }
     let by_code: Vec<String> =
-        codes.iter().map(|(code, count)| format!("{code}: {}", grouped(*count))).collect();
+        codes.iter().map(|(code, times)| format!("{code}: {}", count(*times))).collect();
     let by_code = by_code.join(", ");
     let (were, all) =
-        (if unasked == 1 { "was an error status" } else { "were error statuses" }, grouped(*answers));
+        (if unasked == 1 { "was an error status" } else { "were error statuses" }, count(*answers));
     verdict.fail(match (unasked == *answers, answers) {
         (true, 1) => format!("the only HTTP answer was an error status ({by_code})"),
         (true, _) => format!("every one of {all} HTTP answers was an error status ({by_code})"),
-        (false, _) => format!("{} of {all} HTTP answers {were} ({by_code})", grouped(unasked)),
+        (false, _) => format!("{} of {all} HTTP answers {were} ({by_code})", count(unasked)),
     });
     verdict.hints.push(
         "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `http.codes.404`, or `--fail-on-status never`"
@@ -328,11 +322,11 @@ fn because(summary: &Summary) -> String {
             None => places.push((error, error.count)),
         }
     }
-    let Some((most, count)) = places.into_iter().rev().max_by_key(|(_, count)| *count) else {
+    let Some((most, times)) = places.into_iter().rev().max_by_key(|(_, times)| *times) else {
         return String::new();
     };
     let at = most.operation.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
-    format!("; most frequent error: {}{at} ({})", most.code, grouped(count))
+    format!("; most frequent error: {}{at} ({})", most.code, count(times))
 }
 
 fn hint_errors(summary: &Summary, verdict: &mut Verdict) {
@@ -352,7 +346,7 @@ fn praise(summary: &Summary) -> String {
         _ => match (summary.users.completed, summary.users.stopped) {
             (0, stopped @ 1..) => {
                 let were = if stopped == 1 { "was" } else { "were" };
-                let failed = grouped(summary.users.failed);
+                let failed = count(summary.users.failed);
                 format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, "user"))
             }
             (0, 0) if summary.users.started == 0 => "no user was started".to_owned(),
@@ -367,7 +361,7 @@ pub fn all_arrived(counts: &Counts) -> Option<String> {
     let Counts { owed, lost, outstanding, .. } = *counts;
     (owed > 0 && lost == 0 && outstanding == 0).then(|| match owed {
         1 => "the only expected delivery received".to_owned(),
-        _ => format!("all {} expected deliveries received", grouped(owed)),
+        _ => format!("all {} expected deliveries received", count(owed)),
     })
 }
 
@@ -383,19 +377,14 @@ pub fn nothing_owed(counts: &Counts) -> Option<String> {
     Some(format!("no message was owed: {why}"))
 }
 
-/// `1 user`, `2,000 users`
-pub(crate) fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
 /// `3,012 of 100,000 expected deliveries were`
 fn of(part: u64, whole: u64, what: &str) -> String {
-    format!("{} of {} {what} {}", grouped(part), grouped(whole), if part == 1 { "was" } else { "were" })
+    format!("{} of {} {what} {}", count(part), count(whole), if part == 1 { "was" } else { "were" })
 }
 
 /// `3,012 copies were`
-fn copies(count: u64) -> String {
-    if count == 1 { "1 copy was".to_owned() } else { format!("{} copies were", grouped(count)) }
+fn copies(n: u64) -> String {
+    if n == 1 { "1 copy was".to_owned() } else { format!("{} copies were", count(n)) }
 }
 
 /// `3.0 %`
@@ -405,17 +394,4 @@ fn percent(part: u64, whole: u64) -> String {
         share if share >= 0.001 => format!("{share:.3} %"),
         _ => "< 0.001 %".to_owned(),
     }
-}
-
-/// A count with thousands separated: `12,345`.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

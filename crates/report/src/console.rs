@@ -4,7 +4,7 @@
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
 
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
-use crate::page::{Page, Tone, items, tame};
+use crate::page::{Page, Tone, columns, items, padded, tame};
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::metrics::MetricSummary;
 use sonagi_measure::summary::{
@@ -328,17 +328,17 @@ fn latency(page: &mut Page, run: &Summary) {
     }
     page.blank();
     let room = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
-    let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     let name_column = longest.max(LATENCY_TITLE.len()).min(room);
     let title = fitting(page, LATENCY_TITLE, name_column, Tone::Faint);
-    let mut head = format!("{title:<name_column$}{:>COUNT_COLUMN$}", "count");
+    let mut head = format!("{}{:>COUNT_COLUMN$}", padded(title, name_column), "count");
     for (title, _) in QUANTILES {
         head.push_str(&format!("{title:>QUANTILE_COLUMN$}"));
     }
     page.line(&head, Tone::Faint);
     for (name, quantiles) in rows.iter().take(OPERATIONS_SHOWN) {
         let name = fitting(page, name, name_column, Tone::Plain);
-        let mut row = format!("{name:<name_column$}{:>COUNT_COLUMN$}", count(quantiles.count));
+        let mut row = format!("{}{:>COUNT_COLUMN$}", padded(name, name_column), count(quantiles.count));
         for (_, of) in QUANTILES {
             row.push_str(&format!("{:>QUANTILE_COLUMN$}", cell(of(quantiles))));
         }
@@ -354,7 +354,7 @@ fn latency(page: &mut Page, run: &Summary) {
 
 /// A name that fits its column; of one that does not, nothing, for it has a line of its own above.
 fn fitting<'n>(page: &mut Page, name: &'n str, column: usize, tone: Tone) -> &'n str {
-    if name.chars().count() <= column {
+    if columns(name) <= column {
         return name;
     }
     page.line(name, tone);

@@ -3,29 +3,7 @@
 //! The one decision a reader would question: ratios are cut, not rounded. 99,999 of 100,000 is `99.9990 %`; only a
 //! ratio of exactly one prints as `100 %`.
 
-/// A count with thousands separators: `1,204,311`.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A count with its noun, in the singular where that is right: `1 user`, `1,204 users`.
-pub fn counted(n: u64, noun: &str) -> String {
-    let plural = match (n, noun) {
-        (1, _) => noun.to_string(),
-        (_, "copy") => "copies".to_string(),
-        (_, "class") => "classes".to_string(),
-        _ => format!("{noun}s"),
-    };
-    format!("{} {plural}", count(n))
-}
+pub use sonagi_measure::figures::{count, counted};
 
 /// A count in at most five characters or so, for the live line: `9,999`, `12.3k`, `1.20M`.
 pub fn short(n: u64) -> String {
@@ -126,12 +104,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_have_thousands_separators() {
-        let shown: Vec<_> = [0, 999, 1000, 12_345, 1_204_311].map(count).to_vec();
-        assert_eq!(shown, ["0", "999", "1,000", "12,345", "1,204,311"]);
-    }
-
-    #[test]
     fn the_live_line_has_short_counts() {
         let shown: Vec<_> = [9_999, 12_345, 999_499, 999_600, 2_500_000_000].map(short).to_vec();
         assert_eq!(shown, ["9,999", "12.3k", "999k", "1.00M", "2.50G"]);
@@ -178,7 +150,5 @@ mod tests {
         let shown: Vec<_> = [0, 999, 1200, 999_600, 38_400_000].map(bytes).to_vec();
         assert_eq!(shown, ["0 B", "999 B", "1.20 kB", "1.00 MB", "38.4 MB"]);
         assert_eq!(milliseconds(12_400.0), "12.4 s");
-        assert_eq!(counted(1, "user"), "1 user");
-        assert_eq!(counted(2, "copy"), "2 copies");
     }
 }

@@ -1,7 +1,9 @@
 //! Text on a page of fixed width: labelled paragraphs that wrap, aligned tables, and colour as an afterthought.
 //!
-//! Widths are counted in characters of plain text; colour is added to finished pieces only, so that a coloured page
-//! and a plain one break their lines in the same places.
+//! Widths are columns of plain text: a Hangul syllable or an ideograph takes two. Colour is added to finished pieces
+//! only, so that a coloured page and a plain one break their lines in the same places.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How a piece is set off; nothing without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page of `width` characters, at least 60: below that the tables have no room.
+    /// A page of `width` columns, at least 60: below that the tables have no room.
     pub(crate) fn new(width: usize, colour: bool) -> Page {
         Page { text: String::new(), width: width.max(60), colour }
     }
@@ -62,7 +64,7 @@ impl Page {
 
     /// A label in the margin and a paragraph beside it.
     pub(crate) fn entry(&mut self, label: &str, tone: Tone, paragraph: &str) {
-        let margin = format!("{label:<LABEL$}");
+        let margin = padded(label, LABEL);
         let mut lines = wrap(paragraph, self.width - LABEL).into_iter();
         let first = lines.next().unwrap_or_default();
         let margin = self.paint(&margin, tone);
@@ -89,12 +91,30 @@ impl Page {
     }
 }
 
-/// `text` in at most `width` characters; what had to go is marked by `…`.
+/// How many columns a text takes on a terminal.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` with blanks behind it up to `width` columns.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(columns(text));
+    format!("{text}{:blanks$}", "")
+}
+
+/// `text` in at most `width` columns; what had to go is marked by `…`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if columns(text) <= width {
         return text.to_string();
     }
-    let mut out: String = text.chars().take(width.saturating_sub(1)).collect();
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let taken = c.width().unwrap_or(0);
+        let fits = taken <= room;
+        room = room.saturating_sub(taken);
+        fits
+    };
+    let mut out: String = text.chars().take_while(fits).collect();
     out.push('…');
     out
 }
@@ -110,13 +130,13 @@ pub(crate) fn items(items: &[String]) -> String {
     glued.join("\u{a0}· ")
 }
 
-/// Words in lines of at most `width` characters; a longer word has a line of its own, broken where it must.
+/// Words in lines of at most `width` columns; a longer word has a line of its own, broken where it must.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
     for word in tame(text).split(' ').filter(|word| !word.is_empty()) {
-        let long = word.chars().count();
+        let long = columns(word);
         if used > 0 && used + 1 + long > width {
             lines.push(std::mem::take(&mut line));
             used = 0;
@@ -126,12 +146,13 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
             used += 1;
         }
         for c in word.chars() {
-            if used == width {
+            let taken = c.width().unwrap_or(0);
+            if used + taken > width {
                 lines.push(std::mem::take(&mut line));
                 used = 0;
             }
             line.push(if c == '\u{a0}' { ' ' } else { c });
-            used += 1;
+            used += taken;
         }
     }
     if !line.is_empty() {
@@ -150,6 +171,18 @@ mod tests {
         assert_eq!(wrap("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
         assert_eq!(wrap("", 4), Vec::<String>::new());
         assert_eq!(wrap(&items(&["a b".into(), "c d".into()]), 6), ["a b ·", "c d"]);
+    }
+
+    #[test]
+    fn letters_that_take_two_columns_count_twice() {
+        assert_eq!((columns("채팅방 1"), columns("e\u{301}t")), (8, 2));
+        assert_eq!(padded("채팅", 6), "채팅  ");
+        assert_eq!(
+            (cut("채팅방", 6), cut("채팅방", 5), cut("a채팅방", 5)),
+            ("채팅방".into(), "채팅…".into(), "a채…".into())
+        );
+        assert_eq!(wrap("채팅방 입장", 6), ["채팅방", "입장"]);
+        assert_eq!(wrap("채팅방입장", 5), ["채팅", "방입", "장"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! letting the line wrap (a wrapped line cannot be redrawn) or cutting a number in half.
 
 use crate::figures::{milliseconds, short};
+use crate::page::columns;
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::totals::Snapshot;
 
@@ -133,7 +134,7 @@ impl Line {
         loop {
             let line = parts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("  ");
             let worst = parts.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
-            if line.chars().count() <= width || worst == 0 {
+            if columns(&line) <= width || worst == 0 {
                 return line;
             }
             let last = parts.iter().rposition(|(rank, _)| *rank == worst);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::formula::Formula;
+use super::Formula;
 use super::request::HttpStep;
 use super::template::{Expression, Template};
 

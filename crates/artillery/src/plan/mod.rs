@@ -3,11 +3,11 @@
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
 
+pub(crate) mod address;
 mod captured;
 mod crowd;
 pub mod endpoint;
 pub mod expect;
-pub mod formula;
 pub mod hooks;
 pub mod multipart;
 pub(crate) mod prepared;
@@ -18,9 +18,9 @@ pub mod step;
 pub mod template;
 pub mod transports;
 
+pub use address::address;
 pub use endpoint::{Endpoint, Naming, Told};
 pub use expect::{Demand, Expectation, Expectations};
-pub use formula::Formula;
 pub use hooks::{Call, Condition, Hooks, Processor, ProcessorFile, Rewrite};
 pub use multipart::{FormPart, PartContent};
 pub use prepared::Prepared;
@@ -41,6 +41,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::schedule::Load;
+
+/// An expression over a user's variables: what decides whether a step is taken.
+pub type Formula = sonagi_measure::expression::Expression<Expression>;
 
 /// A whole run.
 #[derive(Clone, Debug)]

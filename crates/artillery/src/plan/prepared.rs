@@ -8,16 +8,13 @@
 use sonagi_wire::http1::Keep;
 use std::sync::OnceLock;
 
-use super::Plan;
-use super::endpoint::Endpoint;
-use super::expect::Expectations;
-use super::request::{Body, HttpStep};
-use super::source::Source;
-use super::template::{Piece, Template};
+use super::address::{self, push_form};
+use super::template::Piece;
+use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
 use sonagi_transport::http::{
     ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours,
 };
-use sonagi_transport::net::{Failed, Origin, absolute, push_form};
+use sonagi_transport::net::{Failed, Origin};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
 #[derive(Debug, Default)]
@@ -76,7 +73,7 @@ pub(crate) enum Part {
 
 impl Layout {
     fn new(plan: &Plan, step: &HttpStep) -> Result<Option<Layout>, Failed> {
-        let Some((origin, path)) = address(plan, &step.url)? else { return Ok(None) };
+        let Some((origin, path)) = leads_to(plan, &step.url)? else { return Ok(None) };
         let is_by_address =
             step.told.as_ref().is_some_and(|told| matches!(told.endpoint, Endpoint::Asked { .. }));
         if is_by_address || matches!(step.body, Body::Bytes(_) | Body::Multipart(_)) {
@@ -190,9 +187,9 @@ enum Path {
 }
 
 /// Where a step's URL leads, when its holes cannot change the origin.
-fn address(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Failed> {
+fn leads_to(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Failed> {
     if let Some(url) = fixed(url) {
-        let (origin, path) = Origin::parse(&absolute(&plan.target, &url))?;
+        let (origin, path) = address::under(&plan.target, &url)?;
         return Ok(Some((origin, Path::Fixed(path))));
     }
     match url.pieces.first() {
@@ -203,7 +200,7 @@ fn address(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Failed
     if plan.target.contains(['?', '#']) {
         return Ok(None);
     }
-    let (origin, base) = Origin::parse(&plan.target)?;
+    let (origin, base) = address::address(&plan.target)?;
     let mut template = url.clone();
     if let Some(Piece::Text(text)) = template.pieces.first_mut() {
         text.insert_str(0, base.trim_end_matches('/'));

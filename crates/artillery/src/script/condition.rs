@@ -2,9 +2,10 @@
 
 use crate::plan::{Condition, Expression, Formula, Step};
 use serde_json::Value;
+use sonagi_measure::expression::Foreign;
 
 use crate::script::called::called;
-use crate::script::formula::{self, Foreign, Parsed};
+use crate::script::formula::{self, Parsed};
 use crate::script::reader::{Fields, Reader};
 use crate::script::yaml::{Kind, Node};
 
@@ -46,12 +47,12 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
         reader.names.used_in_condition(name, node.place_at(offset));
     }
     match parsed {
-        Ok(Parsed { formula, has_truths, reaches_in, javascript }) => {
-            if let Some(Foreign { offset, theirs, ours }) = javascript {
-                let what = format!("conditions have no `{theirs}`");
+        Ok(Parsed { formula, has_truths, reaches_in, foreign }) => {
+            if let Some(Foreign { offset, written, means }) = foreign {
+                let what = format!("conditions have no `{written}`");
                 let outcome =
-                    format!("read as `{ours}`; Artillery cannot read the condition and takes it for true");
-                let hint = Some(format!("write `{ours}`"));
+                    format!("read as `{means}`; Artillery cannot read the condition and takes it for true");
+                let hint = Some(format!("write `{means}`"));
                 reader.tolerable(node.place_at(offset), what, hint, &outcome);
             }
             if has_truths {
@@ -63,12 +64,12 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
                 reader.notice(node.place, text);
             }
             Some(match formula {
-                Formula::Value(expression) => Condition::Holds(expression),
+                Formula::Name(expression) => Condition::Holds(expression),
                 formula => Condition::Formula(Box::new(formula)),
             })
         }
-        Err(fault) => {
-            reader.problem(node.place_at(fault.offset), fault.what, fault.hint);
+        Err(error) => {
+            reader.problem(node.place_at(error.offset), error.what, error.hint);
             None
         }
     }

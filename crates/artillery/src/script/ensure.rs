@@ -1,9 +1,10 @@
 //! `config.ensure`: what the run must fulfil, in the three forms scripts have, as threshold expressions.
 
 use crate::plan::Scenario;
+use sonagi_measure::expression::SyntaxError;
 use sonagi_measure::outcome::FAILURES;
 use sonagi_measure::recorder::{FAILED_MATCH, WRONG_DATA};
-use sonagi_measure::thresholds::{self, ParseError, Threshold};
+use sonagi_measure::thresholds::{Measured, Metric, Threshold, Unknown};
 
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
@@ -19,19 +20,29 @@ const LEGACY: &[(&str, &str)] = &[
     ("p99", "http.response_time.p99"),
 ];
 
-/// Reads `ensure` and `plugins.ensure` of `config`. The scenarios and requests were read before: metrics have their names.
+/// Names that the script itself gives to metrics.
+struct Names<'s> {
+    scenarios: &'s [Scenario],
+    tracks_delivery: bool,
+    /// Beginnings of metrics' names that an expression must quote, the longest first: Artillery's expressions do not.
+    stems: Vec<String>,
+}
+
+/// Reads `ensure` and `plugins.ensure` of `config`. The scenarios and requests were read before: metrics have their
+/// names.
 pub(crate) fn thresholds(
     reader: &mut Reader,
     config: &Fields<'_>,
     plugins: Option<&Fields<'_>>,
     scenarios: &[Scenario],
+    tracks_delivery: bool,
 ) -> Vec<Threshold> {
     let mut all = Vec::new();
-    let stems = stems(reader, scenarios);
+    let names = &Names { scenarios, tracks_delivery, stems: stems(reader, scenarios) };
     // Artillery's own switch.
     let is_off = reader.constants.is_set("ARTILLERY_DISABLE_ENSURE");
     if let Some(fields) = reader.section(config, "ensure", &schema::ENSURE) {
-        section(reader, &fields, &stems, &mut all);
+        section(reader, &fields, names, &mut all);
         if !all.is_empty() && !is_off && plugins.is_none_or(|plugins| plugins.entry("ensure").is_none()) {
             let text =
                 "ensure decides the run; Artillery looks at it only with `plugins: {ensure: {}}` in config";
@@ -41,7 +52,7 @@ pub(crate) fn thresholds(
     if let Some(plugins) = plugins
         && let Some(fields) = reader.section(plugins, "ensure", &schema::ENSURE)
     {
-        section(reader, &fields, &stems, &mut all);
+        section(reader, &fields, names, &mut all);
     }
     if !all.is_empty() && is_off {
         reader.notice(config.place_of("ensure"), "ensure: no effect; ARTILLERY_DISABLE_ENSURE is set");
@@ -50,16 +61,16 @@ pub(crate) fn thresholds(
     all
 }
 
-fn section(reader: &mut Reader, fields: &Fields<'_>, stems: &[String], all: &mut Vec<Threshold>) {
+fn section(reader: &mut Reader, fields: &Fields<'_>, names: &Names<'_>, all: &mut Vec<Threshold>) {
     for item in reader.list(fields, "thresholds", true) {
-        limits(reader, fields, item, all);
+        limits(reader, fields, item, names, all);
     }
     for item in reader.list(fields, "conditions", true) {
-        all.extend(condition(reader, item, stems));
+        all.extend(condition(reader, item, names));
     }
     for (key, metric) in LEGACY {
         if let Some(limit) = reader.number(fields, key) {
-            all.push(Threshold { expression: format!("{metric} < {limit}"), strict: true });
+            all.push(Threshold::new(format!("{metric} < {limit}"), true));
         }
     }
     if let Some(rate) = reader.number(fields, "maxErrorRate") {
@@ -68,11 +79,17 @@ fn section(reader: &mut Reader, fields: &Fields<'_>, stems: &[String], all: &mut
             reader.problem(place, format!("maxErrorRate is a percentage, 0 to 100; got {rate}"), None);
         }
         let expression = format!("vusers.failed * 100 <= {rate} * vusers.created");
-        all.push(Threshold { expression, strict: true });
+        all.push(Threshold::new(expression, true));
     }
 }
 
-fn limits(reader: &mut Reader, fields: &Fields<'_>, item: &Node, all: &mut Vec<Threshold>) {
+fn limits(
+    reader: &mut Reader,
+    fields: &Fields<'_>,
+    item: &Node,
+    names: &Names<'_>,
+    all: &mut Vec<Threshold>,
+) {
     match item.kind {
         Kind::Map(_) => {}
         Kind::Text { .. } | Kind::Number(_) | Kind::Bool(_) => return unlimited(reader, item),
@@ -93,8 +110,9 @@ fn limits(reader: &mut Reader, fields: &Fields<'_>, item: &Node, all: &mut Vec<T
         let plain = entry.key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
         let quote = if plain { "" } else { "'" };
         let expression = format!("{quote}{}{quote} < {limit}", entry.key);
-        let wrong = |error: ParseError| (entry.place, format!("not a metric: {}", error.what), error.hint);
-        all.extend(judged(reader, expression, true, entry.place, wrong));
+        let threshold = Threshold::new(expression, true);
+        let place = |_| entry.place;
+        all.extend(checked(reader, threshold, names, "not a metric: ", place));
     }
 }
 
@@ -110,52 +128,66 @@ fn unlimited(reader: &mut Reader, item: &Node) {
     reader.tolerable(item.place, what, Some(hint), "it decides nothing, as in Artillery");
 }
 
-/// A threshold, unless it is wrong: an expression that cannot be read, or over a metric there is not. Functions may have any
-/// metric, under any name, so of what they may mean only a notice is given.
-fn judged(
+/// A threshold, unless it is wrong: an expression that cannot be read, or over a metric that no run has. Functions may
+/// report any metric, under any name, so of what they may mean only a notice is given. `place` knows where a character
+/// of the expression is.
+fn checked(
     reader: &mut Reader,
-    expression: String,
-    strict: bool,
-    place: Place,
-    wrong: impl Fn(ParseError) -> (Place, String, Option<String>),
+    threshold: Threshold,
+    names: &Names<'_>,
+    said: &str,
+    place: impl Fn(usize) -> Place,
 ) -> Option<Threshold> {
     let has_functions = reader.functions.has_module();
-    match thresholds::parse(&expression) {
-        Ok(()) => {
-            if !has_functions && let Some(name) = thresholds::foreign(&expression).first() {
-                let hint =
-                    "functions report metrics of their own: `events.emit(\"counter\", name, 1)`".to_owned();
-                let what = format!("nothing in the script measures `{name}`");
-                reader.tolerable(place, what, Some(hint), "it is not met");
-            }
-        }
-        Err(error) if has_functions && may_be_a_name(&expression, &error) => {
-            let (place, what, hint) = wrong(error);
+    if let Some(SyntaxError { offset, what, hint }) = threshold.error().cloned() {
+        if has_functions && may_be_a_name(threshold.expression(), offset) {
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            let text = format!("{what}{hint}: it is not met unless a function reports a metric of that name");
-            reader.notice(place, text);
+            reader.notice(place(offset), format!("{said}{what}{hint}{UNLESS_REPORTED}"));
+            return Some(threshold);
         }
-        Err(error) => {
-            let (place, what, hint) = wrong(error);
-            reader.problem(place, what, hint);
-            return None;
+        reader.problem(place(offset), format!("{said}{what}"), hint);
+        return None;
+    }
+    let mut is_refused = false;
+    for (metric, unknown) in unknown(reader, &threshold, names) {
+        let Unknown { what, hint, is_misspelt } = unknown;
+        let place = place(metric.offset);
+        match (is_misspelt, has_functions) {
+            (true, true) => reader.notice(place, format!("{said}{what}; {hint}{UNLESS_REPORTED}")),
+            (true, false) => {
+                reader.problem(place, format!("{said}{what}"), Some(hint));
+                is_refused = true;
+            }
+            (false, true) => {}
+            (false, false) => reader.tolerable(place, what, Some(hint), "it is not met"),
         }
     }
-    Some(Threshold { expression, strict })
+    (!is_refused).then_some(threshold)
 }
 
-/// Whether an expression that cannot be read may hold a metric's name with blanks or signs in it. One that stops in the middle, or
-/// has a bracket too many, is wrong whatever functions report.
-fn may_be_a_name(expression: &str, error: &ParseError) -> bool {
+const UNLESS_REPORTED: &str = ": it is not met unless a function reports a metric of that name";
+
+/// The metrics of a threshold that the script does not measure by itself, with why.
+fn unknown(reader: &Reader, threshold: &Threshold, names: &Names<'_>) -> Vec<(Metric, Unknown)> {
+    let scenarios = names.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    let operations = reader.operations.all();
+    let measured = Measured { operations, scenarios, tracks_delivery: names.tracks_delivery };
+    let unknown = |metric: &Metric| Some((metric.clone(), measured.check(metric).err()?));
+    threshold.metrics().into_iter().filter_map(unknown).collect()
+}
+
+/// Whether an expression that cannot be read may hold a metric's name with blanks or signs in it. One that stops in the
+/// middle, or has a bracket too many, is wrong whatever functions report.
+fn may_be_a_name(expression: &str, offset: usize) -> bool {
     let mut open = 0i32;
     let is_balanced = expression.split('\'').step_by(2).flat_map(str::chars).all(|letter| {
         open += i32::from(letter == '(') - i32::from(letter == ')');
         open >= 0
     });
-    error.metric.is_some() || (is_balanced && open == 0 && error.offset < expression.trim_end().len())
+    is_balanced && open == 0 && offset < expression.trim_end().chars().count()
 }
 
-fn condition(reader: &mut Reader, item: &Node, stems: &[String]) -> Option<Threshold> {
+fn condition(reader: &mut Reader, item: &Node, names: &Names<'_>) -> Option<Threshold> {
     let (node, expression, strict) = if item.as_text().is_some() {
         (item, reader.constant(item)?, true)
     } else {
@@ -168,17 +200,12 @@ fn condition(reader: &mut Reader, item: &Node, stems: &[String]) -> Option<Thres
         };
         (node, reader.text(&fields, "expression")?, strict)
     };
-    let quoted = quoted(&expression, stems);
+    let quoted = quoted(&expression, &names.stems);
     let is_as_written = quoted == expression;
-    let wrong = |error: ParseError| {
-        let offset = expression.get(..error.offset).map_or(0, |before| before.chars().count());
-        let place = if is_as_written { node.place_at(offset) } else { node.place };
-        (place, format!("in the condition: {}", error.what), error.hint)
-    };
-    judged(reader, quoted, strict, node.place, wrong)
+    let place = |offset| if is_as_written { node.place_at(offset) } else { node.place };
+    checked(reader, Threshold::new(quoted, strict), names, "in the condition: ", place)
 }
 
-/// Beginnings of metrics' names that an expression must quote, the longest first: Artillery's expressions do not.
 fn stems(reader: &Reader, scenarios: &[Scenario]) -> Vec<String> {
     let mut stems = reader.endpoints.stems();
     stems.extend(scenarios.iter().map(|scenario| format!("vusers.created_by_name.{}", scenario.name)));

@@ -301,7 +301,7 @@ fn plan(
         name: name(path, overrides, &combination),
         target,
         load: load.unwrap_or(Load::Open { phases: Vec::new(), spacing: Spacing::Even }),
-        thresholds: ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios),
+        thresholds: ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped),
         scenarios,
         before,
         after,

@@ -25,6 +25,10 @@ impl Operations {
         Some(OperationId(index))
     }
 
+    pub(crate) fn all(&self) -> &[Operation] {
+        &self.all
+    }
+
     pub(crate) fn into_all(self) -> Vec<Operation> {
         self.all
     }

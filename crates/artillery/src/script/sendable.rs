@@ -5,7 +5,7 @@
 
 use crate::plan::Template;
 use crate::plan::template::Piece;
-use sonagi_transport::net::Origin;
+use sonagi_transport::http::is_token;
 
 use crate::script::forms::{self, Lists};
 use crate::script::reader::{Fields, Reader};
@@ -50,7 +50,7 @@ impl Reader {
     pub(crate) fn headers(&mut self, fields: &Fields<'_>, key: &str) -> Vec<(String, Template)> {
         let all = forms::pairs(self, fields, key, Lists::Header);
         for entry in fields.get(key).map(Node::entries).unwrap_or_default() {
-            if !is_token(&entry.key) {
+            if !is_token(entry.key.as_bytes()) {
                 let what =
                     format!("a header's name is one word of letters, digits and dashes; got {:?}", entry.key);
                 let hint = entry.key.contains("{{").then(|| "only values have templates".to_owned());
@@ -91,7 +91,7 @@ impl Reader {
 
 /// Why an absolute URL leads nowhere.
 pub(crate) fn unreachable_because(url: &str) -> Option<String> {
-    Origin::parse(url).err().map(|failed| failed.detail)
+    crate::plan::address(url).err().map(|failed| failed.detail)
 }
 
 /// The scheme of a text that begins with one, and `://`.
@@ -99,9 +99,4 @@ fn scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.trim_start().split_once("://")?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(plain)).then_some(scheme)
-}
-
-/// RFC 9110 §5.6.2.
-fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }

@@ -49,7 +49,10 @@ impl User {
     pub(super) async fn holds(&mut self, condition: &Condition, kind: Kind) -> Result<bool, Halt> {
         match condition {
             Condition::Holds(expression) => Ok(self.values.is_truthy(expression)),
-            Condition::Formula(formula) => Ok(formula.holds(&mut self.values)),
+            // As in filtrex and Artillery, where one that cannot be evaluated holds: a pattern that is none.
+            Condition::Formula(formula) => {
+                Ok(formula.evaluate(&mut self.values).map_or(true, |value| value.is_truthy()))
+            }
             Condition::Named(name) if !self.has_function(name) => Ok(self.values.is_set_and_true(name)),
             // Boxed, so that a condition that is a mere value costs no more than it did.
             Condition::Function(name) | Condition::Named(name) => {

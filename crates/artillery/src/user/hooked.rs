@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::request::Answered;
 use super::{Begun, Halt, User};
-use crate::plan::{Hooks, HttpStep, Template, WebsocketConnect};
+use crate::plan::{Hooks, HttpStep, Template, WebsocketConnect, address};
 use crate::processor::Kind;
 
 impl User {
@@ -138,7 +138,7 @@ impl User {
     ) -> Result<WebsocketConnect, Halt> {
         let target = self.values.text(&step.url);
         let target = self.filled(target)?;
-        let target = super::request::absolute(&self.shard.plan().target, &target);
+        let target = address::joined(&self.shard.plan().target, &target);
         let shard = Rc::clone(&self.shard);
         let headers = self.values.pairs(step.headers_under(&shard.plan().websocket));
         let headers: Map<String, Value> =

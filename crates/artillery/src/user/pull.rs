@@ -5,9 +5,9 @@ use sonagi_measure::recorder::Counter;
 use std::pin::pin;
 use std::rc::Rc;
 
-use super::request::{Attempt, absolute, add_missing};
+use super::request::{Attempt, add_missing};
 use super::{Begun, Halt, User, Waited};
-use crate::plan::{HttpStep, PollOpen, SseOpen, Template};
+use crate::plan::{HttpStep, PollOpen, SseOpen, Template, address};
 use sonagi_transport::http::{Encoded, Response};
 use sonagi_transport::link::{Connection, PollLink, PollRequest, SseLink, SseRequest};
 use sonagi_transport::net::{Failed, Origin};
@@ -70,7 +70,7 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let url = self.values.text(url).map_err(Failed::from)?;
-        let (origin, path) = Origin::parse(&absolute(&plan.target, &url))?;
+        let (origin, path) = address::under(&plan.target, &url)?;
         let mut headers = self.values.given_pairs(headers).map_err(Failed::from)?;
         let defaults = self.values.pairs(&plan.http.headers).map_err(Failed::from)?;
         add_missing(&mut headers, defaults);

@@ -14,11 +14,11 @@ use super::mail::{Answer, Awaited};
 use super::refusal::refuses;
 use super::{Begun, Halt, User, Waited, after};
 use crate::plan::{
-    self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend,
+    self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend, address,
 };
 use crate::values::Unfilled;
 use sonagi_transport::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
-use sonagi_transport::net::{Failed, Origin};
+use sonagi_transport::net::Failed;
 
 /// Longest wait for the kernel to take what a step sends.
 const FLUSH_LIMIT: Duration = plan::DEFAULT_TIMEOUT;
@@ -73,7 +73,7 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let url = self.values.text(&step.url).map_err(Failed::from)?;
-        let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
+        let (origin, path) = address::under(&plan.target, &url)?;
         let headers = self.values.pairs(step.headers_under(&plan.websocket)).map_err(Failed::from)?;
         let subprotocols = match step.subprotocols.is_empty() {
             true => plan.websocket.subprotocols.clone(),
@@ -219,7 +219,7 @@ impl User {
             Some(url) => self.values.text(url).map_err(Failed::from)?,
             None => String::new(),
         };
-        let (origin, _) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
+        let (origin, _) = address::under(&plan.target, &url)?;
         let query = self.values.pairs(&options.query).map_err(Failed::from)?;
         let headers = self.values.pairs(&options.headers).map_err(Failed::from)?;
         let max_message = plan.websocket.max_message;

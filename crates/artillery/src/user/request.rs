@@ -18,12 +18,10 @@ use super::body::Unpacked;
 use super::evidence::{Evidence, examine, excerpt};
 use super::{Begun, Halt, User, Waited, after};
 use crate::plan::prepared::Layout;
-use crate::plan::{Body, HttpStep, basic, content_type, keep, own_headers};
+use crate::plan::{Body, HttpStep, address, basic, content_type, keep, own_headers};
 use crate::values::Unfilled;
 use sonagi_transport::http::{self, ACCEPTED, Client, Encoded, Request, Response};
-use sonagi_transport::net::{Dialing, Failed, Opening, Origin, push_form};
-
-pub(super) use sonagi_transport::net::absolute;
+use sonagi_transport::net::{Dialing, Failed, Opening, Origin};
 
 /// Redirects followed in a row, as browsers limit them.
 const MAX_REDIRECTS: usize = 20;
@@ -95,8 +93,7 @@ impl User {
             if followed == MAX_REDIRECTS {
                 break;
             }
-            let url = http::resolved(&origin, &request.path, location);
-            let Ok((next, path)) = Origin::parse(&url) else {
+            let Some((next, path)) = address::redirected(&origin, &request.path, location) else {
                 let detail =
                     format!("redirected to what is no address of http or https: {}", excerpt(location));
                 return Err(self.fail(begun, None, Failure::RedirectInvalid, detail));
@@ -250,15 +247,15 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let nowhere = || Unfilled("the address is a variable that has no value".to_owned());
-        let mut url = absolute(&plan.target, &self.values.given(&step.url)?.ok_or_else(nowhere)?);
+        let mut url = address::joined(&plan.target, &self.values.given(&step.url)?.ok_or_else(nowhere)?);
         // What follows the path: a fragment is not sent, and blanks around a URL are not part of it.
         url.truncate(url.find('#').unwrap_or(url.len()));
         url.truncate(url.trim_end().len());
         for (name, value) in &step.query {
             url.push(if url.contains('?') { '&' } else { '?' });
-            push_form(name, &mut url);
+            address::push_form(name, &mut url);
             url.push('=');
-            push_form(&self.values.given(value)?.unwrap_or_default(), &mut url);
+            address::push_form(&self.values.given(value)?.unwrap_or_default(), &mut url);
         }
         let headers = own_headers(plan, step);
         let mut headers = headers
@@ -278,7 +275,7 @@ impl User {
             add_missing(&mut headers, vec![("accept-encoding".to_owned(), ACCEPTED.to_owned())]);
         }
         let body = self.body(step, &mut headers)?;
-        let (origin, path) = Origin::parse(&url)?;
+        let (origin, path) = address(&url)?;
         let own = self.values.pairs(&step.cookies)?;
         self.jar.set(&origin, &path, own);
         Ok((origin, Request { method: step.method.clone(), path, headers, body, ..Request::default() }))

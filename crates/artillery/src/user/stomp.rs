@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use super::mail::Awaited;
 use super::{Begun, Halt, User, Waited, after};
-use crate::plan::{Content, StompConnect, StompSend, StompSubscribe, Template};
+use crate::plan::{Content, StompConnect, StompSend, StompSubscribe, Template, address};
 use sonagi_transport::link::{ConnectRequest, Connection, StompBody, StompLink, StompRequest};
-use sonagi_transport::net::{Failed, Origin};
+use sonagi_transport::net::Failed;
 
 /// A destination and headers, rendered.
 type Rendered = (String, Vec<(String, String)>);
@@ -35,7 +35,7 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let url = self.values.text(&step.url)?;
-        let (origin, path) = Origin::parse(&super::request::absolute(&plan.target, &url))?;
+        let (origin, path) = address::under(&plan.target, &url)?;
         let headers = self.values.given_pairs(&step.headers)?;
         let max_message = plan.websocket.max_message;
         let websocket = ConnectRequest { origin, path, headers, subprotocols: Vec::new(), max_message };

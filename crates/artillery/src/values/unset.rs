@@ -4,9 +4,9 @@
 //! cannot, and users go on as JavaScript would: `undefined` in a text, nothing in an object. What was missing is told once.
 
 use serde_json::Value;
+use sonagi_measure::expression::{self, Lookup};
 
 use super::{Unfilled, Values};
-use crate::plan::formula::Lookup;
 use crate::plan::template::Piece;
 use crate::plan::{Expression, Template};
 use sonagi_transport::link::is_truthy;
@@ -85,9 +85,9 @@ impl Values {
     }
 }
 
-impl Lookup for Values {
-    fn value(&mut self, expression: &Expression) -> Option<Value> {
-        self.known(expression)
+impl Lookup<Expression> for Values {
+    fn value(&mut self, expression: &Expression) -> expression::Value {
+        self.known(expression).map_or(expression::Value::Undefined, expression::Value::from)
     }
 
     fn random(&mut self) -> f64 {

@@ -4,11 +4,12 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::{Unfilled, Values, append_value};
+use crate::plan::address::{push_form, push_path};
 use crate::plan::prepared::{Layout, Part};
 use crate::plan::template::Piece;
 use crate::plan::{Body, Expression, FormPart, HttpStep, PartContent, Template};
 use sonagi_transport::http::{Encoded, end_value, push_length};
-use sonagi_transport::net::{Failed, push_form, wire_path};
+use sonagi_transport::net::Failed;
 
 impl Values {
     /// The request a layout describes, holes filled; `cookie` is the value of its Cookie header for its path.
@@ -141,7 +142,7 @@ impl Values {
                 Part::Text(text) => out.push_str(text),
                 Part::Path(template) => {
                     let path = self.text(template)?;
-                    out.push_str(&wire_path(&path));
+                    push_path(&path, out);
                 }
                 Part::Query(before, template) => {
                     // The method has no question mark: it is a token, and the first word.

@@ -206,7 +206,8 @@ fn signs_of_javascript_in_a_condition_mean_what_they_say() {
         tolerated(&text, &format!("conditions have no `{theirs}`"), &outcome);
         assert_eq!(condition(&text), condition(&step(&format!("n {ours} 3"))));
     }
-    refused(&step("n = 3"), "conditions have no `=`");
+    assert_eq!(condition(&step("!n")), condition(&step("not n")));
+    refused(&step("n = 3"), "`=` is not an operator");
 }
 
 #[test]
@@ -238,6 +239,13 @@ fn a_threshold_on_what_nothing_measures_is_told_before_the_run() {
     };
     tolerated(&ensure("checkouts", ""), "nothing in the script measures `checkouts`", "it is not met");
     refused(&ensure("http.respons_time.p95", ""), "did you mean `http.response_time.p95`?");
+    for metric in ["operations.GET /y.response_ms.p95", "delivery.lost", "vusers.created_by_name.night"] {
+        tolerated(
+            &ensure(metric, ""),
+            &format!("nothing in the script measures `{metric}`"),
+            "it is not met",
+        );
+    }
     let functions = "  processor: ./people.js\n";
     assert_eq!(problems(&ensure("checkouts", functions)), [""; 0], "a function may");
     let told = notices(&load_text(&ensure("http.respons_time.p95", functions)).unwrap());

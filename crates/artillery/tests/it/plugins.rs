@@ -159,7 +159,7 @@ fn a_condition_may_name_metrics_as_artillerys_do_without_quotes() {
          \x20     - vusers.created_by_name.all things > 0\n    p95: 250\n    maxErrorRate: 1\n",
     );
     let plan = load_text(&script).unwrap_or_else(|problems| panic!("{problems}")).plan;
-    let expressions: Vec<_> = plan.thresholds.iter().map(|threshold| threshold.expression.as_str()).collect();
+    let expressions: Vec<_> = plan.thresholds.iter().map(|threshold| threshold.expression()).collect();
     assert_eq!(
         expressions,
         [

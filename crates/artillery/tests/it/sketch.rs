@@ -17,7 +17,7 @@ pub(crate) fn sketch(plan: &Plan) -> String {
         let _ = writeln!(out, "payload {:?} {:?} {:?} {rows}", payload.fields, payload.order, payload.all_as);
     }
     for threshold in &plan.thresholds {
-        let _ = writeln!(out, "threshold {} strict {}", threshold.expression, threshold.strict);
+        let _ = writeln!(out, "threshold {} strict {}", threshold.expression(), threshold.is_strict());
     }
     let http = &plan.http;
     let _ = writeln!(

@@ -49,13 +49,22 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
         && let Ok(judged) = serde_json::from_value::<Vec<Judged>>(judged)
         && !judged.is_empty()
     {
-        summary = summary.judged(judged);
+        summary = summary.judged(judged.into_iter().map(with_metrics).collect());
     }
     let service = end.and_then(|end| end.get("service")).cloned().unwrap_or_default();
     Ok(match serde_json::from_value::<Service>(service) {
         Ok(service) => summary.beside(service),
         Err(_) => summary,
     })
+}
+
+/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost:
+/// count<5`.
+fn with_metrics(mut judged: Judged) -> Judged {
+    if judged.metrics.is_empty() {
+        judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
+    }
+    judged
 }
 
 /// The run's header.

@@ -1,8 +1,10 @@
-//! The names a run measures by itself, and which of them a misspelt one was meant to be.
+//! The names a run measures, and which of them a misspelt one was meant to be.
 //!
-//! Functions of a script may add names of their own; so what is refused here is refused only where there are none.
+//! Most names are the same for every run; those of operations, kinds and scenarios are the script's. Functions of a
+//! script may add names of their own: what becomes of an unknown name is for the caller to say.
 
-use super::ParseError;
+use super::Metric;
+use crate::outcome::{Operation, OperationKind};
 
 /// A family of names: the words behind its first dot.
 struct Family {
@@ -148,22 +150,171 @@ fn families() -> impl Iterator<Item = &'static str> {
     FAMILIES.iter().map(|family| family.name).chain(OPEN)
 }
 
-/// Whether a run may measure this by itself.
-pub(super) fn is_ours(name: &str) -> bool {
-    let family = name.split('.').next().unwrap_or_default();
-    families().any(|known| known == family)
+/// What the steps of a script can measure.
+#[derive(Clone, Debug)]
+pub struct Measured<'s> {
+    /// Its operations.
+    pub operations: &'s [Operation],
+    /// The names of its scenarios.
+    pub scenarios: Vec<&'s str>,
+    /// Whether it tracks the delivery of messages.
+    pub tracks_delivery: bool,
+}
+
+/// A metric that no run, or no run of this script, measures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// What is wrong, as a fragment.
+    pub what: String,
+    /// What was probably meant, or what to do.
+    pub hint: String,
+    /// No run measures it, whatever its script: its name is wrong.
+    pub is_misspelt: bool,
+}
+
+impl Measured<'_> {
+    /// Whether the script can measure a metric without functions of its own.
+    ///
+    /// # Errors
+    /// Nothing measures it.
+    pub fn check(&self, metric: &Metric) -> Result<(), Unknown> {
+        let name = metric.name.as_str();
+        check(name)?;
+        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+        if !families().any(|family| family == first) {
+            let hint = "functions report metrics of their own: `events.emit(\"counter\", name, 1)`";
+            return self.nothing_measures(name, hint.to_owned());
+        }
+        match (first, rest) {
+            ("delivery", _) if !self.tracks_delivery => {
+                self.nothing_measures(name, "a message with `{{ $stamp }}` is tracked".to_owned())
+            }
+            ("operations", "cut") => Ok(()),
+            ("operations", _) => self.operation(name, rest),
+            ("kinds", _) => self.kind(name, rest),
+            ("scenarios", scenario) => self.scenario(name, scenario),
+            _ => match name.strip_prefix("vusers.created_by_name.") {
+                Some(scenario) => self.scenario(name, scenario),
+                None => self.times(name, first, rest),
+            },
+        }
+    }
+
+    fn operation(&self, name: &str, rest: &str) -> Result<(), Unknown> {
+        let names = || self.operations.iter().map(|operation| operation.name.as_str());
+        if names().any(|known| is_figure_of(rest, known)) {
+            return Ok(());
+        }
+        self.no_member(name, rest, names().collect(), "operations")
+    }
+
+    fn kind(&self, name: &str, rest: &str) -> Result<(), Unknown> {
+        let mut kinds: Vec<&str> = self.operations.iter().map(|operation| operation.kind.name()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.iter().any(|known| is_figure_of(rest, known)) {
+            return Ok(());
+        }
+        self.no_member(name, rest, kinds, "kinds of operations")
+    }
+
+    /// Says which operation or kind was meant, or which figure of one.
+    fn no_member(&self, name: &str, rest: &str, names: Vec<&str>, what: &str) -> Result<(), Unknown> {
+        let of = names.iter().filter(|known| {
+            rest.strip_prefix(**known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        if of.max_by_key(|known| known.len()).is_some() {
+            let figures = format!("say which figure of it: {}", FIGURES_OF_OPERATION.join(", "));
+            return self.nothing_measures(name, figures);
+        }
+        let (member, figure) = split_figure(rest);
+        self.nothing_measures(
+            name,
+            match nearest(names.iter().copied(), member) {
+                Some(near) => {
+                    let first = &name[..name.len() - rest.len()];
+                    format!("did you mean `{first}{near}{figure}`?")
+                }
+                None if names.is_empty() => format!("the script has no {what}"),
+                None => {
+                    let some: Vec<&str> = names.iter().take(10).copied().collect();
+                    format!("the {what} of the script are: {}", some.join(", "))
+                }
+            },
+        )
+    }
+
+    fn scenario(&self, name: &str, scenario: &str) -> Result<(), Unknown> {
+        if self.scenarios.contains(&scenario) {
+            return Ok(());
+        }
+        self.nothing_measures(
+            name,
+            match nearest(self.scenarios.iter().copied(), scenario) {
+                Some(near) => format!("did you mean `{}{near}`?", &name[..name.len() - scenario.len()]),
+                None => format!("the scenarios are: {}", self.scenarios.join(", ")),
+            },
+        )
+    }
+
+    /// Response times under Artillery's names come from operations of one kind.
+    fn times(&self, name: &str, family: &str, rest: &str) -> Result<(), Unknown> {
+        let kind = match family {
+            "http" => OperationKind::Http,
+            "socketio" => OperationKind::SocketioRequest,
+            "polls" => OperationKind::Poll,
+            "stomp" => OperationKind::StompRequest,
+            _ => return Ok(()),
+        };
+        if !rest.starts_with("response_time.")
+            || self.operations.iter().any(|operation| operation.kind == kind)
+        {
+            return Ok(());
+        }
+        self.nothing_measures(name, format!("it is taken of `{}`, which the script has none of", kind.name()))
+    }
+
+    fn nothing_measures(&self, name: &str, hint: String) -> Result<(), Unknown> {
+        Err(Unknown { what: format!("nothing in the script measures `{name}`"), hint, is_misspelt: false })
+    }
+}
+
+/// Figures of an operation; behind those in milliseconds stands a figure of the distribution.
+const FIGURES_OF_OPERATION: [&str; 6] =
+    ["count", "failed", "rate_per_s", "response_ms.p95", "service_ms.p95", "first_byte_ms.p95"];
+
+/// Whether `rest` is a figure of the operation or kind of this name.
+fn is_figure_of(rest: &str, name: &str) -> bool {
+    let (member, figure) = split_figure(rest);
+    member == name && !figure.is_empty()
+}
+
+/// An operation's name, and the dot and the figure behind it; no figure where there is none.
+fn split_figure(rest: &str) -> (&str, &str) {
+    let is_figure = |figure: &str| {
+        FIGURES_OF_OPERATION.iter().any(|known| match known.strip_suffix(".p95") {
+            Some(distribution) => figure
+                .strip_prefix(distribution)
+                .and_then(|figure| figure.strip_prefix('.'))
+                .is_some_and(|figure| QUANTILES.contains(&figure)),
+            None => figure == *known,
+        })
+    };
+    // The longer figure first: in `response_ms.count` the whole is one.
+    let mut dots: Vec<usize> = rest.rmatch_indices('.').take(2).map(|(at, _)| at).collect();
+    dots.reverse();
+    let at = dots.into_iter().find(|at| is_figure(&rest[at + 1..])).unwrap_or(rest.len());
+    rest.split_at(at)
 }
 
 /// Refuses names that are obviously misspelt: near that of a family, or of a family that has no such member.
-pub(super) fn check(name: &str, offset: usize) -> Result<(), ParseError> {
+fn check(name: &str) -> Result<(), Unknown> {
     let (first, rest) = name.split_once('.').unwrap_or((name, ""));
-    let wrong = |hint: String| {
-        let what = format!("`{name}` is not a metric");
-        Err(ParseError { what, offset, hint: Some(hint), metric: Some(name.to_owned()) })
-    };
+    let wrong =
+        |hint: String| Err(Unknown { what: format!("`{name}` is not a metric"), hint, is_misspelt: true });
     let did_you_mean = |right: String| wrong(format!("did you mean `{right}`?"));
     let Some(family) = FAMILIES.iter().find(|family| family.name == first) else {
-        // Artillery's plugins and scripts add families of their own; only near misses are refused.
+        // Plugins and functions of scripts add families of their own; only near misses are refused.
         return match nearest(families(), first).filter(|_| !OPEN.contains(&first)) {
             Some(near) => did_you_mean(name.replacen(first, near, 1)),
             None => Ok(()),
@@ -191,7 +342,7 @@ pub(super) fn check(name: &str, offset: usize) -> Result<(), ParseError> {
     }
 }
 
-fn nearest(words: impl Iterator<Item = &'static str>, word: &str) -> Option<&'static str> {
+fn nearest<'w>(words: impl Iterator<Item = &'w str>, word: &str) -> Option<&'w str> {
     let near = words.map(|known| (strsim::damerau_levenshtein(known, word), known)).min()?;
     let most = match word.len() {
         0..=2 => 0,
@@ -227,13 +378,13 @@ mod tests {
         add("delivery", &document);
         assert!(all.len() > 40, "{all:?}");
         for name in all {
-            assert_eq!(check(&name, 0), Ok(()), "{name}");
+            assert_eq!(check(&name), Ok(()), "{name}");
         }
     }
 
     #[test]
     fn a_misspelt_figure_is_told_with_the_right_one() {
-        let hint = |name: &str| check(name, 0).map_err(|error| error.hint.unwrap());
+        let hint = |name: &str| check(name).map_err(|unknown| unknown.hint);
         for (name, meant) in [
             ("http.respons_time.p95", "http.response_time.p95"),
             ("htp.response_time.p95", "http.response_time.p95"),
@@ -259,5 +410,61 @@ mod tests {
         ] {
             assert_eq!(hint(name), Ok(()), "{name}");
         }
+    }
+
+    #[track_caller]
+    fn measured(name: &str, expected: Result<(), &str>) {
+        let operation = |name: &str, kind| Operation { name: name.to_owned(), kind };
+        let operations =
+            [operation("GET /a.b", OperationKind::Http), operation("talk", OperationKind::WebsocketSend)];
+        let script = Measured {
+            operations: &operations,
+            scenarios: vec!["shoppers", "all things"],
+            tracks_delivery: false,
+        };
+        let metric = Metric { name: name.to_owned(), offset: 0, if_absent: None };
+        let expected = expected.map_err(|hint| Unknown {
+            what: format!("nothing in the script measures `{name}`"),
+            hint: hint.to_owned(),
+            is_misspelt: false,
+        });
+        assert_eq!(script.check(&metric), expected, "{name}");
+    }
+
+    #[test]
+    fn what_the_script_does_not_do_is_not_measured() {
+        for name in [
+            "operations.GET /a.b.response_ms.p95",
+            "operations.talk.count",
+            "operations.cut",
+            "kinds.http.failed",
+            "kinds.websocket_send.service_ms.max",
+            "scenarios.shoppers",
+            "vusers.created_by_name.all things",
+            "http.response_time.p95",
+            "errors.anything at all",
+            "polls",
+        ] {
+            measured(name, Ok(()));
+        }
+        measured("operations.GET /a.c.failed", Err("did you mean `operations.GET /a.b.failed`?"));
+        measured("operations.tlak.response_ms.p99", Err("did you mean `operations.talk.response_ms.p99`?"));
+        measured("operations.checkout.count", Err("the operations of the script are: GET /a.b, talk"));
+        let figures = "say which figure of it: count, failed, rate_per_s, response_ms.p95, service_ms.p95, first_byte_ms.p95";
+        measured("operations.talk", Err(figures));
+        measured("operations.talk.response_ms", Err(figures));
+        measured("kinds.poll.count", Err("the kinds of operations of the script are: http, websocket_send"));
+        measured("kinds.htpp.count", Err("did you mean `kinds.http.count`?"));
+        measured("vusers.created_by_name.shopper", Err("did you mean `vusers.created_by_name.shoppers`?"));
+        measured("scenarios.night", Err("the scenarios are: shoppers, all things"));
+        measured("delivery.lost", Err("a message with `{{ $stamp }}` is tracked"));
+        measured(
+            "socketio.response_time.p95",
+            Err("it is taken of `socketio_request`, which the script has none of"),
+        );
+        measured(
+            "checkouts",
+            Err("functions report metrics of their own: `events.emit(\"counter\", name, 1)`"),
+        );
     }
 }

@@ -59,7 +59,7 @@ fn document(summary: &Summary) -> Value {
 fn a_finished_run_reads_as_it_was_printed() {
     let folder = tempfile::tempdir().unwrap();
     let mut header = header();
-    header.thresholds = vec![Threshold { expression: "http.response_time.p99 < 1".into(), strict: true }];
+    header.thresholds = vec![Threshold::new("http.response_time.p99 < 1", true)];
     let written = record(folder.path(), &header, 7, true);
     let read = folder::read(folder.path()).unwrap();
     assert_eq!(document(&read), document(&written));

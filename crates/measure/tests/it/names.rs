@@ -6,7 +6,7 @@ use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::Service;
-use sonagi_measure::thresholds::{foreign, parse};
+use sonagi_measure::thresholds::{Measured, Threshold};
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
 #[test]
@@ -25,8 +25,12 @@ fn a_threshold_may_ask_for_every_number_of_a_summary() {
     for name in ["generator.cpu_wait_s", "generator.cpu_pressure", "statuses.codes.500", "users.wanted"] {
         assert!(names.contains_key(name), "{name} of {names:?}");
     }
+    let scenarios = header.scenarios.iter().map(String::as_str).collect();
+    let measured = Measured { operations: &header.operations, scenarios, tracks_delivery: header.tracked };
     for name in names.keys() {
-        let threshold = format!("'{name}' >= 0");
-        assert_eq!((parse(&threshold), foreign(&threshold)), (Ok(()), Vec::new()), "{name}");
+        let threshold = Threshold::new(format!("'{name}' >= 0"), true);
+        let metrics = threshold.metrics();
+        assert_eq!(metrics.len(), 1, "{name}");
+        assert_eq!(measured.check(metrics[0]), Ok(()), "{name}");
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(act: impl Fn(&mut Recorder, i64)) -> Summary {
 }
 
 pub(crate) fn with(expression: &str, strict: bool) -> Header {
-    Header { thresholds: vec![Threshold { expression: expression.to_owned(), strict }], ..header() }
+    Header { thresholds: vec![Threshold::new(expression, strict)], ..header() }
 }
 
 /// Member 1 is in from the start and receives what `copies` says of one message a second.

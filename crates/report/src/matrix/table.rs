@@ -2,7 +2,7 @@
 
 use super::{Figures, Matrix, Run};
 use crate::figures::{count, figure, percent, short};
-use crate::page::{Page, Tone, cut};
+use crate::page::{Page, Tone, columns, cut, padded};
 
 /// Narrowest and widest column of labels.
 const LABEL: std::ops::RangeInclusive<usize> = 8..=24;
@@ -44,20 +44,20 @@ pub(super) const LEGEND: &str = "Times in ms: until a user is connected (conn), 
 /// Draws it.
 pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
     let rows: Vec<(String, bool, Option<Figures>)> = matrix.runs.iter().map(row).collect();
-    let longest = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|(label, ..)| columns(label)).max().unwrap_or(0);
     let title = matrix.axes.join(" ");
-    let room = longest.max(title.chars().count()).clamp(*LABEL.start(), *LABEL.end());
+    let room = longest.max(columns(&title)).clamp(*LABEL.start(), *LABEL.end());
     let mut rest = &COLUMNS[..];
     while !rest.is_empty() {
         let fitting = fitting(rest, page.width() - room);
         let (now, later) = rest.split_at(fitting);
         rest = later;
         page.blank();
-        let mut head = format!("{:<room$}", cut(&title, room));
+        let mut head = padded(&cut(&title, room), room);
         now.iter().for_each(|column| head.push_str(&format!("{:>1$}", column.title, column.width)));
         page.line(&head, Tone::Faint);
         for (label, held, figures) in &rows {
-            let mut line = format!("{:<room$}", cut(label, room));
+            let mut line = padded(&cut(label, room), room);
             for column in now {
                 let cell = figures.as_ref().map_or_else(none, column.cell);
                 line.push_str(&format!("{cell:>0$}", column.width));

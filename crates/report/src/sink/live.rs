@@ -71,7 +71,7 @@ impl<W: Write> Live<W> {
             Some(columns) => {
                 self.clear()?;
                 // One column stays free: a full line would wrap on some terminals.
-                let room = columns.saturating_sub(1 + self.title.chars().count());
+                let room = columns.saturating_sub(1 + crate::page::columns(&self.title));
                 write!(self.out, "{}{}", self.title, line.text(room))?;
                 self.drawn = true;
             }

@@ -5,6 +5,7 @@ use sonagi_measure::ledger::Counts;
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::{Conclusion, Health, Quantiles, Summary, Users, Verdict};
 use sonagi_report::{artillery, console};
+use unicode_width::UnicodeWidthStr;
 
 fn shown(run: &Summary) -> String {
     console::summary(run, 80, false)
@@ -24,6 +25,16 @@ fn a_small_run_has_only_the_sections_it_needs() {
     generator   ok · busiest core 1.0 % · 0.02 s CPU · 9.10 MB resident ·
                 12/1,024 file descriptors · 1 shard
     ");
+}
+
+#[test]
+fn korean_names_keep_the_table_of_latencies_straight() {
+    let mut run = fixture::fan_out();
+    run.operations[0].name = "채팅방 입장".into();
+    let shown = shown(&run);
+    let mut lines = shown.lines().skip_while(|line| !line.starts_with("latency (ms)"));
+    let widths: Vec<usize> = lines.by_ref().take(5).map(UnicodeWidthStr::width).collect();
+    assert_eq!(widths, [73; 5], "{shown}");
 }
 
 #[test]

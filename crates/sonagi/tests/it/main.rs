@@ -6,6 +6,7 @@ mod check;
 mod command_line;
 mod documents;
 mod faults;
+mod filtrex;
 mod functions;
 mod hooks;
 mod joins;

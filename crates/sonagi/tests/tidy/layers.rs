@@ -127,12 +127,8 @@ const CIRCLE: usize = 8;
 
 /// A crate, and how many of its files lie in larger circles today: a ratchet. A number may shrink, never grow; a new row
 /// needs a reviewer's yes.
-const IN_LARGER_CIRCLES: &[(&str, usize)] = &[
-    ("crates/engine/src", 57),
-    ("crates/measure/src", 17),
-    ("crates/script/src", 36),
-    ("crates/wire/src", 9),
-];
+const IN_LARGER_CIRCLES: &[(&str, usize)] =
+    &[("crates/engine/src", 57), ("crates/measure/src", 17), ("crates/script/src", 36)];
 
 /// A module by its path in the crate; the crate's root has an empty one.
 type Module = Vec<String>;
@@ -353,9 +349,13 @@ fn imports_in(source: &str, module: &Module, known: &BTreeSet<Module>) -> BTreeS
             unfold(Vec::new(), &tail[..end], &mut paths);
             rest = &tail[end..];
         } else if word == "mod" {
-            let name: String = after.trim_start().chars().take_while(|c| is_word(*c)).collect();
-            let behind = after.trim_start().trim_start_matches(&*name).trim_start();
-            inside.extend(behind.starts_with('{').then_some((name, depth + 1)));
+            let (name, behind) =
+                after.trim_start().split_at(after.trim_start().find(|c| !is_word(c)).unwrap_or_default());
+            if let Some(body) = behind.trim_start().strip_prefix('{') {
+                depth += 1;
+                inside.push((name.to_owned(), depth));
+                rest = body;
+            }
         }
         if !paths.is_empty() {
             let here: Module = module.iter().chain(inside.iter().map(|(name, _)| name)).cloned().collect();

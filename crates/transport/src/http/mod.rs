@@ -27,8 +27,9 @@ pub use jar::{Jar, date as cookie_date};
 pub use marks::{Dialed, Marks, Phases};
 pub use message::{MAX_BODY, Request, Response, Spoken, Traffic, USER_AGENT, Written, reason};
 pub use pool::Pool;
-pub use redirect::{follow, location, resolve as resolved};
-pub use sonagi_wire::http1::{Headers, Keep};
+pub use redirect::resolve as resolved;
+pub use redirect::{follow, location};
+pub use sonagi_wire::http1::{Headers, Keep, is_token};
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -18,7 +18,7 @@ mod trust;
 
 pub use failed::{Cause, Failed};
 pub use guide::Guide;
-pub use origin::{Origin, absolute, push_form, wire_path};
+pub use origin::{Origin, wire_path};
 pub(crate) use origin::{has_scheme, push_query};
 pub use rustls::{CipherSuite, ProtocolVersion};
 pub use socket::{Secured, Socket};

@@ -1,7 +1,8 @@
 //! Where a URL leads: scheme, host and port, and the path as it goes on the wire.
 //!
-//! Not a general URL library: it reads the absolute URLs scripts hand over and makes the path safe to send the way
-//! browsers and Node do, by percent-encoding what may not appear raw. It never re-encodes what is encoded already.
+//! Not a general URL library: it reads absolute URLs and makes their paths safe to send, by percent-encoding what may
+//! not appear raw. It never re-encodes what is encoded already. Whose rules an address follows, Go's or Node's, front
+//! ends know.
 
 use std::fmt;
 
@@ -94,20 +95,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A step's URL: as it is when absolute, else under the target.
-pub fn absolute(target: &str, url: &str) -> String {
-    if url.contains("://") && has_scheme(url) {
-        return url.to_owned();
-    }
-    let base = target.trim_end_matches('/');
-    match url {
-        "" => target.to_owned(),
-        rooted if rooted.starts_with('/') => format!("{base}{rooted}"),
-        query if query.starts_with('?') => format!("{base}{query}"),
-        relative => format!("{base}/{relative}"),
-    }
-}
-
 /// Whether a reference begins with a scheme (RFC 3986 §3.1): `/go?to=http://b` does not.
 pub(crate) fn has_scheme(reference: &str) -> bool {
     match reference.split_once(':') {
@@ -153,17 +140,6 @@ fn push_component(text: &str, out: &mut String) {
             out.push(char::from(byte));
         } else {
             push_encoded(byte, out);
-        }
-    }
-}
-
-/// Appends a text as forms are encoded (URL standard, application/x-www-form-urlencoded serializing).
-pub fn push_form(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b' ' => out.push('+'),
-            _ if byte.is_ascii_alphanumeric() || b"*-._".contains(&byte) => out.push(char::from(byte)),
-            _ => push_encoded(byte, out),
         }
     }
 }
@@ -226,22 +202,6 @@ mod tests {
             let failed = Origin::parse(url).unwrap_err();
             assert_eq!(failed.failure, Failure::Template);
             assert!(failed.detail.contains(rule), "{url}: {failed}");
-        }
-    }
-
-    #[test]
-    fn a_relative_url_stands_under_the_target() {
-        let table = [
-            ("http://a:1", "/x", "http://a:1/x"),
-            ("http://a:1/", "/x", "http://a:1/x"),
-            ("http://a:1/api", "/x", "http://a:1/api/x"),
-            ("http://a:1", "x", "http://a:1/x"),
-            ("http://a:1", "", "http://a:1"),
-            ("http://a:1", "ws://b/y", "ws://b/y"),
-            ("http://a:1", "/go?to=http://b", "http://a:1/go?to=http://b"),
-        ];
-        for (target, url, expected) in table {
-            assert_eq!(absolute(target, url), expected);
         }
     }
 

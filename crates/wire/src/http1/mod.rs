@@ -24,3 +24,29 @@ pub const MAX_HEAD: usize = 64 * 1024;
 
 /// The most headers in a response.
 pub const MAX_HEADERS: usize = 128;
+
+/// Whether bytes are a token, as methods and names of headers and cookies must be (RFC 9110 §5.6.2).
+pub fn is_token(bytes: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    !bytes.is_empty() && bytes.iter().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_token;
+
+    #[test]
+    fn a_token_has_letters_digits_and_a_few_signs() {
+        for (bytes, expected) in [
+            ("x-trace_id", true),
+            ("GET", true),
+            ("a!~", true),
+            ("", false),
+            ("a b", false),
+            ("a:", false),
+            ("é", false),
+        ] {
+            assert_eq!(is_token(bytes.as_bytes()), expected, "{bytes:?}");
+        }
+    }
+}

@@ -8,7 +8,10 @@
 
 use std::borrow::Cow;
 
-use super::{Command, Frame, Version, Violation, Writer};
+use super::encode::Writer;
+use super::frame::{Command, Frame};
+use super::version::Version;
+use super::violation::Violation;
 
 /// How a subscription's messages are acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,11 @@
 
 use memchr::memchr;
 
+use super::frame::{Command, Frame};
 use super::scan::{Limits, Rules, Scan};
-use super::{Command, Frame, Side, Version, Versions, Violation};
+use super::side::Side;
+use super::version::{Version, Versions};
+use super::violation::Violation;
 
 /// What the decoder hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Frames out.
 
-use super::{Command, Version, escape};
+use super::escape;
+use super::frame::Command;
+use super::version::Version;
 
 /// A header that the frame's version has no way to carry: a line end in 1.0 or in a frame that connects, a CR in 1.1, a NUL
 /// in any, an empty name. Nothing of the frame was written.

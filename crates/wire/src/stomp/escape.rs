@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::{Version, Violation};
+use super::version::Version;
+use super::violation::Violation;
 
 /// Undoes a header's escapes, borrowing when it has none. `version` is the one whose escapes apply; None for frames that
 /// never escape.

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
-use super::{Side, Version, Violation, escape};
+use super::escape;
+use super::side::Side;
+use super::version::Version;
+use super::violation::Violation;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

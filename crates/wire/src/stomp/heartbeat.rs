@@ -1,6 +1,6 @@
 //! The arithmetic of heart-beats (1.1, 1.2 Heart-beating). Times in milliseconds; sending and missing them needs a clock.
 
-use super::Violation;
+use super::violation::Violation;
 
 /// A `heart-beat` header: what its sender can do, and what it wants. 0 is never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

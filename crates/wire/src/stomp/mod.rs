@@ -32,6 +32,7 @@ mod escape;
 mod frame;
 mod heartbeat;
 mod scan;
+mod side;
 mod version;
 mod violation;
 
@@ -41,17 +42,9 @@ pub use encode::{Unwritable, Writer};
 pub use frame::{Command, Frame, Headers};
 pub use heartbeat::{Agreed, HeartBeat};
 pub use scan::Limits;
+pub use side::Side;
 pub use version::{Version, Versions};
 pub use violation::Violation;
 
-/// Which end of the connection we are: a client reads server frames, a server client frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// We opened the connection.
-    Client,
-    /// We accepted the connection.
-    Server,
-}
-
-/// What is sent as a heart-beat: one end of line, alone.
+/// A heart-beat as it is sent: one end of line, alone.
 pub const HEART_BEAT: &[u8] = b"\n";

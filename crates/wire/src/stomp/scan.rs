@@ -5,7 +5,10 @@
 use memchr::{memchr, memchr2};
 
 use super::frame::Padding;
-use super::{Command, Frame, Side, Version, Violation};
+use super::frame::{Command, Frame};
+use super::side::Side;
+use super::version::Version;
+use super::violation::Violation;
 
 /// What a decoder accepts (Size Limits). A frame's head is bounded by its lines: `line × (headers + 1)` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What a peer can do wrong, one variant a rule.
 
-use super::{Command, Version};
+use super::frame::Command;
+use super::version::Version;
 
 /// A breach of the protocol, or a limit of ours. After one that [`feed`](super::Decoder::feed) returned the stream has no
 /// meaning: a server answers with an ERROR frame, and both close.

@@ -1,9 +1,9 @@
 //! How often loops turn, and what they count.
 
 use serde_json::{Value, json};
+use sonagi_measure::expression::Operator;
 
 use super::*;
-use crate::plan::formula::Operator;
 use crate::plan::template::Piece;
 use crate::plan::{Condition, Formula, Function, JsonTemplate};
 
@@ -65,8 +65,8 @@ async fn a_loop_goes_over_the_elements_of_a_list_and_over_nothing_else() {
 async fn a_condition_is_asked_after_each_turn_and_knows_how_many_there_were() {
     let count = Expression::Call { function: Function::LoopCount, arguments: Vec::new() };
     let less = |than| {
-        let pair = [Formula::Value(count.clone()), Formula::Number(than)];
-        Repeat::While(Condition::Formula(Box::new(Formula::Pair(Operator::Less, Box::new(pair)))))
+        let pair = [Formula::Name(count.clone()), Formula::Number(than)];
+        Repeat::While(Condition::Formula(Box::new(Formula::Binary(Operator::Less, Box::new(pair)))))
     };
     assert_eq!(said(less(2.0), vec![]).await, "0:null 1:null end");
     assert_eq!(said(less(0.0), vec![]).await, "0:null end");

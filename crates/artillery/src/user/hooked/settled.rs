@@ -6,10 +6,12 @@ use std::rc::Rc;
 
 use super::User;
 use crate::plan::template::JsonPiece;
-use crate::plan::{Body, FormPart, HttpStep, JsonTemplate, PartContent, Plan, Template, own_headers};
+use crate::plan::{
+    Body, FormPart, HttpStep, JsonTemplate, PartContent, Plan, Template, address, own_headers,
+};
 use crate::values::{Unfilled, Values};
 use sonagi_transport::http::USER_AGENT;
-use sonagi_transport::net::{Failed, absolute};
+use sonagi_transport::net::Failed;
 
 impl User {
     /// The step without a hole, its default headers among its own. `params`, which describe it to functions, say the same
@@ -22,7 +24,7 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let plan = shard.plan();
         let values = &mut self.values;
-        let url = absolute(&plan.target, &values.text(&step.url)?);
+        let url = address::joined(&plan.target, &values.text(&step.url)?);
         params.remove("uri");
         params.insert("url".to_owned(), url.as_str().into());
         let headers = headers(plan, step, values)?;

@@ -201,7 +201,7 @@ const CASES: &[Case] = &[
         "  ensure: {thresholds: [{http.response_time.p95: fast}], conditions: [{expression: 'a <'}], maxErrorRate: 200}\n",
         &[
             r#"4:50: the threshold on http.response_time.p95 wants a number; got the text "fast" | other comparisons go into `conditions`"#,
-            "4:88: in the condition: expected a number, a name or `(`, but the expression ends here",
+            "4:88: in the condition: expected a name, a number, a text in double quotes or `(`, but the expression ends here",
             "4:93: maxErrorRate is a percentage, 0 to 100; got 200",
         ],
     ),

@@ -8,14 +8,18 @@ fn mistakes_in_conditions_loops_and_parallel_are_placed_and_explained() {
 }
 
 const CASES: [Case; 43] = [
-    (http, "    - get: {url: /, ifTrue: \"$user = 5\"}\n", &["7:36: conditions have no `=` | write `==`"]),
+    (
+        http,
+        "    - get: {url: /, ifTrue: \"$user = 5\"}\n",
+        &["7:36: `=` is not an operator | equality is written `==`"],
+    ),
     (
         http,
         "    - get: {url: /, ifTrue: \"$user && $user\"}\n",
         &["7:36: conditions have no `&&` | write `and`"],
     ),
     (http, "    - think: 1\n      ifTrue: \"!$user\"\n", &["8:16: conditions have no `!` | write `not`"]),
-    (http, "    - log: a\n      ifTrue: \"($user\"\n", &["8:22: a condition wants `)` here; got its end"]),
+    (http, "    - log: a\n      ifTrue: \"($user\"\n", &["8:22: expected `)`, but the expression ends here"]),
     (
         http,
         "    - log: a\n      iftrue: \"$user\"\n",
@@ -31,7 +35,7 @@ const CASES: [Case; 43] = [
     (
         http,
         "    - loop: [{think: 1}]\n      whileTrue: \"sqr($user) > 4\"\n",
-        &[r#"8:19: conditions have no function "sqr" | did you mean sqrt(…)?"#],
+        &[r#"8:19: there is no function "sqr" | did you mean sqrt(…)?"#],
     ),
     (
         http,

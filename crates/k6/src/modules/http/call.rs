@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use rquickjs::{Coerced, Ctx, Object, Value};
-use sonagi_transport::http::Jar;
+use sonagi_transport::http::{Jar, is_token};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -249,8 +249,8 @@ fn truthy(value: &Value<'_>) -> bool {
 }
 
 /// A header's name with a capital after every dash; one that is no token stays as it is.
-pub(crate) fn canonical(name: &str) -> String {
-    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
+pub(in crate::modules) fn canonical(name: &str) -> String {
+    if !is_token(name.as_bytes()) {
         return name.to_owned();
     }
     let mut begins = true;

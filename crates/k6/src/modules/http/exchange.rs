@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use sonagi_measure::At;
-use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping};
+use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping, is_token};
 use sonagi_transport::net::{Failed, Origin, Secured};
 use std::borrow::Cow;
 use std::mem::take;
@@ -50,9 +50,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
         Err(why) => return unanswered(vu, call, None, why, Phases::default()),
     };
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
-    let http = vu.module_state::<HttpState>();
     // Taken by requests that can be made alone: with a client go its connections.
-    let mut client = http.client(vu);
+    let mut client = vu.module_state::<HttpState>().client(vu);
     // When redirects are followed, the script sees the first request as sent.
     let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
     let answer = loop {
@@ -106,7 +105,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
-    http.put_back(client);
+    vu.module_state::<HttpState>().put_back(client);
     delivery::answered(vu, &stamps, matches!(answer.status, 200..300));
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
@@ -154,10 +153,7 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
 
 /// Headers that cannot be sent are told in Go's words.
 fn sendable(call: &Call) -> Result<(), Failed> {
-    let is_name = |name: &str| {
-        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        !name.is_empty() && name.bytes().all(is_token)
-    };
+    let is_name = |name: &str| is_token(name.as_bytes());
     let is_line = |value: &str| !value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f);
     if !call.method.is_empty() && !is_name(&call.method) {
         return Err(Failed::protocol(format!("net/http: invalid method {:?}", call.method)));

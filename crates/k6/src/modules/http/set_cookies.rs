@@ -1,7 +1,7 @@
 //! The cookies a response sets, as scripts see them.
 
 use rquickjs::{Array, Ctx, Object, Value};
-use sonagi_transport::http::{Headers, Jar, cookie_date};
+use sonagi_transport::http::{Headers, Jar, cookie_date, is_token};
 use sonagi_transport::net::Origin;
 use std::rc::Rc;
 
@@ -63,8 +63,7 @@ impl SetCookie {
     fn of(header: &str) -> Option<SetCookie> {
         let mut parts = header.split(';').map(str::trim);
         let (name, value) = parts.next()?.split_once('=')?;
-        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if name.is_empty() || !name.bytes().all(is_letter) {
+        if !is_token(name.as_bytes()) {
             return None;
         }
         let unquoted = unquoted(value)?;

@@ -1,0 +1,126 @@
+//! The value of an expression, by JavaScript's rules.
+
+use regex::Regex;
+use std::cmp::Ordering;
+
+use super::value::{Value, boolean};
+use super::{Expression, Operator, Routine};
+
+/// Where the values of an expression come from.
+pub trait Lookup<N> {
+    /// What a name stands for; [`Value::Undefined`] when nothing has been set.
+    fn value(&mut self, name: &N) -> Value;
+    /// A number from 0 up to 1.
+    fn random(&mut self) -> f64;
+}
+
+/// A pattern that only the run knows is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a regular expression: `{0}`")]
+pub struct PatternError(pub String);
+
+impl<N> Expression<N> {
+    /// Evaluates it.
+    ///
+    /// # Errors
+    /// A pattern taken from a value cannot be read.
+    pub fn evaluate(&self, known: &mut dyn Lookup<N>) -> Result<Value, PatternError> {
+        Ok(match self {
+            Expression::Number(number) => Value::Number(*number),
+            Expression::Text(text) => Value::Text(text.clone()),
+            Expression::Name(name) => known.value(name),
+            Expression::Member(name, of) => of.evaluate(known)?.member(name),
+            Expression::List(items) => {
+                Value::List(items.iter().map(|item| item.evaluate(known)).collect::<Result<_, _>>()?)
+            }
+            Expression::Not(inner) => boolean(!inner.evaluate(known)?.is_truthy()),
+            Expression::Negative(inner) => Value::Number(-inner.evaluate(known)?.number()),
+            Expression::Binary(operator, pair) => binary(*operator, pair, known)?,
+            Expression::Matches(text, pattern) => boolean(pattern.is_match(&text.evaluate(known)?.text())),
+            Expression::Choice(choice) => {
+                let [condition, yes, no] = &**choice;
+                let chosen = if condition.evaluate(known)?.is_truthy() { yes } else { no };
+                chosen.evaluate(known)?
+            }
+            Expression::Call(routine, arguments) => {
+                let number = |argument: &Expression<N>| Ok(argument.evaluate(known)?.number());
+                let arguments = arguments.iter().map(number).collect::<Result<Vec<f64>, _>>()?;
+                Value::Number(routine.apply(&arguments, || known.random()))
+            }
+        })
+    }
+}
+
+fn binary<N>(
+    operator: Operator,
+    [left, right]: &[Expression<N>; 2],
+    known: &mut dyn Lookup<N>,
+) -> Result<Value, PatternError> {
+    let left = left.evaluate(known)?;
+    // Where the first one decides, the second one is not evaluated.
+    match operator {
+        Operator::Or if left.is_truthy() => return Ok(Value::Number(left.number())),
+        Operator::And if !left.is_truthy() => return Ok(Value::Number(left.number())),
+        _ => {}
+    }
+    let right = right.evaluate(known)?;
+    let order = || left.compare(&right);
+    Ok(match operator {
+        Operator::Or | Operator::And => Value::Number(right.number()),
+        Operator::In => boolean(left.is_among(&right)),
+        Operator::NotIn => boolean(!left.is_among(&right)),
+        Operator::Equal => boolean(left.equals(&right)),
+        Operator::NotEqual => boolean(!left.equals(&right)),
+        Operator::Matches => boolean(pattern(&right)?.is_match(&left.text())),
+        Operator::Less => boolean(order() == Some(Ordering::Less)),
+        Operator::Greater => boolean(order() == Some(Ordering::Greater)),
+        Operator::LessEqual => boolean(order().is_some_and(Ordering::is_le)),
+        Operator::GreaterEqual => boolean(order().is_some_and(Ordering::is_ge)),
+        Operator::Add => left.plus(&right),
+        Operator::Subtract => Value::Number(left.number() - right.number()),
+        Operator::Multiply => Value::Number(left.number() * right.number()),
+        Operator::Divide => Value::Number(left.number() / right.number()),
+        Operator::Modulo => Value::Number(left.number() % right.number()),
+        Operator::Power => Value::Number(power(left.number(), right.number())),
+    })
+}
+
+fn pattern(value: &Value) -> Result<Regex, PatternError> {
+    let text = if *value == Value::Undefined { String::new() } else { value.text() };
+    Regex::new(&text).map_err(|_| PatternError(text))
+}
+
+impl Routine {
+    fn apply(self, arguments: &[f64], random: impl FnOnce() -> f64) -> f64 {
+        let first = arguments.first().copied().unwrap_or(f64::NAN);
+        let most = |better: fn(f64, f64) -> f64, none: f64| {
+            let or_nan = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { better(a, b) };
+            arguments.iter().copied().fold(none, or_nan)
+        };
+        match self {
+            Routine::Abs => first.abs(),
+            Routine::Ceil => first.ceil(),
+            Routine::Floor => first.floor(),
+            Routine::Log => first.ln(),
+            Routine::Max => most(f64::max, f64::NEG_INFINITY),
+            Routine::Min => most(f64::min, f64::INFINITY),
+            Routine::Random => random(),
+            Routine::Round => round(first),
+            Routine::Sqrt => first.sqrt(),
+        }
+    }
+}
+
+/// Halves go up. Adding a half first would round 0.49999999999999994 to 1.
+fn round(number: f64) -> f64 {
+    let floor = number.floor();
+    if number - floor >= 0.5 { floor + 1.0 } else { floor }
+}
+
+/// In JavaScript 1 to the power of NaN or infinity is NaN.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
+        return f64::NAN;
+    }
+    base.powf(exponent)
+}

@@ -1,0 +1,10 @@
+//! The two ends of a connection.
+
+/// Which end of the connection we are: a client reads server frames, a server client frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// We opened the connection.
+    Client,
+    /// We accepted the connection.
+    Server,
+}

@@ -1,0 +1,3 @@
+export const now = 1;
+await new Promise(() => {});
+export const later = 2;
