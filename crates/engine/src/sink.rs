@@ -49,17 +49,18 @@ impl<T: Send + 'static> SinkThread<T> {
         Ok(SinkThread { queue, waiting, most, left_out: 0, thread: Some(thread) })
     }
 
-    /// Hands something over that counts as `size`, if there is room for it; never waits. A sink for which nothing waits takes
-    /// anything.
-    pub fn give(&mut self, given: T, size: u64) {
+    /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A sink for
+    /// which nothing waits takes anything.
+    pub fn give(&mut self, given: T, size: u64) -> bool {
         let waiting = self.waiting.load(Acquire);
         if waiting > 0 && waiting + size > self.most {
             self.left_out += size;
-            return;
+            return false;
         }
         self.waiting.fetch_add(size, AcqRel);
         // One that has failed takes no more: that is told once.
         let _ = self.queue.send((given, size));
+        true
     }
 
     /// How much found no room so far.
@@ -139,7 +140,8 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_left_out_and_counted_and_nobody_waits() {
         let (mut sink, go, written) = slow(10, false);
-        (1..=4).for_each(|given| sink.give(given, 4));
+        let taken: Vec<bool> = (1..=4).map(|given| sink.give(given, 4)).collect();
+        assert_eq!(taken, [true, true, false, false]);
         assert_eq!(sink.left_out(), 8);
         drop(go);
         sink.finish().unwrap();

@@ -142,7 +142,7 @@ impl<'a> Sinks<'a> {
 }
 
 /// The same error for a second reader.
-fn again(error: &io::Error) -> io::Error {
+pub fn again(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),

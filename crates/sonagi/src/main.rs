@@ -19,6 +19,7 @@ mod limits;
 mod load;
 mod matrix;
 mod output;
+mod queued;
 mod runs;
 mod service;
 mod signals;

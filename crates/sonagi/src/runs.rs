@@ -12,6 +12,7 @@ use crate::load::{Job, Script};
 use crate::matrix;
 use crate::output;
 use crate::output::Vocabulary;
+use crate::queued::Queued;
 use crate::signals::{self, Asked};
 use crate::terminal::Terminal;
 use clap::builder::PossibleValue;
@@ -280,7 +281,7 @@ fn one(
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
-        sinks.add(folder);
+        sinks.add(Queued::start(folder).map_err(Error::could_not)?);
     }
     if let Some(periods) = periods {
         sinks.add(periods);
@@ -316,6 +317,8 @@ fn one(
             Ok((Summary { run_folder: path, ..summary }, incomplete))
         }
         Err(error) => {
+            // What it was told is written by then.
+            drop(sinks);
             // Goes only when it is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
             Err(Error::could_not(error))

@@ -1,6 +1,7 @@
 //! The run folder of a k6 test, where one is asked for: k6 leaves no file behind that nobody named, and neither do we.
 
 use super::flags::Given;
+use crate::queued::Queued;
 use crate::runs;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
@@ -31,7 +32,9 @@ impl Folder {
         let folder = given.one("runs").map(reserve).transpose()?;
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = Sinks::new();
-        folder.into_iter().for_each(|folder| sinks.add(folder));
+        if let Some(folder) = folder {
+            sinks.add(Queued::start(folder).map_err(|error| error.to_string())?);
+        }
         Ok(Folder { sinks, path, terminal: *terminal, has_begun: false })
     }
 

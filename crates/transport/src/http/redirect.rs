@@ -55,7 +55,7 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a POST what
-/// it is, as RFC 9110 §15.4 means them and Artillery's client does, though browsers do not. Another origin is told no
+/// it is, as RFC 9110 §15.4 means them, though browsers do not. Another origin is told no
 /// credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
 pub fn follow(request: &mut Request, status: u16, changes_origin: bool) {
     if status == 303 && request.method != "HEAD" {

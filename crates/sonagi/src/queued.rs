@@ -1,0 +1,212 @@
+//! A sink behind a queue: it writes on a thread of its own, so that a disk that hangs holds up neither the live line nor the
+//! run.
+//!
+//! What finds no room in the queue is left out: of a record of the run that is told when the run has ended.
+
+use sonagi_engine::SinkThread;
+use sonagi_measure::At;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, Snapshot};
+use sonagi_report::sink::{Sink, again};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How much may wait: two minutes of a run, or so many lines.
+const MOST_WAITING: u64 = 120 * SECOND_SIZE;
+/// What a second counts as.
+const SECOND_SIZE: u64 = 100;
+/// What a line counts as, or a phase.
+const LINE_SIZE: u64 = 1;
+
+/// What a sink may be told, to be told later.
+enum Event {
+    Began(Box<Header>),
+    Second(Box<Snapshot>),
+    Phase { at: At, name: String },
+    Log { at: At, user: Option<u32>, text: String },
+    Printed { at: At, user: Option<u32>, text: String },
+    Draining { at: At },
+    Ended(Box<Summary>),
+}
+
+/// The sink, as its owner has it.
+pub(crate) struct Queued {
+    name: String,
+    is_record: bool,
+    /// None: the run has ended.
+    thread: Option<SinkThread<Event>>,
+    /// Why it could not be written, until that is told.
+    untold: Arc<Mutex<Option<io::Error>>>,
+    /// Seconds that found no room.
+    left_out: u64,
+}
+
+impl Queued {
+    /// Starts its thread.
+    pub(crate) fn start(sink: impl Sink + Send + 'static) -> io::Result<Queued> {
+        let (name, is_record) = (sink.name().to_owned(), sink.is_record());
+        let untold: Arc<Mutex<Option<io::Error>>> = Arc::default();
+        let writer = Writer { sink, untold: Arc::clone(&untold), last: None, has_failed: false };
+        let thread = Some(SinkThread::start("sink", MOST_WAITING, writer)?);
+        Ok(Queued { name, is_record, thread, untold, left_out: 0 })
+    }
+
+    /// Hands an event over; fails as what was written before did.
+    fn give(&mut self, event: Event, size: u64) -> io::Result<()> {
+        let is_second = matches!(event, Event::Second(_));
+        let is_taken = self.thread.as_mut().is_some_and(|thread| thread.give(event, size));
+        self.left_out += u64::from(is_second && !is_taken);
+        let untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner).take();
+        untold.map_or(Ok(()), Err)
+    }
+}
+
+impl Sink for Queued {
+    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        self.give(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE)
+    }
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn is_record(&self) -> bool {
+        self.is_record
+    }
+    fn began(&mut self, header: &Header) -> io::Result<()> {
+        self.give(Event::Began(Box::new(header.clone())), LINE_SIZE)
+    }
+    fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
+        self.give(Event::Phase { at, name: name.to_owned() }, LINE_SIZE)
+    }
+    fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        self.give(Event::Log { at, user, text: text.to_owned() }, LINE_SIZE)
+    }
+    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        self.give(Event::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
+    }
+    fn draining(&mut self, at: At) -> io::Result<()> {
+        self.give(Event::Draining { at }, LINE_SIZE)
+    }
+
+    /// Waits until all is written; fails as the last thing written did, or for what is not in it.
+    fn ended(&mut self, summary: &Summary) -> io::Result<()> {
+        let given = self.give(Event::Ended(Box::new(summary.clone())), 0);
+        let Some(thread) = self.thread.take() else { return given };
+        thread.finish()?;
+        match self.left_out {
+            0 => Ok(()),
+            seconds => {
+                Err(io::Error::other(format!("{seconds} seconds came faster than it could be written")))
+            }
+        }
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        // Of a run that could not be carried out: what it began with is written before anybody looks.
+        let _ = self.thread.take().map(SinkThread::finish);
+    }
+}
+
+/// The sink, on its thread. A disk that was full for a minute may have room again: it is called whatever came of the call before.
+struct Writer<S> {
+    sink: S,
+    untold: Arc<Mutex<Option<io::Error>>>,
+    last: Option<io::Error>,
+    has_failed: bool,
+}
+
+impl<S: Sink + Send + 'static> sonagi_engine::Sink<Event> for Writer<S> {
+    fn write(&mut self, event: Event) -> io::Result<()> {
+        let sink = &mut self.sink;
+        let written = match event {
+            Event::Began(header) => sink.began(&header),
+            Event::Second(snapshot) => sink.snapshot(&snapshot),
+            Event::Phase { at, name } => sink.phase(at, &name),
+            Event::Log { at, user, text } => sink.log(at, user, &text),
+            Event::Printed { at, user, text } => sink.printed(at, user, &text),
+            Event::Draining { at } => sink.draining(at),
+            Event::Ended(summary) => sink.ended(&summary),
+        };
+        self.last = written.err();
+        if let Some(error) = self.last.as_ref().filter(|_| !self.has_failed) {
+            self.has_failed = true;
+            *self.untold.lock().unwrap_or_else(PoisonError::into_inner) = Some(again(error));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.last.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sonagi_measure::ledger::Rules;
+    use sonagi_measure::metrics::{MetricStore, Registry};
+    use sonagi_measure::totals::Totals;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    fn summary() -> Summary {
+        let store = MetricStore::new(Arc::new(Registry::new(&[])));
+        Totals::new(&Header::default(), Rules::default(), store).summary()
+    }
+
+    /// Counts the seconds it writes, once it may.
+    struct Stuck {
+        may: Receiver<()>,
+        seconds: Arc<Mutex<u64>>,
+    }
+
+    impl Sink for Stuck {
+        fn snapshot(&mut self, _: &Snapshot) -> io::Result<()> {
+            // The end of the test lets it go on.
+            let _ = self.may.recv();
+            *self.seconds.lock().unwrap() += 1;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_sink_that_is_stuck_holds_nobody_up_and_lacks_what_found_no_room() {
+        let (go, may) = channel();
+        let seconds: Arc<Mutex<u64>> = Arc::default();
+        let mut queued = Queued::start(Stuck { may, seconds: Arc::clone(&seconds) }).unwrap();
+        for _ in 0..125 {
+            queued.snapshot(&Snapshot::default()).unwrap();
+        }
+        drop(go);
+        let why = queued.ended(&summary()).unwrap_err().to_string();
+        assert_eq!(why, "5 seconds came faster than it could be written");
+        assert_eq!(*seconds.lock().unwrap(), 120);
+    }
+
+    /// Its disk is full for the first second; then its sender is gone.
+    struct Full(Option<Sender<()>>);
+
+    impl Sink for Full {
+        fn snapshot(&mut self, _: &Snapshot) -> io::Result<()> {
+            match self.0.take() {
+                Some(_) => Err(io::Error::from(io::ErrorKind::StorageFull)),
+                None => Ok(()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_is_told_once_and_forgotten_when_there_is_room_again() {
+        let (failing, failed) = channel();
+        let mut queued = Queued::start(Full(Some(failing))).unwrap();
+        queued.snapshot(&Snapshot::default()).unwrap();
+        assert!(failed.recv().is_err(), "the first second has failed");
+        let told = std::iter::repeat_with(|| {
+            std::thread::yield_now();
+            queued.draining(At(0)).err()
+        });
+        assert_eq!(told.flatten().next().unwrap().kind(), io::ErrorKind::StorageFull);
+        queued.snapshot(&Snapshot::default()).unwrap();
+        queued.ended(&summary()).unwrap();
+    }
+}
