@@ -2,17 +2,10 @@
 
 use serde_json::{Number, Value};
 
-/// The number without a fraction when it is whole: scripts and programs that read it expect `1`, not `1.0`.
-pub(crate) fn number(value: f64) -> String {
-    let size = value.abs();
-    if value != 0.0 && !(1e-6..1e21).contains(&size) && value.is_finite() {
-        return format!("{value:e}").replace('e', if size >= 1.0 { "e+" } else { "e" });
-    }
-    // Zero has no sign here, as in JavaScript's text.
-    if value == 0.0 { "0".to_owned() } else { value.to_string() }
-}
+pub(crate) use sonagi_measure::expression::number_text as number;
 
-/// The same as a value; what JSON has no number for is null.
+/// A number as a value, without a fraction when it is whole: scripts and programs that read it expect `1`, not `1.0`.
+/// What JSON has no number for is null.
 pub(crate) fn value(number: f64) -> Value {
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= WHOLE {

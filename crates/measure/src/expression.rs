@@ -1,15 +1,15 @@
 //! Expressions of thresholds and conditions: `http.response_time.p99 < 250`, `kind == "guest" and tries < 3`.
 //!
-//! One language for `ensure`, `ifTrue` and `whileTrue`: filtrex 2's, with its order of binding and JavaScript's idea of truth,
-//! equality and order. Where it is odd (`not` binds closer than `==`, a comparison is 1 or 0), so are we: what an expression
-//! decides must not change between tools. A test holds this module against the npm package itself.
+//! One language for `ensure`, `ifTrue` and `whileTrue`: filtrex 2's, with its order of binding and JavaScript's idea of
+//! truth, equality and order. Where it is odd (`not` binds closer than `==`, a comparison is 1 or 0), so are we: what
+//! an expression decides must not change between tools. A test holds this module against the npm package itself.
 //!
-//! What a name stands for is the caller's ([`Resolve`]): a metric of a run, a variable of a user. Names are resolved while the
-//! expression is read, so that a wrong one has a place, and evaluation reads no text.
+//! What a name stands for is the caller's ([`Resolve`]): a metric of a run, a variable of a user. Names are resolved
+//! while the expression is read, so that a wrong one has a place, and evaluation reads no text.
 //!
-//! Beyond filtrex: `&&`, `||`, `!`, `===` and `!==` are read (the first of them is reported, [`Parsed::foreign`]), `and(`, `not(`
-//! and the like need no blank, numbers may be `.5` or `1e3`, and names may have letters of any language. Unlike there, a list or
-//! object is never equal to another one, not even to itself.
+//! Beyond filtrex: `&&`, `||`, `!`, `===` and `!==` are read (the first of them is reported, [`Parsed::foreign`]),
+//! `and(`, `not(` and the like need no blank, numbers may be `.5` or `1e3`, and names may have letters of any language.
+//! Unlike there, a list or object is never equal to another one, not even to itself.
 
 mod evaluate;
 mod parser;

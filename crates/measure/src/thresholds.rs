@@ -1,13 +1,14 @@
-//! `ensure:` thresholds: expressions over the figures of a run, e.g. `http.response_time.p95 < 200`, `delivery.ratio >= 0.999`.
+//! `ensure:` thresholds: expressions over the figures of a run, e.g. `http.response_time.p95 < 200`, `delivery.ratio >=
+//! 0.999`.
 //!
-//! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is. Names with signs
-//! go in single quotes (`'errors.Failed capture or match' < 3`); without them the longest name counts that the run has measured
-//! (`login-time.p95`), as Artillery puts in what it has measured before it reads an expression: where functions reported
-//! such a name, and only there, the expression is read again when the run is over.
+//! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is.
+//! Names with signs go in single quotes (`'errors.Failed capture or match' < 3`); without them the longest name counts
+//! that the run has measured (`login-time.p95`), as Artillery puts in what it has measured before it reads an
+//! expression: where functions reported such a name, and only there, the expression is read again when the run is over.
 //!
-//! A threshold holds when it is neither 0 nor NaN. A name that the run has not measured makes it fail and say so, wherever the name
-//! stands, except counts of things that may well not happen (`errors.*`, `http.codes.*`, `vusers.*`), which are 0: a threshold
-//! that holds because nothing was measured would be a lie.
+//! A threshold holds when it is neither 0 nor NaN. A name that the run has not measured makes it fail and say so,
+//! wherever the name stands, except counts of things that may well not happen (`errors.*`, `http.codes.*`, `vusers.*`),
+//! which are 0: a threshold that holds because nothing was measured would be a lie.
 
 mod known;
 
@@ -223,8 +224,8 @@ fn shown(value: f64) -> String {
     format!("{value:.4}").trim_end_matches('0').to_owned()
 }
 
-/// The smallest latency any threshold allows (ms): the objective the generator's own lag is held against. A latency is a
-/// name like `….response_time.p99`, `….latency_ms.max`, compared with a number.
+/// The smallest latency any threshold allows (ms): the objective the generator's own lag is held against. A latency is
+/// a name like `….response_time.p99`, `….latency_ms.max`, compared with a number.
 pub fn objective_ms(thresholds: &[Threshold]) -> Option<f64> {
     let mut smallest: Option<f64> = None;
     for expression in thresholds.iter().filter_map(|threshold| threshold.expression.as_ref().ok()) {

@@ -1,7 +1,7 @@
 //! Text on a page of fixed width: labelled paragraphs that wrap, aligned tables, and colour as an afterthought.
 //!
-//! Widths are columns of plain text: a Hangul syllable or an ideograph takes two. Colour is added to finished pieces only, so that a
-//! coloured page and a plain one break their lines in the same places.
+//! Widths are columns of plain text: a Hangul syllable or an ideograph takes two. Colour is added to finished pieces
+//! only, so that a coloured page and a plain one break their lines in the same places.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

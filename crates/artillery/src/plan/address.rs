@@ -13,8 +13,8 @@ use sonagi_transport::net::{Failed, Origin};
 const PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`').add(b'{').add(b'}');
 const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\'');
 
-/// Reads an absolute address with the scheme http, https, ws or wss: where connections go, and the path with its query, ready
-/// for a request line. A fragment is dropped.
+/// Reads an absolute address with the scheme http, https, ws or wss: where connections go, and the path with its query,
+/// ready for a request line. A fragment is dropped.
 ///
 /// # Errors
 /// `Failure::Template` when it is no such address: scripts build them from templates.
@@ -58,8 +58,8 @@ pub(crate) fn redirected(origin: &Origin, path: &str, location: &str) -> Option<
     if matches!(to.scheme(), "http" | "https") { parts(&to).ok() } else { None }
 }
 
-/// Appends a rooted path with its query as users filled it: bytes that may not stand in a request line are percent-encoded, none
-/// of them twice.
+/// Appends a rooted path with its query as users filled it: bytes that may not stand in a request line are
+/// percent-encoded, none of them twice.
 pub(crate) fn push_path(filled: &str, out: &mut String) {
     let filled = filled.split('#').next().unwrap_or_default();
     let (path, query) = filled.split_at(filled.find('?').unwrap_or(filled.len()));

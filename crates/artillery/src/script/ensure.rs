@@ -28,7 +28,8 @@ struct Names<'s> {
     stems: Vec<String>,
 }
 
-/// Reads `ensure` and `plugins.ensure` of `config`. The scenarios and requests were read before: metrics have their names.
+/// Reads `ensure` and `plugins.ensure` of `config`. The scenarios and requests were read before: metrics have their
+/// names.
 pub(crate) fn thresholds(
     reader: &mut Reader,
     config: &Fields<'_>,
@@ -127,8 +128,9 @@ fn unlimited(reader: &mut Reader, item: &Node) {
     reader.tolerable(item.place, what, Some(hint), "it decides nothing, as in Artillery");
 }
 
-/// A threshold, unless it is wrong: an expression that cannot be read, or over a metric that no run has. Functions may report any
-/// metric, under any name, so of what they may mean only a notice is given. `place` knows where a character of the expression is.
+/// A threshold, unless it is wrong: an expression that cannot be read, or over a metric that no run has. Functions may
+/// report any metric, under any name, so of what they may mean only a notice is given. `place` knows where a character
+/// of the expression is.
 fn checked(
     reader: &mut Reader,
     threshold: Threshold,
@@ -174,8 +176,8 @@ fn unknown(reader: &Reader, threshold: &Threshold, names: &Names<'_>) -> Vec<(Me
     threshold.metrics().into_iter().filter_map(unknown).collect()
 }
 
-/// Whether an expression that cannot be read may hold a metric's name with blanks or signs in it. One that stops in the middle, or
-/// has a bracket too many, is wrong whatever functions report.
+/// Whether an expression that cannot be read may hold a metric's name with blanks or signs in it. One that stops in the
+/// middle, or has a bracket too many, is wrong whatever functions report.
 fn may_be_a_name(expression: &str, offset: usize) -> bool {
     let mut open = 0i32;
     let is_balanced = expression.split('\'').step_by(2).flat_map(str::chars).all(|letter| {

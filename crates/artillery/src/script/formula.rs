@@ -1,6 +1,7 @@
 //! Conditions of scripts, `kind == "guest" and tries < 3`: expressions whose names are a user's variables.
 //!
-//! The language is that of [`sonagi_measure::expression`]. What filtrex cannot read Artillery takes for true; it is a mistake here.
+//! The language is that of [`sonagi_measure::expression`]. What filtrex cannot read Artillery takes for true; it is a
+//! mistake here.
 
 use crate::plan::template::Piece;
 use crate::plan::{Expression, Formula};

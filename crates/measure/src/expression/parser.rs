@@ -38,8 +38,8 @@ pub trait Resolve {
     /// There is no such name.
     fn resolve(&mut self, name: NameToken<'_>) -> Result<Expression<Self::Name>, SyntaxError>;
 
-    /// Length in characters of the longest known name that `rest` begins with and that the grammar would take apart: `a/b`,
-    /// `login time`. None: it begins with none.
+    /// Length in characters of the longest known name that `rest` begins with and that the grammar would take apart:
+    /// `a/b`, `login time`. None: it begins with none.
     fn known(&self, _rest: &[char]) -> Option<usize> {
         None
     }

@@ -68,8 +68,8 @@ pub struct Foreign {
     pub means: &'static str,
 }
 
-/// The words of a text, and its first sign of JavaScript's. `known` is asked, where a value may begin, for the length of a name
-/// that counts as one word whatever it holds.
+/// The words of a text, and its first sign of JavaScript's. `known` is asked, where a value may begin, for the length
+/// of a name that counts as one word whatever it holds.
 pub(super) fn split(
     text: &str,
     known: impl Fn(&[char]) -> Option<usize>,

@@ -58,7 +58,8 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     })
 }
 
-/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost: count<5`.
+/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost:
+/// count<5`.
 fn with_metrics(mut judged: Judged) -> Judged {
     if judged.metrics.is_empty() {
         judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));

@@ -1,7 +1,7 @@
 //! The names a run measures, and which of them a misspelt one was meant to be.
 //!
-//! Most names are the same for every run; those of operations, kinds and scenarios are the script's. Functions of a script may add
-//! names of their own: what becomes of an unknown name is for the caller to say.
+//! Most names are the same for every run; those of operations, kinds and scenarios are the script's. Functions of a
+//! script may add names of their own: what becomes of an unknown name is for the caller to say.
 
 use super::Metric;
 use crate::outcome::{Operation, OperationKind};

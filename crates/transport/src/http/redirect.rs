@@ -11,8 +11,8 @@ pub fn location(response: &Response) -> Option<&str> {
     if redirects { std::str::from_utf8(response.headers.get("location")?).ok() } else { None }
 }
 
-/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here), for k6 scripts: what
-/// an Artillery script means, Node's rules say (`plan::address`).
+/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here), for
+/// k6 scripts: what an Artillery script means, Node's rules say (`plan::address`).
 pub fn resolve(origin: &Origin, path: &str, reference: &str) -> String {
     let reference = reference.split('#').next().unwrap_or_default();
     let (base_path, _) = path.split_once('?').unwrap_or((path, ""));
@@ -54,9 +54,9 @@ fn without_dots(path: &str) -> String {
     format!("/{}{query}", kept.join("/"))
 }
 
-/// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a POST what
-/// it is, as RFC 9110 §15.4 means them, though browsers do not. Another origin is told no
-/// credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
+/// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a
+/// POST what it is, as RFC 9110 §15.4 means them, though browsers do not. Another origin is
+/// told no credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
 pub fn follow(request: &mut Request, status: u16, changes_origin: bool) {
     if status == 303 && request.method != "HEAD" {
         request.method = "GET".to_owned();

@@ -1,7 +1,8 @@
 //! Where a URL leads: scheme, host and port, and the path as it goes on the wire.
 //!
-//! Not a general URL library: it reads absolute URLs and makes their paths safe to send, by percent-encoding what may not appear
-//! raw. It never re-encodes what is encoded already. Whose rules an address follows, Go's or Node's, front ends know.
+//! Not a general URL library: it reads absolute URLs and makes their paths safe to send, by percent-encoding what may
+//! not appear raw. It never re-encodes what is encoded already. Whose rules an address follows, Go's or Node's, front
+//! ends know.
 
 use std::fmt;
 

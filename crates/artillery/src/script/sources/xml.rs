@@ -1,8 +1,8 @@
 //! XPath 1.0 over XML.
 //!
-//! The decision to question: one library reads answers (roxmltree), another evaluates expressions (sxd-xpath), over a copy of the
-//! tree. The latter's own reader trusts its input more than a target deserves and finds nothing under a DOCTYPE; nobody maintains
-//! it. The one that is maintained (xee-xpath) brings over two hundred crates.
+//! The decision to question: one library reads answers (roxmltree), another evaluates expressions (sxd-xpath), over a
+//! copy of the tree. The latter's own reader trusts its input more than a target deserves and finds nothing under a
+//! DOCTYPE; nobody maintains it. The one that is maintained (xee-xpath) brings over two hundred crates.
 
 use crate::plan::{Search, Source};
 use regex::Regex;
@@ -154,8 +154,8 @@ fn element<'d>(node: roxmltree::Node<'_, '_>, document: Document<'d>) -> Element
     element
 }
 
-/// With the prefixes that the document's own root declares. Others that the expression names select nothing; left out, the
-/// library would panic over them.
+/// With the prefixes that the document's own root declares. Others that the expression names select nothing; left out,
+/// the library would panic over them.
 fn context<'d>(answer: &roxmltree::Document<'_>, expression: &str) -> Context<'d> {
     let mut context = Context::new();
     for prefix in PREFIX.captures_iter(expression) {
