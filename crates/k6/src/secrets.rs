@@ -3,10 +3,9 @@
 //!
 //! A secret that a script was told is masked in every line of the log from then on, whoever says it.
 
+use sonagi_engine::LogLine;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
-
-use crate::shard::LogLine;
 
 /// What stands in the log in a secret's place.
 const MASK: &str = "***SECRET_REDACTED***";
@@ -130,7 +129,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shard::Level;
+    use sonagi_engine::Level;
 
     fn of(settings: &[&str]) -> Result<Secrets, String> {
         Secrets::of(&settings.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())

@@ -178,7 +178,7 @@ fn search(vu: &Vu, payload: &[u8]) {
     if stamp::find(payload).next().is_some() {
         let at = vu.now();
         with_member(vu, |member, batch| {
-            track(payload, at, member.number, vu.shard.common.delivery.tag, batch)
+            track(payload, at, member.number, vu.shard.common.delivery.tag, batch);
         });
     }
 }

@@ -172,7 +172,7 @@ const ABSENT: &[(&str, &str)] = &[
 const EXTENSIONS: &str = "k6/x/";
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> rquickjs::Error {
-    not_loaded(ctx, &why_unknown(name), go_error)
+    not_loaded(ctx, &why_unknown(name))
 }
 
 fn why_unknown(name: &str) -> String {

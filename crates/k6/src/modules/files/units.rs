@@ -20,22 +20,23 @@ pub(crate) fn unit(ctx: &Ctx<'_>, path: &Path) -> rquickjs::Result<Arc<Unit>> {
 }
 
 fn thrown(ctx: &Ctx<'_>, why: &Unusable) -> rquickjs::Error {
+    let text = why.to_string();
+    if !matches!(why, Unusable::Refused(_)) {
+        note_failure(ctx, &text);
+    }
     match why {
-        Unusable::Refused(why) => Exception::throw_syntax(ctx, why),
-        Unusable::Syntax { .. } => {
-            not_loaded(ctx, &why.to_string(), |ctx, text| Exception::throw_syntax(ctx, text))
-        }
-        _ => not_loaded(ctx, &why.to_string(), go_error),
+        Unusable::Refused(_) | Unusable::Syntax { .. } => Exception::throw_syntax(ctx, &text),
+        Unusable::Unread { .. } | Unusable::Late { .. } => go_error(ctx, &text),
     }
 }
 
-/// An error that says why a file or module cannot be had, thrown by `throw`; a script that does not catch it cannot be
-/// run.
-pub(crate) fn not_loaded(
-    ctx: &Ctx<'_>,
-    why: &str,
-    throw: impl FnOnce(&Ctx<'_>, &str) -> rquickjs::Error,
-) -> rquickjs::Error {
+/// An error that says why a module cannot be had; a script that does not catch it cannot be run.
+pub(crate) fn not_loaded(ctx: &Ctx<'_>, why: &str) -> rquickjs::Error {
+    note_failure(ctx, why);
+    go_error(ctx, why)
+}
+
+/// Keeps why something could not be loaded: it tells this end of a script from any other exception.
+fn note_failure(ctx: &Ctx<'_>, why: &str) {
     Vu::of(ctx).load_failure.replace(Some(why.to_owned()));
-    throw(ctx, why)
 }

@@ -249,7 +249,7 @@ fn truthy(value: &Value<'_>) -> bool {
 }
 
 /// A header's name with a capital after every dash; one that is no token stays as it is.
-pub(in crate::modules) fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     if !is_token(name.as_bytes()) {
         return name.to_owned();
     }
