@@ -251,6 +251,10 @@ impl User {
         // What follows the path: a fragment is not sent, and blanks around a URL are not part of it.
         url.truncate(url.find('#').unwrap_or(url.len()));
         url.truncate(url.trim_end().len());
+        // An empty query is none.
+        if url.find('?').is_some_and(|at| at + 1 == url.len()) {
+            url.pop();
+        }
         for (name, value) in &step.query {
             url.push(if url.contains('?') { '&' } else { '?' });
             address::push_form(name, &mut url);

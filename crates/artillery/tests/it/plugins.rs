@@ -108,7 +108,7 @@ fn endpoints_may_go_by_the_address_that_was_asked_for() {
     assert_eq!(
         said,
         [
-            "4:57: groupDynamicURLs: false is a metric for each address that is asked for; of more than 1000 names in all the later ones are left out"
+            "4:57: groupDynamicURLs: false is a metric for each address that is asked for; of more than 10000 names in all the later ones are left out"
         ]
     );
     let loaded = load_text(&script(asked)).unwrap_or_else(|problems| panic!("{problems}"));

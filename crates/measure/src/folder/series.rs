@@ -80,8 +80,11 @@ mod counted {
     pub(super) const CREATED: &str = "users.created";
 }
 
-/// What the engine counted in a second, each number with its metric and tags; what is zero is left out.
-fn counts(snapshot: &Snapshot, header: &Header, tell: &mut dyn FnMut(&str, &[(&str, &str)], u64)) {
+/// Takes a number with its metric and tags.
+type Tell<'a> = dyn FnMut(&str, &[(&str, &str)], u64) + 'a;
+
+/// What the engine counted in a second; what is zero is left out.
+fn counts(snapshot: &Snapshot, header: &Header, tell: &mut Tell<'_>) {
     let mut tell = |metric: &str, tags: &[(&str, &str)], count: u64| {
         if count > 0 {
             tell(metric, tags, count);

@@ -165,8 +165,12 @@ fn metrics_read_as_they_were_measured_to_the_last_digit() {
     assert_eq!(of(&mut read), of(ours));
     assert!(of(ours).is_some());
     let told = |store: &mut MetricStore| {
-        let told = |one: &Tagged| (one.metric, one.tags.clone(), one.first, one.aggregate.samples());
-        store.tagged().iter().map(told).collect::<Vec<_>>()
+        let registry = Arc::clone(store.registry());
+        let name = |one: &Tagged| registry.metric(one.metric).name;
+        let told = |one: &Tagged| (name(one), one.tags.clone(), one.first, one.aggregate.samples());
+        let mut all: Vec<_> = store.tagged().iter().map(told).collect();
+        all.sort();
+        all
     };
     assert_eq!(told(&mut read), told(ours));
     assert_eq!(told(ours).len(), 5, "times to a and b, share, count, level");

@@ -22,7 +22,7 @@ fn a_folder_of_the_first_version_reads_as_it_did() {
         run.errors.iter().map(|e| (&*e.code, &*e.artillery, e.operation.as_deref(), e.count)).collect();
     assert_eq!(
         errors,
-        [("timeout", "my.name", Some("GET /nowhere"), 2), ("closed_1006", "closed_1006", None, 1)]
+        [("timeout", "my.name", Some("GET /nowhere"), 2), ("closed_1006", "WebSocket closed 1006", None, 1)]
     );
     assert_eq!(
         (run.expectations.failed, &*run.expectations.kinds["statusCode"].example),

@@ -263,7 +263,7 @@ fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
         "metrics     basket: 1 value, 12.5 median, 12.5 p95, 12.5 max\n",
         "            carts: 4.5\n",
         "            checkouts: 1 (0.5/s)\n",
-        "            level: 3.0 (from 3.0 to 3.0)\n",
+        "            level: 3.00 (from 3.00 to 3.00)\n",
         "            share: 100.00 % of 1\n",
     ] {
         assert!(page.contains(line), "{line}{page}");

@@ -17,7 +17,7 @@ fn files_are_short() {
         let (path, lines) = (&file.path, file.text.lines().count());
         match exception(path) {
             None if lines > FILE_LINES => {
-                problems.push(format!("{path}: {lines} lines, at most {FILE_LINES}"))
+                problems.push(format!("{path}: {lines} lines, at most {FILE_LINES}"));
             }
             Some((_, most, split)) if lines > *most => {
                 problems.push(format!("{path}: grew to {lines} lines, was {most}; wanted: {split}"));

@@ -12,6 +12,7 @@
 mod arrows;
 mod layers;
 mod lengths;
+mod orders;
 mod source;
 mod text;
 mod tree;
