@@ -38,5 +38,5 @@ fn a_folder_of_the_first_version_reads_as_it_did() {
     assert_eq!(metric("basket"), (Kind::Trend, Unit::Number, 6));
     let basket = run.metrics["basket"].values.as_ref().unwrap();
     assert!((basket.p50 - 12.5).abs() < 0.02 && (basket.mean - 12.5).abs() < 0.02, "{basket:?}");
-    assert_eq!(folder::snapshots(&path).unwrap().len(), 3);
+    assert_eq!(folder::snapshots(&path).unwrap().len(), 4);
 }
