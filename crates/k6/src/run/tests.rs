@@ -61,6 +61,38 @@ fn run_asked(asked: Asked, last_line: Option<&str>) -> Seen {
 }
 
 #[test]
+fn a_test_records_its_operations_and_metrics_whether_or_not_a_folder_is_wanted() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let script = format!(
+        "import http from 'k6/http'; import {{ Rate, Trend }} from 'k6/metrics';
+         const share = new Rate('share'), depth = new Trend('depth');
+         export const options = {{ thresholds: {{ http_req_duration: ['p(95)<200', 'avg<1e9'], share: ['rate<2'] }} }};
+         export default () => {{ http.get('http://{closed}/'); share.add(1); depth.add(-2.5); depth.add(0); }};"
+    );
+    let (mut header, mut summary) = (None, None);
+    let mut on = |event: RunEvent<'_>| match event {
+        RunEvent::Began(began) => header = Some(began.clone()),
+        RunEvent::Ended(ended) => summary = Some(ended.clone()),
+        _ => {}
+    };
+    let abort = Arc::new(Abort::default());
+    load(asked(&script), &abort, &mut on)
+        .unwrap_or_else(|_| panic!("a script that loads"))
+        .run(&abort, &mut on);
+    assert_eq!(header.unwrap().objective_ms, Some(200.0));
+    let summary = summary.unwrap();
+    let operation = &summary.operations[0];
+    assert_eq!((&*operation.name, operation.count, operation.failed), ("http", 1, 1));
+    assert_eq!((summary.traffic.http_requests, summary.traffic.http_responses), (1, 0));
+    assert_eq!((&*summary.errors[0].code, summary.errors[0].count), ("connect_refused", 1));
+    assert!(summary.errors[0].example.contains("refused"), "{:?}", summary.errors[0]);
+    let depth = summary.metrics["depth"].values.as_ref().unwrap();
+    assert_eq!((depth.count, depth.min, depth.max, depth.mean), (2, -2.5, 0.0, -1.25));
+    assert_eq!(summary.metrics["share"].ratio, Some(1.0));
+    assert_eq!(summary.metrics["http_reqs"].sum, Some(1.0));
+}
+
+#[test]
 fn the_first_signal_ends_init_code_whatever_it_does() {
     let endless = [
         "for (;;) {}",

@@ -46,6 +46,16 @@ fn send_lag_above_a_tenth_of_the_objective_invalidates_a_run() {
 }
 
 #[test]
+fn a_threshold_on_a_metric_is_an_objective_like_any_other() {
+    let with = |ms| Header { cores: 2, objective_ms: Some(ms), ..header() };
+    let finding = "scheduling delay p99 4.00 ms, worst in second 0 (limit: 10 % of the 30 ms objective)";
+    check(&late(with(30.0), 4, 600, 0), Conclusion::Invalid, &[finding]);
+    assert_eq!(late(with(300.0), 4, 600, 0).generator.state, Health::Ok);
+    let both = Header { objective_ms: Some(300.0), ..objective(30) };
+    assert_eq!(late(both, 4, 600, 0).generator.state, Health::Invalid, "the smaller one counts");
+}
+
+#[test]
 fn a_generator_is_starved_when_it_waited_for_cores_or_was_later_than_it_computed() {
     let cause = |lag_ms, cpu_ms, wait_ms| late(objective(30), lag_ms, cpu_ms, wait_ms).generator.cause;
     assert_eq!(cause(20, 400, 300), Some(Cause::Starved));

@@ -147,3 +147,19 @@ fn a_crossed_threshold_ends_the_test_when_it_says_so_and_its_delay_is_over() {
     assert_eq!(store.judge(9 * SECOND, false), one(false), "too early");
     assert_eq!(store.judge(10 * SECOND, false), one(true));
 }
+
+#[test]
+fn the_smallest_time_that_a_threshold_allows_is_the_objective() {
+    let times = ("ms", Kind::Trend, Unit::Milliseconds);
+    let registry =
+        Registry::new(&[times, ("tt", Kind::Trend, Unit::Number), ("cc", Kind::Counter, Unit::Number)]);
+    let mut store = MetricStore::new(Arc::new(registry));
+    for (metric, source) in [("tt", "p(95)<1"), ("cc", "count<2"), ("ms", "avg>3")] {
+        store.limit(metric, source, false, Duration::ZERO).unwrap();
+    }
+    assert_eq!(store.objective_ms(), None, "none limits a time from above");
+    for (metric, source) in [("ms", "p(99)<300"), ("ms{a:b}", "max<=200")] {
+        store.limit(metric, source, false, Duration::ZERO).unwrap();
+    }
+    assert_eq!(store.objective_ms(), Some(200.0));
+}
