@@ -5,6 +5,8 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use sonagi_measure::outcome::Failure;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use url::{Host, ParseError, Position, Url};
 
 use sonagi_transport::net::{Failed, Origin};
@@ -30,12 +32,31 @@ pub fn address(written: &str) -> Result<(Origin, String), Failed> {
     Err(Failed::new(Failure::Template, format!("URL must {rule}, got {shown:?}")))
 }
 
+/// Addresses that a thread keeps as they were read; beyond, it begins anew.
+const KEPT: usize = 256;
+
+thread_local! {
+    /// The addresses of this thread's users: most of them go to the same few, and reading one costs thousands of instructions.
+    static READ: RefCell<HashMap<String, (Origin, String)>> = RefCell::default();
+}
+
 /// A step's address: as it is when it is absolute, else under the target.
 ///
 /// # Errors
 /// As [`address`].
 pub(crate) fn under(target: &str, written: &str) -> Result<(Origin, String), Failed> {
-    address(&joined(target, written))
+    let whole = joined(target, written);
+    READ.with_borrow_mut(|read| {
+        if let Some(known) = read.get(&whole) {
+            return Ok(known.clone());
+        }
+        let parts = address(&whole)?;
+        if read.len() >= KEPT {
+            read.clear();
+        }
+        read.insert(whole, parts.clone());
+        Ok(parts)
+    })
 }
 
 /// The text of [`under`].
