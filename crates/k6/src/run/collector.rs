@@ -13,12 +13,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::bars::Bars;
-use super::books::Delivery;
+use super::delivery_metrics::Delivery;
 use super::dialect::{Go, K6, Unready};
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::one_shot::{OneShot, OneShotDone};
 use super::periodic::{LOOK, Timetable};
-use super::{End, Ended, Exit, Test, books, traffic};
+use super::{End, Ended, Exit, Test, header, traffic};
 use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
 use crate::output::{Output, Samples};
@@ -69,7 +69,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
     let delivery = Delivery::of(&test, measured);
     let options = sonagi_engine::Options {
         threads: test.plan.shards,
-        header: books::header(&test, delivery.is_some()),
+        header: header::header(&test, delivery.is_some()),
         rules: test.common.options.sonagi.delivery,
         source_addresses: test.common.net(1, 1).source_addresses.len(),
         epoch: test.epoch,

@@ -5,11 +5,12 @@
 //! is a thread; what happens once (`setup` and the like) happens on a thread of its own, by a user of its own.
 
 mod bars;
-mod books;
 mod closing;
 mod collector;
+mod delivery_metrics;
 mod dialect;
 mod ending;
+mod header;
 mod net;
 mod one_shot;
 mod periodic;
@@ -187,7 +188,7 @@ impl Collect<K6> for Reading<'_, '_> {
 
 /// What is done by one user outside of any run.
 fn alone(epoch: Instant) -> sonagi_engine::Options {
-    let header = Header { operations: books::operations(), ..Header::default() };
+    let header = Header { operations: header::operations(), ..Header::default() };
     sonagi_engine::Options { threads: 1, header, rules: Rules::default(), source_addresses: 0, epoch }
 }
 

@@ -1,0 +1,51 @@
+//! The header of a test's record: its script, options, operations and environment.
+
+use serde_json::Value;
+use sonagi_engine::health;
+use sonagi_measure::outcome::Operation;
+use sonagi_measure::summary::FailOnStatus;
+use sonagi_measure::totals::Header;
+use std::sync::atomic::Ordering;
+
+use super::Test;
+use crate::shard::OPERATIONS;
+
+/// What a run folder tells apart by name.
+pub(super) fn operations() -> Vec<Operation> {
+    OPERATIONS.map(|(name, kind)| Operation { name: name.to_owned(), kind }).to_vec()
+}
+
+/// What heads the run's record.
+pub(super) fn header(test: &Test, tracked: bool) -> Header {
+    let options = &test.common.options;
+    let script = &test.asked.script;
+    let name = script.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let started = jiff::Timestamp::try_from(test.started).unwrap_or_default();
+    Header {
+        name,
+        started: format!("{started:.0}"),
+        target: script.file_name().map_or_else(String::new, |file| file.to_string_lossy().into_owned()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: 0,
+        shards: test.plan.shards,
+        scenarios: options.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
+        operations: operations(),
+        plan: Value::clone(&options.json),
+        environment: health::environment(),
+        deadline_ms: options.sonagi.delivery.deadline_ns as f64 / 1e6,
+        tracked,
+        cores: health::cores(),
+        // k6's own exit codes say nothing of statuses; where all failed, a line of the log does.
+        fail_on_status: FailOnStatus::Never,
+        submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),
+        objective_ms: test.store.objective_ms(),
+        ..Header::default()
+    }
+}
+
+impl Test {
+    /// Stamps that were drawn.
+    pub(super) fn drawn(&self) -> u64 {
+        self.common.delivery.drawn.load(Ordering::Relaxed)
+    }
+}
