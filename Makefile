@@ -71,7 +71,7 @@ conformance: ## the Autobahn suite against our WebSocket server and client
 	AUTOBAHN_CLIENT=$(abspath $(TARGET_DIR))/release/examples/autobahn_client \
 	conformance/autobahn.sh all
 
-bench: ## side by side with other load testers; CASE=name,name PEERS=k6,oha RUNS=5 (bench/README.md)
+bench: ## side by side with other load testers; CASE=name,name PEERS=k6,oha RUNS=5 BEFORE=binary (bench/README.md)
 	node bench/run.mjs
 
 soak: ## half of a core's load for MINUTES (30): does memory grow? (bench/README.md)

@@ -10,15 +10,16 @@ import { conditions, resultOf } from './lib/results.mjs';
 import { endAllWhenInterrupted } from './lib/started.mjs';
 import { caseText } from './lib/tables.mjs';
 import { render } from './render.mjs';
+import { twinned } from './lib/twins.mjs';
 import { TARGETS } from './targets/index.mjs';
 import { TOOLS } from './tools/index.mjs';
 
 const RESULTS = new URL('./results/', import.meta.url).pathname;
 
 async function main() {
-  const { cases: names, runs, wants, look } = options(process.env, CASES, Object.keys(TOOLS));
+  const { cases: names, runs, wants, look, before: rival } = options(process.env, CASES, Object.keys(TOOLS));
   const cases = await Promise.all(names.map(load));
-  const chosen = new Map(cases.map((kase) => [kase, kase.contestants.filter(wants)]));
+  const chosen = new Map(cases.map((kase) => [kase, twinned(kase.contestants.filter(wants), rival)]));
 
   const all = [...chosen.values()].flat();
   const available = await installAll(all, TOOLS, TARGETS, CACHE);

@@ -1,11 +1,11 @@
 // The two pages: RESULTS.md and the section of the project's README. Pure: documents in, text out.
 import { readable } from './measures.mjs';
-import { anchor, caseText, claimsText, countsOf, judged, rivalOf, rowsOf } from './tables.mjs';
+import { caseText, claimsText, countsOf, judged, linkOf, rivalOf, rowsOf } from './tables.mjs';
 
 export function resultsText(results) {
   const lines = ['# Results', '', '<!-- Made by bench/render.mjs from bench/results/; do not edit. -->', ''];
   lines.push('`make bench` wrote this page; [README.md](README.md) says how everything is measured, [NOTES.md](NOTES.md) what was tried.', '');
-  lines.push('Medians of all rounds, in brackets the least and the greatest. A *target CPU* near 100 % means that the target was the limit.', '');
+  lines.push('Medians of all rounds, in brackets the least and the greatest. A target above 70 % of its core is *busy*, and has its part in the figures of that row; above 95 % it was *the limit*.', '');
   lines.push(...machinesOf(results), '', '## Headlines', '', ...headlineTable(results.flatMap(headlines)), '');
   lines.push('## Targets', '', claimsText(results), '', ...results.map(caseText));
   return `${lines.join('\n').trimEnd()}\n`;
@@ -19,6 +19,8 @@ function machinesOf(results) {
   return [...machines.map((one) => `- ${one}`), `- ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(' · ')}`];
 }
 
+const STALE = '*Stale* figures are of code that has changed since, in wire, measure, transport or engine.';
+
 /** The rows that the README shows: a case, and the row of ours in it. The others stand in RESULTS.md. */
 const IN_README = [['http-closed', 'sonagi'], ['ws-fanout', 'sonagi, N=500'], ['idle', 'sonagi, 10k'], ['k6-http', 'sonagi'], ['k6-held', 'sonagi, 10k']];
 
@@ -27,7 +29,9 @@ export function readmeText(results, chosen = IN_README) {
   const all = results.flatMap(headlines);
   const shown = chosen.flatMap(([name, ours]) => all.filter((headline) => headline.case === name && headline.ours === ours));
   const lines = ['One core for the tool, another for the target; medians of all rounds. `bare` is the floor: an epoll loop without features.', ''];
-  lines.push(...headlineTable(shown), '', `All ${all.length} comparisons, commands and versions are in [bench/RESULTS.md](bench/RESULTS.md). ${targetsText(results)}`);
+  lines.push(...headlineTable(shown), '');
+  if (chosen.some(([name]) => results.find((result) => result.case === name)?.stale)) lines.push(STALE);
+  lines.push(`All ${all.length} comparisons, commands and versions are in [bench/RESULTS.md](bench/RESULTS.md). ${targetsText(results)}`);
   lines.push('[bench/README.md](bench/README.md) says how everything is measured; `make bench` repeats it.');
   return lines.join('\n').replaceAll('](#', '](bench/RESULTS.md#');
 }
@@ -54,7 +58,7 @@ function headlines(result) {
   return groups
     .filter(([, others]) => others.length > 0)
     .map(([ours, others]) => {
-      const line = `| [${result.case}](#${anchor(result.title)}) | ${label} | **${shown(ours)}** | ${others.map(shown).join(' · ')} |`;
+      const line = `| ${linkOf(result)} | ${label} | **${shown(ours)}** | ${others.map(shown).join(' · ')} |`;
       return { case: result.case, ours: ours.name, line };
     });
 }

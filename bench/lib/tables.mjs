@@ -9,6 +9,7 @@ export function caseText(result) {
   const lines = [`## ${result.title}`, '', result.about, '', ...table(result, rows), ''];
   const notes = notesOf(result);
   if (notes.length > 0) lines.push(...notes.map((note) => `- ${note}`), '');
+  if (result.stale) lines.push('**Stale**: the code that every case measures (wire, measure, transport, engine) has changed since.', '');
   lines.push(`${result.date} UTC, commit ${result.commit}, ${result.rounds} rounds, load average before: ${result.machine.load_before.toFixed(2)}.`, '');
   lines.push('<details><summary>commands</summary>', '', '```', ...commandsOf(result), '```', '', '</details>', '');
   return lines.join('\n');
@@ -32,7 +33,7 @@ function claimLine(result, { says, measure, worst: isWorst, verdict, figure, of,
   const worst = isWorst ? ' in the worst run' : '';
   const value = against ? `${capped ? '≥ ' : ''}${readable(figure)} × (${of} ÷ ${against})` : readable(figure, column?.unit);
   const shown = figure === undefined ? why : [value + worst, short].filter(Boolean).join('; ');
-  return `| [${result.case}](#${anchor(result.title)}) | ${says} | ${verdict === 'met' ? 'met' : `**${verdict}**`} | ${shown} |`;
+  return `| ${linkOf(result)} | ${says} | ${verdict === 'met' ? 'met' : `**${verdict}**`} | ${shown} |`;
 }
 
 /** Of each row, by name: how many runs it had, how many of them failed, and how many fell short. */
@@ -52,7 +53,7 @@ function table({ rows: contestants, columns, headline, advantage: better = 'sona
   const foreign = contestants.some(({ target }) => target !== contestants[0].target);
   const head = ['tool', ...(foreign ? ['target'] : []), ...measured.map(([, { label }]) => label), better];
   const lines = contestants.map(({ name, target }) => {
-    const cells = measured.map(([measure, { unit }]) => cell(rows[name][measure], unit));
+    const cells = measured.map(([measure, { unit }]) => cell(rows[name][measure], unit) + (measure === 'target_cpu' ? busy(rows[name][measure]) : ''));
     return [name, ...(foreign ? [target] : []), ...cells, advantage(rows, contestants, name, headline, columns)];
   });
   return [head, head.map((_, index) => (index === 0 ? '---' : '--:')), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
@@ -81,8 +82,15 @@ function advantage(rows, contestants, name, headline, columns) {
 export const rivalOf = (contestants, { target, beside }) =>
   contestants.find((one) => (beside ? one.name === beside : one.tool === 'sonagi' && one.target === target));
 
-/** From this share of its core on, it is the target that is measured. */
+/** From this share of its core on, it is the target that is measured; from the other on it has its part in what is. */
 const TARGET_LIMIT = 0.95;
+const TARGET_BUSY = 0.7;
+
+/** What the row says of the target's share beside the figure. */
+function busy(summary) {
+  if (!summary || summary.median < TARGET_BUSY) return '';
+  return summary.median < TARGET_LIMIT ? ', busy' : ', the limit';
+}
 
 /** What a reader must know beside the figures: rows left out, missing peers, failed runs, runs that fell short, a busy target. */
 function notesOf(result) {
@@ -113,6 +121,9 @@ function commandsOf({ rows, runs }) {
   const first = (key) => rows.map(({ name }) => runs.find((run) => run.contestant === name && run[key])?.[key]).filter(Boolean);
   return [...new Set(first('target_command')), ...first('command')];
 }
+
+/** Of a case, to its table; says of figures that are of older code that they are. */
+export const linkOf = ({ case: name, title, stale }) => `[${name}](#${anchor(title)})${stale ? ' *(stale)*' : ''}`;
 
 /** As GitHub makes it of a heading. */
 export const anchor = (title) => title.toLowerCase().replace(/[^\p{L}\p{N} -]/gu, '').replaceAll(' ', '-');

@@ -28,9 +28,14 @@ test('fewer than five rounds are a look, not a result', () => {
   assert.equal(read({ RUNS: '7' }).look, false);
 });
 
+test('beside another build of ours it is a look', () => {
+  const { before, look } = read({ BEFORE: process.execPath });
+  assert.deepEqual({ before, look }, { before: process.execPath, look: true });
+});
+
 test('every wrong setting is named at once', () => {
-  assert.throws(() => read({ CASE: 'ws-eco', PEERS: 'jmeter', RUNS: '0' }), (error) => {
-    assert.deepEqual(error.message.split('\n').map((line) => line.split(':')[0]), ['CASE', 'PEERS', 'RUNS']);
+  assert.throws(() => read({ CASE: 'ws-eco', PEERS: 'jmeter', RUNS: '0', BEFORE: '/no/such/sonagi' }), (error) => {
+    assert.deepEqual(error.message.split('\n').map((line) => line.split(':')[0]), ['CASE', 'PEERS', 'RUNS', 'BEFORE']);
     return true;
   });
 });

@@ -62,6 +62,11 @@ test('rows that were not run, rows of fewer rounds and targets at their limit ar
   assert.deepEqual(notes, ['- not run by default: **tsung** (PEERS=all)', '- **sonagi**: the target was the limit (97 % of its core)', '- **sonagi**: in 1 of 3 rounds only']);
 });
 
+test('the row of a busy target says so', () => {
+  const shown = (target_cpu) => caseText({ ...result, rows: [result.rows[0]], runs: [run('sonagi', 6, { target_cpu })] }).split('\n').find((line) => line.startsWith('| sonagi'));
+  assert.deepEqual([0.69, 0.7, 0.94, 0.95].map(shown), ['69 %', '70 %, busy', '94 %, busy', '95 %, the limit'].map((cell) => `| sonagi | 6 | ${cell} |  |`));
+});
+
 test('commands name the target of each row, once', () => {
   const runs = ['sonagi', 'k6'].map((name) => ({ ...run(name, 1), target_command: 'taskset -c 1 sonagi serve' }));
   const text = caseText({ ...result, runs });
