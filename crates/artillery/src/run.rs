@@ -4,6 +4,7 @@ use serde_json::Value;
 use sonagi_engine::{Collect, Control, Dialect, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, MetricStore, Registry};
+use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{FailOnStatus, Summary};
 use sonagi_measure::totals::{Follow, Header};
@@ -16,6 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::arrivals;
+use crate::names;
 use crate::plan::{Plan, Step};
 use crate::processor::{Kept, Said, Sidecar, Unloaded};
 use crate::shard::{MOST_LIVING, Shard, Shared, hear};
@@ -104,6 +106,7 @@ pub fn run(
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
+        header: &kernel.header,
         control: control.clone(),
         phase: 0,
         begins: false,
@@ -142,7 +145,10 @@ fn header(plan: &Plan, options: &Options) -> Header {
         load_s: Some(plan.load.end().0 as f64 / 1e9),
         cores: health::cores(),
         fail_on_status: options.fail_on_status,
-        plugins: plan.plugins.clone(),
+        plugins: Plugins {
+            endpoint_prefix: names::endpoint_prefix(&plan.plugins.endpoint_prefix),
+            ..plan.plugins.clone()
+        },
         ..Header::default()
     }
 }
@@ -290,6 +296,7 @@ async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
 /// Hears of the run, and tells which phase of the load it is in.
 struct Follower<'f> {
     artillery: Arc<Artillery>,
+    header: &'f Header,
     control: Control,
     /// Where phases end, and their names.
     boundaries: Vec<(At, Option<String>)>,
@@ -334,6 +341,10 @@ impl Collect<Artillery> for Follower<'_> {
 
     fn loaded(&mut self, _: At) {
         self.begins = false;
+    }
+
+    fn summed_up(&mut self, summary: Summary, _: &mut MetricStore) -> Summary {
+        names::judged(summary, self.header)
     }
 }
 

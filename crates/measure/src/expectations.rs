@@ -4,7 +4,7 @@
 //! script. Kinds are few (`statusCode`, `hasProperty`, …), but one has the name of a header in it, which may come from a
 //! template: those beyond [`KINDS_MAX`] are counted together.
 
-use crate::At;
+use crate::at::At;
 use crate::failures::kept;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! What it is called is mostly the failure's own name. Functions of a script say it themselves, and whoever puts a number into the
 //! message would have a count per number: there are [`CALLED_MAX`] such names, further ones count by their failure's.
 
-use crate::At;
+use crate::at::At;
 use crate::outcome::{Failure, OperationId};
 use crate::secrets::masked;
 
@@ -13,12 +13,6 @@ pub const CALLED_MAX: usize = 200;
 /// Longest example kept, and longest name, in bytes.
 pub const EXAMPLE_BYTES: usize = 200;
 
-/// A match of a Socket.IO acknowledgement that does not hold.
-pub const FAILED_MATCH: &str = "Failed match";
-
-/// Data of a Socket.IO acknowledgement that are not those the script wants.
-pub const WRONG_DATA: &str = "data is not valid";
-
 /// How often an operation failed in one way, and the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureCount {
@@ -26,7 +20,7 @@ pub struct FailureCount {
     pub operation: Option<OperationId>,
     /// What went wrong.
     pub failure: Failure,
-    /// What Artillery's users know it by, where that is not the failure's own name; else empty.
+    /// What the script's language or functions call it, where that is not the failure's own name; else empty.
     pub called: String,
     /// How often.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! Counts as people read them: with thousands separated, and with their noun.
+//! Counts as people read them, with thousands separated and with their noun; and texts that may be shown to them.
 
 /// A count with thousands separators: `1,204,311`.
 pub fn count(n: u64) -> String {
@@ -22,6 +22,11 @@ pub fn counted(n: u64, noun: &str) -> String {
         _ => format!("{noun}s"),
     };
     format!("{} {plural}", count(n))
+}
+
+/// One line without control characters: what a target sends must not move the cursor of who reads it.
+pub fn tame(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

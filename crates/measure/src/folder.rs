@@ -17,9 +17,7 @@ mod version1;
 pub use read::{ReadError, header, metrics, read, snapshots};
 pub use redact::redact;
 
-pub(crate) use hlog::unix_ms;
-
-use crate::At;
+use crate::at::At;
 use crate::expectations::Expected;
 use crate::recorder::{FailureCount, merge_failure};
 use crate::summary::Summary;

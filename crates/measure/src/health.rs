@@ -6,8 +6,8 @@
 use crate::figures::{count, counted};
 use crate::histogram::Histogram;
 use crate::recorder::Gauges;
+use crate::snapshot::{ProcessGauges, Snapshot};
 use crate::summary::{Cause, Generator, Health};
-use crate::totals::{ProcessGauges, Snapshot};
 
 /// Send lag p99 above this is a warning where no objective sets the limit (ms). Measured (`docs/metrics.md`): none of 80 runs on
 /// a quiet machine or beside as many computing programs as cores came to it, 2 of 40 beside eight times as many did, and all of

@@ -4,7 +4,30 @@
 //! largest value it has seen, so that an idle operation costs little. Whole microseconds because a user-space load
 //! generator cannot honestly claim more.
 
-use crate::summary::Quantiles;
+/// A distribution, in milliseconds. All zero when `count` is.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Quantiles {
+    /// How many values.
+    pub count: u64,
+    /// Smallest.
+    pub min: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 75 %.
+    pub p75: f64,
+    /// 90 %.
+    pub p90: f64,
+    /// 95 %.
+    pub p95: f64,
+    /// 99 %.
+    pub p99: f64,
+    /// 99.9 %.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
 
 /// Latencies of one series.
 #[derive(Clone, Debug, PartialEq)]

@@ -22,7 +22,7 @@ mod tests;
 
 pub use batch::{Asked, Batch, Departed, Joined, Left, Member, Received, RoomId, Sent, Settled};
 
-use crate::At;
+use crate::at::At;
 use room::{Message, Room};
 use seats::Seats;
 use stay::Seat;

@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod plugins;
 pub mod recorder;
 pub mod secrets;
+mod snapshot;
 pub mod stamp;
 pub mod summary;
 pub mod thresholds;

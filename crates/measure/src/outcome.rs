@@ -1,7 +1,7 @@
 //! What an operation came to. A target that refuses, stalls or talks nonsense is an outcome: data, counted.
 //!
-//! The vocabulary is closed: [`FAILURES`] documents every failure once, and the metric codes, Artillery's names, the
-//! hints and the table in `docs/metrics.md` all come from it. Failures are told apart by what happened, never by the
+//! The vocabulary is closed: [`FAILURES`] documents every failure once, and the metric codes, the hints and
+//! the table in `docs/metrics.md` all come from it. Failures are told apart by what happened, never by the
 //! text of an error message.
 
 mod operation;
@@ -10,7 +10,7 @@ mod table;
 pub use operation::{Operation, OperationId, OperationKind};
 pub use table::{FAILURES, FailureEntry};
 
-use crate::At;
+use crate::at::At;
 use std::borrow::Cow;
 use std::mem::discriminant;
 
@@ -39,8 +39,8 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// Why an operation failed. Closed: every variant has a documented metric code (`code()`), an Artillery name, and a
-/// hint where there is something to try.
+/// Why an operation failed. Closed: every variant has a documented metric code (`code()`), and a hint where
+/// there is something to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failure {
     /// The name could not be resolved.
@@ -131,7 +131,8 @@ impl Failure {
         FAILURES.iter().find(same).unwrap_or(&FAILURES[0])
     }
 
-    fn parameter(self) -> Option<u16> {
+    /// The status or the code of closing that it came with.
+    pub fn parameter(self) -> Option<u16> {
         match self {
             Failure::HandshakeRefused(n) | Failure::PollRefused(n) | Failure::Closed(n) => Some(n),
             _ => None,
@@ -206,14 +207,6 @@ impl Failure {
         match self.parameter() {
             Some(n) => format!("{}_{n}", self.entry().code).into(),
             None => self.entry().code.into(),
-        }
-    }
-
-    /// The name Artillery's users know, e.g. `ECONNREFUSED`. Several failures may share one.
-    pub fn artillery(self) -> Cow<'static, str> {
-        match self.parameter() {
-            Some(n) => format!("{} {n}", self.entry().artillery).into(),
-            None => self.entry().artillery.into(),
         }
     }
 

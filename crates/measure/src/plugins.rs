@@ -1,8 +1,6 @@
-//! What plugins that come with Artillery make of the figures: the Apdex score, and metrics by endpoint; and how long answers
-//! took in all (`extendedMetrics`). They are read off the operations' histograms; nothing is recorded for them.
+//! What a script's plugins make of the figures: the Apdex score, and metrics by endpoint; and how long answers took in all. They are read off the operations' histograms; nothing is recorded for them.
 
-use crate::histogram::Histogram;
-use crate::summary::Quantiles;
+use crate::histogram::{Histogram, Quantiles};
 use std::collections::BTreeMap;
 
 /// What a script's plugins ask for.
@@ -10,10 +8,10 @@ use std::collections::BTreeMap;
 pub struct Plugins {
     /// An answer within this satisfies (ms); none: no score is wanted.
     pub apdex_ms: Option<f64>,
-    /// Whether `http.total` is told.
+    /// Whether it is told how long answers took.
     #[serde(default)]
     pub extended: bool,
-    /// What an endpoint's names begin with; `plugins.metrics-by-endpoint` when empty.
+    /// What an endpoint's names begin with; empty: as its script's language has it.
     #[serde(default)]
     pub endpoint_prefix: String,
     /// Endpoints of the operations, by id. Those without one are not told by endpoint; several may share one.
@@ -36,7 +34,7 @@ pub struct Figures {
     pub endpoint_prefix: String,
     /// HTTP by endpoint, in the order of the names.
     pub endpoints: Vec<Endpoint>,
-    /// What is left out of Artillery's console summary: metrics whose names contain one of these.
+    /// What is left out of a summary in the language's own names: metrics whose names contain one of these.
     pub hidden: Vec<String>,
 }
 
@@ -62,20 +60,10 @@ pub struct Endpoint {
     pub name: String,
     /// Answers by status.
     pub codes: BTreeMap<u16, u64>,
-    /// Requests that failed, by Artillery's name; not those whose answer the script takes exception to.
+    /// Requests that failed, by code; not those whose answer the script takes exception to.
     pub errors: BTreeMap<String, u64>,
     /// As the operations' `response_ms`.
     pub response_ms: Quantiles,
-}
-
-impl Plugins {
-    /// What an endpoint's names begin with.
-    pub(crate) fn prefix(&self) -> String {
-        match self.endpoint_prefix.as_str() {
-            "" => "plugins.metrics-by-endpoint".to_owned(),
-            prefix => prefix.to_owned(),
-        }
-    }
 }
 
 impl Apdex {
@@ -94,7 +82,7 @@ impl Apdex {
         }
     }
 
-    /// The score in a word, as Artillery ranks it.
+    /// The score in a word.
     pub fn ranking(&self) -> Option<&'static str> {
         const RANKS: [(f64, &str); 4] = [(0.94, "excellent"), (0.85, "good"), (0.7, "fair"), (0.49, "poor")];
         let score = self.score?;

@@ -4,11 +4,11 @@
 //! only a failure looks anything up. Histograms come into being on first use, so an idle shard is small, and are made as
 //! large as last second's so that they rarely grow.
 
-use crate::At;
 use crate::answers::Answers;
+use crate::at::At;
 use crate::expectations::Expectations;
 use crate::failures::{self, UNKNOWN, kept};
-pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount, WRONG_DATA, merge_failure};
+pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FailureCount, merge_failure};
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::metrics::{AutomaticTags, Interval, Kind, Registry, Sampler, Unit};
@@ -49,9 +49,9 @@ pub enum Counter {
     BytesSent,
     /// Bytes read from sockets.
     BytesReceived,
-    /// WebSocket messages sent by steps, for the Artillery vocabulary.
+    /// WebSocket messages sent by steps.
     WebsocketSent,
-    /// WebSocket messages received, for the Artillery vocabulary.
+    /// WebSocket messages received.
     WebsocketReceived,
     /// Socket.IO events emitted.
     SocketioEmits,
@@ -318,8 +318,7 @@ impl Recorder {
         self.failure_called(operation, failure, at, "", example);
     }
 
-    /// [`Recorder::failure_at`] of one that Artillery's users know by another name than its failure's, a function's message
-    /// say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
+    /// [`Recorder::failure_at`] of one that has another name than its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
     pub fn failure_called(
         &mut self,
         operation: Option<OperationId>,

@@ -7,15 +7,13 @@ use crate::metrics::MetricSummary;
 use crate::outcome::OperationKind;
 use crate::plugins::Figures;
 use crate::thresholds::Judged;
-use crate::verdict;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-mod artillery;
 mod names;
 mod service;
 
-pub use artillery::Metrics;
+pub use crate::histogram::Quantiles;
 pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
 
 /// The whole document.
@@ -59,7 +57,7 @@ pub struct Summary {
     /// HTTP answers as the verdict counts them.
     #[serde(default)]
     pub statuses: Statuses,
-    /// Failures by operation, kind and Artillery's name, most frequent first.
+    /// Failures by operation, class and name, most frequent first.
     pub errors: Vec<ErrorSummary>,
     /// The thresholds of the script and what they came to.
     pub thresholds: Vec<Judged>,
@@ -67,8 +65,7 @@ pub struct Summary {
     pub generator: Generator,
     /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
-    /// Metrics by name: those of a k6 script, what a script's functions reported by the names they gave, and what else it has told
-    /// by name (`extendedMetrics`, `server-timing`).
+    /// Metrics by name: the script's own, those its functions reported by the names they gave, and what else was told by name.
     #[serde(default)]
     pub metrics: BTreeMap<String, MetricSummary>,
     /// Values that were left out of them: of names beyond 10,000, or of another kind than their name's; and sets of tags beyond
@@ -116,6 +113,18 @@ pub enum Conclusion {
     Interrupted,
 }
 
+impl Conclusion {
+    /// The word a reader sees first: `PASS`, `FAIL`, `INVALID` or `INTERRUPTED`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Conclusion::Pass => "PASS",
+            Conclusion::Fail => "FAIL",
+            Conclusion::Invalid => "INVALID",
+            Conclusion::Interrupted => "INTERRUPTED",
+        }
+    }
+}
+
 /// When HTTP answers with an error status (4xx, 5xx) fail a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -147,8 +156,8 @@ pub struct Statuses {
 /// Virtual users by what became of them: `started = completed + failed + stopped + active`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Users {
-    /// Arrivals of the whole plan. Of a closed run, whose users iterate as often as they can, and of a k6 script: those
-    /// asked for so far.
+    /// Arrivals of the whole plan. Where nobody knows them before its end, as of users that iterate as
+    /// often as they can: those asked for so far.
     pub planned: u64,
     /// Arrivals whose user was started.
     pub started: u64,
@@ -254,31 +263,6 @@ pub struct Traffic {
     pub reconnects_failed: u64,
 }
 
-/// A distribution, in milliseconds. All zero when `count` is.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Quantiles {
-    /// How many values.
-    pub count: u64,
-    /// Smallest.
-    pub min: f64,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 75 %.
-    pub p75: f64,
-    /// 90 %.
-    pub p90: f64,
-    /// 95 %.
-    pub p95: f64,
-    /// 99 %.
-    pub p99: f64,
-    /// 99.9 %.
-    pub p999: f64,
-    /// Largest.
-    pub max: f64,
-}
-
 /// One operation, or all of a kind.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OperationSummary {
@@ -305,8 +289,10 @@ pub struct OperationSummary {
 pub struct ErrorSummary {
     /// Documented code, e.g. `connect_refused`.
     pub code: String,
-    /// Artillery's name, e.g. `ECONNREFUSED`; of a function that failed, its message.
-    pub artillery: String,
+    /// The name that the script's language or functions gave this failure, e.g. the message of a function; empty where it has
+    /// none but its code.
+    #[serde(default)]
+    pub called: String,
     /// What was done, if it is a timed operation.
     pub operation: Option<String>,
     /// How often.
@@ -377,39 +363,4 @@ pub enum Cause {
     Exhausted,
     /// Neither: more was planned for one instant than can begin in it, or the objective is tighter than timers are.
     Bursts,
-}
-
-impl Summary {
-    /// The same run, whose thresholds somebody else has judged: those of a k6 script have a grammar of their own.
-    #[must_use]
-    pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
-        self.thresholds = thresholds;
-        self.verdict = verdict::judge(&self);
-        self.expectations.decisive = verdict::expect(&mut self);
-        self
-    }
-}
-
-impl OperationKind {
-    /// The kind's name in metrics: `http`, `websocket_connect`, …
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationKind::Http => "http",
-            OperationKind::WebsocketConnect => "websocket_connect",
-            OperationKind::WebsocketSend => "websocket_send",
-            OperationKind::SocketioConnect => "socketio_connect",
-            OperationKind::SocketioEmit => "socketio_emit",
-            OperationKind::SocketioRequest => "socketio_request",
-            OperationKind::Expect => "expect",
-            OperationKind::SseConnect => "sse_connect",
-            OperationKind::PollSubscribe => "poll_subscribe",
-            OperationKind::Poll => "poll",
-            OperationKind::StompConnect => "stomp_connect",
-            OperationKind::StompSubscribe => "stomp_subscribe",
-            OperationKind::StompSend => "stomp_send",
-            OperationKind::StompRequest => "stomp_request",
-            OperationKind::Function => "function",
-            OperationKind::Reconnect => "reconnect",
-        }
-    }
 }

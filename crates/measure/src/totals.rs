@@ -6,19 +6,18 @@
 
 mod tally;
 
+pub use crate::snapshot::{ProcessGauges, Progress, Snapshot};
 pub(crate) use tally::Tally;
 
-use crate::At;
-use crate::expectations::Expectations;
+use crate::at::At;
 use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, Rules};
 use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
 use crate::plugins::Plugins;
-use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
+use crate::recorder::{Gauges, Record};
 use crate::summary::{FailOnStatus, Summary};
 use crate::thresholds::Threshold;
-use std::collections::BTreeMap;
 
 /// What does not change during a run; the heart of `run.json`.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -80,86 +79,8 @@ pub struct Header {
 impl Header {
     /// When the run began, in milliseconds since 1970.
     pub fn started_ms(&self) -> u64 {
-        crate::folder::unix_ms(&self.started).unwrap_or(0)
+        crate::at::unix_ms(&self.started).unwrap_or(0)
     }
-}
-
-/// Levels of the whole generator process at a snapshot; the engine measures, `measure` judges.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub struct ProcessGauges {
-    /// Memory resident.
-    pub resident_bytes: u64,
-    /// File descriptors open.
-    pub open_files: u64,
-    /// File descriptors allowed.
-    pub open_files_limit: u64,
-    /// Local ports in use.
-    pub ports_used: u64,
-    /// Local ports there are, over all source addresses.
-    pub ports_available: u64,
-    /// How long some task of the machine has waited for a core since it booted (PSI, µs); 0 where the system does not say.
-    pub cpu_pressure_us: u64,
-}
-
-/// One second of a run: what was added since the snapshot before, and levels at its end.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot {
-    /// The end of the interval.
-    pub at: At,
-    /// The second it covers, from 0; strictly increasing.
-    pub second: u64,
-    /// Since the snapshot before (ns); usually a second.
-    pub interval_ns: i64,
-    /// Counts added.
-    pub counters: Counters,
-    /// Latencies added, by operation id.
-    pub operations: Vec<Timings>,
-    /// Responses added, by status code.
-    pub codes: BTreeMap<u16, u64>,
-    /// Failures added, one entry per operation and failure.
-    pub failures: Vec<FailureCount>,
-    /// Users created, by scenario.
-    pub scenarios: Vec<u64>,
-    /// Lengths of sessions completed.
-    pub sessions: Histogram,
-    /// Latencies of copies judged, live.
-    pub delivery: Histogram,
-    /// Latencies of copies judged, replayed.
-    pub replays: Histogram,
-    /// How late our own wake-ups were.
-    pub lag: Histogram,
-    /// How late the heartbeats came.
-    pub hiccups: Histogram,
-    /// Levels by shard.
-    pub shards: Vec<Gauges>,
-    /// Samples of metrics by name.
-    pub metrics: Interval,
-    /// What the script expected of responses.
-    pub expectations: Expectations,
-    /// The ledger's counts so far (cumulative).
-    pub ledger: Counts,
-    /// Levels of the process.
-    pub process: ProcessGauges,
-    /// The run so far, for a line of progress. Not recorded.
-    pub progress: Progress,
-}
-
-/// A run so far, in figures for a line of progress.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
-    /// All counts so far.
-    pub counters: Counters,
-    /// Arrivals of the whole plan, where they are known.
-    pub arrivals: Option<u64>,
-    /// Users alive now.
-    pub users: u64,
-    /// Users in their flows with an open connection now.
-    pub connections: u64,
-    /// Failures so far.
-    pub errors: u64,
-    /// p99 of this second: of delivery when it is tracked, else of all operations' response times. None without data.
-    pub p99_ms: Option<f64>,
 }
 
 /// Everything so far.
@@ -324,56 +245,4 @@ impl Period {
 fn arrived(arrival: Arrival, live: &mut Histogram, replays: &mut Histogram) {
     let histogram = if arrival.replayed { replays } else { live };
     histogram.record_ns(arrival.latency_ns);
-}
-
-impl Snapshot {
-    /// Adds what one shard saw.
-    fn add(&mut self, record: &Record, end: At) {
-        self.counters.merge(&record.counters);
-        if self.operations.len() < record.operations.len() {
-            self.operations.resize_with(record.operations.len(), Timings::default);
-        }
-        for (mine, theirs) in self.operations.iter_mut().zip(&record.operations) {
-            mine.merge(theirs);
-        }
-        for (code, &count) in record.codes.iter().enumerate().filter(|(_, count)| **count > 0) {
-            *self.codes.entry(code as u16).or_default() += count;
-        }
-        for failure in &record.failures {
-            let mut failure = failure.clone();
-            failure.first_at = failure.first_at.min(end);
-            failure.example_at = failure.example_at.min(end);
-            merge_failure(&mut self.failures, &failure);
-        }
-        add_each(&mut self.scenarios, &record.scenarios);
-        self.expectations.merge(&record.expectations);
-        for (mine, theirs) in [
-            (&mut self.sessions, &record.sessions),
-            (&mut self.lag, &record.lag),
-            (&mut self.hiccups, &record.hiccups),
-        ] {
-            theirs.iter().for_each(|theirs| mine.merge(theirs));
-        }
-        // What is of no shard, a flow that is walked once say, has no levels of one.
-        if record.shard.is_none() && record.gauges == Gauges::default() {
-            return;
-        }
-        let shard = record.shard.map_or(self.shards.len(), usize::from);
-        if self.shards.len() <= shard {
-            self.shards.resize(shard + 1, Gauges::default());
-        }
-        // A shard's last record may come with the one before it: its levels are the later ones.
-        let Gauges { cpu_ns, wait_ns, .. } = self.shards[shard];
-        let (cpu_ns, wait_ns) = (cpu_ns + record.gauges.cpu_ns, wait_ns + record.gauges.wait_ns);
-        self.shards[shard] = Gauges { cpu_ns, wait_ns, ..record.gauges };
-    }
-}
-
-fn add_each(mine: &mut Vec<u64>, theirs: &[u64]) {
-    if mine.len() < theirs.len() {
-        mine.resize(theirs.len(), 0);
-    }
-    for (mine, theirs) in mine.iter_mut().zip(theirs) {
-        *mine += theirs;
-    }
 }

@@ -45,16 +45,6 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     page.finish()
 }
 
-/// `PASS`, `FAIL`, `INVALID` or `INTERRUPTED`: the word a reader sees first.
-pub fn word(conclusion: Conclusion) -> &'static str {
-    match conclusion {
-        Conclusion::Pass => "PASS",
-        Conclusion::Fail => "FAIL",
-        Conclusion::Invalid => "INVALID",
-        Conclusion::Interrupted => "INTERRUPTED",
-    }
-}
-
 fn tone(conclusion: Conclusion) -> Tone {
     match conclusion {
         Conclusion::Pass => Tone::Good,
@@ -69,7 +59,7 @@ fn verdict(page: &mut Page, run: &Summary) {
         headline.push_str(&format!(" · {}", run.target));
     }
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
-    page.entry(word(run.verdict.result), tone(run.verdict.result), &headline);
+    page.entry(run.verdict.result.word(), tone(run.verdict.result), &headline);
     if !run.complete && !run.interrupted {
         page.more("Cut off: the run has no closing record; the figures end with its last second on disk.");
     }
@@ -479,7 +469,7 @@ pub fn verdicts(runs: &[Summary], width: usize, colour: bool) -> String {
                 parts.push(format!("p99 {}", milliseconds(delivery.latency_ms.p99)));
             }
         }
-        page.entry(word(run.verdict.result), tone(run.verdict.result), &items(&parts));
+        page.entry(run.verdict.result.word(), tone(run.verdict.result), &items(&parts));
     }
     page.finish()
 }

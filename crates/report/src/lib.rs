@@ -1,4 +1,4 @@
-//! Renders runs: the console summary and live line, one JSON document, Artillery's dotted summary, the run folder.
+//! Renders runs: the console summary and live line, one JSON document, the table of a matrix, the run folder.
 //!
 //! Pure rendering: text out of [`sonagi_measure`]'s documents, written to whatever `Write` the caller gives. It never
 //! prints, never reads argv or the environment, and never touches the target. A reader might ask why the run folder's
@@ -6,7 +6,6 @@
 //! it is one more way of following a run, like the live line beside it.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-pub mod artillery;
 pub mod console;
 pub mod figures;
 pub mod json;

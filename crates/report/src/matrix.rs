@@ -12,7 +12,6 @@ mod table;
 pub use figures::Figures;
 pub use markdown::markdown;
 
-use crate::console::word;
 use crate::figures::{bytes, count, counted};
 use crate::page::{Page, Tone, tame};
 use serde::{Deserialize, Serialize};
@@ -183,7 +182,7 @@ impl Run {
         };
         let mut causes: Vec<String> = troubles(run).into_iter().take(reasons).collect();
         causes.extend(sides);
-        format!("{}; {}", word(run.verdict.result), causes.join("; "))
+        format!("{}; {}", run.verdict.result.word(), causes.join("; "))
     }
 }
 

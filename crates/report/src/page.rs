@@ -3,6 +3,7 @@
 //! Widths are columns of plain text: a Hangul syllable or an ideograph takes two. Colour is added to finished pieces
 //! only, so that a coloured page and a plain one break their lines in the same places.
 
+pub(crate) use sonagi_measure::figures::tame;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How a piece is set off; nothing without colour.
@@ -117,11 +118,6 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     let mut out: String = text.chars().take_while(fits).collect();
     out.push('…');
     out
-}
-
-/// One line without control characters: what a target sends must not move the cursor of who reads the report.
-pub(crate) fn tame(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Items in a row: lines break between them, not inside.

@@ -52,37 +52,6 @@ pub trait Sink {
     }
 }
 
-/// One that its owner wants back when the run is over.
-impl<S: Sink + ?Sized> Sink for &mut S {
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        (**self).snapshot(snapshot)
-    }
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-    fn is_record(&self) -> bool {
-        (**self).is_record()
-    }
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        (**self).began(header)
-    }
-    fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
-        (**self).phase(at, name)
-    }
-    fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        (**self).log(at, user, text)
-    }
-    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        (**self).printed(at, user, text)
-    }
-    fn draining(&mut self, at: At) -> io::Result<()> {
-        (**self).draining(at)
-    }
-    fn ended(&mut self, summary: &Summary) -> io::Result<()> {
-        (**self).ended(summary)
-    }
-}
-
 /// A sink that has failed, with why; reported once per sink.
 #[derive(Debug)]
 pub struct Trouble {
@@ -94,26 +63,26 @@ pub struct Trouble {
 
 /// All sinks of a run, called in order.
 #[derive(Default)]
-pub struct Sinks<'a> {
-    all: Vec<Called<'a>>,
+pub struct Sinks {
+    all: Vec<Called>,
 }
 
 /// A sink and what came of calling it.
-struct Called<'a> {
-    sink: Box<dyn Sink + 'a>,
+struct Called {
+    sink: Box<dyn Sink>,
     has_failed: bool,
     /// Why the last call failed, if it did.
     last: Option<io::Error>,
 }
 
-impl<'a> Sinks<'a> {
+impl Sinks {
     /// No sinks yet.
-    pub fn new() -> Sinks<'a> {
+    pub fn new() -> Sinks {
         Sinks::default()
     }
 
     /// One more sink.
-    pub fn add(&mut self, sink: impl Sink + 'a) {
+    pub fn add(&mut self, sink: impl Sink + 'static) {
         self.all.push(Called { sink: Box::new(sink), has_failed: false, last: None });
     }
 

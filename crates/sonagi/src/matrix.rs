@@ -28,8 +28,7 @@ pub(crate) fn run(session: &mut Session<'_>, script: &mut Script) -> Result<(), 
                 if options.vocabulary == Vocabulary::Artillery {
                     runs::tell(&summary, options, terminal)?;
                 } else if !options.quiet {
-                    terminal
-                        .say(&format!("{label}: {}", sonagi_report::console::word(summary.verdict.result)));
+                    terminal.say(&format!("{label}: {}", summary.verdict.result.word()));
                 }
                 run.summary = Some(summary);
             }

@@ -1,10 +1,16 @@
-//! In which words a summary is printed.
+//! In which words a run is told.
 
 use crate::error::Error;
 use crate::terminal::Terminal;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches};
+use serde_json::Value;
+use sonagi_artillery::report::{self as artillery, Periods};
 use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, Snapshot};
+use sonagi_report::Sink;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The vocabulary of a printed summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +52,39 @@ impl Vocabulary {
                 terminal.print(&sonagi_report::console::summary(summary, columns, colour))
             }
             Vocabulary::Artillery => {
-                terminal.print(&sonagi_report::artillery::summary(summary))?;
-                terminal.say(sonagi_report::artillery::checks(summary).trim_end());
+                terminal.print(&artillery::summary(summary))?;
+                terminal.say(artillery::checks(summary).trim_end());
                 Ok(())
             }
         }
+    }
+}
+
+/// Artillery's report of a run under way: one hand follows the run, another takes the document when it is over.
+#[derive(Clone, Default)]
+pub(crate) struct Report(Arc<Mutex<Periods>>);
+
+impl Report {
+    fn periods(&self) -> MutexGuard<'_, Periods> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The document of what was followed, with the run's summary in it.
+    pub(crate) fn document(&self, run: &Summary) -> Value {
+        std::mem::take(&mut *self.periods()).document(run)
+    }
+}
+
+impl Sink for Report {
+    fn name(&self) -> &str {
+        "the report"
+    }
+    fn began(&mut self, header: &Header) -> io::Result<()> {
+        self.periods().began(header);
+        Ok(())
+    }
+    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        self.periods().second(snapshot);
+        Ok(())
     }
 }

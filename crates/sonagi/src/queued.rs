@@ -1,12 +1,13 @@
-//! A sink behind a queue: it writes on a thread of its own, so that a disk that hangs holds up neither the live line nor the
-//! run.
+//! A sink behind a queue: it writes on a thread of its own, so that neither a disk that hangs nor a terminal that takes nothing
+//! holds up the other sinks or the run.
 //!
-//! What finds no room in the queue is left out: of a record of the run that is told when the run has ended.
+//! What finds no room in the queue is left out, counted, and told when the run has ended.
 
 use sonagi_engine::SinkThread;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
+use sonagi_report::figures::counted;
 use sonagi_report::sink::{Sink, again};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,7 @@ const SECOND_SIZE: u64 = 100;
 /// What a line counts as, or a phase.
 const LINE_SIZE: u64 = 1;
 
-/// How long the first second that waits is waited for.
+/// How long what finds an empty queue is waited for.
 const SETTLED: Duration = Duration::from_millis(100);
 
 /// What a sink may be told, to be told later.
@@ -41,8 +42,8 @@ pub(crate) struct Queued {
     thread: Option<SinkThread<Event>>,
     /// Why it could not be written, until that is told.
     untold: Arc<Mutex<Option<io::Error>>>,
-    /// Seconds that found no room.
-    left_out: u64,
+    /// Seconds that found no room, and lines and phases.
+    left_out: [u64; 2],
 }
 
 impl Queued {
@@ -52,28 +53,33 @@ impl Queued {
         let untold: Arc<Mutex<Option<io::Error>>> = Arc::default();
         let writer = Writer { sink, untold: Arc::clone(&untold), last: None, has_failed: false };
         let thread = Some(SinkThread::start("sink", MOST_WAITING, writer)?);
-        Ok(Queued { name, is_record, thread, untold, left_out: 0 })
+        Ok(Queued { name, is_record, thread, untold, left_out: [0, 0] })
     }
 
     /// Hands an event over; fails as what was written before did.
     fn give(&mut self, event: Event, size: u64) -> io::Result<()> {
         let is_second = matches!(event, Event::Second(_));
         let is_taken = self.thread.as_mut().is_some_and(|thread| thread.give(event, size));
-        self.left_out += u64::from(is_second && !is_taken);
+        self.left_out[usize::from(!is_second)] += u64::from(!is_taken);
         let untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner).take();
         untold.map_or(Ok(()), Err)
+    }
+
+    /// [`Queued::give`] of what should be written when this returns; where the sink is slow, it is not.
+    fn settle(&mut self, event: Event, size: u64) -> io::Result<()> {
+        let was_idle = self.thread.as_ref().is_some_and(SinkThread::is_idle);
+        let given = self.give(event, size);
+        if let Some(thread) = self.thread.as_ref().filter(|_| was_idle) {
+            thread.settle(SETTLED);
+        }
+        given
     }
 }
 
 impl Sink for Queued {
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        let was_idle = self.thread.as_ref().is_some_and(SinkThread::is_idle);
-        let given = self.give(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE);
-        // Who is shown a second finds it on the disk, unless the disk is slow.
-        if let Some(thread) = self.thread.as_ref().filter(|_| was_idle) {
-            thread.settle(SETTLED);
-        }
-        given
+        // Who is shown a second finds it on the disk.
+        self.settle(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE)
     }
     fn name(&self) -> &str {
         &self.name
@@ -91,7 +97,8 @@ impl Sink for Queued {
         self.give(Event::Log { at, user, text: text.to_owned() }, LINE_SIZE)
     }
     fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        self.give(Event::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
+        // Who prints it finds room made for it on the terminal.
+        self.settle(Event::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
         self.give(Event::Draining { at }, LINE_SIZE)
@@ -102,12 +109,12 @@ impl Sink for Queued {
         let given = self.give(Event::Ended(Box::new(summary.clone())), 0);
         let Some(thread) = self.thread.take() else { return given };
         thread.finish()?;
-        match self.left_out {
-            0 => Ok(()),
-            seconds => {
-                Err(io::Error::other(format!("{seconds} seconds came faster than it could be written")))
-            }
+        let left_out = self.left_out.into_iter().zip(["second", "line"]).filter(|(count, _)| *count > 0);
+        let left_out: Vec<String> = left_out.map(|(count, what)| counted(count, what)).collect();
+        if left_out.is_empty() {
+            return Ok(());
         }
+        Err(io::Error::other(format!("{} came faster than it could be written", left_out.join(" and "))))
     }
 }
 
@@ -157,6 +164,7 @@ mod tests {
     use sonagi_measure::ledger::Rules;
     use sonagi_measure::metrics::{MetricStore, Registry};
     use sonagi_measure::totals::Totals;
+    use sonagi_report::sink::Live;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     fn summary() -> Summary {
@@ -191,6 +199,35 @@ mod tests {
         let why = queued.ended(&summary()).unwrap_err().to_string();
         assert_eq!(why, "5 seconds came faster than it could be written");
         assert_eq!(*seconds.lock().unwrap(), 120);
+    }
+
+    /// A terminal that takes nothing, until its test ends.
+    struct Paused(Receiver<()>);
+
+    impl io::Write for Paused {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_takes_nothing_holds_nobody_up_and_what_the_live_line_lacks_is_told() {
+        let (go, may) = channel::<()>();
+        let mut live = Queued::start(Live::redrawn(Paused(may), 80)).unwrap();
+        for _ in 0..121 {
+            live.snapshot(&Snapshot::default()).unwrap();
+        }
+        for _ in 0..2 {
+            live.printed(At(0), None, "hello").unwrap();
+        }
+        drop(go);
+        let why = live.ended(&summary()).unwrap_err().to_string();
+        assert_eq!(why, "1 second and 2 lines came faster than it could be written");
     }
 
     /// Its disk is full for the first second; then its sender is gone.

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::load::{Job, Script};
 use crate::matrix;
 use crate::output;
-use crate::output::Vocabulary;
+use crate::output::{Report, Vocabulary};
 use crate::queued::Queued;
 use crate::signals::{self, Asked};
 use crate::terminal::Terminal;
@@ -22,7 +22,6 @@ use sonagi_artillery::Kept;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_report::artillery::Periods;
 use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
@@ -204,10 +203,10 @@ impl Session<'_> {
         self.begun += 1;
         let mut beside = job.serve.as_ref().map(Beside::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
-        let mut periods = self.options.output.is_some().then(Periods::default);
+        let report = self.options.output.is_some().then(Report::default);
         let ran = script.plan(&mut job, beside.as_ref().map(Beside::url)).and_then(|plan| {
             let place = Place { processor: script.processor.clone(), runs, folder, title };
-            one(plan, place, self, (beside.as_mut(), periods.as_mut()))
+            one(plan, place, self, (beside.as_mut(), report.clone()))
         });
         // Whatever came of the run, its service ends with it.
         let used = beside.map(Beside::end);
@@ -221,7 +220,7 @@ impl Session<'_> {
             None => summary,
         };
         self.amend(&summary);
-        self.reports.extend(periods.map(|periods| periods.document(&summary)));
+        self.reports.extend(report.map(|report| report.document(&summary)));
         self.judge(&summary);
         self.summaries.push(summary.clone());
         Ok(summary)
@@ -272,7 +271,7 @@ fn one(
     plan: Plan,
     Place { processor, runs, folder, title }: Place<'_>,
     session: &Session<'_>,
-    (mut beside, periods): (Option<&mut Beside>, Option<&mut Periods>),
+    (mut beside, report): (Option<&mut Beside>, Option<Report>),
 ) -> Result<(Summary, Option<Error>), Error> {
     let Session { options, terminal, control, .. } = session;
     let started = now()?;
@@ -283,12 +282,12 @@ fn one(
     if let Some(folder) = folder {
         sinks.add(Queued::start(folder).map_err(Error::could_not)?);
     }
-    if let Some(periods) = periods {
-        sinks.add(periods);
+    if let Some(report) = report {
+        sinks.add(Queued::start(report).map_err(Error::could_not)?);
     }
     if !options.quiet {
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
-        sinks.add(terminal.live(title.as_deref()));
+        sinks.add(Queued::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {

@@ -4,8 +4,7 @@ use crate::plan::Naming;
 use sonagi_measure::outcome::OperationId;
 use sonagi_measure::plugins::Plugins;
 
-/// The plugin's name.
-pub(crate) const METRICS_BY_ENDPOINT: &str = "metrics-by-endpoint";
+use crate::names::endpoint_prefix;
 
 /// How requests are told by endpoint, and what was found so far.
 #[derive(Default)]
@@ -27,10 +26,7 @@ impl Endpoints {
 
     /// What the names begin with.
     pub(super) fn prefix(&self) -> String {
-        match self.prefix.as_str() {
-            "" => format!("plugins.{METRICS_BY_ENDPOINT}"),
-            prefix => prefix.to_owned(),
-        }
+        endpoint_prefix(&self.prefix)
     }
 
     /// Every name that metrics of endpoints begin with.

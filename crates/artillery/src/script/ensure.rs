@@ -1,10 +1,10 @@
 //! `config.ensure`: what the run must fulfil, in the three forms scripts have, as threshold expressions.
 
+use crate::names::{self, FAILED_MATCH, Measured, Unknown, WRONG_DATA};
 use crate::plan::Scenario;
 use sonagi_measure::expression::SyntaxError;
 use sonagi_measure::outcome::FAILURES;
-use sonagi_measure::recorder::{FAILED_MATCH, WRONG_DATA};
-use sonagi_measure::thresholds::{Measured, Metric, Threshold, Unknown};
+use sonagi_measure::thresholds::{Metric, Threshold};
 
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
@@ -209,7 +209,7 @@ fn condition(reader: &mut Reader, item: &Node, names: &Names<'_>) -> Option<Thre
 fn stems(reader: &Reader, scenarios: &[Scenario]) -> Vec<String> {
     let mut stems = reader.endpoints.stems();
     stems.extend(scenarios.iter().map(|scenario| format!("vusers.created_by_name.{}", scenario.name)));
-    stems.extend(FAILURES.iter().map(|failure| format!("errors.{}", failure.artillery)));
+    stems.extend(FAILURES.iter().map(|entry| format!("errors.{}", names::stem(entry.failure))));
     stems.extend([FAILED_MATCH, WRONG_DATA].map(|called| format!("errors.{called}")));
     stems.sort_by_key(|stem| std::cmp::Reverse(stem.len()));
     stems

@@ -8,7 +8,8 @@ use sonagi_measure::metrics::METRICS_MAX;
 use sonagi_measure::outcome::{OperationId, OperationKind};
 use sonagi_measure::plugins::Plugins;
 
-use crate::script::endpoints::{Endpoints, METRICS_BY_ENDPOINT};
+use crate::names::METRICS_BY_ENDPOINT;
+use crate::script::endpoints::Endpoints;
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;

@@ -5,6 +5,7 @@ use sonagi_measure::metrics::{Kind, Unit};
 use sonagi_measure::secrets::masked;
 
 use super::{Begun, Halt, User};
+use crate::names;
 use crate::plan::{Endpoint, HttpStep, Told};
 use sonagi_transport::http::{Headers, Response};
 use sonagi_transport::net::Origin;
@@ -47,7 +48,7 @@ impl User {
             Err(Halt::Failed) => {
                 let failed = self.last_failure.as_deref().map(|(failure, _)| failure);
                 if let Some(failure) = failed.filter(|failure| failure.is_of_request()) {
-                    let error = failure.artillery();
+                    let error = names::failure(*failure);
                     recorder.observe(COUNT, &format!("{prefix}.{name}.errors.{error}"), 1.0, at);
                 }
             }

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::request::Answered;
 use super::{Begun, Halt, User};
+use crate::names;
 use crate::plan::{Hooks, HttpStep, Template, WebsocketConnect, address};
 use crate::processor::Kind;
 
@@ -123,7 +124,7 @@ impl User {
         if hooks.on_error.is_empty() {
             return Ok(());
         }
-        let last = self.last_failure.take().map(|last| (last.0.artillery(), last.1));
+        let last = self.last_failure.take().map(|last| (names::failure(last.0), last.1));
         let (code, message) = last.unwrap_or_default();
         let error = json!({ "message": message, "code": code });
         let about = Map::from_iter([("error".to_owned(), error)]);

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use serde_json::Value;
 use sonagi_measure::outcome::{Failure, OperationKind, Outcome};
-use sonagi_measure::recorder::{Counter, FAILED_MATCH, WRONG_DATA};
+use sonagi_measure::recorder::Counter;
 use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use super::evidence::{Evidence, compare, excerpt, keep};
 use super::mail::{Answer, Awaited};
 use super::refusal::refuses;
 use super::{Begun, Halt, User, Waited, after};
+use crate::names::{self, FAILED_MATCH, WRONG_DATA};
 use crate::plan::{
     self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend, address,
 };
@@ -392,7 +393,7 @@ impl User {
     pub(super) fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
         let awaits_event = failure == Failure::Timeout && self.is_under_way(OperationKind::SocketioRequest);
         // As an acknowledgement that does not come.
-        let acknowledged = Failure::AckTimeout.artillery();
+        let acknowledged = names::failure(Failure::AckTimeout);
         let called = if awaits_event { &*acknowledged } else { "" };
         let detail = format!("nothing within {} ms", limit.as_millis());
         self.fail_called(begun, Some(limit), failure, called, detail)

@@ -11,8 +11,15 @@ mod keys;
 mod leniency;
 mod matrix;
 mod mistakes;
+mod names;
 mod notices;
 mod plugins;
+#[path = "../../../measure/tests/it/fixture.rs"]
+mod recorded;
+mod report;
 mod responses;
 mod sketch;
+#[allow(dead_code)] // what only the console shows
+#[path = "../../../report/tests/it/fixture.rs"]
+mod summaries;
 mod support;

@@ -4,7 +4,7 @@ use super::hlog::Tags;
 use super::places::Places;
 use super::series::Decoder;
 use super::{EVENTS, LATENCY, RUN, SERIES, VERSION, hlog, version1};
-use crate::At;
+use crate::at::At;
 use crate::metrics::{MetricStore, Registry};
 use crate::outcome::Failure;
 use crate::recorder::{FailureCount, merge_failure};
@@ -21,11 +21,12 @@ use std::sync::Arc;
 #[error("{0}")]
 pub struct ReadError(pub String);
 
-/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`).
+/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `judge` judges the thresholds that
+/// the header has, as the script's language does.
 ///
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
-pub fn read(path: &Path) -> Result<Summary, ReadError> {
+pub fn read(path: &Path, judge: impl FnOnce(Summary, &Header) -> Summary) -> Result<Summary, ReadError> {
     let run = document(path)?;
     let version = version_of(&run, path)?;
     let registry = Arc::new(Registry::default());
@@ -38,12 +39,12 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     tally.complete = said("complete");
     tally.interrupted = said("interrupted");
     tally.run_folder = Some(path.display().to_string());
-    let mut summary = tally.summary();
+    let mut summary = judge(tally.summary(), &tally.header);
     // What no series tells: who started the run entered it.
     if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
         summary.combination = combination.clone();
     }
-    // Nor what a k6 script's thresholds came to.
+    // Nor what thresholds came to that the header does not have.
     let judged = end.and_then(|end| end.get("thresholds")).cloned().unwrap_or_default();
     if tally.header.thresholds.is_empty()
         && let Ok(judged) = serde_json::from_value::<Vec<Judged>>(judged)
@@ -58,8 +59,7 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     })
 }
 
-/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost:
-/// count<5`.
+/// A threshold of one metric with its name, which older folders keep only in its text: `sonagi_lost: count<5`.
 fn with_metrics(mut judged: Judged) -> Judged {
     if judged.metrics.is_empty() {
         judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::places::Places;
-use crate::At;
+use crate::at::At;
 use crate::ledger::Counts;
 use crate::metrics::{
     Aggregate, Counted, Gauged, Kind, Observed, Rated, Registry, Series, TagSet, Trend, Unit,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::places::Places;
-use crate::At;
+use crate::at::At;
 use crate::histogram::Histogram;
 use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, TagSet, Trend, Unit};
 use crate::recorder::{Counter, Gauges};

@@ -1,6 +1,6 @@
 //! What shards write down for the ledger, as plain records.
 
-use crate::At;
+use crate::at::At;
 
 /// A virtual user, unique in the run; dense from 0.
 pub type Member = u32;

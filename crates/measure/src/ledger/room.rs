@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::Sent;
-use crate::At;
+use crate::at::At;
 
 /// No message.
 const NONE: u32 = u32::MAX;

@@ -24,7 +24,7 @@
 
 use super::bitmap::Bitmap;
 use super::room::Room;
-use crate::At;
+use crate::at::At;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 

@@ -1,7 +1,7 @@
 //! What is kept of a metric's samples.
 
 use super::{Kind, Trend};
-use crate::At;
+use crate::at::At;
 
 /// What is kept of the samples of a metric, or of a part of them.
 #[derive(Clone, Debug, PartialEq)]

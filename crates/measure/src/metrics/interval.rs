@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Aggregate, Metric, MetricId, Sample, TagSet};
-use crate::At;
+use crate::at::At;
 
 /// The samples of a metric that have the same of those tags that matter: they belong to the same sub-metrics, and have the same
 /// values of the tags that make series of the metric.

@@ -9,7 +9,7 @@ use super::{
     Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Registry, Series, Submetric, TagSet,
     Tags,
 };
-use crate::At;
+use crate::at::At;
 
 /// Series of one sampler: samples with further tags count in their metric and its sub-metrics only, and [`Interval::untold`]
 /// says how many sets of tags that happened to.

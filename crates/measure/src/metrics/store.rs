@@ -9,7 +9,7 @@ use super::{
     Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator, Registry, TagSet,
     Unit,
 };
-use crate::At;
+use crate::at::At;
 
 /// Everything observed since the start, on all threads. The collector's: it absorbs their [`Interval`]s.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Aggregate, Kind, Metric, MetricStore, Trend, Unit};
-use crate::summary::Quantiles;
+use crate::histogram::Quantiles;
 
 /// What a metric came to in a run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -1,4 +1,4 @@
-//! Samples in, values out: what k6 says of the same numbers stands here as k6 2.2.0 said it.
+//! Samples in, values out; percentiles and sums to the last digit as <https://github.com/grafana/k6/releases/tag/v2.2.0> has them.
 
 mod names;
 mod sums;
@@ -7,7 +7,7 @@ mod thresholds;
 mod trends;
 
 use super::*;
-use crate::At;
+use crate::at::At;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -155,7 +155,7 @@ impl Expression {
         }
     }
 
-    /// Whether it holds. A rate of nothing always does, as in k6: there was nothing that could have failed.
+    /// Whether it holds. A rate of nothing always does: there was nothing that could have failed.
     pub(super) fn holds(&self, aggregate: &mut Aggregate, elapsed: Duration) -> bool {
         if let Aggregate::Rate(rated) = aggregate
             && rated.total == 0

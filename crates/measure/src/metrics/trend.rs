@@ -1,6 +1,6 @@
 //! The values of a trend: all of them while they are few, buckets beyond.
 //!
-//! Up to [`Trend::EXACT`] values, percentiles are k6's to the last digit: the sorted values, read at p·(n−1) with linear
+//! Up to [`Trend::EXACT`] values, percentiles are exact: the sorted values, read at p·(n−1) with linear
 //! interpolation. Beyond, values are counted in buckets, 512 to each power of two, and a percentile is read the same way from
 //! the middles of the buckets: no further from the exact one than 1/1024 (0.1 %) of it. Count, sum, least and greatest stay exact.
 //!
@@ -176,7 +176,7 @@ impl Trend {
         self.pages.is_empty()
     }
 
-    /// The value that `percent` of all do not exceed, as k6 reads it; 0 without values.
+    /// The value that `percent` of all do not exceed, read between two values; 0 without values.
     pub fn percentile(&mut self, percent: f64) -> f64 {
         if self.count == 0 {
             return 0.0;

@@ -3,9 +3,9 @@
 //! Whether the snapshots come from the running engine or from a run folder makes no difference here; that is what makes a
 //! report of yesterday's run say what was printed yesterday.
 
-use super::{Header, Progress, Snapshot, add_each};
-use crate::At;
+use super::Header;
 use crate::answers::Class;
+use crate::at::At;
 use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
@@ -14,6 +14,7 @@ use crate::metrics::MetricStore;
 use crate::outcome::{Failure, Operation, OperationKind};
 use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
+use crate::snapshot::{Progress, Snapshot, add_each};
 use crate::summary::{
     Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users,
     Verdict,
@@ -166,10 +167,6 @@ impl Tally {
             combination: Map::new(),
             service: None,
         };
-        if !header.thresholds.is_empty() {
-            let names = summary.names();
-            summary.thresholds = header.thresholds.iter().map(|threshold| threshold.judge(&names)).collect();
-        }
         summary.verdict = verdict::judge(&summary);
         summary.expectations.decisive = verdict::expect(&mut summary);
         summary
@@ -318,7 +315,7 @@ impl Tally {
         Figures {
             apdex: asked.apdex_ms.map(|threshold| Apdex::of(threshold, &responses)),
             total_ms: asked.extended.then(|| http.answers.answered(&responses).quantiles()),
-            endpoint_prefix: asked.prefix(),
+            endpoint_prefix: asked.endpoint_prefix.clone(),
             endpoints: self.endpoints(),
             hidden: asked.hidden.clone(),
         }
@@ -335,7 +332,7 @@ impl Tally {
         for failure in self.failures.iter().filter(|failure| failure.failure.is_of_request()) {
             let endpoint = failure.operation.and_then(|id| named(usize::from(id.0)));
             if let Some((_, errors)) = endpoint.and_then(|name| all.get_mut(name)) {
-                *errors.entry(failure.failure.artillery().into_owned()).or_default() += failure.count;
+                *errors.entry(failure.failure.code().into_owned()).or_default() += failure.count;
             }
         }
         let told = |(name, (timings, errors)): (&str, (Timings, _))| Endpoint {
@@ -357,29 +354,16 @@ impl Tally {
             .iter()
             .map(|f| ErrorSummary {
                 code: f.failure.code().into_owned(),
-                artillery: artillery(f, name(f)),
+                called: f.called.clone(),
                 operation: name(f),
                 count: f.count,
                 first_at_s: rounded(f.first_at.0 as f64 / 1e9, 1e3),
                 example: f.example.clone(),
             })
             .collect();
-        let key =
-            |error: &ErrorSummary| (error.code.clone(), error.operation.clone(), error.artillery.clone());
+        let key = |error: &ErrorSummary| (error.code.clone(), error.operation.clone(), error.called.clone());
         errors.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| key(a).cmp(&key(b))));
         errors
-    }
-}
-
-/// Artillery's name of a failure; the one of a response that is not as expected has the request's name in it.
-fn artillery(failure: &FailureCount, operation: Option<String>) -> String {
-    if !failure.called.is_empty() {
-        return failure.called.clone();
-    }
-    let name = failure.failure.artillery().into_owned();
-    match (failure.failure, operation) {
-        (Failure::ExpectationFailed, Some(operation)) => format!("{name} {operation}"),
-        _ => name,
     }
 }
 

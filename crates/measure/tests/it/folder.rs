@@ -1,6 +1,7 @@
 //! The run folder: written, cut off, torn, read back.
 
-use crate::recording::{header, record_second, timing};
+use crate::fixture::{header, record_second, timing};
+use crate::verdicts::judged;
 use serde_json::{Value, json};
 use sonagi_measure::At;
 use sonagi_measure::folder::{self, Writer};
@@ -42,13 +43,18 @@ fn record(path: &Path, header: &Header, seconds: i64, close: bool) -> Summary {
     if close {
         totals.interrupt();
         writer.snapshot(&totals.close(At(seconds * SECOND + 300_000_000))).unwrap();
-        let mut summary = totals.summary();
+        let mut summary = judged(totals.summary(), header);
         summary.run_folder = Some(path.display().to_string());
         writer.finish(&summary).unwrap();
     }
-    let mut summary = totals.summary();
+    let mut summary = judged(totals.summary(), header);
     summary.run_folder = Some(path.display().to_string());
     summary
+}
+
+/// The run in a folder.
+fn read(path: &Path) -> Result<Summary, folder::ReadError> {
+    folder::read(path, judged)
 }
 
 fn document(summary: &Summary) -> Value {
@@ -59,9 +65,9 @@ fn document(summary: &Summary) -> Value {
 fn a_finished_run_reads_as_it_was_printed() {
     let folder = tempfile::tempdir().unwrap();
     let mut header = header();
-    header.thresholds = vec![Threshold::new("http.response_time.p99 < 1", true)];
+    header.thresholds = vec![Threshold::new("http_answers_ms.p99 < 1", true)];
     let written = record(folder.path(), &header, 7, true);
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     assert_eq!(document(&read), document(&written));
     assert!(read.complete && read.interrupted && !read.errors.is_empty() && !read.operations.is_empty());
     let run: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
@@ -72,7 +78,7 @@ fn a_finished_run_reads_as_it_was_printed() {
 fn a_run_that_was_cut_off_reads_up_to_its_last_second() {
     let folder = tempfile::tempdir().unwrap();
     let written = record(folder.path(), &header(), 4, false);
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     assert!(!read.complete);
     assert_eq!(document(&read), document(&written));
 }
@@ -93,7 +99,7 @@ fn a_folder_torn_at_any_byte_reads_as_a_shorter_run() {
     let (mut seconds, mut seen) = (0, 0);
     for cut in (0..=series.len()).step_by(7).chain([series.len()]) {
         fs::write(whole.path().join("series.jsonl"), &series[..cut]).unwrap();
-        let mut read = folder::read(whole.path()).unwrap();
+        let mut read = read(whole.path()).unwrap();
         read.run_folder = None;
         let now = shorter.iter().position(|s| *s == document(&read)).expect("one of the shorter runs");
         assert!(now >= seconds, "a longer file is no shorter run");
@@ -110,7 +116,7 @@ fn torn_latencies_and_events_leave_the_counts_readable() {
         let bytes = fs::read(folder.path().join(name)).unwrap();
         fs::write(folder.path().join(name), &bytes[..bytes.len() - 10]).unwrap();
     }
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     assert_eq!(read.users, written.users);
     assert_eq!(read.http_codes, written.http_codes);
 }
@@ -153,7 +159,7 @@ fn metered(path: &Path) -> Totals {
 fn metrics_read_as_they_were_measured_to_the_last_digit() {
     let folder = tempfile::tempdir().unwrap();
     let mut totals = metered(folder.path());
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     assert_eq!(read.metrics, totals.summary().metrics);
     assert_eq!(read.metrics["times"].count, 2 * (5 * 1_500 + 20_000));
     assert!(read.metrics["times"].values.as_ref().unwrap().min < -39.0);
@@ -188,7 +194,7 @@ fn numbers_that_json_has_not_are_kept() {
         recorder.observe((Kind::Gauge, Unit::Number), "level", value, At(0));
     }
     writer.snapshot(&totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default())).unwrap();
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     let (values, level) =
         (read.metrics["odd"].values.as_ref().unwrap(), read.metrics["level"].level.unwrap());
     assert_eq!((values.min, values.p50, values.max), (f64::NEG_INFINITY, 1.0, f64::INFINITY));
@@ -199,7 +205,7 @@ fn numbers_that_json_has_not_are_kept() {
 fn a_folder_of_a_later_version_is_refused_with_its_version() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("run.json"), r#"{"version": 3, "header": {}}"#).unwrap();
-    let error = folder::read(folder.path()).unwrap_err().to_string();
+    let error = read(folder.path()).unwrap_err().to_string();
     assert!(error.starts_with("run folders up to version 2 are read, got version 3 in "), "{error}");
     assert!(error.ends_with("\nhint: a newer sonagi wrote it; read it with that"), "{error}");
 }
@@ -207,7 +213,7 @@ fn a_folder_of_a_later_version_is_refused_with_its_version() {
 #[test]
 fn a_folder_without_a_run_is_named_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
-    let error = folder::read(folder.path()).unwrap_err().to_string();
+    let error = read(folder.path()).unwrap_err().to_string();
     assert!(error.starts_with("a run folder holds a readable run.json, got "), "{error}");
     assert!(error.ends_with("\nhint: name the folder of one run"), "{error}");
 }
@@ -322,7 +328,7 @@ fn failures_keep_their_first_example_over_the_whole_run() {
             .snapshot(&totals.absorb(vec![record], At((second + 1) * SECOND), ProcessGauges::default()))
             .unwrap();
     }
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     assert_eq!(read.errors, totals.summary().errors);
     let seen: Vec<_> = read
         .errors
@@ -347,7 +353,7 @@ fn what_only_the_caller_knew_is_entered_into_a_finished_runs_folder_and_read_bac
     let service = Service { ended: Some("exit status: 1".to_owned()), cpu_s: 2.5, ..Service::default() };
     let written = written.beside(service);
     folder::amend(folder.path(), &written).unwrap();
-    let read = folder::read(folder.path()).unwrap();
+    let read = read(folder.path()).unwrap();
     assert_eq!(document(&read), document(&written));
     assert_eq!(folder::header(folder.path()).unwrap().name, "chat");
     assert!(folder::amend(&folder.path().join("nowhere"), &written).is_err());

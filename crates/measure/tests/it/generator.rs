@@ -1,6 +1,6 @@
 //! When a generator is called late, and what is said to have made it so.
 
-use crate::recording::{header, timing};
+use crate::fixture::{header, timing};
 use crate::verdicts::{check, run_with, with};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::Gauges;

@@ -1,7 +1,7 @@
 //! What is said of a run that was stopped before its plan was done.
 
-use crate::recording::{header, timing};
-use crate::verdicts::{SECOND, check, with};
+use crate::fixture::{header, timing};
+use crate::verdicts::{SECOND, check, judged, with};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
@@ -33,7 +33,7 @@ fn stopped_after(header: Header, outcome: Option<Outcome>, act: impl Fn(&mut Rec
     totals.absorb(vec![shard.take()], At(SECOND), ProcessGauges::default());
     totals.interrupt();
     totals.close(At(2 * SECOND));
-    totals.summary()
+    judged(totals.summary(), &header)
 }
 
 #[test]
@@ -50,11 +50,10 @@ fn users_stopped_in_mid_flow_have_neither_completed_nor_failed() {
 
 #[test]
 fn an_interrupted_run_is_neither_passed_nor_failed_and_says_what_held_until_then() {
-    let slow =
-        "until then: the threshold `http.response_time.p95 < 1` failed: http.response_time.p95 = 1.001";
-    let summary = stopped(with("http.response_time.p95 < 1", true), Some(Outcome::Status(200)));
+    let slow = "until then: the threshold `http_answers_ms.p95 < 1` failed: http_answers_ms.p95 = 1.001";
+    let summary = stopped(with("http_answers_ms.p95 < 1", true), Some(Outcome::Status(200)));
     check(&summary, Conclusion::Interrupted, &[STOPPED, slow]);
-    let fast = stopped(with("http.response_time.p95 < 9", true), Some(Outcome::Status(200)));
+    let fast = stopped(with("http_answers_ms.p95 < 9", true), Some(Outcome::Status(200)));
     let users = "until then: 3 users were stopped in mid-flow, 0 failed";
     check(&fast, Conclusion::Interrupted, &[STOPPED, users, "until then: 1 of 1 threshold passed"]);
     check(&stopped(header(), None), Conclusion::Interrupted, &[STOPPED, users]);

@@ -1,15 +1,14 @@
 //! What `measure` promises, held against naive models and real files.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod artillery;
 mod docs;
+mod fixture;
 mod folder;
 mod generator;
 mod interrupted;
 mod ledger;
 mod ledger_model;
 mod merging;
-mod names;
 mod recording;
 mod statuses;
 mod verdicts;

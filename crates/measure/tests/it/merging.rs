@@ -1,6 +1,6 @@
 //! Merging is exact: the order of shards and the length of intervals change nothing that is summed.
 
-use crate::recording::{header, record_second};
+use crate::fixture::{header, record_second};
 use proptest::prelude::*;
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;

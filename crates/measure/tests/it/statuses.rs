@@ -1,6 +1,6 @@
 //! When HTTP answers with an error status fail a run.
 
-use crate::recording::{header, timing};
+use crate::fixture::{header, timing};
 use crate::verdicts::{SECOND, check, run_with, with};
 use sonagi_measure::outcome::{OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges};

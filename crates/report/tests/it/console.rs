@@ -1,10 +1,8 @@
 use crate::fixture;
 use insta::assert_snapshot;
-use sonagi_measure::At;
 use sonagi_measure::ledger::Counts;
-use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::{Conclusion, Health, Quantiles, Summary, Users, Verdict};
-use sonagi_report::{artillery, console};
+use sonagi_report::console;
 use unicode_width::UnicodeWidthStr;
 
 fn shown(run: &Summary) -> String {
@@ -244,21 +242,8 @@ fn colour_adds_escapes_and_changes_nothing_else() {
 }
 
 #[test]
-fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
-    use sonagi_measure::metrics::{Kind, MetricStore, Unit};
-    let mut recorder = Recorder::new(0, 0);
-    let mut observe = |kind, unit, name, value| recorder.observe((kind, unit), name, value, At(0));
-    observe(Kind::Counter, Unit::Number, "carts", 2.5);
-    observe(Kind::Counter, Unit::Number, "carts", 2.0);
-    observe(Kind::Counter, Unit::Events, "checkouts", 1.0);
-    observe(Kind::Trend, Unit::Number, "basket", 12.5);
-    observe(Kind::Gauge, Unit::Number, "level", 3.0);
-    observe(Kind::Rate, Unit::Number, "share", 1.0);
-    let mut own = MetricStore::default();
-    own.absorb(&recorder.take().metrics);
-    let mut run = fixture::minimal();
-    run.metrics = own.summary(2.0);
-    let page = shown(&run);
+fn the_script_s_own_metrics_stand_beside_ours() {
+    let page = shown(&fixture::with_own_metrics());
     for line in [
         "metrics     basket: 1 value, 12.5 median, 12.5 p95, 12.5 max\n",
         "            carts: 4.5\n",
@@ -268,32 +253,14 @@ fn the_script_s_own_metrics_stand_beside_ours_in_both_summaries() {
     ] {
         assert!(page.contains(line), "{line}{page}");
     }
-    let page = artillery::summary(&run);
-    let dots = |name: &str, value: &str| format!("{name}: {} {value}\n", ".".repeat(77 - name.len()));
-    assert!(page.contains(&dots("carts", "4.5")), "{page}");
-    assert!(page.contains("basket:\n  min: ") && page.contains("12.5\n"), "{page}");
-    assert!(page.lines().any(|line| line.starts_with("checkouts: ") && line.ends_with("/sec")), "{page}");
 }
 
 #[test]
-fn what_was_expected_of_responses_stands_in_both_summaries() {
-    use sonagi_measure::At;
-    use sonagi_measure::expectations::Expectations;
-    let mut expectations = Expectations::default();
-    expectations.held("statusCode");
-    expectations.held("statusCode");
-    expectations.failed("equals", At(0), || "GET /: a, b".to_owned());
-    let mut run = fixture::minimal();
-    assert!(!shown(&run).contains("expect"), "nothing was expected");
-    run.expectations = expectations.summary();
-    let page = shown(&run);
+fn what_was_expected_of_responses_stands_below_http() {
+    assert!(!shown(&fixture::minimal()).contains("expect"), "nothing was expected");
+    let page = shown(&fixture::with_expectations());
     let lines = "expect      2 of 3 expectations met\n            equals: 1 not met; GET /: a, b\n";
     assert!(page.contains(lines), "{page}");
-    let page = artillery::summary(&run);
-    let dots = |name: &str, value: &str| format!("{name}: {} {value}\n", ".".repeat(77 - name.len()));
-    assert!(page.contains(&dots("plugins.expect.ok", "2")), "{page}");
-    assert!(page.contains(&dots("plugins.expect.failed.equals", "1")), "{page}");
-    assert!(!page.contains("plugins.expect.ok.equals"), "Artillery shows no counts of nothing: {page}");
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Summaries to render: a small one, and one with every field filled.
 
 use serde_json::Map;
+use sonagi_measure::At;
+use sonagi_measure::expectations::Expectations;
 use sonagi_measure::ledger::Counts;
+use sonagi_measure::metrics::{Kind, MetricStore, Unit};
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::plugins::{Apdex, Endpoint, Figures};
+use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::{
     Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service,
     Statuses, Summary, Traffic, Users, Verdict,
@@ -224,10 +228,34 @@ pub(crate) fn with_plugins() -> Summary {
     run.plugins.endpoints = vec![Endpoint {
         name: "/auth/login".into(),
         codes: BTreeMap::from([(200, 296), (429, 4)]),
-        errors: BTreeMap::from([("ETIMEDOUT".into(), 2)]),
+        errors: BTreeMap::from([("timeout".into(), 2)]),
         response_ms: quantiles(302, 42.0),
     }];
     run
+}
+
+/// A run whose functions reported metrics.
+pub(crate) fn with_own_metrics() -> Summary {
+    let mut recorder = Recorder::new(0, 0);
+    let mut observe = |kind, unit, name, value| recorder.observe((kind, unit), name, value, At(0));
+    observe(Kind::Counter, Unit::Number, "carts", 2.5);
+    observe(Kind::Counter, Unit::Number, "carts", 2.0);
+    observe(Kind::Counter, Unit::Events, "checkouts", 1.0);
+    observe(Kind::Trend, Unit::Number, "basket", 12.5);
+    observe(Kind::Gauge, Unit::Number, "level", 3.0);
+    observe(Kind::Rate, Unit::Number, "share", 1.0);
+    let mut own = MetricStore::default();
+    own.absorb(&recorder.take().metrics);
+    Summary { metrics: own.summary(2.0), ..minimal() }
+}
+
+/// A run of whose responses something was expected.
+pub(crate) fn with_expectations() -> Summary {
+    let mut expectations = Expectations::default();
+    expectations.held("statusCode");
+    expectations.held("statusCode");
+    expectations.failed("equals", At(0), || "GET /: a, b".to_owned());
+    Summary { expectations: expectations.summary(), ..minimal() }
 }
 
 /// A service of one worker on two cores, full for so many seconds, and with the generator's part the machine for so many.
@@ -267,7 +295,7 @@ fn errors() -> Vec<ErrorSummary> {
     vec![
         ErrorSummary {
             code: "connect_refused".into(),
-            artillery: "ECONNREFUSED".into(),
+            called: String::new(),
             operation: Some("socket.io connect".into()),
             count: 3,
             first_at_s: 0.31,
@@ -275,7 +303,7 @@ fn errors() -> Vec<ErrorSummary> {
         },
         ErrorSummary {
             code: "ack_timeout".into(),
-            artillery: "response timeout".into(),
+            called: String::new(),
             operation: None,
             count: 1204,
             first_at_s: 4.2,

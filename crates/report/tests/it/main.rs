@@ -1,7 +1,6 @@
 //! What runs look like once rendered, and what sinks are told.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod artillery;
 mod console;
 mod fixture;
 mod matrix;

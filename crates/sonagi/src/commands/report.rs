@@ -8,11 +8,12 @@ use crate::output::{self, Vocabulary};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
+use sonagi_artillery::names;
+use sonagi_artillery::report::Periods;
 use sonagi_measure::folder::{self, ReadError};
 use sonagi_measure::summary::Summary;
-use sonagi_report::artillery::Periods;
+use sonagi_report::Matrix;
 use sonagi_report::figures::counted;
-use sonagi_report::{Matrix, Sink};
 use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "report";
@@ -67,7 +68,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
-        false => sonagi_measure::folder::read(folder).map_err(|error| {
+        false => folder::read(folder, names::judged).map_err(|error| {
             Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
         })?,
     };
@@ -144,7 +145,14 @@ fn of_report(file: &Path) -> Result<Summary, Error> {
             "{name} is no report of Sonagi's: it has no member `sonagi`\n{hint}"
         )));
     };
-    let summary = serde_json::from_value(summary.clone());
+    let mut summary = summary.clone();
+    for error in summary.get_mut("errors").and_then(Value::as_array_mut).into_iter().flatten() {
+        // Reports had an error's name under this key before.
+        if let Some(name) = error.get("artillery").cloned() {
+            error["called"] = name;
+        }
+    }
+    let summary = serde_json::from_value(summary);
     summary.map_err(|error| Error::could_not(format_args!("{name} is of another version: {error}")))
 }
 
@@ -152,11 +160,8 @@ fn of_report(file: &Path) -> Result<Summary, Error> {
 fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
     let unread = |error: ReadError| Error::could_not(error);
     let mut periods = Periods::default();
-    let followed = |error: std::io::Error| Error::could_not(error);
-    periods.began(&folder::header(folder).map_err(unread)?).map_err(followed)?;
-    for second in folder::snapshots(folder).map_err(unread)? {
-        periods.snapshot(&second).map_err(followed)?;
-    }
+    periods.began(&folder::header(folder).map_err(unread)?);
+    folder::snapshots(folder).map_err(unread)?.iter().for_each(|second| periods.second(second));
     Ok(periods.document(summary))
 }
 

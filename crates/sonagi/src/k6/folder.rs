@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A folder, or none.
 pub(super) struct Folder {
     /// The folder, where there is one.
-    sinks: Sinks<'static>,
+    sinks: Sinks,
     path: Option<PathBuf>,
     terminal: Terminal,
     /// Something was written.

@@ -77,7 +77,7 @@ fn functions_set_variables_change_requests_and_see_responses() {
     assert_eq!(operation(&document, "every_tenth")["failed"], 2);
     let error = &document["errors"][0];
     assert_eq!((&error["code"], &error["count"]), (&json!("function_failed"), &json!(2)));
-    assert_eq!(error["artillery"], "a tenth fails", "Artillery counts it by its message");
+    assert_eq!(error["called"], "a tenth fails", "it is counted by its message");
     let example = error["example"].as_str().unwrap();
     assert!(example.starts_with("the function \"every_tenth\" failed: a tenth fails (at "), "{example}");
     assert!(example.contains("functions.ts:24:"), "lines are those of the source: {example}");

@@ -15,7 +15,7 @@ const CIRCLE: usize = 8;
 
 /// A crate, and how many of its files lie in larger circles today: a ratchet. A number may shrink, never grow; a new row
 /// needs a reviewer's yes.
-const IN_LARGER_CIRCLES: &[(&str, usize)] = &[("crates/measure/src", 35)];
+const IN_LARGER_CIRCLES: &[(&str, usize)] = &[];
 
 /// A module by its path in the crate; the crate's root has an empty one.
 type Module = Vec<String>;

@@ -37,6 +37,34 @@ fn no_file_names_a_place_of_one_machine_or_a_registrys_host() {
     tree::none_of(problems);
 }
 
+/// Folders that know no script language, and their names; links may have them.
+const NEUTRAL: (&[&str], &[&str]) =
+    (&["crates/engine/", "crates/measure/", "crates/report/", "crates/transport/"], &["artillery", "k6"]);
+
+#[test]
+fn what_all_script_languages_use_names_none_of_them() {
+    let mut problems = Vec::new();
+    let (folders, names) = NEUTRAL;
+    let is_neutral = |file: &&tree::File| folders.iter().any(|folder| file.path.starts_with(folder));
+    for file in tree::files_ending(&[".rs", ".toml"]).iter().filter(is_neutral) {
+        for (number, line) in file.text.lines().enumerate() {
+            let words = line.split_whitespace().filter(|word| !word.contains("https://"));
+            let words: Vec<String> = words
+                .flat_map(|word| word.split(|c: char| !c.is_alphanumeric()))
+                .map(str::to_lowercase)
+                .collect();
+            for name in names.iter().filter(|name| words.iter().any(|word| word == *name)) {
+                problems.push(format!(
+                    "{}:{}: says {name}; hint: its names are tables of its own crate",
+                    file.path,
+                    number + 1
+                ));
+            }
+        }
+    }
+    tree::none_of(problems);
+}
+
 #[test]
 fn what_is_left_to_do_names_its_issue() {
     let mut problems = Vec::new();

@@ -117,7 +117,7 @@ impl Cookie {
         let rest = path.strip_prefix(self.path.as_str());
         let below =
             rest.is_some_and(|rest| rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'));
-        // To a browser, and to k6, what never leaves the machine is safe.
+        // To a browser what never leaves the machine is safe.
         let is_safe = origin.tls || !self.is_secure || is_local(&self.domain);
         host && below && is_safe && !self.is_over(now)
     }

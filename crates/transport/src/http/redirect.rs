@@ -11,8 +11,8 @@ pub fn location(response: &Response) -> Option<&str> {
     if redirects { std::str::from_utf8(response.headers.get("location")?).ok() } else { None }
 }
 
-/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here), for
-/// k6 scripts: what an Artillery script means, Node's rules say (`plan::address`).
+/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here).
+/// Node's rules for relative addresses are others: who needs them resolves by himself.
 pub fn resolve(origin: &Origin, path: &str, reference: &str) -> String {
     let reference = reference.split('#').next().unwrap_or_default();
     let (base_path, _) = path.split_once('?').unwrap_or((path, ""));

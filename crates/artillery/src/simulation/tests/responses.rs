@@ -88,7 +88,7 @@ async fn a_response_that_is_not_as_expected_is_counted_and_its_user_goes_on_unle
     let (requests, summary) = asked(vec![expecting(true), step("GET", "/next")], &[EMPTY]).await;
     assert_eq!((requests.len(), summary.users.failed, summary.expectations.failed), (1, 1, 1));
     let error = &summary.errors[0];
-    assert_eq!(error.artillery, "Failed expectations for request GET /");
+    assert_eq!(error.operation.as_deref(), Some("GET /"));
     assert_eq!(
         (error.code.as_str(), error.example.as_str()),
         ("expectation_failed", "expected status 200, got 204")
@@ -149,7 +149,7 @@ async fn lists_of_headers_go_back_as_they_came_and_what_is_not_there_is_an_empty
 async fn an_empty_text_is_nothing_to_capture() {
     let strict = HttpStep { captures: vec![capture(json("$.id"), "id", true)], ..step("GET", "/") };
     let (_, summary) = asked(vec![strict], &[&answer("200 OK", br#"{"id":""}"#)]).await;
-    assert_eq!((summary.users.failed, summary.errors[0].artillery.as_str()), (1, "Failed capture or match"));
+    assert_eq!((summary.users.failed, summary.errors[0].code.as_str()), (1, "capture_or_match"));
 }
 
 #[tokio::test(start_paused = true)]

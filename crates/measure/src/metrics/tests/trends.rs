@@ -16,8 +16,8 @@ fn by_definition(mut values: Vec<f64>, percent: f64) -> f64 {
 }
 
 #[test]
-fn percentiles_of_few_values_are_k6s() {
-    // What k6 2.2.0 says of these six and these ten.
+fn percentiles_of_few_values_are_exact() {
+    // As <https://github.com/grafana/k6/releases/tag/v2.2.0> says of these six and these ten.
     let mut six = trend([0.0, 0.123456789, 1e-7, 1234567.891, 1e21, -5.5]);
     assert_eq!(six.med(), 0.0617284445);
     assert_eq!(six.percentile(90.0), 5.0000000000000066e20);

@@ -1,13 +1,16 @@
 //! Artillery's vocabulary: what a run came to in its names, whole and in parts.
 
-use crate::recording::{header, record_second, timing};
+use crate::recorded::{header, record_second, timing};
+use crate::support::repository;
+use sonagi_artillery::names::{Measured, Metrics, failure, figures, judged, stem};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
-use sonagi_measure::outcome::{Failure, OperationId, Outcome};
+use sonagi_measure::outcome::{FAILURES, Failure, OperationId, Outcome};
 use sonagi_measure::recorder::Recorder;
-use sonagi_measure::summary::{Metrics, Summary};
-use sonagi_measure::totals::{Period, ProcessGauges, Totals};
+use sonagi_measure::summary::{Conclusion, Service, Summary};
+use sonagi_measure::thresholds::Threshold;
+use sonagi_measure::totals::{Header, Period, ProcessGauges, Totals};
 use std::collections::BTreeMap;
 
 const SECOND: i64 = 1_000_000_000;
@@ -98,7 +101,7 @@ fn functions_that_fail_count_by_their_message_and_not_for_their_endpoint() {
     assert_eq!(metrics.counters["errors.50 % off."], 7.0);
     assert_eq!(metrics.counters["errors.a=b\nc"], 7.0);
     assert!(!metrics.counters.contains_key("errors.function failed"));
-    assert_eq!(whole.names()["errors.function_failed"], 14.0, "our own name counts all of them");
+    assert_eq!(figures(&whole).measured["errors.function_failed"], 14.0, "our own name counts all of them");
 }
 
 #[test]
@@ -135,10 +138,88 @@ fn who_completed_and_failed_is_told_as_it_is_counted_there() {
 #[test]
 fn thresholds_read_the_same_names() {
     let (_, whole) = parts();
-    let names = whole.names();
+    let names = figures(&whole).measured;
     assert_eq!(names["http.response_time.5xx.count"], 7.0);
     assert_eq!(names["plugins.metrics-by-endpoint.response_time./users.count"], 77.0);
     let score = whole.plugins.apdex.unwrap().score.unwrap();
     assert_eq!(names["apdex"], score);
     assert_eq!(names["plugins.apdex.score"], score);
+}
+
+#[test]
+fn a_threshold_may_ask_for_every_number_of_a_summary() {
+    let header = Header { population: Some(9), ..header() };
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
+    let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
+    for second in 0..3 {
+        let record = record_second(&mut shard, 0, second);
+        let process =
+            ProcessGauges { cpu_pressure_us: 1000 * (1 + second as u64), ..ProcessGauges::default() };
+        totals.absorb(vec![record], At((second + 1) * 1_000_000_000), process);
+    }
+    totals.close(At(3_200_000_000));
+    let names = figures(&totals.summary().beside(Service::default())).measured;
+    for name in ["generator.cpu_wait_s", "generator.cpu_pressure", "statuses.codes.500", "users.wanted"] {
+        assert!(names.contains_key(name), "{name} of {names:?}");
+    }
+    let scenarios = header.scenarios.iter().map(String::as_str).collect();
+    let measured = Measured { operations: &header.operations, scenarios, tracks_delivery: header.tracked };
+    for name in names.keys() {
+        let threshold = Threshold::new(format!("'{name}' >= 0"), true);
+        let metrics = threshold.metrics();
+        assert_eq!(metrics.len(), 1, "{name}");
+        assert_eq!(measured.check(metrics[0]), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_threshold_on_failed_users_takes_the_place_of_the_rule_that_none_may_fail() {
+    let verdict = |expression: &str| {
+        let header =
+            Header { thresholds: vec![Threshold::new(expression, true)], tracked: false, ..header() };
+        let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
+        let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
+        (0..9).for_each(|n| recorder.user_ended(0, n > 0, 1));
+        recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(Failure::ConnectRefused));
+        totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default());
+        let run = judged(totals.summary(), &header);
+        (run.verdict.result, run.thresholds[0].evidence.clone())
+    };
+    let seen = |evidence: &str| evidence.to_owned();
+    assert_eq!(verdict("vusers.failed < 2"), (Conclusion::Pass, seen("vusers.failed = 1")));
+    assert_eq!(verdict("vusers.failed < 1"), (Conclusion::Fail, seen("vusers.failed = 1")));
+    assert_eq!(verdict("errors.ECONNREFUSED == 1"), (Conclusion::Pass, seen("errors.ECONNREFUSED = 1")));
+    assert_eq!(verdict("errors.EPROTO == 0"), (Conclusion::Pass, seen("errors.EPROTO = 0")));
+    assert_eq!(verdict("http.codes.500 == 0"), (Conclusion::Fail, seen("http.codes.500 = 0")));
+    let unmeasured = "vusers.session_length.p99 was not measured";
+    assert_eq!(judged_alone("vusers.session_length.p99 < 5"), (false, seen(unmeasured)));
+}
+
+/// What a threshold comes to in a run in which nothing happened.
+fn judged_alone(expression: &str) -> (bool, String) {
+    let header = Header { thresholds: vec![Threshold::new(expression, true)], ..header() };
+    let run = Totals::new(&header, Rules::default(), MetricStore::default()).summary();
+    let judged = judged(run, &header).thresholds.remove(0);
+    (judged.held, judged.evidence)
+}
+
+#[test]
+fn failures_have_the_names_that_artillery_has_for_them() {
+    assert_eq!(failure(Failure::Closed(4008)), "WebSocket closed 4008");
+    assert_eq!(failure(Failure::PollRefused(503)), "Unexpected server response: 503");
+    assert_eq!(failure(Failure::Reset), failure(Failure::ClosedEarly), "both are ECONNRESET");
+}
+
+#[test]
+fn every_failure_is_in_the_table_of_failures() {
+    let mut table = "| code | Artillery's name | meaning | what to try |\n|---|---|---|---|\n".to_owned();
+    for entry in FAILURES {
+        let numbered = entry.failure.code() != entry.code;
+        let code = entry.code.to_owned() + if numbered { "_<number>" } else { "" };
+        let name = stem(entry.failure).to_owned() + if numbered { " <number>" } else { "" };
+        let hint = entry.hint.unwrap_or("–");
+        table += &format!("| `{code}` | `{name}` | {} | {hint} |\n", entry.meaning);
+    }
+    let page = std::fs::read_to_string(repository("docs/metrics.md")).unwrap();
+    assert!(page.contains(&table), "docs/metrics.md should contain:\n{table}");
 }

@@ -3,8 +3,8 @@
 //! Most names are the same for every run; those of operations, kinds and scenarios are the script's. Functions of a
 //! script may add names of their own: what becomes of an unknown name is for the caller to say.
 
-use super::Metric;
-use crate::outcome::{Operation, OperationKind};
+use sonagi_measure::outcome::{Operation, OperationKind};
+use sonagi_measure::thresholds::Metric;
 
 /// A family of names: the words behind its first dot.
 struct Family {
@@ -259,7 +259,7 @@ impl Measured<'_> {
         )
     }
 
-    /// Response times under Artillery's names come from operations of one kind.
+    /// Response times come from operations of one kind.
     fn times(&self, name: &str, family: &str, rest: &str) -> Result<(), Unknown> {
         let kind = match family {
             "http" => OperationKind::Http,
@@ -365,7 +365,7 @@ mod tests {
     /// Ties the table to the document it is of.
     #[test]
     fn every_figure_of_a_summary_is_known_by_its_name() {
-        let mut document = serde_json::to_value(crate::summary::Users::default()).unwrap();
+        let mut document = serde_json::to_value(sonagi_measure::summary::Users::default()).unwrap();
         let mut all: Vec<String> = Vec::new();
         let mut add = |family: &str, document: &Value| {
             for (field, value) in document.as_object().unwrap() {
@@ -374,9 +374,9 @@ mod tests {
             }
         };
         add("users", &document);
-        document = serde_json::to_value(crate::summary::Traffic::default()).unwrap();
+        document = serde_json::to_value(sonagi_measure::summary::Traffic::default()).unwrap();
         add("traffic", &document);
-        document = serde_json::to_value(crate::summary::Delivery::default()).unwrap();
+        document = serde_json::to_value(sonagi_measure::summary::Delivery::default()).unwrap();
         add("delivery", &document);
         assert!(all.len() > 40, "{all:?}");
         for name in all {
@@ -424,7 +424,7 @@ mod tests {
             scenarios: vec!["shoppers", "all things"],
             tracks_delivery: false,
         };
-        let metric = Metric { name: name.to_owned(), offset: 0, if_absent: None };
+        let metric = Metric { name: name.to_owned(), offset: 0 };
         let expected = expected.map_err(|hint| Unknown {
             what: format!("nothing in the script measures `{name}`"),
             hint: hint.to_owned(),

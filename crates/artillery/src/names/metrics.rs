@@ -1,12 +1,14 @@
-//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the console and the report
-//! in JSON all read this.
+//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the printed summary and the
+//! report in JSON all read this.
 //!
 //! The one decision a reader would question: times run from the planned instant to the last byte, where Artillery's run
 //! from the request to the first byte. On a target that stalls they are higher than Artillery's, which starts the clock late.
 
-use super::{Quantiles, Summary};
-use crate::outcome::OperationKind;
+use sonagi_measure::outcome::{Failure, OperationKind};
+use sonagi_measure::summary::{Quantiles, Summary};
 use std::collections::BTreeMap;
+
+use super::failures;
 
 /// Metrics by name, as Artillery's report has them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +49,8 @@ impl Metrics {
         metrics.by_name(run);
         for error in &run.errors {
             // Two of our codes may share one of Artillery's names.
-            *metrics.counters.entry(format!("errors.{}", error.artillery)).or_default() += error.count as f64;
+            *metrics.counters.entry(format!("errors.{}", failures::error(error))).or_default() +=
+                error.count as f64;
         }
         metrics
     }
@@ -137,14 +140,19 @@ impl Metrics {
         if let Some(total) = &plugins.total_ms {
             self.summaries.insert("http.total".to_owned(), total.clone());
         }
-        let prefix = &plugins.endpoint_prefix;
+        let prefix = super::endpoint_prefix(&plugins.endpoint_prefix);
         for endpoint in &plugins.endpoints {
             let name = &endpoint.name;
             for (code, count) in &endpoint.codes {
                 self.count(format!("{prefix}.{name}.codes.{code}"), *count);
             }
-            for (error, count) in &endpoint.errors {
-                self.count(format!("{prefix}.{name}.errors.{error}"), *count);
+            for (code, count) in &endpoint.errors {
+                let error = match Failure::from_code(code) {
+                    Some(known) => failures::failure(known),
+                    // Of a report written before: a name already.
+                    None => code.into(),
+                };
+                *self.counters.entry(format!("{prefix}.{name}.errors.{error}")).or_default() += *count as f64;
             }
             self.summaries.insert(format!("{prefix}.response_time.{name}"), endpoint.response_ms.clone());
         }
@@ -163,21 +171,19 @@ impl Metrics {
     }
 }
 
-impl Quantiles {
-    /// The figures by the names they have in Artillery's reports, which call the median twice.
-    pub fn named(&self) -> [(&'static str, f64); 11] {
-        [
-            ("min", self.min),
-            ("max", self.max),
-            ("count", self.count as f64),
-            ("mean", self.mean),
-            ("p50", self.p50),
-            ("median", self.p50),
-            ("p75", self.p75),
-            ("p90", self.p90),
-            ("p95", self.p95),
-            ("p99", self.p99),
-            ("p999", self.p999),
-        ]
-    }
+/// The figures of a distribution by their names in Artillery's reports, which have the median twice.
+pub(crate) fn figures_of(values: &Quantiles) -> [(&'static str, f64); 11] {
+    [
+        ("min", values.min),
+        ("max", values.max),
+        ("count", values.count as f64),
+        ("mean", values.mean),
+        ("p50", values.p50),
+        ("median", values.p50),
+        ("p75", values.p75),
+        ("p90", values.p90),
+        ("p95", values.p95),
+        ("p99", values.p99),
+        ("p999", values.p999),
+    ]
 }

@@ -4,13 +4,13 @@
 //! decisions a reader would question. The aggregate is the run's own summary, not an average of the periods: its rates
 //! are counts over the run's length. And a second belongs to the period it began in: the record is by whole seconds.
 
-use crate::Sink;
 use serde_json::{Map, Number, Value, json};
 use sonagi_measure::metrics::Kind;
-use sonagi_measure::summary::{Metrics, Quantiles, Summary};
+use sonagi_measure::summary::{Quantiles, Summary};
 use sonagi_measure::totals::{Header, Period, Snapshot};
 use std::collections::BTreeMap;
-use std::io;
+
+use crate::names::{Metrics, figures_of};
 
 /// Length of a period.
 const PERIOD_MS: u64 = 10_000;
@@ -34,6 +34,28 @@ struct Span {
 }
 
 impl Periods {
+    /// The run begins.
+    pub fn began(&mut self, header: &Header) {
+        self.started_ms = header.started_ms();
+        self.header = header.clone();
+    }
+
+    /// A second of the run is over.
+    pub fn second(&mut self, snapshot: &Snapshot) {
+        let ms = |ns: i64| ns.max(0) as u64 / 1_000_000;
+        let (begin, end) = (ms(snapshot.at.0 - snapshot.interval_ns), ms(snapshot.at.0));
+        let period = self.period_of(begin);
+        if self.now.as_ref().is_some_and(|(current, ..)| *current != period) {
+            self.close();
+        }
+        let seen = Span::of(snapshot, self.started_ms + begin, self.started_ms + end);
+        self.whole.add(seen);
+        let (.., now, span) =
+            self.now.get_or_insert_with(|| (period, Period::new(&self.header), Span::default()));
+        now.absorb(snapshot);
+        span.add(seen);
+    }
+
     /// The report once the run is over, or as far as it got. Beside Artillery's own it has the whole summary in our words,
     /// `sonagi`: that says whether the run was complete, interrupted or invalid.
     pub fn document(mut self, run: &Summary) -> Value {
@@ -60,34 +82,6 @@ impl Periods {
         // A text here and a number in the aggregate, as there.
         told.insert("period".to_owned(), json!(begin.to_string()));
         self.over.push(Value::Object(told));
-    }
-}
-
-impl Sink for Periods {
-    fn name(&self) -> &str {
-        "the report"
-    }
-
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        self.started_ms = header.started_ms();
-        self.header = header.clone();
-        Ok(())
-    }
-
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        let ms = |ns: i64| ns.max(0) as u64 / 1_000_000;
-        let (begin, end) = (ms(snapshot.at.0 - snapshot.interval_ns), ms(snapshot.at.0));
-        let period = self.period_of(begin);
-        if self.now.as_ref().is_some_and(|(current, ..)| *current != period) {
-            self.close();
-        }
-        let seen = Span::of(snapshot, self.started_ms + begin, self.started_ms + end);
-        self.whole.add(seen);
-        let (.., now, span) =
-            self.now.get_or_insert_with(|| (period, Period::new(&self.header), Span::default()));
-        now.absorb(snapshot);
-        span.add(seen);
-        Ok(())
     }
 }
 
@@ -143,10 +137,9 @@ fn metrics(metrics: &Metrics, mut span: Span) -> Map<String, Value> {
 }
 
 fn summary(values: &Quantiles) -> Value {
-    values
-        .named()
-        .into_iter()
+    figures_of(values)
         .map(|(name, value)| (name.to_owned(), number(value)))
+        .into_iter()
         .collect::<Map<_, _>>()
         .into()
 }

@@ -1,5 +1,5 @@
-//! The summary as Artillery prints it: dotted names, dots up to the value, so that scripts which read that output go on; and
-//! the report in JSON that its `-o` writes ([`Periods`]).
+//! A run as Artillery tells it: the printed summary, dotted names and dots up to the value, so that scripts which read that
+//! output go on; and the report in JSON that its `-o` writes ([`Periods`]).
 //!
 //! Nothing is computed here: the names and values are [`Metrics`], of which the console prints Artillery's own families.
 
@@ -7,11 +7,12 @@ mod periods;
 
 pub use periods::Periods;
 
-use crate::console::word;
-use crate::page::tame;
-use sonagi_measure::summary::{Metrics, Quantiles, Summary};
+use sonagi_measure::figures::tame;
+use sonagi_measure::summary::{Quantiles, Summary};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use crate::names::{Metrics, endpoint_prefix, figures_of};
 
 const CANNOT_FAIL: &str = "writing to a string cannot fail";
 /// Column of the values.
@@ -52,7 +53,7 @@ pub fn checks(run: &Summary) -> String {
         out.push_str(&format!("{mark}: {}{seen}\n", tame(&threshold.expression)));
     }
     let reasons: Vec<_> = run.verdict.reasons.iter().map(|reason| tame(reason)).collect();
-    out.push_str(&format!("{}  {}: {}\n", word(run.verdict.result), tame(&run.name), reasons.join("; ")));
+    out.push_str(&format!("{}  {}: {}\n", run.verdict.result.word(), tame(&run.name), reasons.join("; ")));
     out
 }
 
@@ -90,8 +91,7 @@ fn entries(metrics: &Metrics) -> BTreeMap<&str, Entry<'_>> {
 /// What Artillery would print: its families, the script's own metrics, and endpoints unless the script hides them.
 fn is_printed(run: &Summary, name: &str) -> bool {
     let is_hidden = run.plugins.hidden.iter().any(|part| name.contains(part.as_str()));
-    let prefix = run.plugins.endpoint_prefix.as_str();
-    let of_endpoints = || !prefix.is_empty() && name.starts_with(prefix);
+    let of_endpoints = || name.starts_with(&endpoint_prefix(&run.plugins.endpoint_prefix));
     let is_known = FAMILIES.iter().any(|family| name.starts_with(family));
     !is_hidden && (is_known || run.metrics.contains_key(name) || of_endpoints())
 }
@@ -99,7 +99,7 @@ fn is_printed(run: &Summary, name: &str) -> bool {
 fn histogram(out: &mut String, name: &str, values: &Quantiles) {
     writeln!(out, "{name}:").expect(CANNOT_FAIL);
     for part in LINES {
-        if let Some((_, value)) = values.named().into_iter().find(|(named, _)| *named == part) {
+        if let Some((_, value)) = figures_of(values).into_iter().find(|(named, _)| *named == part) {
             line(out, "  ", part, &number(value));
         }
     }

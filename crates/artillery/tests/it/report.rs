@@ -1,6 +1,7 @@
-use crate::fixture;
+use crate::summaries as fixture;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use sonagi_artillery::report::{self as artillery, Periods};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
@@ -8,8 +9,6 @@ use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Ti
 use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Totals};
-use sonagi_report::artillery::Periods;
-use sonagi_report::{Sink, artillery};
 
 #[test]
 fn the_artillery_summary_has_its_names_padded_with_dots_and_no_others() {
@@ -125,6 +124,39 @@ fn what_plugins_make_of_the_figures_is_printed_by_their_names_unless_the_script_
     ");
 }
 
+/// A line of the summary.
+fn dots(name: &str, value: &str) -> String {
+    format!("{name}: {} {value}\n", ".".repeat(77 - name.len()))
+}
+
+#[test]
+fn the_script_s_own_metrics_stand_among_the_others() {
+    let page = artillery::summary(&fixture::with_own_metrics());
+    assert!(page.contains(&dots("carts", "4.5")), "{page}");
+    assert!(page.contains("basket:\n  min: ") && page.contains("12.5\n"), "{page}");
+    assert!(page.lines().any(|line| line.starts_with("checkouts: ") && line.ends_with("/sec")), "{page}");
+}
+
+#[test]
+fn what_was_expected_of_responses_is_counted_by_kind() {
+    let page = artillery::summary(&fixture::with_expectations());
+    assert!(page.contains(&dots("plugins.expect.ok", "2")), "{page}");
+    assert!(page.contains(&dots("plugins.expect.failed.equals", "1")), "{page}");
+    assert!(!page.contains("plugins.expect.ok.equals"), "Artillery shows no counts of nothing: {page}");
+}
+
+#[test]
+fn an_error_is_counted_by_what_a_function_called_it() {
+    let mut run = fixture::everything();
+    run.errors[0].code = "function_failed".into();
+    run.errors[0].called = "no stock".into();
+    run.errors[1].code = "expectation_failed".into();
+    run.errors[1].operation = Some("GET /".into());
+    let page = artillery::summary(&run);
+    assert!(page.contains(&dots("errors.no stock", "3")), "{page}");
+    assert!(page.contains(&dots("errors.Failed expectations for request GET /", "1204")), "{page}");
+}
+
 const SECOND: i64 = 1_000_000_000;
 
 /// Seconds of a run that began at 10:00:07, with so many requests in each.
@@ -143,7 +175,7 @@ fn followed_of(kind: OperationKind, requests: &[u64]) -> Value {
     let (mut totals, mut recorder) =
         (Totals::new(&header, Rules::default(), MetricStore::default()), Recorder::new(1, 1));
     let mut periods = Periods::default();
-    periods.began(&header).unwrap();
+    periods.began(&header);
     for (second, requests) in requests.iter().enumerate() {
         let begin = At(second as i64 * SECOND);
         for _ in 0..*requests {
@@ -153,7 +185,7 @@ fn followed_of(kind: OperationKind, requests: &[u64]) -> Value {
             recorder.operation(OperationId(0), timing, Outcome::Status(200));
         }
         let second = totals.absorb(vec![recorder.take()], begin.plus(SECOND), Default::default());
-        periods.snapshot(&second).unwrap();
+        periods.second(&second);
     }
     periods.document(&totals.summary())
 }
