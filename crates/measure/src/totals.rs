@@ -257,7 +257,7 @@ impl Totals {
     }
 
     /// The summary so far (final once closed).
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&mut self) -> Summary {
         self.tally.summary()
     }
 
@@ -316,7 +316,7 @@ impl Period {
     }
 
     /// What these seconds came to.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&mut self) -> Summary {
         self.0.summary()
     }
 }
