@@ -80,7 +80,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     }
 
     /// What a thread takes with it, and where it sends what it has to say.
-    fn context(&self) -> (ThreadContext<D>, Receiver<Report<D>>) {
+    fn context(&self) -> (Arc<ThreadContext<D>>, Receiver<Report<D>>) {
         let (reports, inbox) = channel();
         let context = ThreadContext {
             dialect: Arc::clone(self.dialect),
@@ -93,7 +93,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             undelivered: Arc::clone(&self.undelivered),
             reports,
         };
-        (context, inbox)
+        (Arc::new(context), inbox)
     }
 
     /// Waits for the next report, for as long as nothing else is to be done.
@@ -118,7 +118,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
         for index in 0..self.options.threads {
             let (go, told) = oneshot::channel();
-            threads.push(thread::start(context.clone(), Role::Load { index, go: told })?);
+            threads.push(thread::start(Arc::clone(&context), Role::Load { index, go: told })?);
             goes.push(go);
         }
         drop(context);

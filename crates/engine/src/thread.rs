@@ -74,7 +74,7 @@ pub(crate) enum Report<D: Dialect> {
     },
 }
 
-/// What a thread takes with it.
+/// What the threads of a run, or of something done once, take with them.
 pub(crate) struct ThreadContext<D: Dialect> {
     pub(crate) dialect: Arc<D>,
     pub(crate) control: Control,
@@ -91,24 +91,8 @@ pub(crate) struct ThreadContext<D: Dialect> {
     pub(crate) reports: Sender<Report<D>>,
 }
 
-impl<D: Dialect> Clone for ThreadContext<D> {
-    fn clone(&self) -> ThreadContext<D> {
-        ThreadContext {
-            dialect: Arc::clone(&self.dialect),
-            control: self.control.clone(),
-            epoch: self.epoch,
-            threads: self.threads,
-            sizes: self.sizes,
-            metrics: Arc::clone(&self.metrics),
-            waiting: self.waiting.clone(),
-            undelivered: Arc::clone(&self.undelivered),
-            reports: self.reports.clone(),
-        }
-    }
-}
-
 /// Starts a thread; it ends by itself.
-pub(crate) fn start<D: Dialect>(context: ThreadContext<D>, role: Role<D>) -> io::Result<JoinHandle<()>> {
+pub(crate) fn start<D: Dialect>(context: Arc<ThreadContext<D>>, role: Role<D>) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("shard".to_owned()).spawn(move || {
         let mut guard =
             Guard { reports: context.reports.clone(), shard: shard::number(role.index()), is_over: false };
@@ -136,7 +120,7 @@ impl<D: Dialect> Drop for Guard<D> {
     }
 }
 
-fn live<D: Dialect>(context: ThreadContext<D>, role: Role<D>) -> Result<(), Error<D::Error>> {
+fn live<D: Dialect>(context: Arc<ThreadContext<D>>, role: Role<D>) -> Result<(), Error<D::Error>> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_io().build_local(LocalOptions::default())?;
     let keeps_remains = D::KEEPS_REMAINS && matches!(role, Role::Load { .. });
@@ -150,7 +134,7 @@ fn live<D: Dialect>(context: ThreadContext<D>, role: Role<D>) -> Result<(), Erro
     lived
 }
 
-async fn life<D: Dialect>(context: ThreadContext<D>, role: Role<D>) -> Result<(), Error<D::Error>> {
+async fn life<D: Dialect>(context: Arc<ThreadContext<D>>, role: Role<D>) -> Result<(), Error<D::Error>> {
     let shard = shard(&context, role.index())?;
     tokio::task::spawn_local(Rc::clone(&shard.clock).drive());
     let task = if let Role::Once(task) = &role { Some(task) } else { None };
@@ -180,7 +164,7 @@ fn shard<D: Dialect>(context: &ThreadContext<D>, index: Option<usize>) -> Result
 struct Own<D: Dialect> {
     thread: Rc<D::Thread>,
     shard: Rc<Shard>,
-    context: ThreadContext<D>,
+    context: Arc<ThreadContext<D>>,
 }
 
 impl<D: Dialect> Own<D> {
@@ -188,35 +172,39 @@ impl<D: Dialect> Own<D> {
         self.send(Report::Ready);
         // Nobody says so: the run is over before it began.
         let Ok(go) = go.await else { return };
-        self.shard.begin(go.epoch);
-        let dialect = &self.context.dialect;
-        let ticker = tokio::task::spawn_local(self.another().tick(go.first_second));
-        tokio::select! {
-            () = dialect.load(&self.thread) => {}
-            () = Rc::clone(&self.shard).heartbeat() => {}
-        }
-        dialect.leave(&self.thread).await;
-        ticker.abort();
+        let load = self.context.dialect.load(&self.thread);
+        self.work(go.epoch, self.another().tick(go.first_second), load).await;
         self.send(Report::Ended(self.take()));
     }
 
     async fn once(self, task: D::Task) {
-        self.shard.begin(None);
-        let dialect = &self.context.dialect;
-        let ticker = tokio::task::spawn_local(self.another().tell());
-        let done = tokio::select! {
-            done = dialect.once(&self.thread, task) => Some(done),
-            () = Rc::clone(&self.shard).heartbeat() => None,
-        };
-        dialect.leave(&self.thread).await;
-        ticker.abort();
+        let once = self.context.dialect.once(&self.thread, task);
+        let done = self.work(None, self.another().tell(), once).await;
         done.into_iter().for_each(|done| self.send(Report::Done(done)));
         self.send(Report::Ended(self.take()));
     }
 
+    /// Does the thread's work while what is measured is sent; None: the run was aborted meanwhile.
+    async fn work<T>(
+        &self,
+        epoch: Option<Instant>,
+        sending: impl Future<Output = ()> + 'static,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        self.shard.begin(epoch);
+        let sending = tokio::task::spawn_local(sending);
+        let done = tokio::select! {
+            done = work => Some(done),
+            () = Rc::clone(&self.shard).heartbeat() => None,
+        };
+        self.context.dialect.leave(&self.thread).await;
+        sending.abort();
+        done
+    }
+
     fn another(&self) -> Own<D> {
         let (thread, shard) = (Rc::clone(&self.thread), Rc::clone(&self.shard));
-        Own { thread, shard, context: self.context.clone() }
+        Own { thread, shard, context: Arc::clone(&self.context) }
     }
 
     /// Sends what was measured at every whole second of the run.

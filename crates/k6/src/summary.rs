@@ -14,14 +14,14 @@ mod text;
 
 pub use figures::TimeUnit;
 
-use crate::metrics::{Aggregation, Kind, MetricStore, Unit};
+use crate::metrics::{Kind, MetricStore, Unit};
 use serde_json::Value;
 use sonagi_measure::thresholds::Judged as Recorded;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Facts of the test beside its measurements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// How long the test ran.
     pub elapsed: Duration,
@@ -48,35 +48,8 @@ pub struct Facts {
     pub advice: String,
 }
 
-impl Default for Facts {
-    fn default() -> Facts {
-        Facts {
-            elapsed: Duration::ZERO,
-            trend_stats: TREND_STATS.map(str::to_owned).to_vec(),
-            time_unit: None,
-            full: false,
-            no_color: false,
-            stdout_is_terminal: false,
-            stderr_is_terminal: false,
-            setup_data: None,
-            drawn: 0,
-            overload: Vec::new(),
-            advice: String::new(),
-        }
-    }
-}
-
 /// The metric that counts failed requests.
 const FAILED: &str = "http_req_failed";
-
-/// The statistics of trends when the test names none.
-pub const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
-
-/// Whether `summaryTrendStats` may name it.
-pub fn is_trend_stat(text: &str) -> bool {
-    use Aggregation::{Avg, Count, Max, Med, Min, Percentile};
-    matches!(Aggregation::named(text), Some(Avg | Count | Max | Med | Min | Percentile(_)))
-}
 
 /// All an end-of-test summary says.
 #[derive(Clone, Debug)]

@@ -104,6 +104,7 @@ const HELD_MAX: usize = 1 << 22;
 const REMEMBERED_NS: i64 = 30_000_000_000;
 
 /// The ledger of a run.
+#[derive(Default)]
 pub struct Ledger {
     rules: Rules,
     remembered_ns: i64,
@@ -135,19 +136,7 @@ impl Ledger {
 
     /// An empty ledger that forgets what is over after so many ns instead of half a minute: its counts are the same.
     pub fn remembering(rules: Rules, remembered_ns: i64) -> Ledger {
-        Ledger {
-            rules,
-            remembered_ns,
-            rooms: Vec::new(),
-            seats: Seats::default(),
-            moves: Vec::new(),
-            departed: Vec::new(),
-            held: Vec::new(),
-            unjudged: Vec::new(),
-            unsettled: Vec::new(),
-            counts: Counts::default(),
-            pass: 0,
-        }
+        Ledger { rules, remembered_ns, ..Ledger::default() }
     }
 
     /// Takes what all shards saw up to `until`. Copies are judged once everything that bears on them is known, i.e. up to

@@ -178,7 +178,7 @@ impl Totals {
     }
 
     /// The summary so far (final once closed).
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&mut self) -> Summary {
         self.tally.summary()
     }
 
@@ -237,7 +237,7 @@ impl Period {
     }
 
     /// What these seconds came to.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&mut self) -> Summary {
         self.0.summary()
     }
 }

@@ -73,7 +73,7 @@ impl Periods {
     }
 
     fn close(&mut self) {
-        let Some((begin, period, span)) = self.now.take() else { return };
+        let Some((begin, mut period, span)) = self.now.take() else { return };
         // Nothing happened: Artillery has no such periods.
         if span.counters.is_none() && span.histograms.is_none() {
             return;

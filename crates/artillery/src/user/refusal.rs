@@ -1,9 +1,9 @@
 //! Whether the acknowledgement of a join refuses it.
 //!
 //! Services word a refusal as they like. Only what nobody says by mistake counts: `{ok: false}`, `{success: false}`,
-//! `{status: "error"}`, an `error` that says something (a text, an object, `true`), `false` alone, or, as callbacks of Node have
-//! it, an error object (with a `message`, an `error` or a `code`) before a result that is not there. A text says neither yes nor
-//! no, not even before `null`: `("joined", null)` is as common as `("forbidden", null)`.
+//! `{status: "error"}`, an `error` or `err` that says something (a text, an object, `true`), `false` alone, or, as callbacks of
+//! Node have it, an error object (with a `message`, an `error`, an `err` or a `code`) before a result that is not there. A text
+//! says neither yes nor no, not even before `null`: `("joined", null)` is as common as `("forbidden", null)`.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ fn is_refusal(arguments: &[Value]) -> bool {
         [Value::Null, Value::Object(result), ..] => says_no(result),
         [Value::Object(first), ..] if says_no(first) => true,
         [Value::Object(first), results @ ..] => {
-            let is_error = ["message", "error", "code"].iter().any(|name| first.contains_key(*name));
+            let is_error = ["message", "error", "err", "code"].iter().any(|name| first.contains_key(*name));
             is_error && !results.is_empty() && results.iter().all(Value::is_null)
         }
         _ => false,
@@ -41,7 +41,7 @@ fn says_no(answer: &Map<String, Value>) -> bool {
     is_false("ok")
         || is_false("success")
         || answer.get("status").is_some_and(|status| status == "error")
-        || answer.get("error").is_some_and(is_error)
+        || ["error", "err"].iter().any(|name| answer.get(*name).is_some_and(is_error))
 }
 
 #[cfg(test)]
@@ -56,6 +56,8 @@ mod tests {
             r#"[{"success":false}]"#,
             r#"[{"status":"error"}]"#,
             r#"[{"error":"forbidden"}]"#,
+            r#"[{"err":"forbidden"}]"#,
+            r#"[{"err":404},null]"#,
             r#"[false]"#,
             r#"[{"message":"forbidden"},null]"#,
             r#"[{"code":403},null]"#,
@@ -79,6 +81,7 @@ mod tests {
             r#"[{"ok":true}]"#,
             r#"[{"ok":true,"error":null}]"#,
             r#"[{"error":""}]"#,
+            r#"[{"err":null}]"#,
             r#"[{"error":false,"members":3}]"#,
             r#"[null,{"room":"lobby"}]"#,
             r#"[false,{"room":"lobby"}]"#,

@@ -31,6 +31,7 @@ pub(crate) struct DeliveryState {
 }
 
 /// A user as a member of rooms.
+#[derive(Default)]
 struct MemberState {
     number: Member,
     joined: Vec<Membership>,
@@ -67,14 +68,8 @@ pub(super) enum By {
 
 impl MemberState {
     fn new(vu: &Vu) -> MemberState {
-        MemberState {
-            number: vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed),
-            joined: Vec::new(),
-            interrupted: Vec::new(),
-            leaving: Vec::new(),
-            drawn: VecDeque::new(),
-            unanswered: Unanswered::default(),
-        }
+        let number = vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed);
+        MemberState { number, ..MemberState::default() }
     }
 
     /// Leaves the rooms that `ends` says.

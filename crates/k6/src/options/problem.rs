@@ -19,9 +19,6 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
-    /// The exit code of the process: k6's "invalid config".
-    pub const EXIT_CODE: u8 = 104;
-
     /// Whether k6 would not have come so far as to look at its options: a flag that cannot be read, a statistic there
     /// is none of.
     pub fn are_of_the_command_line(&self) -> bool {

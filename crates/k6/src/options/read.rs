@@ -6,6 +6,7 @@
 use super::problem::{Reading, meant};
 use super::span;
 use serde_json::{Map, Value};
+use sonagi_measure::metrics::Aggregation;
 
 /// Checks one value.
 pub(super) type Check = fn(&Value, &mut Reading<'_>) -> Option<Value>;
@@ -96,18 +97,18 @@ pub(super) fn time_unit(value: &Value, reading: &mut Reading<'_>) -> Option<Valu
 
 /// `avg`, `p(99.9)` and their like.
 pub(super) fn trend_stats(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
+    use Aggregation::{Avg, Count, Max, Med, Min, Percentile};
     let stats = texts(value, reading)?;
     for stat in stats.as_array()?.iter().filter_map(Value::as_str) {
-        let percentile = stat.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')'));
-        match percentile {
-            Some(number) if !number.parse().is_ok_and(|p: f64| (0.0..=100.0).contains(&p)) => {
+        match Aggregation::named(stat) {
+            Some(Avg | Count | Max | Med | Min | Percentile(_)) => {}
+            _ if stat.starts_with("p(") && stat.ends_with(')') => {
                 reading.problem(format!("\"{stat}\" needs a number from 0 to 100"));
             }
-            None if !["avg", "min", "med", "max", "count"].contains(&stat) => {
+            _ => {
                 let hint = "known are avg, min, med, max, count and percentiles as p(99.9)";
                 reading.problem_with_hint(format!("\"{stat}\" is no statistic of a trend"), hint);
             }
-            _ => {}
         }
     }
     Some(stats)

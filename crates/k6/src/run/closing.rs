@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::Exit;
 use super::collector::Collector;
 use super::ending::Files;
-use super::{Exit, not_made};
 use crate::metrics::MetricStore;
-use crate::runtime::{Given, Phase, Thrown};
+use crate::runtime::{Given, Thrown};
 use crate::shard::Level;
 use crate::summary::{Facts, Summary, TimeUnit};
+use crate::vu::Phase;
 
 impl Collector<'_, '_> {
     /// Thresholds for the last time, and the summary; what the run's record says once it is judged.
@@ -87,7 +88,7 @@ impl Collector<'_, '_> {
         let (dialect, abort) = (Arc::clone(&self.dialect), Arc::clone(self.abort));
         let outcome = match sonagi_engine::once(&dialect, run, abort.control(), self, task) {
             Ok(done) => self.outcome(done),
-            Err(error) => Err(Thrown::Error(not_made(&error))),
+            Err(error) => Err(Thrown::Error(error.to_string())),
         };
         match outcome {
             Ok(None) => None,

@@ -22,9 +22,10 @@ use super::{End, Ended, Exit, Test, header, traffic};
 use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
 use crate::output::{Output, Samples};
-use crate::runtime::{Given, Phase, Task, Thrown};
+use crate::runtime::{Given, Task, Thrown};
 use crate::shard::Level;
 use crate::summary::Summary;
+use crate::vu::Phase;
 
 /// Samples that may wait for an output that is written more slowly than they come.
 const MOST_WAITING_SAMPLES: u64 = 1_000_000;
@@ -270,11 +271,7 @@ impl Collector<'_, '_> {
             sonagi_engine::Error::Dialect(Unready::Stopped) => {
                 Ended::before(self.abort.why().unwrap_or(&Reason::Signal))
             }
-            sonagi_engine::Error::Dialect(Unready::User(why)) => {
-                Ended::early(Exit::Other, format!("a user could not be made: {why}"))
-            }
-            sonagi_engine::Error::Start(why) => Ended::early(Exit::Other, why.to_string()),
-            sonagi_engine::Error::Network(why) => Ended::early(Exit::Other, why),
+            error => Ended::early(Exit::Other, error.to_string()),
         }
     }
 

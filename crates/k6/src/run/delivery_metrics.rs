@@ -2,6 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
+use std::sync::atomic::Ordering;
 
 use super::Test;
 use crate::metrics::delivery::{ALWAYS, LATENCY, RATIO, counters};
@@ -65,5 +66,12 @@ impl Delivery {
                 }
             }
         }
+    }
+}
+
+impl Test {
+    /// Stamps that were drawn.
+    pub(super) fn drawn(&self) -> u64 {
+        self.common.delivery.drawn.load(Ordering::Relaxed)
     }
 }

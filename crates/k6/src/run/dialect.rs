@@ -17,8 +17,9 @@ use super::one_shot::{OneShot, OneShotDone};
 use super::vu_pool::{Counted, Lender, Shared, VuPool};
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
 use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
-use crate::runtime::{Thrown, User, Vu};
+use crate::runtime::{Thrown, User};
 use crate::shard::{Common, Level, Shard};
+use crate::vu::Vu;
 
 /// A test, as its threads share it.
 pub(super) struct K6 {
@@ -44,13 +45,16 @@ pub(super) struct Go {
 }
 
 /// Why a thread cannot do its part.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Unready {
     /// The init code of the user with this number threw.
+    #[error("{}", .1.text())]
     Thrown(u64, Thrown),
     /// There is no stack or interpreter to be had.
-    User(io::Error),
+    #[error("a user could not be made: {0}")]
+    User(#[from] io::Error),
     /// The test is to end before it began.
+    #[error("the test is to end")]
     Stopped,
 }
 
@@ -138,7 +142,7 @@ fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
         // Set once: the shard is new.
         let _ = shard.instance.set(Box::new(counted));
     }
-    let user = User::new(Vu::new(Rc::clone(&shard), 0)).map_err(Unready::User)?;
+    let user = User::new(Vu::new(Rc::clone(&shard), 0))?;
     Ok(Users { shard, pool: None, alone: RefCell::new(Some(user)) })
 }
 

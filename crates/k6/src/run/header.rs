@@ -5,7 +5,6 @@ use sonagi_engine::health;
 use sonagi_measure::outcome::Operation;
 use sonagi_measure::summary::FailOnStatus;
 use sonagi_measure::totals::Header;
-use std::sync::atomic::Ordering;
 
 use super::Test;
 use crate::shard::OPERATIONS;
@@ -40,12 +39,5 @@ pub(super) fn header(test: &Test, tracked: bool) -> Header {
         submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),
         objective_ms: test.store.objective_ms(),
         ..Header::default()
-    }
-}
-
-impl Test {
-    /// Stamps that were drawn.
-    pub(super) fn drawn(&self) -> u64 {
-        self.common.delivery.drawn.load(Ordering::Relaxed)
     }
 }

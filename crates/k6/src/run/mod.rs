@@ -29,14 +29,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
+use crate::bundle::Bundle;
 use crate::executor::{Abort, Plan, Reason};
 use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
-use crate::runtime::{Bundle, Task, Thrown};
+use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
 use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace};
-use dialect::{K6, Unready};
+use dialect::K6;
 pub use ending::{End, Ended, Exit, Files};
 use one_shot::{OneShot, OneShotDone};
 
@@ -129,7 +130,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let mut read = match done {
         Ok(Some(OneShotDone { outcomes, .. })) => outcomes.into_iter(),
         Ok(None) => return Err(Ended::early(Exit::Other, "a thread ended without a word")),
-        Err(error) => return Err(Ended::early(Exit::Other, not_made(&error))),
+        Err(error) => return Err(Ended::early(Exit::Other, error.to_string())),
     };
     if let Some(Err(thrown)) = read.next() {
         if thrown == Thrown::Interrupted {
@@ -190,19 +191,6 @@ impl Collect<K6> for Reading<'_, '_> {
 fn alone(epoch: Instant) -> sonagi_engine::Options {
     let header = Header { operations: header::operations(), ..Header::default() };
     sonagi_engine::Options { threads: 1, header, rules: Rules::default(), source_addresses: 0, epoch }
-}
-
-/// Why a user could not be made.
-fn not_made(error: &sonagi_engine::Error<Unready>) -> String {
-    let why = match error {
-        sonagi_engine::Error::Start(why) | sonagi_engine::Error::Dialect(Unready::User(why)) => {
-            why.to_string()
-        }
-        sonagi_engine::Error::Network(why) => why.clone(),
-        sonagi_engine::Error::Dialect(Unready::Thrown(_, thrown)) => thrown.text(),
-        sonagi_engine::Error::Dialect(Unready::Stopped) => "the test is to end".to_owned(),
-    };
-    format!("a user could not be made: {why}")
 }
 
 /// What all users of a test share.

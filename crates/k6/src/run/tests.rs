@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::executor::Reason;
+use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use std::io::Read;
 use std::net::TcpListener;
 use std::path::Path;
@@ -60,27 +61,55 @@ fn run_asked(asked: Asked, last_line: Option<&str>) -> Seen {
     Seen { ended, lines }
 }
 
+/// The summary in the record of a test.
+fn recorded(script: &str) -> RunSummary {
+    let mut summary = None;
+    let mut on = |event: RunEvent<'_>| {
+        if let RunEvent::Ended(ended) = event {
+            summary = Some(ended.clone());
+        }
+    };
+    let abort = Arc::new(Abort::default());
+    load(asked(script), &abort, &mut on)
+        .unwrap_or_else(|_| panic!("a script that loads"))
+        .run(&abort, &mut on);
+    summary.unwrap()
+}
+
+/// The summary of a second with ten arrivals, the first of which computes for so long on the only thread.
+fn busy(ms: u32) -> RunSummary {
+    recorded(&format!(
+        "import exec from 'k6/execution';
+         const a = {{ executor: 'constant-arrival-rate', rate: 10, duration: '1s', preAllocatedVUs: 20 }};
+         export const options = {{ scenarios: {{ a }}, thresholds: {{ http_req_duration: ['p(95)<200', 'avg<1e9'] }} }};
+         export default () => {{ for (const from = Date.now(); !exec.scenario.iterationInTest && Date.now() - from < {ms};); }};"
+    ))
+}
+
+#[test]
+fn a_generator_later_than_a_tenth_of_what_a_threshold_allows_makes_a_test_invalid() {
+    let summary = busy(400);
+    let limit = "(limit: 10 % of the 200 ms objective)";
+    assert!(summary.generator.findings[0].contains(limit), "{:?}", summary.generator.findings);
+    assert_eq!(summary.verdict.result, Conclusion::Invalid);
+}
+
+#[test]
+fn arrivals_that_a_late_generator_drops_are_missed_and_not_skipped() {
+    let users = busy(1500).users;
+    assert!(users.missed > 0, "{users:?}");
+    assert_eq!((users.started + users.missed, users.skipped), (users.planned, 0));
+}
+
 #[test]
 fn a_test_records_its_operations_and_metrics_whether_or_not_a_folder_is_wanted() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let script = format!(
         "import http from 'k6/http'; import {{ Rate, Trend }} from 'k6/metrics';
          const share = new Rate('share'), depth = new Trend('depth');
-         export const options = {{ thresholds: {{ http_req_duration: ['p(95)<200', 'avg<1e9'], share: ['rate<2'] }} }};
          export default () => {{ http.get('http://{closed}/'); share.add(1); depth.add(-2.5); depth.add(0); }};"
     );
-    let (mut header, mut summary) = (None, None);
-    let mut on = |event: RunEvent<'_>| match event {
-        RunEvent::Began(began) => header = Some(began.clone()),
-        RunEvent::Ended(ended) => summary = Some(ended.clone()),
-        _ => {}
-    };
-    let abort = Arc::new(Abort::default());
-    load(asked(&script), &abort, &mut on)
-        .unwrap_or_else(|_| panic!("a script that loads"))
-        .run(&abort, &mut on);
-    assert_eq!(header.unwrap().objective_ms, Some(200.0));
-    let summary = summary.unwrap();
+    let summary = recorded(&script);
     let operation = &summary.operations[0];
     assert_eq!((&*operation.name, operation.count, operation.failed), ("http", 1, 1));
     assert_eq!((summary.traffic.http_requests, summary.traffic.http_responses), (1, 0));

@@ -3,7 +3,7 @@
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
 use sonagi_transport::clock::Clock;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::execution_context::{CurrentIteration, CurrentScenario, TestCounts};
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::delivery;
-use crate::options::Executor;
+use crate::options::{Executor, Scenario};
 use crate::runtime::{Given, Task, Thrown, User};
 use crate::shard::{Level, LogLine, Shard};
 use crate::vu::{Phase, Variables, Vu};
@@ -40,16 +40,22 @@ pub(super) struct VuPool {
     idle: RefCell<VecDeque<PooledVu>>,
     /// What `setup` returned.
     data: RefCell<Option<Arc<str>>>,
-    /// The tags of each scenario's samples.
-    tags: Vec<Tags>,
-    executors: Vec<(&'static str, String)>,
-    functions: Vec<Arc<str>>,
-    /// What each scenario adds to `__ENV`.
-    environments: Vec<Variables>,
-    /// Whether a scenario's iterations have a time at which they are to begin.
-    are_planned: Vec<bool>,
-    /// As scripts see them; there once they are about to begin.
-    scenarios: RefCell<Vec<Rc<CurrentScenario>>>,
+    scenarios: Vec<ScenarioContext>,
+}
+
+/// A scenario's iterations on this shard.
+struct ScenarioContext {
+    executor: &'static str,
+    name: Rc<str>,
+    function: Arc<str>,
+    /// Of its samples.
+    tags: Tags,
+    /// What it adds to `__ENV`.
+    environment: Variables,
+    /// Each has a time at which it is to begin.
+    is_planned: bool,
+    /// As scripts see it; there once it is about to begin.
+    current: OnceCell<Rc<CurrentScenario>>,
 }
 
 /// A user, as executors have it.
@@ -67,29 +73,27 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// How often meanwhile.
 const LOOK_NS: i64 = 5_000_000;
 
-fn is_planned(executor: &Executor) -> bool {
-    matches!(executor, Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. })
-}
-
 impl VuPool {
     pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<VuPool> {
-        let scenarios = &shard.common.options.scenarios;
-        let tags = scenarios.iter().map(|scenario| {
-            let tags =
-                scenario.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
-            tags.with_automatic(&[(SystemTag::Scenario, &scenario.name), (SystemTag::Group, "")])
-        });
+        use Executor::{ConstantArrivalRate, RampingArrivalRate};
+        let context = |one: &Scenario| {
+            let tags = one.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
+            ScenarioContext {
+                executor: one.executor.name(),
+                name: Rc::from(one.name.as_str()),
+                function: Arc::from(one.exec.as_str()),
+                tags: tags.with_automatic(&[(SystemTag::Scenario, &one.name), (SystemTag::Group, "")]),
+                environment: Rc::from(one.env.as_slice()),
+                is_planned: matches!(one.executor, ConstantArrivalRate { .. } | RampingArrivalRate { .. }),
+                current: OnceCell::new(),
+            }
+        };
         Rc::new(VuPool {
             shard: Rc::clone(shard),
             shared: Arc::clone(shared),
             idle: RefCell::default(),
             data: RefCell::default(),
-            tags: tags.collect(),
-            scenarios: RefCell::default(),
-            environments: scenarios.iter().map(|one| Rc::from(one.env.as_slice())).collect(),
-            are_planned: scenarios.iter().map(|one| is_planned(&one.executor)).collect(),
-            functions: scenarios.iter().map(|one| Arc::from(one.exec.as_str())).collect(),
-            executors: scenarios.iter().map(|one| (one.executor.name(), one.name.clone())).collect(),
+            scenarios: shard.common.options.scenarios.iter().map(context).collect(),
         })
     }
 
@@ -97,19 +101,18 @@ impl VuPool {
     pub(super) fn begin(&self, go: &Go, planned_vus: u64, started_ms: f64) {
         let Go { scenarios, began, data, .. } = go;
         self.data.replace(data.clone());
-        let told = scenarios.iter().zip(&self.executors).map(|(common, (executor, name))| {
+        // Set once, as the instance is: a shard begins once.
+        for (common, context) in scenarios.iter().zip(&self.scenarios) {
             let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
-            Rc::new(CurrentScenario {
-                name: Rc::from(name.as_str()),
-                executor,
+            let _ = context.current.set(Rc::new(CurrentScenario {
+                name: Rc::clone(&context.name),
+                executor: context.executor,
                 start_ms: started_ms + common.start.0 as f64 / 1e6,
                 progress: Box::new(move || of_progress.progress(clock.now())),
-            })
-        });
-        self.scenarios.replace(told.collect());
+            }));
+        }
         let clock = Rc::clone(&self.shard.clock);
         let instance = Counted { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
-        // Set once: a shard begins once.
         let _ = self.shard.instance.set(Box::new(instance));
     }
 
@@ -119,7 +122,7 @@ impl VuPool {
         let mut user =
             User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
         user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
-        Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.functions.len()] })
+        Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.scenarios.len()] })
     }
 
     pub(super) fn put(&self, vu: PooledVu) {
@@ -132,7 +135,7 @@ impl VuPool {
         for PooledVu { user, last, .. } in &*self.idle.borrow() {
             if let (Some(last), true) = (last, user.vu.events.has_sources()) {
                 user.vu.events.forget(&user.vu);
-                user.vu.observe_traffic(&self.tags[*last]);
+                user.vu.observe_traffic(&self.scenarios[*last].tags);
             }
         }
     }
@@ -203,11 +206,12 @@ impl executor::Pool for Lender {
 impl executor::Vu for PooledVu {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
         let (pool, vu) = (Rc::clone(&self.pool), Rc::clone(&self.user.vu));
-        vu.begin_iteration(&pool.tags[iteration.scenario]);
+        let scenario = &pool.scenarios[iteration.scenario];
+        vu.begin_iteration(&scenario.tags);
         self.enter(iteration.scenario);
         vu.number_samples();
-        vu.current_iteration.replace(Some(CurrentIteration {
-            scenario: Rc::clone(&pool.scenarios.borrow()[iteration.scenario]),
+        vu.current_iteration.replace(scenario.current.get().map(|current| CurrentIteration {
+            scenario: Rc::clone(current),
             in_instance: iteration.number_in_instance,
             in_test: iteration.number_in_test,
             of_vu: self.done[iteration.scenario],
@@ -217,7 +221,7 @@ impl executor::Vu for PooledVu {
         pool.arrived(&iteration, begun);
         let call = Task::Call {
             phase: Phase::Iteration,
-            function: Arc::clone(&pool.functions[iteration.scenario]),
+            function: Arc::clone(&scenario.function),
             given: Given::Data(pool.data.borrow().clone()),
         };
         let outcome = self.user.perform(call, iteration.stop.clone()).await;
@@ -237,10 +241,9 @@ impl PooledVu {
         if last == Some(scenario) {
             return;
         }
-        let environments = &self.pool.environments;
-        let had_more = last.is_some_and(|last| !environments[last].is_empty());
-        if had_more || !environments[scenario].is_empty() {
-            self.user.vu.environment.replace(Some(Rc::clone(&environments[scenario])));
+        let environment = |scenario: usize| &self.pool.scenarios[scenario].environment;
+        if last.is_some_and(|last| !environment(last).is_empty()) || !environment(scenario).is_empty() {
+            self.user.vu.environment.replace(Some(Rc::clone(environment(scenario))));
         }
     }
 }
@@ -253,7 +256,7 @@ impl VuPool {
         recorder.add(Counter::ArrivalsPlanned, 1);
         recorder.add(Counter::ArrivalsStarted, 1);
         recorder.user_created(iteration.scenario as u16);
-        if self.are_planned[iteration.scenario] {
+        if self.scenarios[iteration.scenario].is_planned {
             recorder.send_lag(now.since(iteration.planned));
         }
     }
@@ -309,9 +312,9 @@ impl VuPool {
 
     /// What an iteration threw.
     fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
-        let (executor, scenario) = &self.executors[iteration.scenario];
+        let ScenarioContext { executor, name, .. } = &self.scenarios[iteration.scenario];
         let LogLine { text, mut fields, .. } = complaint(thrown, EXCEPTION);
-        fields.extend([("executor", (*executor).to_owned()), ("scenario", scenario.clone())]);
+        fields.extend([("executor", (*executor).to_owned()), ("scenario", name.to_string())]);
         fields.sort_unstable();
         self.shard.say(Level::Error, text, fields);
     }

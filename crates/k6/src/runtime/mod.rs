@@ -8,8 +8,6 @@ pub(crate) mod tests;
 mod thrown;
 mod user;
 
-pub(crate) use crate::bundle::Bundle;
-pub(crate) use crate::vu::{Phase, Vu};
 pub(crate) use machine::Given;
 pub(crate) use thrown::Thrown;
 pub(crate) use user::{Task, User};

@@ -14,10 +14,12 @@ mod websockets;
 mod ws;
 
 use super::*;
+use crate::bundle::Bundle;
 use crate::executor::Stop;
 use crate::metrics::{Detail, Registry, Sample, SystemTags, registry, sampler};
 use crate::options::{Tiers, consolidate};
 use crate::shard::{Common, Delivery, Limits, LogLine, OPERATIONS, Pace, Shard};
+use crate::vu::{Phase, Vu};
 use sonagi_engine::Control;
 use sonagi_measure::ledger::Batch;
 use sonagi_measure::recorder::Recorder;

@@ -47,6 +47,7 @@ mod tests {
     use crate::metrics::delivery::{ALWAYS, LATENCY, METRICS, RATIO};
     use crate::metrics::{Detail, MetricStore, SystemTags, builtin, registry, sampler};
     use crate::summary::Facts;
+    use crate::summary::tests::facts;
     use sonagi_measure::At;
     use std::sync::Arc;
     use std::time::Duration;
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn deliveries_are_a_block_of_their_own_and_come_first() {
-        let text = summary(&ALL, &[1.0, 2.0, 3.0, 4.0], Facts::default()).text(false);
+        let text = summary(&ALL, &[1.0, 2.0, 3.0, 4.0], facts()).text(false);
         let block = "
   █ DELIVERY 
 
@@ -116,7 +117,7 @@ mod tests {
         counters[3].1 = 1.0;
         counters[4].1 = 2.0;
         let overload = vec!["shard 0 was full".to_owned()];
-        let facts = Facts { overload, advice: "use an idle machine".to_owned(), ..Facts::default() };
+        let facts = Facts { overload, advice: "use an idle machine".to_owned(), ..facts() };
         let summary = summary(&counters, &[1.0, 2.0, 3.0, 4.0], facts);
         let text = summary.text(false);
         let said = "
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn where_nothing_was_owed_the_reason_stands_instead_of_a_share_of_nothing() {
         let nothing = [("sonagi_messages", 2.0), ("sonagi_owed", 0.0), ("sonagi_arrived", 0.0)];
-        let text = summary(&nothing, &[], Facts::default()).text(false);
+        let text = summary(&nothing, &[], facts()).text(false);
         assert!(
             text.contains("• no message was owed: nobody to receive one had joined its room\n"),
             "{text}"
@@ -151,8 +152,8 @@ mod tests {
 
     #[test]
     fn stamps_that_never_left_are_told_of_and_without_any_there_is_no_word() {
-        assert!(!summary(&[], &[], Facts::default()).text(false).contains("DELIVERY"));
-        let text = summary(&[], &[], Facts { drawn: 2, ..Facts::default() }).text(false);
+        assert!(!summary(&[], &[], facts()).text(false).contains("DELIVERY"));
+        let text = summary(&[], &[], Facts { drawn: 2, ..facts() }).text(false);
         assert!(text.contains("• 2 stamps were drawn and not seen in what was sent"), "{text}");
     }
 }

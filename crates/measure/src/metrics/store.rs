@@ -92,16 +92,7 @@ pub struct Crossed {
 impl MetricStore {
     /// Without samples and thresholds, of the metrics of a run.
     pub fn new(registry: Arc<Registry>) -> MetricStore {
-        MetricStore {
-            registry,
-            metrics: Vec::new(),
-            submetrics: Vec::new(),
-            tagged: Vec::new(),
-            by_tags: HashMap::new(),
-            limits: Vec::new(),
-            untold: 0,
-            left_out: 0,
-        }
+        MetricStore { registry, ..MetricStore::default() }
     }
 
     /// Makes a metric part of the end's summary even when nothing of it is seen: thresholds name it.
@@ -126,10 +117,9 @@ impl MetricStore {
     ) -> Result<(), Unfit> {
         let expression = Expression::parse(source)?;
         let target = self.target(metric)?;
-        let (kind, name) = (self.kind_of(target), metric.to_owned());
-        let source = source.to_owned();
+        let (kind, source) = (self.metric_of(target).kind, source.to_owned());
         if !expression.fits(kind) {
-            return Err(Misread::Unfit { expression: source, metric: name, kind }.into());
+            return Err(Misread::Unfit { expression: source, metric: metric.to_owned(), kind }.into());
         }
         self.limits.push(Limit { target, source, expression, abort_on_fail, delay, crossed: false });
         Ok(())
@@ -150,12 +140,12 @@ impl MetricStore {
         Ok(Target::Submetric(place))
     }
 
-    fn kind_of(&self, target: Target) -> Kind {
-        let id = match target {
+    /// The metric, of a sub-metric the one it is a part of.
+    fn metric_of(&self, target: Target) -> Metric {
+        self.registry.metric(match target {
             Target::Metric(id) => id,
             Target::Submetric(place) => self.registry.submetrics()[place].parent,
-        };
-        self.registry.metric(id).kind
+        })
     }
 
     /// Adds what a thread observed. The order of intervals does not matter.
@@ -235,8 +225,8 @@ impl MetricStore {
     }
 
     /// Every metric that has samples, or that a threshold names, with what it came to.
-    pub fn metrics(&self) -> impl Iterator<Item = &(Metric, Aggregate)> {
-        self.metrics.iter().flatten()
+    pub(super) fn metrics(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
+        self.metrics.iter_mut().flatten()
     }
 
     /// The metrics whose samples it keeps.
@@ -252,11 +242,7 @@ impl MetricStore {
     /// The smallest time (ms) that a threshold allows, if one limits a trend of times from above.
     pub fn objective_ms(&self) -> Option<f64> {
         let limits_times = |limit: &&Limit| {
-            let of = match limit.target {
-                Target::Metric(id) => id,
-                Target::Submetric(place) => self.registry.submetrics()[place].parent,
-            };
-            let metric = self.registry.metric(of);
+            let metric = self.metric_of(limit.target);
             (metric.kind, metric.unit) == (Kind::Trend, Unit::Milliseconds)
                 && matches!(limit.expression.operator, Operator::Less | Operator::LessEqual)
         };

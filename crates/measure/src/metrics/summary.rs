@@ -44,9 +44,9 @@ pub struct Level {
 
 impl MetricStore {
     /// Every metric that was seen, by name; `duration_s` is the run's.
-    pub fn summary(&self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
+    pub fn summary(&mut self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
         let seen = self.metrics().filter(|(_, aggregate)| aggregate.samples() > 0);
-        let summed = |(metric, aggregate): &(Metric, Aggregate)| {
+        let summed = |(metric, aggregate): &mut (Metric, Aggregate)| {
             (metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s))
         };
         seen.map(summed).collect()
@@ -55,7 +55,7 @@ impl MetricStore {
 
 impl MetricSummary {
     /// What an aggregate of values in `unit` came to in a run of so many seconds.
-    pub fn of(aggregate: &Aggregate, unit: Unit, duration_s: f64) -> MetricSummary {
+    fn of(aggregate: &mut Aggregate, unit: Unit, duration_s: f64) -> MetricSummary {
         let (sum, per_second, ratio, level, values) = (None, None, None, None, None);
         let (kind, count) = (aggregate.kind(), aggregate.samples());
         let blank = MetricSummary { kind, unit, count, sum, per_second, ratio, level, values };
@@ -77,10 +77,9 @@ impl MetricSummary {
 impl Trend {
     /// The usual quantiles: of each the smallest value that the given share of all does not exceed, as
     /// [`crate::Histogram::quantiles`] has them.
-    pub fn quantiles(&self) -> Quantiles {
-        let mut trend = self.clone();
-        let mut at = |share: f64| trend.nearest(share);
-        let [p50, p75, p90, p95, p99, p999] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map(&mut at);
+    pub fn quantiles(&mut self) -> Quantiles {
+        let [p50, p75, p90, p95, p99, p999] =
+            [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map(|share| self.nearest(share));
         Quantiles {
             count: self.count(),
             min: self.min(),

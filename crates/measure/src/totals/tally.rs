@@ -24,6 +24,7 @@ use serde_json::Map;
 use std::collections::BTreeMap;
 
 /// The sum of all snapshots of a run, and what is concluded from it.
+#[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) header: Header,
     pub(crate) complete: bool,
@@ -54,30 +55,7 @@ impl Tally {
     pub(crate) fn new(header: Header, metrics: MetricStore) -> Tally {
         let operations = header.operations.iter().map(|_| Timings::default()).collect();
         let scenarios = vec![0; header.scenarios.len()];
-        Tally {
-            header,
-            complete: false,
-            interrupted: false,
-            run_folder: None,
-            begin: At(0),
-            end: At(0),
-            counters: Counters::default(),
-            operations,
-            codes: BTreeMap::new(),
-            failures: Vec::new(),
-            scenarios,
-            sessions: Histogram::new(),
-            delivery: Histogram::new(),
-            replays: Histogram::new(),
-            metrics,
-            expectations: Expectations::default(),
-            ledger: Counts::default(),
-            users: 0,
-            users_peak: 0,
-            connections: 0,
-            connections_peak: 0,
-            watch: Watch::default(),
-        }
+        Tally { header, operations, scenarios, metrics, ..Tally::default() }
     }
 
     /// The first one begins the part of the run this is the tally of.
@@ -113,12 +91,12 @@ impl Tally {
     }
 
     pub(super) fn progress(&self, snapshot: &Snapshot) -> Progress {
+        let mut all = Histogram::new();
         let second = if self.header.tracked {
-            snapshot.delivery.clone()
+            &snapshot.delivery
         } else {
-            let mut all = Histogram::new();
             snapshot.operations.iter().flat_map(|o| &o.response).for_each(|response| all.merge(response));
-            all
+            &all
         };
         Progress {
             counters: self.counters.clone(),
@@ -130,7 +108,7 @@ impl Tally {
         }
     }
 
-    pub(crate) fn summary(&self) -> Summary {
+    pub(crate) fn summary(&mut self) -> Summary {
         let header = &self.header;
         let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
         let exhausted: u64 =

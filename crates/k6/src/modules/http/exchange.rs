@@ -1,9 +1,9 @@
-//! A request on its way: connections, cookies, redirects, and the samples of each answer.
+//! A request on its way: connections, cookies, redirects, and what is given to the script.
 
 use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping, is_token};
-use sonagi_transport::net::{Failed, Origin, Secured};
+use sonagi_transport::net::{Failed, Origin};
 use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
@@ -12,12 +12,11 @@ use super::answer::{Answer, Remote, Sent};
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
 use super::redirect::{Astray, follow, location};
+use super::samples::{Reply, observe, proto};
 use super::set_cookies::keep;
 use super::state::HttpState;
-use super::tags::OfAnswer;
 use super::{address, auth, debug};
-use crate::metrics::{SystemTag, builtin};
-use crate::modules::{delivery, record};
+use crate::modules::delivery;
 use crate::shard::Level;
 use crate::vu::Vu;
 
@@ -47,7 +46,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
     let until = vu.now().plus(i64::try_from(call.timeout.as_nanos()).unwrap_or(i64::MAX));
     let mut hop = match first(call) {
         Ok(hop) => hop,
-        Err(why) => return unanswered(vu, call, None, why, Phases::default()),
+        Err(why) => return failed(vu, call, None, None, why, Phases::default()),
     };
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
     // Taken by requests that can be made alone: with a client go its connections.
@@ -59,13 +58,14 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             Ok(response) => response,
             Err(why) => {
                 let phases = phases_so_far(vu, &mut client, &hop.origin);
-                break unanswered(vu, call, Some(hop.place()), why, phases);
+                break failed(vu, call, Some(hop.place()), None, why, phases);
             }
         };
         keep(&mut call.jar.borrow_mut(), &hop.origin, &hop.request.path, &response.headers);
         let phases = phases_of(&mut client, &hop.origin, &response);
         let spoken = client.spoken();
         let is_first_of_two = call.auth == Some(Auth::Digest) && !was_challenged;
+        let reply = Reply { response: &response, spoken, is_first_of_two };
         let challenge = challenge(call, &hop, &response).filter(|_| !was_challenged);
         let location = location(&response).filter(|_| challenge.is_none());
         let next = location.as_deref().filter(|_| redirects > 0);
@@ -74,18 +74,18 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             let at = Some(hop.place());
             match plain(call, &response) {
                 Ok(body) => {
-                    observe(vu, call, at, Some((&response, spoken, is_first_of_two)), &phases, None);
+                    observe(vu, call, at, Some(reply), &phases, None);
                     break answered(call, &mut hop, response, body, phases, spoken);
                 }
-                Err(why) => break unanswered(vu, call, at, why, phases),
+                Err(why) => break failed(vu, call, at, Some(reply), why, phases),
             }
         }
         let following =
             next.filter(|_| challenge.is_none()).map(|to| follow(call, &hop, response.status, to));
         if let Some(Err(Astray::Unreadable(why))) = following {
-            break unanswered(vu, call, Some(hop.place()), why, phases);
+            break failed(vu, call, Some(hop.place()), Some(reply), why, phases);
         }
-        observe(vu, call, Some(hop.place()), Some((&response, spoken, is_first_of_two)), &phases, None);
+        observe(vu, call, Some(hop.place()), Some(reply), &phases, None);
         if let Some(header) = challenge {
             was_challenged = true;
             sent.get_or_insert_with(|| Sent::of(call, hop.request.clone()));
@@ -100,7 +100,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
                 hop = next;
             }
             Some(Err(Astray::Unmade { method, url, why })) => {
-                break unanswered(vu, call, Some((method.as_str(), url.as_str())), why, Phases::default());
+                break failed(vu, call, Some((&method, &url)), None, why, Phases::default());
             }
             _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
@@ -257,69 +257,6 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     auth::digest(asked, &hop.request.method, &hop.request.path, user, password)
 }
 
-/// Takes the samples of an answer, at the instant it ended, or of a failure, now. An answer comes with its protocol, and
-/// whether it asks for a digest as it should.
-fn observe(
-    vu: &Rc<Vu>,
-    call: &Call,
-    at: Option<(&str, &str)>,
-    answer: Option<(&Response, Spoken, bool)>,
-    phases: &Phases,
-    why: Option<&Unanswered>,
-) {
-    let status = answer.map_or(0, |(response, ..)| response.status);
-    let code = why.map_or(code_of(status), |why| why.code);
-    let asks_as_it_should = answer.is_some_and(|(.., first_of_two)| first_of_two);
-    let is_expected = match call.expected.judge(status) {
-        Some(_) if asks_as_it_should => Some(status == 401),
-        judged => judged,
-    };
-    let of_answer = OfAnswer {
-        status,
-        code,
-        expected: is_expected,
-        proto: answer.map_or("", |(_, spoken, _)| proto(spoken)),
-        tls: answer.and_then(|(_, spoken, _)| spoken.secured).map_or("", version),
-        error: why.map_or("", |why| &why.error),
-        elsewhere: at.filter(|(_, url)| *url != call.url),
-        is_named: call.is_named,
-        ip: answer
-            .and_then(|(_, spoken, _)| spoken.peer)
-            .filter(|_| call.tags.wants(SystemTag::Ip))
-            .map(|peer| peer.ip()),
-    };
-    let tags = vu.module_state::<HttpState>().tags.borrow_mut().of_answer(&call.tags, &of_answer);
-    // All have one instant: reading the clock costs as much as a sample.
-    let ended = answer.map_or_else(|| vu.now(), |(response, ..)| response.ended);
-    let (ms, mut sampler) = (|ns: i64| ns as f64 / 1e6, vu.shard.sampler.borrow_mut());
-    let mut observe = |metric, value| sampler.observe(metric, value, &tags, ended);
-    observe(builtin::HTTP_REQS, 1.0);
-    observe(builtin::HTTP_REQ_DURATION, ms(phases.sending_ns + phases.waiting_ns + phases.receiving_ns));
-    observe(builtin::HTTP_REQ_BLOCKED, ms(phases.blocked_ns));
-    observe(builtin::HTTP_REQ_CONNECTING, ms(phases.connecting_ns));
-    observe(builtin::HTTP_REQ_TLS_HANDSHAKING, ms(phases.tls_handshaking_ns));
-    observe(builtin::HTTP_REQ_SENDING, ms(phases.sending_ns));
-    observe(builtin::HTTP_REQ_WAITING, ms(phases.waiting_ns));
-    observe(builtin::HTTP_REQ_RECEIVING, ms(phases.receiving_ns));
-    if let Some(expected) = is_expected {
-        observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
-    }
-    record::request(vu, phases, why.map_or(Ok(status), |why| Err((why.failure, &why.told))), ended);
-}
-
-fn proto(spoken: Spoken) -> &'static str {
-    if spoken.http2 { "HTTP/2.0" } else { "HTTP/1.1" }
-}
-
-/// TLS's version in k6's words.
-pub(super) fn version(secured: Secured) -> &'static str {
-    match secured.version.as_str() {
-        Some("TLSv1_2") => "tls1.2",
-        Some("TLSv1_3") => "tls1.3",
-        _ => "",
-    }
-}
-
 /// The codings that are unpacked.
 const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
 
@@ -387,9 +324,16 @@ fn answered(
     }
 }
 
-/// A request without an answer.
-fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswered, phases: Phases) -> Answer {
-    observe(vu, call, at, None, &phases, Some(&why));
+/// A request without an answer, or with one that is of no use.
+fn failed(
+    vu: &Rc<Vu>,
+    call: &Call,
+    at: Option<(&str, &str)>,
+    reply: Option<Reply<'_>>,
+    why: Unanswered,
+    phases: Phases,
+) -> Answer {
+    observe(vu, call, at, reply, &phases, Some(&why));
     let (method, url) = at.unwrap_or((call.method.as_str(), call.url.as_str()));
     let why = why.telling(method, url);
     Answer {
@@ -404,62 +348,10 @@ fn unanswered(vu: &Rc<Vu>, call: &Call, at: Option<(&str, &str)>, why: Unanswere
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::tests::response;
     use super::*;
-    use crate::runtime::tests::with_user;
     use sonagi_transport::http::Headers;
     use std::io::Read;
-    use std::time::Duration;
-
-    fn response(headers: Headers, body: &[u8], body_bytes: usize) -> Response {
-        Response {
-            status: 200,
-            reason: Box::default(),
-            headers,
-            body: Bytes::copy_from_slice(body),
-            body_bytes: body_bytes as u64,
-            first_byte: At(0),
-            ended: At(0),
-            reused: false,
-            redirected: None,
-        }
-    }
-
-    fn call(vu: &Vu) -> Call {
-        Call {
-            method: "GET".to_owned(),
-            url: "http://a/".to_owned(),
-            credentials: None,
-            given: "http://a/".to_owned(),
-            headers: Vec::new(),
-            body: Bytes::new(),
-            is_chunked: false,
-            unpacked: None,
-            cookies: Vec::new(),
-            jar: Rc::default(),
-            tags: vu.tags(),
-            is_named: false,
-            timeout: Duration::from_secs(60),
-            redirects: 0,
-            limits_redirects: false,
-            auth: None,
-            response_type: ResponseType::Text,
-            expected: vu.module_state::<HttpState>().expected.borrow().clone(),
-            throws: false,
-        }
-    }
-
-    #[test]
-    fn samples_of_an_answer_are_of_the_instant_it_ended_however_long_it_was_unpacked() {
-        let samples = with_user(async |vu| {
-            vu.clock().sleep_until(At(9_000_000)).await;
-            let response = Response { ended: At(5_000_000), ..response(Headers::default(), b"", 0) };
-            let answer = Some((&response, Spoken::default(), false));
-            observe(&vu, &call(&vu), None, answer, &Phases::default(), None);
-            vu.shard.sampler.borrow_mut().take().samples
-        });
-        assert_eq!(samples.len(), 9);
-        assert!(samples.iter().all(|sample| sample.at == At(5_000_000)), "{samples:?}");
-    }
 
     #[test]
     fn a_body_is_given_whole_or_not_at_all() {

@@ -14,6 +14,7 @@ mod expected_statuses;
 mod named_values;
 mod redirect;
 mod response;
+mod samples;
 mod set_cookies;
 mod state;
 mod tags;

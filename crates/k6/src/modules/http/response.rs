@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use super::answer::{Answer, Remote};
 use super::call::{ResponseType, canonical};
-use super::exchange::version;
 use super::named_values::NamedValues;
+use super::samples::version;
 use super::set_cookies;
 use crate::interpreter::{
     HostObject, Members, Structure, go_error, host_object, host_object_on, host_object_with,

@@ -151,7 +151,7 @@ impl Wanted {
             Ok((origin, path)) => self.shake(vu, origin, path, begun).await,
             Err(failed) => Err(failed.clone().into()),
         };
-        let took = vu.now().since(begun);
+        let ended = vu.now();
         let answer = match &opened {
             Ok((_, answer)) => Some(answer),
             Err(not_opened) => not_opened.answer.as_ref(),
@@ -171,9 +171,9 @@ impl Wanted {
             self.tags = self.tags.with_automatic(&[(SystemTag::Ip, &origin.host)]);
         }
         vu.shard.observe_at(builtin::WS_SESSIONS, 1.0, &self.tags, begun);
-        vu.shard.observe_at(builtin::WS_CONNECTING, took as f64 / 1e6, &self.tags, begun);
+        vu.shard.observe_at(builtin::WS_CONNECTING, ended.since(begun) as f64 / 1e6, &self.tags, begun);
         let failed = opened.as_ref().err().map(|not_opened| &not_opened.failed);
-        record::handshake(vu, begun, failed.map(|failed| (failed.failure, &*failed.detail)));
+        record::handshake(vu, (begun, ended), failed.map(|failed| (failed.failure, &*failed.detail)));
         opened.map_err(|not_opened| {
             vu.traffic.add(not_opened.bytes.0, not_opened.bytes.1);
             let origin = place.as_ref().ok().map(|(origin, _)| origin);

@@ -134,6 +134,13 @@ fn values_that_k6_refuses_are_refused_with_their_place() {
         json!({"summaryTrendStats": ["avg", "p(9)", "p(101)"]}),
         "options.summaryTrendStats: \"p(101)\" needs a number from 0 to 100",
     );
+    let none = ["p95", "foo", "value", "rate", " avg ", "p(50", ""].map(|stat| {
+        format!("options.summaryTrendStats: \"{stat}\" is no statistic of a trend\n    hint: known are avg, min, med, max, count and percentiles as p(99.9)")
+    });
+    check(
+        json!({"summaryTrendStats": ["p95", "foo", "value", "rate", " avg ", "p(50", "", "p(0)", "p(100)"]}),
+        &none.join("\n"),
+    );
     check(
         json!({"summaryTrendStats": "avg"}),
         "options.summaryTrendStats: must be a list of texts, is \"avg\"",
