@@ -380,12 +380,12 @@ pub enum Cause {
 }
 
 impl Summary {
-    /// The same run, whose thresholds somebody else has judged: those of a k6 script have a grammar of their own.
+    /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else it failed
+    /// (a sentence each), and what is worth knowing.
     #[must_use]
-    pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
+    pub fn judged(mut self, thresholds: Vec<Judged>, failures: Vec<String>, hints: Vec<String>) -> Summary {
         self.thresholds = thresholds;
-        self.verdict = verdict::judge(&self);
-        self.expectations.decisive = verdict::expect(&mut self);
+        self.verdict = verdict::of_language(&self, failures, hints);
         self
     }
 }

@@ -37,6 +37,20 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
     let mut verdict = judge_demands(summary, &named);
     judge_users(summary, &named, &mut verdict);
     judge_statuses(&summary.statuses, &named, &mut verdict);
+    concluded(summary, verdict)
+}
+
+/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its thresholds and
+/// for what the language says. A generator that fell behind and a stop are what they are in every run.
+pub(crate) fn of_language(summary: &Summary, failures: Vec<String>, hints: Vec<String>) -> Verdict {
+    let mut verdict = judge_thresholds(summary);
+    failures.into_iter().for_each(|reason| verdict.fail(reason));
+    verdict.hints.extend(hints);
+    concluded(summary, verdict)
+}
+
+/// The verdict with what the errors hint at, what the generator's health means and whether the run was stopped.
+fn concluded(summary: &Summary, mut verdict: Verdict) -> Verdict {
     hint_errors(summary, &mut verdict);
     if summary.generator.state == Health::Invalid {
         verdict.result = Conclusion::Invalid;
@@ -83,6 +97,12 @@ fn named(summary: &Summary) -> Vec<String> {
 
 /// What the script demands of the run as a whole: its thresholds, and the delivery of its messages.
 fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
+    let mut verdict = judge_thresholds(summary);
+    judge_delivery(summary, named, &mut verdict);
+    verdict
+}
+
+fn judge_thresholds(summary: &Summary) -> Verdict {
     let mut verdict = Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() };
     for threshold in summary.thresholds.iter().filter(|t| !t.held) {
         if threshold.strict {
@@ -91,7 +111,6 @@ fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
             verdict.hints.push(format!("not strict, but {}", broken(threshold)));
         }
     }
-    judge_delivery(summary, named, &mut verdict);
     verdict
 }
 

@@ -9,6 +9,7 @@ mod live;
 pub use folder::Folder;
 pub use live::Live;
 
+use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
@@ -40,6 +41,10 @@ pub trait Sink {
     }
     /// Words of the script (`log` steps, its functions' console), which go to a standard stream besides.
     fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
+    /// What the script's language wants in the run's record.
+    fn noted(&mut self, _at: At, _kind: &'static str, _detail: &Value) -> io::Result<()> {
         Ok(())
     }
     /// The phases of the load are over; users finish, then copies under way are waited for.
@@ -74,6 +79,9 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
     fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
         (**self).printed(at, user, text)
+    }
+    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
+        (**self).noted(at, kind, detail)
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
         (**self).draining(at)

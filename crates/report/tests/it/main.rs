@@ -7,3 +7,4 @@ mod fixture;
 mod matrix;
 mod schema;
 mod sinks;
+mod table;
