@@ -1,5 +1,6 @@
 //! What a run tells its caller while it goes.
 
+use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
@@ -23,6 +24,15 @@ pub enum RunEvent<'a> {
     Second(&'a Snapshot),
     /// About once a second, of scripts whose users iterate.
     Progress(&'a Progress),
+    /// What the script's language wants in the run's record, to tell of the run later: a few in a run.
+    Noted {
+        /// When.
+        at: At,
+        /// What it is.
+        kind: &'static str,
+        /// What belongs to it.
+        detail: &'a Value,
+    },
     /// The last phase is over; users finish.
     Draining {
         /// When the last phase ended.

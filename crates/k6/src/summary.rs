@@ -8,15 +8,19 @@ mod collected;
 mod data;
 mod delivery;
 mod figures;
+pub(crate) mod recorded;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use figures::TimeUnit;
+pub use recorded::{Recorded, recorded};
 
 use crate::metrics::{Kind, MetricStore, Unit};
 use serde_json::Value;
-use sonagi_measure::thresholds::Judged as Recorded;
+use sonagi_measure::summary::{Generator, Health};
+use sonagi_measure::thresholds;
+use sonagi_measure::verdict::advice;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -46,6 +50,15 @@ pub struct Facts {
     pub overload: Vec<String>,
     /// Remedies against that.
     pub advice: String,
+}
+
+impl Facts {
+    /// What is to be said of the generator.
+    pub(crate) fn of_generator(generator: &Generator) -> Facts {
+        let is_overloaded = generator.state == Health::Invalid;
+        let overload = if is_overloaded { generator.findings.clone() } else { Vec::new() };
+        Facts { overload, advice: advice(generator), ..Facts::default() }
+    }
 }
 
 /// The metric that counts failed requests.
@@ -118,10 +131,10 @@ impl Summary {
     }
 
     /// Every threshold and whether it held, for the test's record.
-    pub(crate) fn judged(&self) -> Vec<Recorded> {
+    pub(crate) fn judged(&self) -> Vec<thresholds::Judged> {
         let of = |one: &Measured, judged: &Judged| {
             let seen = judged.seen.as_ref().map(|(method, value)| format!("{method} = {value}"));
-            Recorded {
+            thresholds::Judged {
                 expression: format!("{}: {}", one.name, judged.source),
                 strict: true,
                 held: judged.ok,
@@ -139,6 +152,19 @@ impl Summary {
         let delivered = delivery::said(self);
         let faults = delivered.faults.into_iter().map(|fault| fault.reason);
         self.facts.overload.iter().cloned().chain(faults).collect()
+    }
+
+    /// What went wrong with deliveries and no threshold is about, for the test's record.
+    pub(crate) fn unlimited_faults(&self) -> Vec<String> {
+        let limited = |metric: &&str| {
+            let is_it = |one: &&Measured| one.name.split('{').next() == Some(*metric);
+            self.total.metrics.iter().filter(is_it).any(|one| !one.thresholds.is_empty())
+        };
+        let faults = delivery::said(self).faults.into_iter();
+        let unlimited = faults.filter(|fault| !fault.metrics.iter().any(|metric| limited(&metric)));
+        unlimited
+            .map(|fault| format!("{}; only a threshold makes that a failure of the test", fault.reason))
+            .collect()
     }
 
     /// Says so when every HTTP request was answered with a status that counts as failed, and the script does not look

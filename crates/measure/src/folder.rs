@@ -3,7 +3,7 @@
 //!
 //! A second is committed by its line in `series.jsonl`, written after everything else of that
 //! second. The reader ignores what no such line vouches for, so a run cut off anywhere reads as a shorter run, never as a
-//! wrong one. Nothing is recomputed from `run.json`'s summary: figures come from the series, and a finished run's come
+//! wrong one. No figure is taken from `run.json`'s summary: figures come from the series, and a finished run's come
 //! out equal to what was printed (a test holds this).
 
 mod hlog;
@@ -14,7 +14,7 @@ mod redact;
 mod series;
 mod version1;
 
-pub use read::{ReadError, header, metrics, read, snapshots};
+pub use read::{ReadError, Reader, header, read};
 pub use redact::redact;
 
 use crate::at::At;

@@ -62,11 +62,20 @@ pub(crate) struct Watch {
     ports_available: u64,
 }
 
+impl Snapshot {
+    /// The highest share of one core that a shard used; None: the interval is too short to tell, or no shard reported.
+    pub fn busiest_core(&self) -> Option<f64> {
+        let busiest_ns = self.shards.iter().map(|shard| shard.cpu_ns).max()?;
+        (self.interval_ns >= SHORTEST_NS).then(|| busiest_ns as f64 / self.interval_ns as f64)
+    }
+}
+
 impl Watch {
     pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
         self.absorb_lag(snapshot);
         self.lag.merge(&snapshot.lag);
         self.hiccups.merge(&snapshot.hiccups);
+        self.busiest = self.busiest.max(snapshot.busiest_core().unwrap_or(0.0));
         self.absorb_cores(&snapshot.shards, snapshot.interval_ns, snapshot.second);
         let ProcessGauges {
             resident_bytes,
@@ -121,7 +130,6 @@ impl Watch {
         self.busy_ns.resize(self.busy_ns.len().max(shards.len()), 0);
         for (index, (shard, busy)) in shards.iter().zip(&mut self.busy_ns).enumerate() {
             let share = shard.cpu_ns as f64 / interval_ns as f64;
-            self.busiest = self.busiest.max(share);
             *busy = if share > BUSY_SHARE { *busy + interval_ns } else { 0 };
             if self.longest_busy.is_none_or(|(longest, ..)| *busy > longest) {
                 self.longest_busy = Some((*busy, index, second));

@@ -16,7 +16,7 @@ use crate::outcome::{Failure, OperationId, Outcome, Timing};
 use std::sync::Arc;
 
 /// Plain counts. Closed, indexed by discriminant: adding is one array write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub enum Counter {
     /// Arrivals the schedule asked for.

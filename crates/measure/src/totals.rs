@@ -74,6 +74,18 @@ pub struct Header {
     /// Sub-metrics that the run tells apart, by their places in its registry.
     #[serde(default)]
     pub submetrics: Vec<String>,
+    /// The script's language, where that has rules of its own for when a run fails, and a summary of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<Language>,
+}
+
+/// A script's language that judges its runs itself and sums them up in words of its own.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Language {
+    /// Its name.
+    pub name: String,
+    /// What it must know of the run for that, beside the series (free JSON; nobody else reads it).
+    pub facts: serde_json::Value,
 }
 
 impl Header {

@@ -32,6 +32,20 @@ pub fn advice(generator: &Generator) -> String {
 }
 
 impl Summary {
+    /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else it failed
+    /// (a sentence each), and what is worth knowing.
+    #[must_use]
+    pub fn judged_by_rules(
+        mut self,
+        thresholds: Vec<Judged>,
+        failures: Vec<String>,
+        hints: Vec<String>,
+    ) -> Summary {
+        self.thresholds = thresholds;
+        self.verdict = of_language(&self, failures, hints);
+        self
+    }
+
     /// The same run, whose thresholds came to this: its script's language has judged them, in its names and by its grammar.
     #[must_use]
     pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
@@ -48,6 +62,20 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
     let mut verdict = judge_demands(summary, &named);
     judge_users(summary, &named, &mut verdict);
     judge_statuses(&summary.statuses, &named, &mut verdict);
+    concluded(summary, verdict)
+}
+
+/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its thresholds and
+/// for what the language says. A generator that fell behind and a stop are what they are in every run.
+pub(crate) fn of_language(summary: &Summary, failures: Vec<String>, hints: Vec<String>) -> Verdict {
+    let mut verdict = judge_thresholds(summary);
+    failures.into_iter().for_each(|reason| verdict.fail(reason));
+    verdict.hints.extend(hints);
+    concluded(summary, verdict)
+}
+
+/// The verdict with what the errors hint at, what the generator's health means and whether the run was stopped.
+fn concluded(summary: &Summary, mut verdict: Verdict) -> Verdict {
     hint_errors(summary, &mut verdict);
     if summary.generator.state == Health::Invalid {
         verdict.result = Conclusion::Invalid;
@@ -94,6 +122,12 @@ fn named(summary: &Summary) -> Vec<String> {
 
 /// What the script demands of the run as a whole: its thresholds, and the delivery of its messages.
 fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
+    let mut verdict = judge_thresholds(summary);
+    judge_delivery(summary, named, &mut verdict);
+    verdict
+}
+
+fn judge_thresholds(summary: &Summary) -> Verdict {
     let mut verdict = Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() };
     for threshold in summary.thresholds.iter().filter(|t| !t.held) {
         if threshold.strict {
@@ -102,7 +136,6 @@ fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
             verdict.hints.push(format!("not strict, but {}", broken(threshold)));
         }
     }
-    judge_delivery(summary, named, &mut verdict);
     verdict
 }
 

@@ -12,6 +12,10 @@ use sonagi_measure::summary::{
 };
 use sonagi_measure::verdict::nothing_owed;
 
+/// What is said of a run that has no end.
+pub const CUT_OFF: &str =
+    "Cut off: the run has no closing record; the figures end with its last second on disk.";
+
 /// Errors listed one by one; the rest is counted in one line.
 const ERRORS_SHOWN: usize = 12;
 /// Operations listed one by one; the rest is counted in one line.
@@ -61,7 +65,7 @@ fn verdict(page: &mut Page, run: &Summary) {
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
     page.entry(run.verdict.result.word(), tone(run.verdict.result), &headline);
     if !run.complete && !run.interrupted {
-        page.more("Cut off: the run has no closing record; the figures end with its last second on disk.");
+        page.more(CUT_OFF);
     }
     for reason in &run.verdict.reasons {
         page.more(reason);

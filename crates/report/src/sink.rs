@@ -9,6 +9,7 @@ mod live;
 pub use folder::Folder;
 pub use live::Live;
 
+use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
@@ -42,6 +43,10 @@ pub trait Sink {
     fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
         Ok(())
     }
+    /// What the script's language wants in the run's record.
+    fn noted(&mut self, _at: At, _kind: &'static str, _detail: &Value) -> io::Result<()> {
+        Ok(())
+    }
     /// The phases of the load are over; users finish, then copies under way are waited for.
     fn draining(&mut self, _at: At) -> io::Result<()> {
         Ok(())
@@ -49,6 +54,40 @@ pub trait Sink {
     /// The run is over.
     fn ended(&mut self, _summary: &Summary) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// One that its owner wants back when the run is over.
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        (**self).snapshot(snapshot)
+    }
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+    fn is_record(&self) -> bool {
+        (**self).is_record()
+    }
+    fn began(&mut self, header: &Header) -> io::Result<()> {
+        (**self).began(header)
+    }
+    fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
+        (**self).phase(at, name)
+    }
+    fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        (**self).log(at, user, text)
+    }
+    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
+        (**self).printed(at, user, text)
+    }
+    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
+        (**self).noted(at, kind, detail)
+    }
+    fn draining(&mut self, at: At) -> io::Result<()> {
+        (**self).draining(at)
+    }
+    fn ended(&mut self, summary: &Summary) -> io::Result<()> {
+        (**self).ended(summary)
     }
 }
 

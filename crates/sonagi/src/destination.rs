@@ -18,12 +18,21 @@ pub(crate) struct Destination {
 impl Destination {
     /// Of `--output`. In a folder, the report is called by the instant it was asked for (RFC 3339), as Artillery's is.
     pub(crate) fn prepare(named: &Path, now: &str) -> Result<Destination, Error> {
+        Destination::called(named, now, "artillery_report", "json")
+    }
+
+    /// Of a table, likewise.
+    pub(crate) fn of_table(named: &Path, now: &str) -> Result<Destination, Error> {
+        Destination::called(named, now, "sonagi_seconds", "csv")
+    }
+
+    fn called(named: &Path, now: &str, what: &str, ending: &str) -> Result<Destination, Error> {
         let cannot = |error| Error::file("write", named, error);
         let mut path = named.to_owned();
         if path.is_dir() {
             let digits: String = now.chars().filter(char::is_ascii_digit).collect();
             let (day, time) = digits.split_at(digits.len().min(8));
-            path.push(format!("artillery_report_{day}_{time}.json"));
+            path.push(format!("{what}_{day}_{time}.{ending}"));
         }
         let there = fs::metadata(&path).ok();
         let in_place = there.as_ref().is_some_and(|there| !there.is_file());
@@ -45,14 +54,22 @@ impl Destination {
 
     /// Whatever happens meanwhile, the file holds the report before or this one.
     pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
-        let written = if self.in_place { fs::write(&self.path, text) } else { self.replace(text) };
+        self.fill(|file| file.write_all(text.as_bytes()))
+    }
+
+    /// [`Destination::write`] of what is written piece by piece.
+    pub(crate) fn fill(&self, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
+        let written = match self.in_place {
+            true => File::create(&self.path).and_then(|mut file| fill(&mut file)),
+            false => self.replace(fill),
+        };
         written.map_err(|error| Error::file("write", &self.path, error))
     }
 
-    fn replace(&self, text: &str) -> io::Result<()> {
+    fn replace(&self, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         let beside = self.beside();
         let written = File::create(&beside).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
+            fill(&mut file)?;
             file.sync_data()
         });
         let moved = written.and_then(|()| fs::rename(&beside, &self.path));

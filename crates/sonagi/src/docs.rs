@@ -102,12 +102,20 @@ fn exit_codes() -> String {
          whoever gates on 0 notices no difference, and 1 says that there was a run. An interrupted run ends with 130 in both after \
          Ctrl-C; after SIGTERM Artillery ends with 143.\n\n\
          ## k6 scripts\n\n\
-         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script.\n\n\
-         | code | meaning |\n|---|---|\n",
+         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script. The verdict in the run \
+         folder of a test says the same.\n\n\
+         | code | meaning | verdict |\n|---|---|---|\n",
     );
-    for (_, code, meaning) in sonagi_k6::run::Exit::CODES {
-        text.push_str(&format!("| {code} | {meaning} |\n"));
+    for (exit, code, meaning) in sonagi_k6::run::Exit::CODES {
+        let verdict = exit.conclusion().map_or("", sonagi_measure::summary::Conclusion::word);
+        text.push_str(&format!("| {code} | {meaning} | {verdict} |\n"));
     }
+    text.push_str(
+        "\nTwo things k6's codes do not tell. The verdict of any of these tests is INVALID when the load generator fell behind or ran out of ports \
+         or files: the figures are unreliable then, the code still tells what the thresholds came to, and the summary begins with a block \
+         `GENERATOR`. And 255 also stands for what went wrong around a test that is over and judged: a summary that cannot be printed, a run \
+         folder that lacks seconds.\n",
+    );
     text
 }
 

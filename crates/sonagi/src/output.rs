@@ -21,17 +21,16 @@ pub(crate) enum Vocabulary {
 
 /// `--summary`.
 pub(crate) fn vocabulary_argument() -> Arg {
-    Arg::new("summary")
-        .long("summary")
-        .value_name("WORDS")
-        .value_parser([
-            PossibleValue::new("sonagi")
-                .help("The verdict, delivery, latency, errors, the generator's health"),
-            PossibleValue::new("artillery")
-                .help("Artillery's dotted metric names; checks and verdict go to standard error"),
-        ])
-        .default_value("sonagi")
-        .help("Summary format")
+    vocabulary().default_value("sonagi").help("Summary format")
+}
+
+/// `--summary`, where the run itself says what is usual.
+pub(crate) fn vocabulary() -> Arg {
+    Arg::new("summary").long("summary").value_name("WORDS").value_parser([
+        PossibleValue::new("sonagi").help("The verdict, delivery, latency, errors, the generator's health"),
+        PossibleValue::new("artillery")
+            .help("Artillery's dotted metric names; checks and verdict go to standard error"),
+    ])
 }
 
 impl Vocabulary {

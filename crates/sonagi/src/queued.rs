@@ -3,6 +3,7 @@
 //!
 //! What finds no room in the queue is left out, counted, and told when the run has ended.
 
+use serde_json::Value;
 use sonagi_engine::SinkThread;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
@@ -30,6 +31,7 @@ enum Event {
     Phase { at: At, name: String },
     Log { at: At, user: Option<u32>, text: String },
     Printed { at: At, user: Option<u32>, text: String },
+    Noted { at: At, kind: &'static str, detail: Value },
     Draining { at: At },
     Ended(Box<Summary>),
 }
@@ -100,6 +102,10 @@ impl Sink for Queued {
         // Who prints it finds room made for it on the terminal.
         self.settle(Event::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
     }
+    /// Always finds room: the record is worth little without it, and there are a few.
+    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
+        self.give(Event::Noted { at, kind, detail: detail.clone() }, 0)
+    }
     fn draining(&mut self, at: At) -> io::Result<()> {
         self.give(Event::Draining { at }, LINE_SIZE)
     }
@@ -142,6 +148,7 @@ impl<S: Sink + Send + 'static> sonagi_engine::Sink<Event> for Writer<S> {
             Event::Phase { at, name } => sink.phase(at, &name),
             Event::Log { at, user, text } => sink.log(at, user, &text),
             Event::Printed { at, user, text } => sink.printed(at, user, &text),
+            Event::Noted { at, kind, detail } => sink.noted(at, kind, &detail),
             Event::Draining { at } => sink.draining(at),
             Event::Ended(summary) => sink.ended(&summary),
         };

@@ -349,6 +349,7 @@ pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result
         }
         RunEvent::Line(LogLine { at, user, text, .. }) => sink.printed(*at, *user, text),
         RunEvent::Progress(_) => Ok(()),
+        RunEvent::Noted { at, kind, detail } => sink.noted(at, kind, detail),
         RunEvent::Draining { at } => sink.draining(at),
         RunEvent::Ended(summary) => sink.ended(summary),
     }

@@ -42,12 +42,13 @@ impl Terminal {
     /// A result, to stdout.
     pub(crate) fn print(&self, text: &str) -> Result<(), Error> {
         let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Error::could_not(format_args!("cannot write to standard output: {error}")))
-            }
-            _ => Ok(()),
-        }
+        written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// A result that is long, piece by piece, to stdout.
+    pub(crate) fn fill(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        written(fill(&mut out).and_then(|()| out.flush()))
     }
 
     /// A line for who watches, to stderr, above a live line that may stand there. Nothing is left to do when it fails.
@@ -71,6 +72,15 @@ impl Terminal {
             Some(title) => live.titled(title),
             None => live,
         }
+    }
+}
+
+fn written(result: io::Result<()>) -> Result<(), Error> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::could_not(format_args!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
     }
 }
 

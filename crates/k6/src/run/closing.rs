@@ -1,8 +1,9 @@
 //! How a test is closed: thresholds for the last time, the summary, and what the script makes of it.
 
 use serde_json::Value;
-use sonagi_measure::summary::{Health, Summary as RunSummary};
-use sonagi_measure::verdict::advice;
+use sonagi_engine::RunEvent;
+use sonagi_measure::At;
+use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,10 +11,11 @@ use std::time::Duration;
 use super::Exit;
 use super::collector::Collector;
 use super::ending::Files;
+use crate::executor::Reason;
 use crate::metrics::MetricStore;
 use crate::runtime::{Given, Thrown};
 use crate::shard::Level;
-use crate::summary::{Facts, Summary, TimeUnit};
+use crate::summary::{Facts, Summary, TimeUnit, recorded};
 use crate::vu::Phase;
 
 impl Collector<'_, '_> {
@@ -33,23 +35,39 @@ impl Collector<'_, '_> {
             self.end_with(Exit::Failed, None);
         }
         let summary = Box::new(self.summarised(&record, elapsed, metrics));
+        let ended = self.timetable.began().unwrap_or_default() + elapsed;
+        (self.on)(RunEvent::Noted {
+            at: At(ended.as_nanos() as i64),
+            kind: recorded::ENDED,
+            detail: &recorded::ended(self.test.drawn()),
+        });
         self.end_outputs();
         if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
             self.say(Level::Warn, text);
         }
-        let judged = record.judged(summary.judged());
+        let judged = summary.judged();
+        let failures = self.failures(judged.iter().all(|threshold| threshold.held));
+        let record = record.judged_by_rules(judged, failures, summary.unlimited_faults());
         self.summary = Some(summary);
-        judged
+        record
+    }
+
+    /// Why the test failed, beside the thresholds that say so themselves: the verdict of its record is what its exit code says.
+    fn failures(&self, have_thresholds_held: bool) -> Vec<String> {
+        let is_told = self.exit == Exit::ThresholdsCrossed && !have_thresholds_held;
+        if self.exit.conclusion() != Some(Conclusion::Fail) || is_told {
+            return Vec::new();
+        }
+        let is_it = |why: &&Reason| Exit::of_abort(why) == self.exit;
+        let abort = self.abort.why().filter(is_it).map(Reason::to_string);
+        vec![abort.or_else(|| self.why.clone()).unwrap_or_else(|| self.exit.reason().to_owned())]
     }
 
     fn summarised(&self, record: &RunSummary, elapsed: Duration, metrics: &mut MetricStore) -> Summary {
         let options = self.test.options();
-        let is_overloaded = record.generator.state == Health::Invalid;
         let facts = Facts {
             elapsed,
             drawn: self.test.drawn(),
-            overload: if is_overloaded { record.generator.findings.clone() } else { Vec::new() },
-            advice: advice(&record.generator),
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
@@ -57,6 +75,7 @@ impl Collector<'_, '_> {
             no_color: self.test.asked.terminal[0],
             stdout_is_terminal: self.test.asked.terminal[1],
             stderr_is_terminal: self.test.asked.terminal[2],
+            ..Facts::of_generator(&record.generator)
         };
         Summary::of(metrics, facts)
     }

@@ -5,7 +5,7 @@ use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
 use sonagi_measure::recorder::Record;
-use sonagi_measure::summary::Summary as RunSummary;
+use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use sonagi_measure::totals::Follow;
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
 use crate::output::{Output, Samples};
 use crate::runtime::{Given, Task, Thrown};
 use crate::shard::Level;
-use crate::summary::Summary;
+use crate::summary::{Summary, recorded};
 use crate::vu::Phase;
 
 /// Samples that may wait for an output that is written more slowly than they come.
@@ -52,8 +52,8 @@ pub(super) struct Collector<'a, 'o> {
     delivery: Option<Delivery>,
     /// When each scenario was seen to be over.
     over: Vec<Option<At>>,
-    /// The test was asked to end before `teardown`.
-    was_asked: bool,
+    /// It was told why the test was asked to end.
+    is_abort_told: bool,
     /// Behind the end nothing is counted.
     is_closed: bool,
     pub(super) summary: Option<Box<Summary>>,
@@ -93,7 +93,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         bars: Vec::new(),
         delivery,
         over: Vec::new(),
-        was_asked: false,
+        is_abort_told: false,
         is_closed: false,
         summary: None,
     };
@@ -153,11 +153,10 @@ impl Collect<K6> for Collector<'_, '_> {
         match phase {
             sonagi_engine::Phase::Before => {
                 let is_wanted = self.test.has("setup") && !options.no_setup;
-                self.timetable.begin(self.test.since_epoch());
+                self.begin();
                 is_wanted.then(|| self.setup())
             }
             sonagi_engine::Phase::After => {
-                self.was_asked = self.abort.asked();
                 let is_wanted = self.test.has("teardown") && !options.no_teardown;
                 is_wanted.then(|| self.teardown())
             }
@@ -225,7 +224,7 @@ impl Collect<K6> for Collector<'_, '_> {
 
     fn over(&mut self) {
         let has_begun = self.dialect.go.get().is_some();
-        if has_begun && !self.was_asked && self.abort.asked() {
+        if has_begun && self.abort.asked() && !self.is_abort_told {
             self.was_aborted();
         }
         if has_begun && !self.timetable.scenarios.iter().any(|common| common.complete() > 0) {
@@ -234,9 +233,10 @@ impl Collect<K6> for Collector<'_, '_> {
         self.timetable.end(self.test.since_epoch());
     }
 
-    /// A threshold that ends the test has judged it: that is a failure, not an interruption.
-    fn is_interrupted(&self, is_stopping: bool) -> bool {
-        is_stopping && !matches!(self.abort.why(), Some(Reason::Crossed(_)))
+    /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the end of all
+    /// interrupts nothing.
+    fn is_interrupted(&self, _: bool) -> bool {
+        self.exit.conclusion() == Some(Conclusion::Interrupted)
     }
 
     fn summed_up(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
@@ -246,6 +246,14 @@ impl Collect<K6> for Collector<'_, '_> {
 }
 
 impl Collector<'_, '_> {
+    /// The test begins, with what comes before its scenarios.
+    fn begin(&mut self) {
+        let now = self.test.since_epoch();
+        self.timetable.begin(now);
+        let at = At(now.as_nanos() as i64);
+        (self.on)(RunEvent::Noted { at, kind: recorded::BEGAN, detail: &Value::Null });
+    }
+
     /// The run is over and summed up: the script's last word on it.
     fn ended(mut self, options: &sonagi_engine::Options) -> Ended {
         // It was summed up: that is the last thing a run does.
@@ -364,6 +372,7 @@ impl Collector<'_, '_> {
 
     fn was_aborted(&mut self) {
         let Some(why) = self.abort.why() else { return };
+        self.is_abort_told = true;
         self.say(Level::Error, why.to_string());
         self.end_with(Exit::of_abort(why), None);
     }

@@ -1,6 +1,7 @@
 //! How a test ends: k6's exit codes, and what is left to be shown.
 
 use sonagi_engine::RunEvent;
+use sonagi_measure::summary::Conclusion;
 use std::path::Path;
 
 use crate::executor::Reason;
@@ -72,6 +73,29 @@ impl Exit {
     pub fn code(self) -> u8 {
         let row = Exit::CODES.iter().find(|(exit, ..)| *exit == self);
         row.map_or(255, |(_, code, _)| *code)
+    }
+
+    /// The verdict in the record of a test that ends so, unless its generator fell behind: that makes any of them INVALID. None:
+    /// nothing was run.
+    pub fn conclusion(self) -> Option<Conclusion> {
+        match self {
+            Exit::Passed => Some(Conclusion::Pass),
+            Exit::Interrupted | Exit::Aborted => Some(Conclusion::Interrupted),
+            Exit::Problems => None,
+            _ => Some(Conclusion::Fail),
+        }
+    }
+
+    /// Why a test ended so, as a verdict's reason.
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            Exit::SetupTimeout => "setup() took longer than setupTimeout",
+            Exit::TeardownTimeout => "teardown() took longer than teardownTimeout",
+            Exit::Exception => "the script threw in its init code, setup() or teardown()",
+            Exit::Failed => "the script called exec.test.fail()",
+            Exit::ThresholdsCrossed => "a threshold was crossed",
+            _ => "the test could not be carried out: its log says why",
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use sonagi_measure::totals::Header;
 
 use super::Test;
 use crate::shard::OPERATIONS;
+use crate::summary::recorded;
 
 /// What a run folder tells apart by name.
 pub(super) fn operations() -> Vec<Operation> {
@@ -34,10 +35,16 @@ pub(super) fn header(test: &Test, tracked: bool) -> Header {
         deadline_ms: options.sonagi.delivery.deadline_ns as f64 / 1e6,
         tracked,
         cores: health::cores(),
-        // k6's own exit codes say nothing of statuses; where all failed, a line of the log does.
+        // Of statuses only a line of the log says something, where all of them failed.
         fail_on_status: FailOnStatus::Never,
         submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),
         objective_ms: test.store.objective_ms(),
+        language: Some(recorded::language(
+            options,
+            super::judged(&test.asked, options),
+            &test.common.registry,
+            (test.asked.full_summary, test.has("handleSummary")),
+        )),
         ..Header::default()
     }
 }

@@ -32,7 +32,7 @@ use tokio::time::Instant;
 use crate::bundle::Bundle;
 use crate::executor::{Abort, Plan, Reason};
 use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
-use crate::options::{Options, Tiers, consolidate};
+use crate::options::{MetricThresholds, Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
@@ -236,7 +236,7 @@ fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
 fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result<MetricStore, Ended> {
     let mut store = MetricStore::new(Arc::clone(registry));
     let mut problems = Vec::new();
-    for of in options.thresholds.iter().filter(|_| !asked.no_thresholds) {
+    for of in judged(asked, options) {
         problems.extend(store.watch(&of.metric).err());
         for limit in &of.thresholds {
             let added = store.limit(&of.metric, &limit.source, limit.abort_on_fail, limit.delay_abort_eval);
@@ -246,6 +246,11 @@ fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result
     problems.dedup();
     let told: Vec<String> = problems.iter().map(unfit).collect();
     if told.is_empty() { Ok(store) } else { Err(Ended::problems(&told.join("\n"))) }
+}
+
+/// The thresholds that are judged.
+fn judged<'o>(asked: &Asked, options: &'o Options) -> &'o [MetricThresholds] {
+    if asked.no_thresholds { &[] } else { &options.thresholds }
 }
 
 /// Why there is no such threshold, and where a metric is to be made.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::executor::Reason;
-use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
+use sonagi_measure::summary::{Conclusion, Summary as RunSummary, Verdict};
 use std::io::Read;
 use std::net::TcpListener;
 use std::path::Path;
@@ -119,6 +119,78 @@ fn a_test_records_its_operations_and_metrics_whether_or_not_a_folder_is_wanted()
     assert_eq!((depth.count, depth.min, depth.max, depth.mean), (2, -2.5, 0.0, -1.25));
     assert_eq!(summary.metrics["share"].ratio, Some(1.0));
     assert_eq!(summary.metrics["http_reqs"].sum, Some(1.0));
+}
+
+/// How a test ended, and the verdict in its record with the reasons; a signal comes when it says `signal`.
+fn judged(script: &str) -> (Exit, Conclusion, Vec<String>) {
+    let abort = Arc::new(Abort::default());
+    let mut verdict = None;
+    let mut on = |event: RunEvent<'_>| match event {
+        RunEvent::Line(line) if line.text == "signal" => abort.ask(Reason::Signal),
+        RunEvent::Ended(ended) => verdict = Some(ended.verdict.clone()),
+        _ => {}
+    };
+    let test = load(asked(script), &abort, &mut on).unwrap_or_else(|_| panic!("a script that loads"));
+    let exit = test.run(&abort, &mut on).exit;
+    let Verdict { result, reasons, .. } = verdict.unwrap();
+    (exit, result, reasons)
+}
+
+#[test]
+fn the_verdict_of_a_tests_record_is_what_its_exit_code_says() {
+    let nobody_ends = "export const options = { vus: 1, duration: '1s', gracefulStop: '0s' };
+         export default () => sleep(60);";
+    let table = [
+        (Exit::Passed, "1 user completed", "export default () => {};"),
+        (Exit::Passed, "1 user completed", "export default () => { throw new Error('it ends this iteration alone'); };"),
+        (Exit::Passed, "1 user was stopped in mid-flow, 0 failed", nobody_ends),
+        (
+            Exit::ThresholdsCrossed,
+            "the threshold `iterations: count>1` failed: count = 1",
+            "export const options = { thresholds: { iterations: ['count>1'] } }; export default () => {};",
+        ),
+        (
+            Exit::ThresholdsCrossed,
+            "thresholds on metrics 'checks' were crossed; at least one has abortOnFail enabled, stopping test prematurely",
+            "export const options = { thresholds: { checks: [{ threshold: 'rate>=0.5', abortOnFail: true }] } };
+             export default () => { check(1, { no: () => false }); sleep(60); };
+             export const teardown = () => check(1, { yes: () => true });",
+        ),
+        (
+            Exit::SetupTimeout,
+            "setup() took longer than setupTimeout",
+            "export const options = { setupTimeout: '1s' }; export const setup = () => sleep(60); export default () => {};",
+        ),
+        (
+            Exit::TeardownTimeout,
+            "teardown() took longer than teardownTimeout",
+            "export const options = { teardownTimeout: '1s' }; export const teardown = () => sleep(60); export default () => {};",
+        ),
+        (
+            Exit::Exception,
+            "the script threw in its init code, setup() or teardown()",
+            "export const teardown = () => { throw new Error('at last'); }; export default () => {};",
+        ),
+        (
+            Exit::Other,
+            "the test could not be carried out: its log says why",
+            "export const setup = async () => { throw new Error('at first'); }; export default () => {};",
+        ),
+        (Exit::Failed, "the script called exec.test.fail()", "export default () => exec.test.fail();"),
+        (Exit::Aborted, "stopped after ", "export default () => exec.test.abort();"),
+        (Exit::Interrupted, "stopped after ", "export default () => { console.log('signal'); sleep(60); };"),
+        (
+            Exit::Interrupted,
+            "stopped after ",
+            "export const teardown = () => { console.log('signal'); sleep(0.3); }; export default () => {};",
+        ),
+    ];
+    for (exit, reason, script) in table {
+        let imports = "import { check, sleep } from 'k6'; import exec from 'k6/execution';";
+        let (ended, verdict, reasons) = judged(&format!("{imports} {script}"));
+        assert_eq!((ended, Some(verdict)), (exit, exit.conclusion()), "{script}: {reasons:?}");
+        assert!(reasons[0].starts_with(reason), "{script}: {reasons:?}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! `5xx.<name>`, `other.<name>`, of those that were redirected all of their ways `redirected.<name>` and each answer on them
 //! `answer.<name>`; the format allows no space, comma or line end in a tag, so these and `%` are written as `%20` and so on.
 
+use super::lines::next_line;
 use super::version1;
 use crate::answers::{Class, Way};
 use crate::histogram::Histogram;
@@ -16,7 +17,8 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
 };
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::io::BufRead;
 use std::time::{Duration, SystemTime};
 
 /// Where a tag's histogram belongs.
@@ -124,21 +126,38 @@ fn histogram(snapshot: &Snapshot, series: Series) -> Option<&Histogram> {
     }
 }
 
-/// Enters every histogram of the log into its snapshot. A torn last line, seconds that have no snapshot and series that
-/// are not ours are left out.
-pub(super) fn enter(log: &[u8], tags: &Tags, snapshots: &mut BTreeMap<u64, Snapshot>) {
-    let whole = log.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let series: HashMap<&str, Series> = tags.0.iter().map(|(tag, series)| (tag.as_str(), *series)).collect();
-    let mut deserializer = Deserializer::new();
-    for entry in IntervalLogIterator::new(&log[..whole]).map_while(Result::ok) {
-        let LogEntry::Interval(interval) = entry else { continue };
-        let Some(tag) = interval.tag() else { continue };
-        let snapshot = snapshots.get_mut(&interval.start_timestamp().as_secs());
-        let Some(snapshot) = snapshot else { continue };
-        let Some(histogram) = decode(&interval, &mut deserializer) else { continue };
-        match series.get(tag.as_str()) {
-            Some(&series) => slot(snapshot, series).merge(&histogram),
-            None => version1::enter_values(tag.as_str(), &histogram, snapshot),
+/// Reads the log second by second. Torn lines, seconds that have no snapshot and series that are not ours are left out.
+pub(super) struct Decoder {
+    lines: Box<dyn BufRead>,
+    series: HashMap<String, Series>,
+    deserializer: Deserializer,
+    /// The first line of a later second.
+    ahead: Option<Vec<u8>>,
+}
+
+impl Decoder {
+    pub(super) fn new(header: &Header, lines: Box<dyn BufRead>) -> Decoder {
+        let series = Tags::new(header).0.into_iter().collect();
+        Decoder { lines, series, deserializer: Deserializer::new(), ahead: None }
+    }
+
+    /// Enters the histograms of this second; those of the seconds before it have been asked for.
+    pub(super) fn enter(&mut self, snapshot: &mut Snapshot) {
+        while let Some(line) = self.ahead.take().or_else(|| next_line(&mut *self.lines)) {
+            let Some(Ok(LogEntry::Interval(interval))) = IntervalLogIterator::new(&line).next() else {
+                continue;
+            };
+            let second = interval.start_timestamp().as_secs();
+            if second > snapshot.second {
+                self.ahead = Some(line);
+                return;
+            }
+            let Some(tag) = interval.tag().filter(|_| second == snapshot.second) else { continue };
+            let Some(histogram) = decode(&interval, &mut self.deserializer) else { continue };
+            match self.series.get(tag.as_str()) {
+                Some(&series) => slot(snapshot, series).merge(&histogram),
+                None => version1::enter_values(tag.as_str(), &histogram, snapshot),
+            }
         }
     }
 }

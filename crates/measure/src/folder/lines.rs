@@ -1,8 +1,8 @@
-//! A file that only ever holds whole lines, and survives a full disk.
+//! A file that only ever holds whole lines, and survives a full disk; and its whole lines, read one by one.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// What may wait for the disk, per file.
@@ -71,9 +71,55 @@ impl Lines {
     }
 }
 
+/// What a file holds up to its last line's end as it is now; nothing, where it cannot be read.
+pub(super) fn whole(path: &Path) -> Box<dyn BufRead> {
+    let opened = File::open(path).and_then(|file| Ok((whole_length(&file)?, file)));
+    match opened {
+        Ok((length, file)) => Box::new(BufReader::new(file.take(length))),
+        Err(_) => Box::new(io::empty()),
+    }
+}
+
+fn whole_length(file: &File) -> io::Result<u64> {
+    const BLOCK: usize = 64 << 10;
+    let mut block = vec![0; BLOCK];
+    let mut end = file.metadata()?.len();
+    while end > 0 {
+        let start = end.saturating_sub(BLOCK as u64);
+        let block = &mut block[..(end - start) as usize];
+        file.read_exact_at(block, start)?;
+        if let Some(at) = block.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// The next line, with its end; None behind the last one.
+pub(super) fn next_line(lines: &mut dyn BufRead) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let read = lines.read_until(b'\n', &mut line).ok()?;
+    (read > 0).then_some(line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_read_up_to_the_last_whole_one_however_long_what_is_torn() {
+        let disk = tempfile::NamedTempFile::new().unwrap();
+        let read = |text: &[u8]| {
+            std::fs::write(disk.path(), text).unwrap();
+            let mut lines = whole(disk.path());
+            std::iter::from_fn(|| next_line(&mut *lines)).collect::<Vec<_>>()
+        };
+        assert_eq!(read(b"one\n\nthree\nfo"), [&b"one\n"[..], b"\n", b"three\n"]);
+        assert_eq!(read(&[b"one\n".as_slice(), &[b'x'; 200_000]].concat()), [b"one\n"]);
+        assert!(read(b"no end").is_empty() && read(b"").is_empty());
+        assert!(next_line(&mut *whole(Path::new("/nowhere"))).is_none());
+    }
 
     #[test]
     fn what_a_full_disk_refused_is_written_when_there_is_room() {

@@ -1,10 +1,108 @@
-//! Where the numbers of a folder belong in a snapshot: operations and scenarios have names there, and places here.
+//! What the engine counts in a second, and where it belongs in a snapshot: operations and scenarios have names in a folder, and
+//! places in a snapshot.
 
 use std::collections::HashMap;
 
+use crate::metrics::TagSet;
 use crate::outcome::{Failure, OperationId};
-use crate::recorder::{FailureCount, Timings, merge_failure};
+use crate::recorder::{Counter, FailureCount, Timings, merge_failure};
 use crate::totals::{Header, Snapshot};
+
+/// One of the engine's counts. Operations and scenarios are places in the header.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Count {
+    /// What [`Counter::NAMED`] has a name for.
+    Named(Counter),
+    /// Operations that failed.
+    Failed(usize),
+    /// Operations that have no time.
+    Unanswered(usize),
+    /// Answers to an operation, by status.
+    Answers(usize, u16),
+    /// Responses, by status.
+    Code(u16),
+    /// Failures by kind; `called` may be empty.
+    Error { operation: Option<usize>, failure: Failure, called: String },
+    /// Users created, by scenario.
+    Created(usize),
+}
+
+/// The metrics of counts, beside [`Counter::NAMED`].
+const FAILED: &str = "operations.failed";
+const UNANSWERED: &str = "operations.unanswered";
+const ANSWERS: &str = "operations.answers";
+const CODES: &str = "http.codes";
+const ERRORS: &str = "errors";
+const CREATED: &str = "users.created";
+
+impl Count {
+    /// What was counted in a second; what is zero is left out.
+    pub(super) fn each(snapshot: &Snapshot, header: &Header, tell: &mut dyn FnMut(Count, u64)) {
+        let mut tell = |count: Count, number: u64| {
+            if number > 0 {
+                tell(count, number);
+            }
+        };
+        for (counter, _) in Counter::NAMED {
+            tell(Count::Named(counter), snapshot.counters.get(counter));
+        }
+        for (id, timings) in snapshot.operations.iter().enumerate().take(header.operations.len()) {
+            tell(Count::Failed(id), timings.failed);
+            tell(Count::Unanswered(id), timings.unanswered);
+            for (code, count) in timings.answers.codes() {
+                tell(Count::Answers(id, code), count);
+            }
+        }
+        for (code, count) in &snapshot.codes {
+            tell(Count::Code(*code), *count);
+        }
+        for FailureCount { operation, failure, called, count, .. } in &snapshot.failures {
+            let operation = operation.map(|id| usize::from(id.0)).filter(|id| *id < header.operations.len());
+            tell(Count::Error { operation, failure: *failure, called: called.clone() }, *count);
+        }
+        for (scenario, created) in snapshot.scenarios.iter().enumerate().take(header.scenarios.len()) {
+            tell(Count::Created(scenario), *created);
+        }
+    }
+
+    /// Its metric and tags in a folder.
+    pub(super) fn name(&self, header: &Header) -> (&'static str, TagSet) {
+        let of = |id: usize| ("operation", header.operations[id].name.as_str());
+        match self {
+            Count::Named(counter) => (Counter::NAMED[*counter as usize].1, TagSet::default()),
+            Count::Failed(id) => (FAILED, TagSet::of(&[of(*id)])),
+            Count::Unanswered(id) => (UNANSWERED, TagSet::of(&[of(*id)])),
+            Count::Answers(id, code) => (ANSWERS, TagSet::of(&[("code", &code.to_string()), of(*id)])),
+            Count::Code(code) => (CODES, TagSet::of(&[("code", &code.to_string())])),
+            Count::Error { operation, failure, called } => {
+                let operation = operation.map_or("", |id| of(id).1);
+                let tags = [("code", &*failure.code()), ("called", called), ("operation", operation)];
+                let tags: Vec<(&str, &str)> =
+                    tags.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+                (ERRORS, TagSet::of(&tags))
+            }
+            Count::Created(scenario) => (CREATED, TagSet::of(&[("scenario", &header.scenarios[*scenario])])),
+        }
+    }
+
+    /// Enters a number of it.
+    pub(super) fn enter(&self, number: u64, snapshot: &mut Snapshot) {
+        match self {
+            Count::Named(counter) => snapshot.counters.add(*counter, number),
+            Count::Failed(id) => snapshot.operations[*id].failed += number,
+            Count::Unanswered(id) => snapshot.operations[*id].unanswered += number,
+            Count::Answers(id, code) => snapshot.operations[*id].answers.count(*code, number),
+            Count::Code(code) => *snapshot.codes.entry(*code).or_default() += number,
+            Count::Error { operation, failure, called } => {
+                let operation = operation.map(|id| OperationId(id as u16));
+                let none = FailureCount::none(operation, *failure);
+                let failed = FailureCount { count: number, called: called.clone(), ..none };
+                merge_failure(&mut snapshot.failures, &failed);
+            }
+            Count::Created(scenario) => snapshot.scenarios[*scenario] += number,
+        }
+    }
+}
 
 /// The operations and scenarios of a run by name.
 pub(super) struct Places<'a> {
@@ -28,36 +126,35 @@ impl<'a> Places<'a> {
         snapshot
     }
 
-    pub(super) fn operation(&self, name: &str) -> Option<OperationId> {
-        self.operations.get(name).map(|&id| OperationId(id as u16))
+    pub(super) fn operation(&self, name: &str) -> Option<usize> {
+        self.operations.get(name).copied()
     }
 
-    /// Changes what is known of an operation; nothing, when the run has none of this name.
-    pub(super) fn change(&self, snapshot: &mut Snapshot, operation: &str, change: impl FnOnce(&mut Timings)) {
-        if let Some(&id) = self.operations.get(operation) {
-            change(&mut snapshot.operations[id]);
-        }
+    pub(super) fn scenario(&self, name: &str) -> Option<usize> {
+        self.scenarios.get(name).copied()
     }
 
-    /// Users of a scenario were created.
-    pub(super) fn created(&self, snapshot: &mut Snapshot, scenario: &str, count: u64) {
-        if let Some(&id) = self.scenarios.get(scenario) {
-            snapshot.scenarios[id] += count;
-        }
+    /// The count of this metric and tags; None: it is not ours, or of an operation that the run does not have.
+    pub(super) fn count(&self, metric: &str, tags: &TagSet) -> Option<Count> {
+        let code = || tags.get("code")?.parse().ok();
+        let operation = || self.operation(tags.get("operation")?);
+        Some(match metric {
+            FAILED => Count::Failed(operation()?),
+            UNANSWERED => Count::Unanswered(operation()?),
+            ANSWERS => Count::Answers(operation()?, code()?),
+            CODES => Count::Code(code()?),
+            ERRORS => {
+                let failure = Failure::from_code(tags.get("code")?)?;
+                let called = tags.get("called").unwrap_or_default().to_owned();
+                Count::Error { operation: operation(), failure, called }
+            }
+            CREATED => Count::Created(self.scenario(tags.get("scenario")?)?),
+            metric => Count::Named(named(metric)?),
+        })
     }
+}
 
-    /// Something failed so often; `called` may be empty.
-    pub(super) fn failed(
-        &self,
-        snapshot: &mut Snapshot,
-        (code, called): (&str, &str),
-        operation: Option<&str>,
-        count: u64,
-    ) {
-        let Some(failure) = Failure::from_code(code) else { return };
-        let operation = operation.and_then(|name| self.operation(name));
-        let called = called.to_owned();
-        let failed = FailureCount { count, called, ..FailureCount::none(operation, failure) };
-        merge_failure(&mut snapshot.failures, &failed);
-    }
+/// The counter of this name.
+pub(super) fn named(name: &str) -> Option<Counter> {
+    Counter::NAMED.iter().find(|(_, known)| *known == name).map(|(counter, _)| *counter)
 }

@@ -1,19 +1,21 @@
-//! Reading a run folder back.
+//! Reading a run folder back, second by second: what is in memory is one of them, and whatever is made of it.
 
-use super::hlog::Tags;
+use super::hlog;
+use super::lines::{next_line, whole};
 use super::places::Places;
-use super::series::Decoder;
-use super::{EVENTS, LATENCY, RUN, SERIES, VERSION, hlog, version1};
+use super::{EVENTS, LATENCY, RUN, SERIES, VERSION, series, version1};
 use crate::at::At;
 use crate::metrics::{MetricStore, Registry};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, OperationId};
 use crate::recorder::{FailureCount, merge_failure};
-use crate::summary::{Service, Summary};
+use crate::summary::{Service, Summary, Verdict};
 use crate::thresholds::Judged;
 use crate::totals::{Header, Snapshot, Tally};
+use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::BufRead;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The folder cannot be read as a run.
@@ -27,44 +29,8 @@ pub struct ReadError(pub String);
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
 pub fn read(path: &Path, judge: impl FnOnce(Summary, &Header) -> Summary) -> Result<Summary, ReadError> {
-    let run = document(path)?;
-    let version = version_of(&run, path)?;
-    let registry = Arc::new(Registry::default());
-    let mut tally = Tally::new(header_of(&run, path)?, MetricStore::new(Arc::clone(&registry)));
-    for snapshot in snapshots_of(path, version, &tally.header, &registry) {
-        tally.absorb(&snapshot);
-    }
-    let end = run.get("summary").filter(|summary| !summary.is_null());
-    let said = |name: &str| end.and_then(|end| end.get(name)).and_then(Value::as_bool).unwrap_or(false);
-    tally.complete = said("complete");
-    tally.interrupted = said("interrupted");
-    tally.run_folder = Some(path.display().to_string());
-    let mut summary = judge(tally.summary(), &tally.header);
-    // What no series tells: who started the run entered it.
-    if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
-        summary.combination = combination.clone();
-    }
-    // Nor what thresholds came to that the header does not have.
-    let judged = end.and_then(|end| end.get("thresholds")).cloned().unwrap_or_default();
-    if tally.header.thresholds.is_empty()
-        && let Ok(judged) = serde_json::from_value::<Vec<Judged>>(judged)
-        && !judged.is_empty()
-    {
-        summary = summary.judged(judged.into_iter().map(with_metrics).collect());
-    }
-    let service = end.and_then(|end| end.get("service")).cloned().unwrap_or_default();
-    Ok(match serde_json::from_value::<Service>(service) {
-        Ok(service) => summary.beside(service),
-        Err(_) => summary,
-    })
-}
-
-/// A threshold of one metric with its name, which older folders keep only in its text: `sonagi_lost: count<5`.
-fn with_metrics(mut judged: Judged) -> Judged {
-    if judged.metrics.is_empty() {
-        judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
-    }
-    judged
+    let folder = Reader::open(path)?;
+    Ok(judge(folder.summed_up(MetricStore::default()).0, folder.header()))
 }
 
 /// The run's header.
@@ -72,32 +38,113 @@ fn with_metrics(mut judged: Judged) -> Judged {
 /// # Errors
 /// As [`read`].
 pub fn header(path: &Path) -> Result<Header, ReadError> {
-    header_of(&document(path)?, path)
+    Reader::open(path).map(|folder| folder.header)
 }
 
-/// The run's metrics by name, with every value that the run's own store had.
-///
-/// # Errors
-/// As [`read`].
-pub fn metrics(path: &Path) -> Result<MetricStore, ReadError> {
-    let run = document(path)?;
-    let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
-    let registry = Arc::new(Registry::default());
-    let mut store = MetricStore::new(Arc::clone(&registry));
-    for snapshot in snapshots_of(path, version, &header, &registry) {
-        store.absorb(&snapshot.metrics);
+/// A run folder that is read.
+pub struct Reader {
+    path: PathBuf,
+    version: u64,
+    header: Header,
+    /// What `run.json` says of the run's end; None: it was cut off.
+    end: Option<Value>,
+}
+
+impl Reader {
+    /// Of the folder at this path.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn open(path: &Path) -> Result<Reader, ReadError> {
+        let mut run = document(path)?;
+        let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
+        let end = run.get_mut("summary").map(Value::take).filter(|summary| !summary.is_null());
+        Ok(Reader { path: path.to_owned(), version, header, end })
     }
-    Ok(store)
+
+    /// The run's header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Every complete second of the run, in order; its metrics are entered into the registry.
+    pub fn seconds(&self, registry: &Arc<Registry>) -> impl Iterator<Item = Snapshot> {
+        let file = |name: &str| whole(&self.path.join(name));
+        let mut seconds: Box<dyn Iterator<Item = Snapshot> + '_> = match self.version {
+            1 => Box::new(version1::Decoder::new(&self.header, file(version1::SERIES))),
+            _ => {
+                let mut decoder = series::Decoder::new(&self.header, Arc::clone(registry));
+                let mut lines = file(SERIES);
+                let lines = iter::from_fn(move || next_line(&mut *lines));
+                Box::new(lines.filter_map(move |line| decoder.snapshot(&line)))
+            }
+        };
+        let mut latencies = hlog::Decoder::new(&self.header, file(LATENCY));
+        let (places, registry) = (Places::new(&self.header), Arc::clone(registry));
+        let mut events = Events { places, registry, lines: file(EVENTS), ahead: None };
+        iter::from_fn(move || {
+            let mut snapshot = seconds.next()?;
+            events.enter(&mut snapshot);
+            latencies.enter(&mut snapshot);
+            Some(snapshot)
+        })
+    }
+
+    /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what belongs to it.
+    pub fn events(&self) -> impl Iterator<Item = Value> {
+        let mut lines = whole(&self.path.join(EVENTS));
+        iter::from_fn(move || next_line(&mut *lines)).filter_map(|line| serde_json::from_slice(&line).ok())
+    }
+
+    /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store is one that
+    /// has seen nothing.
+    pub fn summed_up(&self, metrics: MetricStore) -> (Summary, MetricStore) {
+        let registry = Arc::clone(metrics.registry());
+        let mut tally = Tally::new(self.header.clone(), metrics);
+        for snapshot in self.seconds(&registry) {
+            tally.absorb(&snapshot);
+        }
+        let said = |name: &str| self.of_end(name).as_bool().unwrap_or(false);
+        (tally.complete, tally.interrupted) = (said("complete"), said("interrupted"));
+        tally.run_folder = Some(self.path.display().to_string());
+        let mut summary = tally.summary();
+        // What no series tells: who started the run entered it.
+        if let Value::Object(combination) = self.of_end("combination") {
+            summary.combination = combination.clone();
+        }
+        self.enter_judgement(&mut summary);
+        if let Ok(service) = serde_json::from_value::<Service>(self.of_end("service").clone()) {
+            summary = summary.beside(service);
+        }
+        (summary, tally.metrics)
+    }
+
+    /// What `run.json` says of the run's end under this name.
+    fn of_end(&self, name: &str) -> &Value {
+        self.end.as_ref().and_then(|end| end.get(name)).unwrap_or(&Value::Null)
+    }
+
+    /// Nor does a series tell how a script's language judged its run by rules of its own.
+    fn enter_judgement(&self, summary: &mut Summary) {
+        let judged = Vec::<Judged>::deserialize(self.of_end("thresholds")).unwrap_or_default();
+        let is_languages = self.header.language.is_some() || !judged.is_empty();
+        if !self.header.thresholds.is_empty() || !is_languages {
+            return;
+        }
+        summary.thresholds = judged.into_iter().map(with_metrics).collect();
+        if let Ok(verdict) = Verdict::deserialize(self.of_end("verdict")) {
+            summary.verdict = verdict;
+        }
+    }
 }
 
-/// Every complete second of the run, in order.
-///
-/// # Errors
-/// As [`read`].
-pub fn snapshots(path: &Path) -> Result<Vec<Snapshot>, ReadError> {
-    let run = document(path)?;
-    let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
-    Ok(snapshots_of(path, version, &header, &Arc::default()))
+/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost:
+/// count<5`.
+fn with_metrics(mut judged: Judged) -> Judged {
+    if judged.metrics.is_empty() {
+        judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
+    }
+    judged
 }
 
 fn document(path: &Path) -> Result<Value, ReadError> {
@@ -130,43 +177,42 @@ fn header_of(run: &Value, path: &Path) -> Result<Header, ReadError> {
     })
 }
 
-fn snapshots_of(path: &Path, version: u64, header: &Header, registry: &Arc<Registry>) -> Vec<Snapshot> {
-    let bytes = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
-    let mut snapshots = match version {
-        1 => version1::seconds(&bytes(version1::SERIES), header),
-        _ => seconds(&bytes(SERIES), header, registry),
-    };
-    enter_events(&bytes(EVENTS), header, registry, &mut snapshots);
-    hlog::enter(&bytes(LATENCY), &Tags::new(header), &mut snapshots);
-    snapshots.into_values().collect()
+/// What the events say of their seconds. Torn lines, and what is not ours, are left out.
+struct Events<'a> {
+    places: Places<'a>,
+    registry: Arc<Registry>,
+    lines: Box<dyn BufRead>,
+    /// The first event of a later second.
+    ahead: Option<Value>,
 }
 
-/// The seconds whose line is whole.
-fn seconds(series: &[u8], header: &Header, registry: &Arc<Registry>) -> BTreeMap<u64, Snapshot> {
-    let mut decoder = Decoder::new(header, Arc::clone(registry));
-    let whole = series.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let lines = series[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    lines.filter_map(|line| decoder.snapshot(line)).map(|snapshot| (snapshot.second, snapshot)).collect()
-}
-
-/// What the events say of their seconds. A torn line, and what is not ours, are left out.
-fn enter_events(
-    events: &[u8],
-    header: &Header,
-    registry: &Registry,
-    snapshots: &mut BTreeMap<u64, Snapshot>,
-) {
-    let places = Places::new(header);
-    for line in events.split(|&byte| byte == b'\n') {
-        let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
-        let second = event.get("second").and_then(Value::as_u64);
-        let Some(snapshot) = second.and_then(|second| snapshots.get_mut(&second)) else { continue };
-        match event.get("kind").and_then(Value::as_str) {
-            Some("error") => enter_error(&event, &places, snapshot),
-            Some("custom") => version1::enter_reported(&event, registry, snapshot),
-            Some("expectations") => enter_expectations(&event, snapshot),
-            _ => {}
+impl Events<'_> {
+    /// Enters the events of this second; those of the seconds before it have been asked for.
+    fn enter(&mut self, snapshot: &mut Snapshot) {
+        while let Some(event) = self.next() {
+            let Some(second) = event.get("second").and_then(Value::as_u64) else { continue };
+            if second > snapshot.second {
+                self.ahead = Some(event);
+                return;
+            }
+            if second < snapshot.second {
+                continue;
+            }
+            match event.get("kind").and_then(Value::as_str) {
+                Some("error") => enter_error(&event, &self.places, snapshot),
+                Some("custom") => version1::enter_reported(&event, &self.registry, snapshot),
+                Some("expectations") => enter_expectations(&event, snapshot),
+                _ => {}
+            }
         }
+    }
+
+    /// The next event that can be read.
+    fn next(&mut self) -> Option<Value> {
+        if let Some(ahead) = self.ahead.take() {
+            return Some(ahead);
+        }
+        iter::from_fn(|| next_line(&mut *self.lines)).find_map(|line| serde_json::from_slice(&line).ok())
     }
 }
 
@@ -176,6 +222,7 @@ fn enter_error(event: &Value, places: &Places<'_>, snapshot: &mut Snapshot) {
     let Some(failure) = text("code").and_then(Failure::from_code) else { return };
     let instant = |name: &str| At(event.get(name).and_then(Value::as_i64).unwrap_or(i64::MAX));
     let operation = text("operation").and_then(|name| places.operation(name));
+    let operation = operation.map(|id| OperationId(id as u16));
     let told = FailureCount {
         first_at: instant("at_ns"),
         called: text("called").unwrap_or_default().to_owned(),

@@ -17,20 +17,23 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, de};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::places::Places;
+use super::places::{Count, Places};
 use crate::at::At;
 use crate::ledger::Counts;
 use crate::metrics::{
     Aggregate, Counted, Gauged, Kind, Observed, Rated, Registry, Series, TagSet, Trend, Unit,
 };
-use crate::recorder::{Counter, FailureCount, Gauges};
+use crate::recorder::Gauges;
 use crate::totals::{Header, ProcessGauges, Snapshot};
 
-/// A second, as a line has it.
+/// A second, as a line has it; `V` is what a sample's value is written from, or read as.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Line {
+#[serde(bound(serialize = "V: serde::Serialize", deserialize = "V: Deserialize<'de>"))]
+struct Line<V> {
     second: u64,
     at_ns: i64,
     interval_ns: i64,
@@ -38,7 +41,7 @@ struct Line {
     names: Vec<(u32, Name)>,
     counts: Vec<(u32, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    samples: Vec<(u32, Value)>,
+    samples: Vec<(u32, V)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ledger: Option<Counts>,
     shards: Vec<Gauges>,
@@ -70,58 +73,12 @@ struct Name {
     parts: Vec<String>,
 }
 
-/// The metrics of what the engine counts, beside [`Counter::NAMED`].
-mod counted {
-    pub(super) const FAILED: &str = "operations.failed";
-    pub(super) const UNANSWERED: &str = "operations.unanswered";
-    pub(super) const ANSWERS: &str = "operations.answers";
-    pub(super) const CODES: &str = "http.codes";
-    pub(super) const ERRORS: &str = "errors";
-    pub(super) const CREATED: &str = "users.created";
-}
-
-/// Takes a number with its metric and tags.
-type Tell<'a> = dyn FnMut(&str, &[(&str, &str)], u64) + 'a;
-
-/// What the engine counted in a second; what is zero is left out.
-fn counts(snapshot: &Snapshot, header: &Header, tell: &mut Tell<'_>) {
-    let mut tell = |metric: &str, tags: &[(&str, &str)], count: u64| {
-        if count > 0 {
-            tell(metric, tags, count);
-        }
-    };
-    for (counter, name) in Counter::NAMED {
-        tell(name, &[], snapshot.counters.get(counter));
-    }
-    for (operation, timings) in header.operations.iter().zip(&snapshot.operations) {
-        let operation = ("operation", operation.name.as_str());
-        tell(counted::FAILED, &[operation], timings.failed);
-        tell(counted::UNANSWERED, &[operation], timings.unanswered);
-        for (code, count) in timings.answers.codes() {
-            tell(counted::ANSWERS, &[("code", &code.to_string()), operation], count);
-        }
-    }
-    for (code, count) in &snapshot.codes {
-        tell(counted::CODES, &[("code", &code.to_string())], *count);
-    }
-    for failure in &snapshot.failures {
-        let FailureCount { operation, called, failure, count, .. } = failure;
-        let code = failure.code();
-        let operation = operation.and_then(|id| header.operations.get(usize::from(id.0)));
-        let tags = [("code", &*code), ("called", called), ("operation", operation.map_or("", |of| &of.name))];
-        let tags: Vec<(&str, &str)> = tags.into_iter().filter(|(_, value)| !value.is_empty()).collect();
-        tell(counted::ERRORS, &tags, *count);
-    }
-    for (scenario, created) in header.scenarios.iter().zip(&snapshot.scenarios) {
-        tell(counted::CREATED, &[("scenario", scenario)], *created);
-    }
-}
-
 /// Writes the lines of one run.
 #[derive(Default)]
 pub(super) struct Encoder {
-    counts: HashMap<(String, TagSet), u32>,
-    samples: HashMap<Arc<Series>, u32>,
+    counts: HashMap<Count, u32>,
+    /// With the instant that the folder has of each one's first sample.
+    samples: HashMap<Arc<Series>, (u32, At)>,
     /// Values so far of each series of a trend, by number.
     values: HashMap<u32, u64>,
     /// Sub-metrics by their place.
@@ -138,8 +95,8 @@ impl Encoder {
     pub(super) fn line(&mut self, snapshot: &Snapshot, header: &Header) -> Vec<u8> {
         let mut names = Vec::new();
         let mut counted = Vec::new();
-        counts(snapshot, header, &mut |metric, tags, count| {
-            counted.push((self.count_number(metric, tags, &mut names), count));
+        Count::each(snapshot, header, &mut |count, number| {
+            counted.push((self.count_number(count, header, &mut names), number));
         });
         let samples = (snapshot.metrics.series.iter())
             .map(|observed| {
@@ -170,26 +127,28 @@ impl Encoder {
         (self.counts.len() + self.samples.len()) as u32
     }
 
-    fn count_number(&mut self, metric: &str, tags: &[(&str, &str)], names: &mut Vec<(u32, Name)>) -> u32 {
-        let key = (metric.to_owned(), TagSet::of(tags));
-        if let Some(number) = self.counts.get(&key) {
+    fn count_number(&mut self, count: Count, header: &Header, names: &mut Vec<(u32, Name)>) -> u32 {
+        if let Some(number) = self.counts.get(&count) {
             return *number;
         }
         let number = self.next_number();
-        let (metric, tags) = key.clone();
-        let name =
-            Name { metric, kind: Kind::Counter, unit: Unit::Number, tags, first_ns: None, parts: vec![] };
-        names.push((number, name));
-        self.counts.insert(key, number);
+        let (metric, tags) = count.name(header);
+        let (metric, kind, unit) = (metric.to_owned(), Kind::Counter, Unit::Number);
+        names.push((number, Name { metric, kind, unit, tags, first_ns: None, parts: vec![] }));
+        self.counts.insert(count, number);
         number
     }
 
+    /// A series is named again when a later second knows of an earlier sample: threads do not hand over in step.
     fn sample_number(&mut self, observed: &Observed, names: &mut Vec<(u32, Name)>) -> u32 {
         let Observed { series, first, .. } = observed;
-        if let Some(number) = self.samples.get(series) {
-            return *number;
+        let known = self.samples.get(series).copied();
+        if let Some((number, told)) = known
+            && told <= *first
+        {
+            return number;
         }
-        let number = self.next_number();
+        let number = known.map_or_else(|| self.next_number(), |(number, _)| number);
         let parts = series.submetrics.iter().filter_map(|place| self.parts.get(*place).cloned());
         let name = Name {
             metric: series.of.name.to_string(),
@@ -200,7 +159,7 @@ impl Encoder {
             parts: parts.collect(),
         };
         names.push((number, name));
-        self.samples.insert(Arc::clone(series), number);
+        self.samples.insert(Arc::clone(series), (number, *first));
         number
     }
 
@@ -232,18 +191,21 @@ pub(super) struct Decoder<'a> {
     places: Places<'a>,
     registry: Arc<Registry>,
     names: HashMap<u32, Name>,
+    /// What the numbers of counts are; None: not ours.
+    counts: HashMap<u32, Option<Count>>,
     series: HashMap<u32, Arc<Series>>,
 }
 
 impl<'a> Decoder<'a> {
     /// Of a run that has this header; its metrics are entered into the registry.
     pub(super) fn new(header: &'a Header, registry: Arc<Registry>) -> Decoder<'a> {
-        Decoder { places: Places::new(header), registry, names: HashMap::new(), series: HashMap::new() }
+        let (names, counts, series) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Decoder { places: Places::new(header), registry, names, counts, series }
     }
 
     /// The second of a line; None: the line is torn. Series that are not ours are left out.
     pub(super) fn snapshot(&mut self, line: &[u8]) -> Option<Snapshot> {
-        let line: Line = serde_json::from_slice(line).ok()?;
+        let line: Line<&RawValue> = serde_json::from_slice(line).ok()?;
         self.names.extend(line.names);
         let mut snapshot = self.places.blank(line.second);
         snapshot.at = At(line.at_ns);
@@ -251,48 +213,26 @@ impl<'a> Decoder<'a> {
         snapshot.ledger = line.ledger.unwrap_or_default();
         snapshot.shards = line.shards;
         snapshot.process = line.process;
-        for (number, count) in line.counts {
-            if let Some(name) = self.names.get(&number) {
-                self.enter_count(&mut snapshot, name, count);
+        for (number, counted) in line.counts {
+            if let Some(count) = self.count(number) {
+                count.enter(counted, &mut snapshot);
             }
         }
         for (number, value) in line.samples {
-            let observed = self.observed(number, &value);
+            let observed = self.observed(number, value.get());
             snapshot.metrics.series.extend(observed);
         }
         (snapshot.metrics.untold, snapshot.metrics.left_out) = (line.untold, line.left_out);
         Some(snapshot)
     }
 
-    fn enter_count(&self, snapshot: &mut Snapshot, name: &Name, count: u64) {
-        let tag = |tag: &str| name.tags.get(tag).unwrap_or_default();
-        let places = &self.places;
-        match name.metric.as_str() {
-            counted::FAILED => places.change(snapshot, tag("operation"), |timings| timings.failed += count),
-            counted::UNANSWERED => {
-                places.change(snapshot, tag("operation"), |timings| timings.unanswered += count);
-            }
-            counted::ANSWERS => {
-                let Ok(code) = tag("code").parse() else { return };
-                places.change(snapshot, tag("operation"), |timings| timings.answers.count(code, count));
-            }
-            counted::CODES => {
-                let Ok(code) = tag("code").parse() else { return };
-                *snapshot.codes.entry(code).or_default() += count;
-            }
-            counted::ERRORS => {
-                places.failed(snapshot, (tag("code"), tag("called")), name.tags.get("operation"), count);
-            }
-            counted::CREATED => places.created(snapshot, tag("scenario"), count),
-            metric => {
-                if let Some((counter, _)) = Counter::NAMED.iter().find(|(_, known)| *known == metric) {
-                    snapshot.counters.add(*counter, count);
-                }
-            }
-        }
+    fn count(&mut self, number: u32) -> Option<&Count> {
+        let Decoder { places, names, counts, .. } = self;
+        let named = || names.get(&number).and_then(|name| places.count(&name.metric, &name.tags));
+        counts.entry(number).or_insert_with(named).as_ref()
     }
 
-    fn observed(&mut self, number: u32, value: &Value) -> Option<Observed> {
+    fn observed(&mut self, number: u32, value: &str) -> Option<Observed> {
         let name = self.names.get(&number)?;
         let series = match self.series.get(&number) {
             Some(series) => Arc::clone(series),
@@ -319,32 +259,49 @@ fn told(number: f64) -> Value {
     if number.is_finite() { Value::from(number) } else { Value::from(number.to_string()) }
 }
 
-fn read(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok())
+/// A number as [`told`] wrote it, to its last digit: `serde_json` reads some of those with seventeen digits as their neighbour.
+struct Exact(f64);
+
+impl<'de> Deserialize<'de> for Exact {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Exact, D::Error> {
+        let text = <&RawValue>::deserialize(deserializer)?.get();
+        text.trim_matches('"').parse().map(Exact).map_err(de::Error::custom)
+    }
+}
+
+/// A trend as [`Encoder::value`] wrote it.
+#[derive(serde::Deserialize)]
+struct Trended {
+    count: u64,
+    sum: Exact,
+    min: Exact,
+    max: Exact,
+    #[serde(default)]
+    values: Vec<Exact>,
+    #[serde(default)]
+    buckets: Vec<(u32, u64)>,
 }
 
 /// A value as [`Encoder::value`] wrote it.
-fn aggregate(kind: Kind, value: &Value) -> Option<Aggregate> {
-    let number = |place: usize| value.get(place).and_then(read);
-    let count = |place: usize| value.get(place).and_then(Value::as_u64);
+fn aggregate(kind: Kind, value: &str) -> Option<Aggregate> {
     Some(match kind {
-        Kind::Counter => Aggregate::Counter(Counted { count: number(0)?, samples: count(1)? }),
-        Kind::Gauge => {
-            let (value, at) = (number(0)?, At(value.get(3)?.as_i64()?));
-            Aggregate::Gauge(Gauged { value, min: number(1)?, max: number(2)?, at, samples: count(4)? })
+        Kind::Counter => {
+            let (Exact(count), samples) = serde_json::from_str(value).ok()?;
+            Aggregate::Counter(Counted { count, samples })
         }
-        Kind::Rate => Aggregate::Rate(Rated { passes: count(0)?, total: count(1)? }),
-        Kind::Trend => Aggregate::Trend(Box::new(trend(value)?)),
+        Kind::Gauge => {
+            let (Exact(value), Exact(min), Exact(max), at, samples) = serde_json::from_str(value).ok()?;
+            Aggregate::Gauge(Gauged { value, min, max, at: At(at), samples })
+        }
+        Kind::Rate => {
+            let (passes, total) = serde_json::from_str(value).ok()?;
+            Aggregate::Rate(Rated { passes, total })
+        }
+        Kind::Trend => {
+            let Trended { count, sum, min, max, values, buckets } = serde_json::from_str(value).ok()?;
+            let values = values.into_iter().map(|Exact(value)| value).collect();
+            let trend = Trend::of_parts((count, sum.0), (min.0, max.0), values, &buckets)?;
+            Aggregate::Trend(Box::new(trend))
+        }
     })
-}
-
-fn trend(value: &Value) -> Option<Trend> {
-    let number = |name: &str| value.get(name).and_then(read);
-    let count = value.get("count").and_then(Value::as_u64)?;
-    let (sum, min, max) = (number("sum")?, number("min")?, number("max")?);
-    let values = value.get("values").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let values: Vec<f64> = values.iter().map(read).collect::<Option<_>>()?;
-    let buckets = value.get("buckets").cloned().unwrap_or_else(|| json!([]));
-    let buckets: Vec<(u32, u64)> = serde_json::from_value(buckets).ok()?;
-    Trend::of_parts((count, sum), (min, max), values, &buckets)
 }

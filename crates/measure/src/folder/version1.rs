@@ -2,16 +2,17 @@
 //! differences, levels and the ledger's counts are values at the end of the second. What a script's functions reported is in the
 //! events, and the values of their histograms are in the log of latencies. Such folders are read and no longer written.
 
-use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::places::Places;
+use super::places::{Count, Places, named};
 use crate::at::At;
 use crate::histogram::Histogram;
 use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, TagSet, Trend, Unit};
-use crate::recorder::{Counter, Gauges};
+use crate::outcome::Failure;
+use crate::recorder::Gauges;
 use crate::totals::{Header, Snapshot};
 
 /// The series.
@@ -26,28 +27,40 @@ const COMMIT: &str = "snapshot.at_ns";
 /// Begins the tags of the script's own histograms in the log of latencies.
 const CUSTOM: &str = "custom.";
 
-/// The seconds whose last row is there.
-pub(super) fn seconds(series: &[u8], header: &Header) -> BTreeMap<u64, Snapshot> {
-    let places = Places::new(header);
-    let whole = series.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    let mut csv = csv::ReaderBuilder::new().flexible(true).from_reader(&series[..whole]);
-    let (mut done, mut current) = (BTreeMap::new(), None::<Second>);
-    for row in csv.records().map_while(Result::ok) {
-        let (Some(second), Some(series), Some(value)) = (row.get(0), row.get(1), row.get(2)) else {
-            continue;
-        };
-        let Ok(second) = second.parse() else { continue };
-        if current.as_ref().is_none_or(|current| current.snapshot.second != second) {
-            current = Some(Second { snapshot: places.blank(second), levels: Map::new() });
-        }
-        if let Some(current) = &mut current {
-            current.enter(&places, series, value);
-        }
-        if series == COMMIT {
-            done.extend(current.take().map(|current| (second, current.finish())));
-        }
+/// Reads the seconds whose last row is there.
+pub(super) struct Decoder<'a> {
+    places: Places<'a>,
+    rows: csv::StringRecordsIntoIter<Box<dyn BufRead>>,
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(header: &'a Header, series: Box<dyn BufRead>) -> Decoder<'a> {
+        let rows = csv::ReaderBuilder::new().flexible(true).from_reader(series).into_records();
+        Decoder { places: Places::new(header), rows }
     }
-    done
+}
+
+impl Iterator for Decoder<'_> {
+    type Item = Snapshot;
+
+    fn next(&mut self) -> Option<Snapshot> {
+        let mut current = None::<Second>;
+        while let Some(Ok(row)) = self.rows.next() {
+            let (Some(second), Some(series), Some(value)) = (row.get(0), row.get(1), row.get(2)) else {
+                continue;
+            };
+            let Ok(number) = second.parse() else { continue };
+            let same = current.take().filter(|current| current.snapshot.second == number);
+            let mut second =
+                same.unwrap_or_else(|| Second { snapshot: self.places.blank(number), levels: Map::new() });
+            second.enter(&self.places, series, value);
+            if series == COMMIT {
+                return Some(second.finish());
+            }
+            current = Some(second);
+        }
+        None
+    }
 }
 
 /// A second that is read.
@@ -65,51 +78,26 @@ impl Second {
             "snapshot.interval_ns" => self.snapshot.interval_ns = value.parse().unwrap_or(0),
             _ => {
                 if let Ok(value) = value.parse() {
-                    self.enter_count(places, series, value);
+                    self.enter_number(places, series, value);
                 }
             }
         }
     }
 
-    fn enter_count(&mut self, places: &Places<'_>, series: &str, value: u64) {
-        let snapshot = &mut self.snapshot;
-        if let Some((counter, _)) = Counter::NAMED.iter().find(|(_, name)| *name == series) {
-            snapshot.counters.add(*counter, value);
-            return;
+    fn enter_number(&mut self, places: &Places<'_>, series: &str, value: u64) {
+        let is_level =
+            |family: &str| matches!(family, "delivery" | "process") || family.starts_with("shard.");
+        match series.rsplit_once('.').filter(|(family, _)| is_level(family)) {
+            Some((family, name)) => {
+                let levels = self.levels.entry(family).or_insert_with(|| Value::Object(Map::new()));
+                levels[name] = Value::from(value);
+            }
+            None => {
+                if let Some(count) = counted(places, series) {
+                    count.enter(value, &mut self.snapshot);
+                }
+            }
         }
-        let Some((family, rest)) = series.split_once('.') else { return };
-        match family {
-            "operations" => {
-                let Some((name, count)) = rest.rsplit_once('.') else { return };
-                match (count, name.strip_suffix(".codes").zip(count.parse().ok())) {
-                    ("failed", _) => places.change(snapshot, name, |timings| timings.failed += value),
-                    ("unanswered", _) => places.change(snapshot, name, |timings| timings.unanswered += value),
-                    (_, Some((name, code))) => {
-                        places.change(snapshot, name, |timings| timings.answers.count(code, value));
-                    }
-                    _ => {}
-                }
-            }
-            "scenarios" => places.created(snapshot, rest, value),
-            "http" => {
-                if let Some(Ok(code)) = rest.strip_prefix("codes.").map(str::parse) {
-                    *snapshot.codes.entry(code).or_default() += value;
-                }
-            }
-            "errors" => enter_failure(places, snapshot, rest, value),
-            "delivery" | "process" => self.enter_level(family, rest, value),
-            "shard" => {
-                if let Some((index, name)) = rest.split_once('.') {
-                    self.enter_level(&format!("shard.{index}"), name, value);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn enter_level(&mut self, family: &str, name: &str, value: u64) {
-        let levels = self.levels.entry(family).or_insert_with(|| Value::Object(Map::new()));
-        levels[name] = Value::from(value);
     }
 
     fn finish(mut self) -> Snapshot {
@@ -131,12 +119,36 @@ impl Second {
     }
 }
 
+/// The count that a series is of; None: it is not ours, or of an operation that the run does not have.
+fn counted(places: &Places<'_>, series: &str) -> Option<Count> {
+    if let Some(counter) = named(series) {
+        return Some(Count::Named(counter));
+    }
+    let (family, rest) = series.split_once('.')?;
+    Some(match family {
+        "operations" => {
+            let (name, count) = rest.rsplit_once('.')?;
+            match (count, name.strip_suffix(".codes")) {
+                ("failed", _) => Count::Failed(places.operation(name)?),
+                ("unanswered", _) => Count::Unanswered(places.operation(name)?),
+                (code, Some(name)) => Count::Answers(places.operation(name)?, code.parse().ok()?),
+                _ => return None,
+            }
+        }
+        "scenarios" => Count::Created(places.scenario(rest)?),
+        "http" => Count::Code(rest.strip_prefix("codes.")?.parse().ok()?),
+        "errors" => failed(places, rest)?,
+        _ => return None,
+    })
+}
+
 /// `errors.<code>.<operation>`; of one that has a name of its own `errors.<code>=<name>.<operation>`.
-fn enter_failure(places: &Places<'_>, snapshot: &mut Snapshot, rest: &str, count: u64) {
+fn failed(places: &Places<'_>, rest: &str) -> Option<Count> {
     let (code, operation) = rest.split_once('.').map_or((rest, None), |(code, name)| (code, Some(name)));
     let (code, called) = code.split_once('=').unwrap_or((code, ""));
     let called = ESCAPED.iter().rev().fold(called.to_owned(), |text, (c, escaped)| text.replace(escaped, c));
-    places.failed(snapshot, (code, &called), operation, count);
+    let operation = operation.and_then(|name| places.operation(name));
+    Some(Count::Error { operation, failure: Failure::from_code(code)?, called })
 }
 
 /// What the script's functions reported in a second, as an event tells it; [`enter_values`] has the values of histograms.

@@ -225,7 +225,7 @@ impl MetricStore {
     }
 
     /// Every metric that has samples, or that a threshold names, with what it came to.
-    pub(super) fn metrics(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
+    pub fn metrics(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
         self.metrics.iter_mut().flatten()
     }
 

@@ -145,6 +145,9 @@ impl Tally {
             combination: Map::new(),
             service: None,
         };
+        if header.language.is_some() {
+            return summary.judged_by_rules(Vec::new(), Vec::new(), Vec::new());
+        }
         summary.verdict = verdict::judge(&summary);
         summary.expectations.decisive = verdict::expect(&mut summary);
         summary

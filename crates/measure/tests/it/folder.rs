@@ -4,16 +4,16 @@ use crate::fixture::{header, record_second, timing};
 use crate::verdicts::judged;
 use serde_json::{Value, json};
 use sonagi_measure::At;
-use sonagi_measure::folder::{self, Writer};
+use sonagi_measure::folder::{self, Reader, Writer};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::{
-    Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target, Unit,
+    Aggregate, Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target, Unit,
 };
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Record, Recorder};
-use sonagi_measure::summary::{Service, Summary};
+use sonagi_measure::summary::{Conclusion, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
-use sonagi_measure::totals::{Header, ProcessGauges, Totals};
+use sonagi_measure::totals::{Header, Language, ProcessGauges, Totals};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -164,7 +164,8 @@ fn metrics_read_as_they_were_measured_to_the_last_digit() {
     assert_eq!(read.metrics["times"].count, 2 * (5 * 1_500 + 20_000));
     assert!(read.metrics["times"].values.as_ref().unwrap().min < -39.0);
     assert_eq!(read.metrics["level"].level.unwrap().value, -7.5);
-    let (mut read, ours) = (folder::metrics(folder.path()).unwrap(), totals.metrics());
+    let (_, mut read) = Reader::open(folder.path()).unwrap().summed_up(MetricStore::default());
+    let ours = totals.metrics();
     let part = Target::Submetric(0);
     let percentile = Aggregation::Percentile(99.0);
     let of = |store: &mut MetricStore| percentile.of(store.aggregate(part).unwrap(), Duration::ZERO);
@@ -199,6 +200,70 @@ fn numbers_that_json_has_not_are_kept() {
         (read.metrics["odd"].values.as_ref().unwrap(), read.metrics["level"].level.unwrap());
     assert_eq!((values.min, values.p50, values.max), (f64::NEG_INFINITY, 1.0, f64::INFINITY));
     assert_eq!((level.min, level.value, level.max), (f64::NEG_INFINITY, 1.0, f64::INFINITY));
+}
+
+/// One second of a counter that came to each of these, and what a folder says of it.
+fn read_back(values: &[f64]) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Arc::new(Registry::default());
+    let mut totals = Totals::new(&header(), Rules::default(), MetricStore::new(Arc::clone(&registry)));
+    let mut writer = Writer::create(folder.path(), &header()).unwrap();
+    let mut recorder = Recorder::sharing(3, 2, registry);
+    for (second, value) in (1..).zip(values) {
+        recorder.observe((Kind::Gauge, Unit::Number), "level", *value, At(0));
+        let records = vec![recorder.take()];
+        writer.snapshot(&totals.absorb(records, At(second * SECOND), ProcessGauges::default())).unwrap();
+    }
+    let reader = Reader::open(folder.path()).unwrap();
+    let level = |snapshot: sonagi_measure::totals::Snapshot| match snapshot.metrics.series[0].aggregate {
+        Aggregate::Gauge(gauged) => gauged.value,
+        _ => panic!("it is a gauge"),
+    };
+    reader.seconds(&Arc::default()).map(level).collect()
+}
+
+#[test]
+fn a_number_of_any_size_is_read_to_its_last_digit() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let values: Vec<f64> = (0..500).map(|power| (random.f64() - 0.5) * 10f64.powi(power % 40 - 20)).collect();
+    assert_eq!(read_back(&values), values);
+}
+
+#[test]
+fn a_series_first_sample_is_the_earliest_even_if_its_thread_hands_over_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Arc::new(Registry::default());
+    let mut totals = Totals::new(&header(), Rules::default(), MetricStore::new(Arc::clone(&registry)));
+    let mut writer = Writer::create(folder.path(), &header()).unwrap();
+    let metric = registry.add("count", Kind::Counter, Unit::Number).unwrap();
+    for (second, first) in [(1, 70), (2, 30), (3, 90)] {
+        let mut sampler = Sampler::new(Arc::clone(&registry), |_| &["to"], AutomaticTags::default(), false);
+        let tags = sampler.tags().with("to", "a");
+        sampler.observe(metric, 1.0, &tags, At(first));
+        let records = vec![Record { metrics: sampler.take(), ..Record::default() }];
+        writer.snapshot(&totals.absorb(records, At(second * SECOND), ProcessGauges::default())).unwrap();
+    }
+    let (_, mut read) = Reader::open(folder.path()).unwrap().summed_up(MetricStore::default());
+    assert_eq!(read.tagged()[0].first, At(30));
+    assert_eq!(totals.metrics().tagged()[0].first, At(30));
+}
+
+#[test]
+fn a_run_that_its_language_judges_reads_with_that_judgement() {
+    let folder = tempfile::tempdir().unwrap();
+    let language = Language { name: "own".to_owned(), facts: json!({ "password": "of a metric's name" }) };
+    let header = Header { language: Some(language), ..header() };
+    let cut_off = record(folder.path(), &header, 3, false);
+    assert_eq!(cut_off.verdict.result, Conclusion::Pass, "users that fail, fail a run by its rules alone");
+    assert_eq!(document(&folder::read(folder.path()).unwrap()), document(&cut_off));
+    let judged = cut_off.judged(Vec::new(), vec!["it says so".to_owned()], vec!["see there".to_owned()]);
+    assert_eq!(
+        (judged.verdict.result, &judged.verdict.reasons[..]),
+        (Conclusion::Fail, &["it says so".to_owned()][..])
+    );
+    folder::amend(folder.path(), &Summary { complete: true, ..judged.clone() }).unwrap();
+    assert_eq!(folder::read(folder.path()).unwrap().verdict, judged.verdict);
+    assert_eq!(folder::header(folder.path()).unwrap().language, header.language);
 }
 
 #[test]

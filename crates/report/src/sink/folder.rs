@@ -4,7 +4,7 @@
 //! permission is an error before the load starts, not a loss after it.
 
 use super::Sink;
-use serde_json::json;
+use serde_json::{Value, json};
 use sonagi_measure::At;
 use sonagi_measure::folder::Writer;
 use sonagi_measure::summary::Summary;
@@ -93,6 +93,9 @@ impl Sink for Folder {
     }
     fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
         self.log(at, user, text)
+    }
+    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
+        self.writer()?.event(at, kind, detail.clone())
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
         self.writer()?.event(at, "draining", json!({}))

@@ -6,3 +6,4 @@ mod fixture;
 mod matrix;
 mod schema;
 mod sinks;
+mod table;

@@ -10,11 +10,15 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
-use sonagi_measure::folder::{self, ReadError};
+use sonagi_measure::folder::Reader;
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::summary::Summary;
-use sonagi_report::Matrix;
+use sonagi_report::console::CUT_OFF;
 use sonagi_report::figures::counted;
+use sonagi_report::Matrix;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(super) const NAME: &str = "report";
 
@@ -28,7 +32,8 @@ pub(super) fn define() -> Command {
     Command::new(NAME)
         .about("Print a run's summary again, from its folder")
         .long_about(
-            "Print a run's summary again, from its folder. A run that was cut off is read up to its last second on \
+            "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
+             (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second on \
              disk. For a folder with the runs over a matrix, the table that compares them; for one with other runs, \
              such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict was; 4 when the \
              folder cannot be read.",
@@ -48,6 +53,13 @@ pub(super) fn define() -> Command {
                 .help("Print the summary as one JSON document"),
         )
         .arg(
+            Arg::new("csv")
+                .long("csv")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["json", "summary"])
+                .help("Print a table instead, a row a second (docs/metrics.md); with --output, write it there"),
+        )
+        .arg(
             Arg::new("output")
                 .short('o')
                 .long("output")
@@ -55,7 +67,7 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Write the report that `sonagi run --output` writes to this file, or into this folder"),
         )
-        .arg(output::vocabulary_argument())
+        .arg(output::vocabulary().help("Summary format; default: k6's of a k6 script's run, else sonagi"))
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
@@ -66,19 +78,57 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     if let Some(runs) = runs_in(folder) {
         return list(&runs, matches, terminal);
     }
+    if matches.get_flag("csv") {
+        return table(folder, matches, terminal);
+    }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
-        false => folder::read(folder, names::judged).map_err(|error| {
-            Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
-        })?,
+        false => {
+            let run = open(folder)?;
+            names::judged(run.summed_up(MetricStore::default()).0, run.header())
+        }
     };
     let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| write(path, folder, &summary));
     if matches.get_flag("json") {
         terminal.print(&sonagi_report::json::summary(&summary))?;
-    } else {
+    } else if matches.contains_id("summary") || folder.is_file() || !in_own_words(folder, terminal)? {
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
     written.map(|()| Exit::Pass)
+}
+
+fn open(folder: &Path) -> Result<Reader, Error> {
+    Reader::open(folder).map_err(|error| {
+        Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
+    })
+}
+
+/// Prints the summary that the run's language has of its own; whether there is one.
+fn in_own_words(folder: &Path, terminal: &Terminal) -> Result<bool, Error> {
+    let Some(recorded) = sonagi_k6::summary::recorded(&open(folder)?) else { return Ok(false) };
+    if recorded.is_handled {
+        terminal.say("notice: the script's handleSummary() is not called again; this is k6's own summary");
+    }
+    if recorded.is_cut_off {
+        terminal.print(&format!("\n{CUT_OFF}\n"))?;
+    }
+    terminal.print(&format!("\n{}\n", recorded.summary.text(terminal.colour)))?;
+    Ok(true)
+}
+
+/// Writes every second as a row.
+fn table(folder: &Path, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    if folder.is_file() {
+        let what = "a report file has no seconds to make a table of";
+        return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
+    }
+    let run = open(folder)?;
+    match matches.get_one::<PathBuf>("output") {
+        Some(path) => Destination::of_table(path, &run.header().started)?
+            .fill(|file| sonagi_report::table::write(&run, BufWriter::new(file)))?,
+        None => terminal.fill(|out| sonagi_report::table::write(&run, out))?,
+    }
+    Ok(Exit::Pass)
 }
 
 /// Writes the report to a file.
@@ -106,6 +156,7 @@ fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
 /// A line for each run: its verdict and its folder.
 fn list(runs: &[PathBuf], matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     if matches.get_flag("json")
+        || matches.get_flag("csv")
         || matches.contains_id("output")
         || Vocabulary::of(matches) == Vocabulary::Artillery
     {
@@ -158,17 +209,19 @@ fn of_report(file: &Path) -> Result<Summary, Error> {
 
 /// The report with its periods, from what the folder has of every second.
 fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
-    let unread = |error: ReadError| Error::could_not(error);
+    let run = open(folder)?;
     let mut periods = Periods::default();
-    periods.began(&folder::header(folder).map_err(unread)?);
-    folder::snapshots(folder).map_err(unread)?.iter().for_each(|second| periods.second(second));
+    periods.began(run.header());
+    run.seconds(&Arc::default()).for_each(|second| periods.second(&second));
     Ok(periods.document(summary))
 }
 
 /// The runs over a matrix again, beside each other.
 fn compare(runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    if matches.contains_id("output") || Vocabulary::of(matches) == Vocabulary::Artillery {
-        let what = "the folder holds runs over a matrix, and Artillery's words and reports are for one run";
+    let is_of_one = matches.get_flag("csv") || matches.contains_id("output");
+    if is_of_one || Vocabulary::of(matches) == Vocabulary::Artillery {
+        let what =
+            "the folder holds runs over a matrix, and Artillery's words, reports and tables are for one run";
         return Err(Error::could_not(format_args!("{what}\nhint: name one of the folders in it")));
     }
     match matches.get_flag("json") {

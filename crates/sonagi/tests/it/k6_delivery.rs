@@ -85,8 +85,21 @@ fn what_a_service_loses_and_doubles_is_counted_to_the_copy_and_fails_by_a_thresh
     assert_eq!((count("sonagi_messages"), count("sonagi_owed")), (80, 640), "{answer:?}");
     assert_eq!((count("sonagi_lost"), count("sonagi_duplicate")), (lost, doubled), "{answer:?}");
     assert_eq!(answer.code, Some(0), "k6's codes: {answer:?}");
-    assert!(answer.out.contains(&format!("✗ {lost} of 640 expected deliveries were lost")), "{}", answer.out);
+    let told = format!("{lost} of 640 expected deliveries were lost");
+    assert!(answer.out.contains(&format!("✗ {told}")), "{}", answer.out);
     assert!(place.folders().is_empty(), "nobody asked for a folder");
+
+    let answer = run(&place, &lossy, "talk.js", &["--runs=runs"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let verdict = &place.reported()["verdict"];
+    assert_eq!(verdict["result"], "pass", "as the exit code: {verdict}");
+    let told = verdict["hints"][0].as_str().unwrap();
+    assert!(
+        told.contains("expected deliveries were lost")
+            && told.ends_with("; only a threshold makes that a failure of the test"),
+        "{told}"
+    );
+    std::fs::remove_dir_all(place.path().join("runs")).unwrap();
 
     let limits = r#"THRESHOLDS={"sonagi_delivery":["rate==1"]}"#;
     let answer = run(&place, &lossy, "talk.js", &["-e", limits, "--runs=runs"]);
@@ -96,6 +109,8 @@ fn what_a_service_loses_and_doubles_is_counted_to_the_copy_and_fails_by_a_thresh
     assert_eq!(report["verdict"]["result"], "fail");
     let reason = report["verdict"]["reasons"][0].as_str().unwrap();
     assert!(reason.starts_with("the threshold `sonagi_delivery: rate==1` failed"), "{reason}");
+    let again = place.sonagi(&["report", place.folders()[0].to_str().unwrap()]);
+    assert!(again.out.contains("DELIVERY") && answer.out.contains(&again.out), "{again:?}\n{answer:?}");
 }
 
 /// Four people who keep their connections and end every iteration with a word: the last ones are under way when all is over.

@@ -1,0 +1,123 @@
+//! The summary of a test that is over, from its run folder: what the folder must hold for it beside the series, and the way back.
+//!
+//! The text is that of the end of the test, to the letter. What `handleSummary` made of it is not: the script is not run again.
+
+use serde_json::{Value, json};
+use sonagi_measure::folder::Reader;
+use sonagi_measure::totals::Language;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Facts, Summary, TimeUnit};
+use crate::metrics::{self, Kind, MetricStore, Registry, Unit};
+use crate::options::{MetricThresholds, Options};
+
+/// The event at the test's begin, before `setup`.
+pub(crate) const BEGAN: &str = "test_began";
+/// The event at its end, behind `teardown`.
+pub(crate) const ENDED: &str = "test_ended";
+
+const NAME: &str = "k6";
+
+/// What the summary needs to know before there is anything to sum up.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Asked {
+    trend_stats: Vec<String>,
+    time_unit: Option<String>,
+    is_full: bool,
+    thresholds: Vec<Limited>,
+    is_handled: bool,
+}
+
+/// A metric that thresholds name, with what it is: there may never be a sample of it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Limited {
+    metric: String,
+    kind: Kind,
+    unit: Unit,
+    thresholds: Vec<String>,
+}
+
+/// What the header of a run's record says of the language. `thresholds` are those that are judged.
+pub(crate) fn language(
+    options: &Options,
+    thresholds: &[MetricThresholds],
+    registry: &Registry,
+    (is_full, is_handled): (bool, bool),
+) -> Language {
+    let limited = |of: &MetricThresholds| {
+        let id = registry.get(of.metric.split('{').next().unwrap_or_default())?;
+        let metrics::Metric { kind, unit, .. } = registry.metric(id);
+        let thresholds = of.thresholds.iter().map(|limit| limit.source.clone()).collect();
+        Some(Limited { metric: of.metric.clone(), kind, unit, thresholds })
+    };
+    let asked = Asked {
+        trend_stats: options.summary_trend_stats.clone(),
+        time_unit: options.summary_time_unit.clone(),
+        is_full,
+        thresholds: thresholds.iter().filter_map(limited).collect(),
+        is_handled,
+    };
+    // Texts and flags: nothing JSON could refuse.
+    Language { name: NAME.to_owned(), facts: serde_json::to_value(asked).unwrap_or_default() }
+}
+
+/// What [`ENDED`] says beside its instant.
+pub(crate) fn ended(drawn: u64) -> Value {
+    json!({ "drawn": drawn })
+}
+
+/// A test's summary, from its run folder.
+pub struct Recorded {
+    /// As it was when the test ended, or at the last whole second of one that was cut off.
+    pub summary: Summary,
+    /// Whether the test has no end in the folder.
+    pub is_cut_off: bool,
+    /// Whether the script makes a summary of its own (`handleSummary`).
+    pub is_handled: bool,
+}
+
+/// Reads the summary of a k6 script's test. None: the folder is of another language, or of a version that does not keep what a
+/// summary needs.
+pub fn recorded(folder: &Reader) -> Option<Recorded> {
+    let language = folder.header().language.as_ref().filter(|language| language.name == NAME)?;
+    let asked: Asked = serde_json::from_value(language.facts.clone()).ok()?;
+    let (record, mut store) = folder.summed_up(store(&asked)?);
+    let (mut began, mut ended) = (None, None);
+    for event in folder.events() {
+        match event["kind"].as_str() {
+            Some(BEGAN) => began = event["at_ns"].as_i64(),
+            Some(ENDED) => ended = event["at_ns"].as_i64().zip(event["detail"]["drawn"].as_u64()),
+            _ => {}
+        }
+    }
+    let last_ns = (record.duration_s * 1e9) as i64;
+    let (end_ns, drawn) = ended.unwrap_or((last_ns, 0));
+    let elapsed_ns = end_ns - began.unwrap_or(end_ns);
+    let elapsed = Duration::from_nanos(u64::try_from(elapsed_ns).unwrap_or(0));
+    store.judge(elapsed, true);
+    let facts = Facts {
+        elapsed,
+        trend_stats: asked.trend_stats,
+        time_unit: asked.time_unit.as_deref().and_then(TimeUnit::named),
+        full: asked.is_full,
+        drawn,
+        ..Facts::of_generator(&record.generator)
+    };
+    let summary = Summary::of(&mut store, facts);
+    Some(Recorded { summary, is_cut_off: ended.is_none(), is_handled: asked.is_handled })
+}
+
+/// A store that knows the test's thresholds, as the test's own did.
+fn store(asked: &Asked) -> Option<MetricStore> {
+    let registry = Arc::new(metrics::registry());
+    let mut store = MetricStore::new(Arc::clone(&registry));
+    for Limited { metric, kind, unit, thresholds } in &asked.thresholds {
+        registry.add(metric.split('{').next().unwrap_or_default(), *kind, *unit).ok()?;
+        store.watch(metric).ok()?;
+        for source in thresholds {
+            store.limit(metric, source, false, Duration::ZERO).ok()?;
+        }
+    }
+    Some(store)
+}
