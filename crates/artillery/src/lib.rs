@@ -17,6 +17,7 @@ pub mod schedule;
 mod script;
 mod shard;
 pub mod simulation;
+mod tagged;
 mod user;
 mod values;
 

@@ -7,6 +7,7 @@ mod metrics;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::thresholds::{Figures, Judged, Threshold};
 use sonagi_measure::totals::Header;
+use std::time::Duration;
 
 pub(crate) use failures::{FAILED_MATCH, WRONG_DATA};
 pub use failures::{failure, stem};
@@ -22,14 +23,29 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
-/// The run with the thresholds of its header judged.
+/// The run with the thresholds of its header judged, but for those that `ended_by` tells: they were judged when they ended it.
 #[must_use]
-pub fn judged(run: Summary, header: &Header) -> Summary {
+pub fn judged(run: Summary, header: &Header, ended_by: &[Judged]) -> Summary {
     if header.thresholds.is_empty() {
         return run;
     }
     let figures = figures(&run);
-    run.judged(header.thresholds.iter().map(|threshold| judge(threshold, &figures)).collect())
+    let ended = |threshold: &Threshold| ended_by.iter().find(|one| one.expression == threshold.expression());
+    let judged = header.thresholds.iter();
+    let judged = judged.map(|one| ended(one).cloned().unwrap_or_else(|| judge(one, &figures)));
+    run.judged(judged.collect())
+}
+
+/// Thresholds that end the run `elapsed` after its start, because they do not hold of what was measured until then.
+pub fn crossed(header: &Header, elapsed: Duration, run: impl FnOnce() -> Summary) -> Vec<Judged> {
+    let mut may_end = header.thresholds.iter().filter(|threshold| threshold.abort().ends(elapsed)).peekable();
+    if may_end.peek().is_none() {
+        return Vec::new();
+    }
+    let figures = figures(&run());
+    let crossed = may_end.filter_map(|threshold| threshold.crossed(&figures));
+    let ended_run_s = Some((elapsed.as_secs_f64() * 1e3).round() / 1e3);
+    crossed.map(|judged| Judged { ended_run_s, ..judged }).collect()
 }
 
 fn judge(threshold: &Threshold, figures: &Figures) -> Judged {

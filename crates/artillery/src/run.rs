@@ -1,13 +1,14 @@
 //! Artillery's side of a run: what the kernel asks a script language for ([`Dialect`]), and what it hears of the run.
 
 use serde_json::Value;
-use sonagi_engine::{Collect, Control, Dialect, Phase, RunEvent, SECOND_NS, TICK, health};
+use sonagi_engine::{Collect, Control, Dialect, Level, LogLine, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
-use sonagi_measure::metrics::{Interval, MetricStore, Registry};
+use sonagi_measure::metrics::{Interval, JUDGED_EVERY, MetricStore, Registry};
 use sonagi_measure::plugins::Plugins;
-use sonagi_measure::recorder::Counter;
+use sonagi_measure::recorder::{Counter, TaggedSeries};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::{Follow, Header};
+use sonagi_measure::thresholds::Judged;
+use sonagi_measure::totals::{Follow, Header, Totals};
 use sonagi_transport::http::Pool;
 use sonagi_transport::net::{NetOptions, Origin};
 use std::net::IpAddr;
@@ -21,6 +22,7 @@ use crate::names;
 use crate::plan::{Plan, Step};
 use crate::processor::{Kept, Said, Sidecar, Unloaded};
 use crate::shard::{MOST_LIVING, Shard, Shared, hear};
+use crate::tagged;
 use crate::user::User;
 use crate::values::Common;
 
@@ -95,14 +97,17 @@ pub fn run(
         return Err(Error::NothingToDo);
     }
     check_sources(&options.source_addresses)?;
+    let (threads, source_addresses) = (options.threads.max(1), options.source_addresses.len());
+    let written = header(&plan, &options);
+    let artillery = Arc::new(Artillery::new(plan, options));
+    let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
     let kernel = sonagi_engine::Options {
-        threads: options.threads.max(1),
-        header: header(&plan, &options),
-        rules: plan.delivery.unwrap_or_default(),
-        source_addresses: options.source_addresses.len(),
+        threads,
+        header: Header { submetrics, ..written },
+        rules: artillery.plan.delivery.unwrap_or_default(),
+        source_addresses,
         epoch: Instant::now(),
     };
-    let artillery = Arc::new(Artillery::new(plan, options));
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
@@ -110,6 +115,8 @@ pub fn run(
         control: control.clone(),
         phase: 0,
         begins: false,
+        next_judgement: JUDGED_EVERY,
+        ended_by: Vec::new(),
         on,
     };
     Ok(sonagi_engine::run(&artillery, &kernel, control, &mut follower)?)
@@ -158,6 +165,8 @@ struct Artillery {
     plan: Arc<Plan>,
     shared: Arc<Shared>,
     metrics: Arc<Registry>,
+    /// Where operations with tags are sampled, by `TaggedId`.
+    tagged: Vec<TaggedSeries>,
     net: NetOptions,
     /// For who loads the processor first.
     processor: Kept,
@@ -176,10 +185,12 @@ impl Artillery {
             timed: plan.plugins.extended,
             ..NetOptions::default()
         };
+        let (metrics, tagged) = tagged::metrics(&plan);
         Artillery {
             shared: Arc::new(Shared::new(&plan.load, options.seed, MOST_LIVING)),
             plan: Arc::new(plan),
-            metrics: Arc::default(),
+            metrics: Arc::new(metrics),
+            tagged,
             net,
             processor: options.processor,
             tag: sonagi_engine::delivery::draw_tag(),
@@ -237,6 +248,7 @@ impl Dialect for Artillery {
         kernel: &Rc<sonagi_engine::Shard>,
         task: Option<&Flow>,
     ) -> Result<Rc<Shard>, Unloaded> {
+        kernel.recorder.borrow_mut().tell_apart(&self.tagged);
         let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         let before = self.before_variables.get().cloned().unwrap_or_default();
         let common = Common::new(Arc::clone(&self.plan), before, self.tag);
@@ -303,6 +315,10 @@ struct Follower<'f> {
     phase: usize,
     /// The load has begun.
     begins: bool,
+    /// When thresholds that may end the run are judged next, from the load's start.
+    next_judgement: Duration,
+    /// Those that have ended it.
+    ended_by: Vec<Judged>,
     on: &'f mut dyn FnMut(RunEvent<'_>),
 }
 
@@ -332,9 +348,10 @@ impl Collect<Artillery> for Follower<'_> {
         self.begins = true;
     }
 
-    fn turn(&mut self, now: At, _: &mut MetricStore) -> Duration {
+    fn turn(&mut self, now: At, totals: &mut Totals) -> Duration {
         if self.begins {
             self.enter_phases(now);
+            self.judge(now, totals);
         }
         TICK
     }
@@ -344,11 +361,34 @@ impl Collect<Artillery> for Follower<'_> {
     }
 
     fn summed_up(&mut self, summary: Summary, _: &mut MetricStore) -> Summary {
-        names::judged(summary, self.header)
+        names::judged(summary, self.header, &self.ended_by)
+    }
+
+    /// A threshold that ends the run has judged it: that is a failure, not an interruption.
+    fn is_interrupted(&self, is_stopping: bool) -> bool {
+        is_stopping && self.ended_by.is_empty()
     }
 }
 
 impl Follower<'_> {
+    /// Has the run end gracefully when a threshold is crossed that ends it.
+    fn judge(&mut self, now: At, totals: &mut Totals) {
+        let elapsed = Duration::from_nanos(now.0.max(0) as u64);
+        if elapsed < self.next_judgement || self.control.is_stopping() {
+            return;
+        }
+        self.next_judgement = elapsed + JUDGED_EVERY;
+        self.ended_by = names::crossed(self.header, elapsed, || totals.summary());
+        for threshold in &self.ended_by {
+            let text =
+                format!("the threshold `{}` ends the run: {}", threshold.expression, threshold.evidence);
+            (self.on)(RunEvent::Line(&LogLine { at: now, ..LogLine::new(Level::Error, text) }));
+        }
+        if !self.ended_by.is_empty() {
+            self.control.stop();
+        }
+    }
+
     fn enter_phases(&mut self, now: At) {
         while self.phase < self.boundaries.len() {
             let begin = if self.phase == 0 { At(0) } else { self.boundaries[self.phase - 1].0 };

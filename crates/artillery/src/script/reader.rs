@@ -7,7 +7,7 @@ pub(crate) use crate::plan::seconds_of;
 use crate::plan::template::Piece;
 use crate::plan::{Expression, JsonTemplate, Template};
 use serde_json::Value;
-use sonagi_measure::outcome::{OperationId, OperationKind};
+use sonagi_measure::outcome::{CountedAs, OperationKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +18,7 @@ use crate::script::names::Names;
 use crate::script::operations::Operations;
 use crate::script::problem::{Notice, Problem, nearest};
 use crate::script::schema::{self, Area, Support};
+use crate::script::tags::Tags;
 use crate::script::template::{self, Constants};
 use crate::script::yaml::{Entry, Kind, Node, Place};
 
@@ -37,6 +38,7 @@ pub(crate) struct Reader {
     pub(crate) constants: Constants,
     pub(crate) names: Names,
     pub(crate) operations: Operations,
+    pub(crate) tags: Tags,
     pub(crate) functions: Functions,
     pub(crate) endpoints: Endpoints,
     /// Files merged over the script.
@@ -104,6 +106,7 @@ impl Reader {
             constants,
             names: Names::default(),
             operations: Operations::default(),
+            tags: Tags::default(),
             functions: Functions::default(),
             endpoints: Endpoints::default(),
             inputs: Vec::new(),
@@ -218,13 +221,14 @@ impl Reader {
         None
     }
 
-    /// The id of an operation.
-    pub(crate) fn operation(&mut self, place: Place, name: &str, kind: OperationKind) -> Option<OperationId> {
+    /// What an operation is counted and timed as, with the tags of the step being read.
+    pub(crate) fn operation(&mut self, place: Place, name: &str, kind: OperationKind) -> Option<CountedAs> {
         let id = self.operations.intern(name, kind);
-        if id.is_none() {
-            self.problem(place, "a script has at most 65,535 differently named steps", None);
+        let counted = id.and_then(|id| self.tags.counted_as(id));
+        if counted.is_none() {
+            self.problem(place, "a script has at most 65,535 steps that differ in name or tags", None);
         }
-        id
+        counted
     }
 
     /// The items of a list; a single value counts as a list of one when `single` is true.

@@ -23,3 +23,5 @@ mod sketch;
 #[path = "../../../report/tests/it/fixture.rs"]
 mod summaries;
 mod support;
+mod tagged;
+mod tags;

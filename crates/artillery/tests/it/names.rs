@@ -168,7 +168,7 @@ fn a_threshold_may_ask_for_every_number_of_a_summary() {
         let threshold = Threshold::new(format!("'{name}' >= 0"), true);
         let metrics = threshold.metrics();
         assert_eq!(metrics.len(), 1, "{name}");
-        assert_eq!(measured.check(metrics[0]), Ok(()), "{name}");
+        assert_eq!(measured.check(&metrics[0].name), Ok(()), "{name}");
     }
 }
 
@@ -182,7 +182,7 @@ fn a_threshold_on_failed_users_takes_the_place_of_the_rule_that_none_may_fail() 
         (0..9).for_each(|n| recorder.user_ended(0, n > 0, 1));
         recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(Failure::ConnectRefused));
         totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default());
-        let run = judged(totals.summary(), &header);
+        let run = judged(totals.summary(), &header, &[]);
         (run.verdict.result, run.thresholds[0].evidence.clone())
     };
     let seen = |evidence: &str| evidence.to_owned();
@@ -199,7 +199,7 @@ fn a_threshold_on_failed_users_takes_the_place_of_the_rule_that_none_may_fail() 
 fn judged_alone(expression: &str) -> (bool, String) {
     let header = Header { thresholds: vec![Threshold::new(expression, true)], ..header() };
     let run = Totals::new(&header, Rules::default(), MetricStore::default()).summary();
-    let judged = judged(run, &header).thresholds.remove(0);
+    let judged = judged(run, &header, &[]).thresholds.remove(0);
     (judged.held, judged.evidence)
 }
 

@@ -31,7 +31,7 @@ use tokio::time::Instant;
 
 use crate::bundle::Bundle;
 use crate::executor::{Abort, Plan, Reason};
-use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
+use crate::metrics::{self, AbortRule, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
 use crate::options::{MetricThresholds, Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
@@ -239,7 +239,8 @@ fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result
     for of in judged(asked, options) {
         problems.extend(store.watch(&of.metric).err());
         for limit in &of.thresholds {
-            let added = store.limit(&of.metric, &limit.source, limit.abort_on_fail, limit.delay_abort_eval);
+            let abort = AbortRule { on_fail: limit.abort_on_fail, delay: limit.delay_abort_eval };
+            let added = store.limit(&of.metric, &limit.source, abort);
             problems.extend(added.err());
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Facts, Summary, TimeUnit};
-use crate::metrics::{self, Kind, MetricStore, Registry, Unit};
+use crate::metrics::{self, AbortRule, Kind, MetricStore, Registry, Unit};
 use crate::options::{MetricThresholds, Options};
 
 /// The event at the test's begin, before `setup`.
@@ -116,7 +116,7 @@ fn store(asked: &Asked) -> Option<MetricStore> {
         registry.add(metric.split('{').next().unwrap_or_default(), *kind, *unit).ok()?;
         store.watch(metric).ok()?;
         for source in thresholds {
-            store.limit(metric, source, false, Duration::ZERO).ok()?;
+            store.limit(metric, source, AbortRule::default()).ok()?;
         }
     }
     Some(store)

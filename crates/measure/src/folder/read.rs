@@ -24,13 +24,13 @@ use std::sync::Arc;
 pub struct ReadError(pub String);
 
 /// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `judge` judges the thresholds that
-/// the header has, as the script's language does.
+/// the header has, as the script's language does; what ended the run was judged of figures as they were then.
 ///
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
-pub fn read(path: &Path, judge: impl FnOnce(Summary, &Header) -> Summary) -> Result<Summary, ReadError> {
+pub fn read(path: &Path, judge: impl FnOnce(Summary, &Reader) -> Summary) -> Result<Summary, ReadError> {
     let folder = Reader::open(path)?;
-    Ok(judge(folder.summed_up(MetricStore::default()).0, folder.header()))
+    Ok(judge(folder.summed_up(MetricStore::default()).0, &folder))
 }
 
 /// The run's header.
@@ -124,9 +124,19 @@ impl Reader {
         self.end.as_ref().and_then(|end| end.get(name)).unwrap_or(&Value::Null)
     }
 
+    /// What the run's thresholds came to, as `run.json` says; empty of a run that was cut off.
+    fn judged(&self) -> Vec<Judged> {
+        Vec::<Judged>::deserialize(self.of_end("thresholds")).unwrap_or_default()
+    }
+
+    /// Thresholds that ended the run: judged of figures as they were then.
+    pub fn ended_by(&self) -> Vec<Judged> {
+        self.judged().into_iter().filter(|judged| judged.ended_run_s.is_some()).collect()
+    }
+
     /// Nor does a series tell how a script's language judged its run by rules of its own.
     fn enter_judgement(&self, summary: &mut Summary) {
-        let judged = Vec::<Judged>::deserialize(self.of_end("thresholds")).unwrap_or_default();
+        let judged = self.judged();
         let is_languages = self.header.language.is_some() || !judged.is_empty();
         if !self.header.thresholds.is_empty() || !is_languages {
             return;

@@ -71,6 +71,9 @@ struct Name {
     /// Sub-metrics it is a part of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<String>,
+    /// Only sub-metrics of the metric are told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
 }
 
 /// Writes the lines of one run.
@@ -134,7 +137,8 @@ impl Encoder {
         let number = self.next_number();
         let (metric, tags) = count.name(header);
         let (metric, kind, unit) = (metric.to_owned(), Kind::Counter, Unit::Number);
-        names.push((number, Name { metric, kind, unit, tags, first_ns: None, parts: vec![] }));
+        names
+            .push((number, Name { metric, kind, unit, tags, first_ns: None, parts: vec![], partial: false }));
         self.counts.insert(count, number);
         number
     }
@@ -157,6 +161,7 @@ impl Encoder {
             tags: series.tags.clone(),
             first_ns: Some(first.0),
             parts: parts.collect(),
+            partial: series.of.is_partial,
         };
         names.push((number, name));
         self.samples.insert(Arc::clone(series), (number, *first));
@@ -237,7 +242,8 @@ impl<'a> Decoder<'a> {
         let series = match self.series.get(&number) {
             Some(series) => Arc::clone(series),
             None => {
-                let metric = self.registry.add(&name.metric, name.kind, name.unit).ok()?;
+                let add = if name.partial { Registry::add_partial } else { Registry::add };
+                let metric = add(&self.registry, &name.metric, name.kind, name.unit).ok()?;
                 let parts = name.parts.iter().map(|part| self.registry.submetric(part).ok());
                 let series = Arc::new(Series {
                     metric,

@@ -56,7 +56,7 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
         );
     }
     // Redirected once: 4 ms to the hop, 6 ms to the answer.
-    recorder.hop(OperationId(0), 302, 4_000_000);
+    recorder.hop(OperationId(0), 302, 4_000_000, At(0));
     recorder.redirected(OperationId(0), timing(now + 500, 9_000_000), Outcome::Status(200), 6_000_000);
     let sent = Timing { first_byte: None, ..timing(now, 70_000) };
     recorder.operation(

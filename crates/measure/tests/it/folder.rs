@@ -7,7 +7,8 @@ use sonagi_measure::At;
 use sonagi_measure::folder::{self, Reader, Writer};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::{
-    Aggregate, Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target, Unit,
+    AbortRule, Aggregate, Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target,
+    Unit,
 };
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Record, Recorder};
@@ -54,7 +55,7 @@ fn record(path: &Path, header: &Header, seconds: i64, close: bool) -> Summary {
 
 /// The run in a folder.
 fn read(path: &Path) -> Result<Summary, folder::ReadError> {
-    folder::read(path, judged)
+    folder::read(path, |run, folder| judged(run, folder.header()))
 }
 
 fn document(summary: &Summary) -> Value {
@@ -129,7 +130,7 @@ fn metered(path: &Path) -> Totals {
     let (share, times) = (id("share", Kind::Rate), id("times", Kind::Trend));
     registry.submetric("times{to:b}").unwrap();
     let mut store = MetricStore::new(Arc::clone(&registry));
-    store.limit("times{to:b}", "p(95)<1", false, Duration::ZERO).unwrap();
+    store.limit("times{to:b}", "p(95)<1", AbortRule::default()).unwrap();
     let header = Header { submetrics: vec!["times{to:b}".to_owned()], ..header() };
     let mut totals = Totals::new(&header, Rules::default(), store);
     let mut writer = Writer::create(path, &header).unwrap();
@@ -255,14 +256,15 @@ fn a_run_that_its_language_judges_reads_with_that_judgement() {
     let header = Header { language: Some(language), ..header() };
     let cut_off = record(folder.path(), &header, 3, false);
     assert_eq!(cut_off.verdict.result, Conclusion::Pass, "users that fail, fail a run by its rules alone");
-    assert_eq!(document(&folder::read(folder.path()).unwrap()), document(&cut_off));
-    let judged = cut_off.judged(Vec::new(), vec!["it says so".to_owned()], vec!["see there".to_owned()]);
+    assert_eq!(document(&folder::read(folder.path(), |run, _| run).unwrap()), document(&cut_off));
+    let judged =
+        cut_off.judged_by_rules(Vec::new(), vec!["it says so".to_owned()], vec!["see there".to_owned()]);
     assert_eq!(
         (judged.verdict.result, &judged.verdict.reasons[..]),
         (Conclusion::Fail, &["it says so".to_owned()][..])
     );
     folder::amend(folder.path(), &Summary { complete: true, ..judged.clone() }).unwrap();
-    assert_eq!(folder::read(folder.path()).unwrap().verdict, judged.verdict);
+    assert_eq!(folder::read(folder.path(), |run, _| run).unwrap().verdict, judged.verdict);
     assert_eq!(folder::header(folder.path()).unwrap().language, header.language);
 }
 

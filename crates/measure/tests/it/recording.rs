@@ -56,7 +56,7 @@ fn a_refused_poll_counts_under_its_status_where_it_is_seen_and_not_where_it_fail
 #[test]
 fn a_redirects_hop_is_an_answer_and_no_operation() {
     let mut recorder = Recorder::new(1, 1);
-    recorder.hop(OperationId(0), 302, 4_000_000);
+    recorder.hop(OperationId(0), 302, 4_000_000, At(0));
     let record = recorder.take();
     assert_eq!((record.codes[302], &record.operations[0].response), (1, &None));
     assert!(record.operations[0].answers.codes().is_empty());

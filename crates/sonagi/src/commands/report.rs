@@ -13,9 +13,9 @@ use sonagi_artillery::report::Periods;
 use sonagi_measure::folder::Reader;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::summary::Summary;
+use sonagi_report::Matrix;
 use sonagi_report::console::CUT_OFF;
 use sonagi_report::figures::counted;
-use sonagi_report::Matrix;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         true => of_report(folder)?,
         false => {
             let run = open(folder)?;
-            names::judged(run.summed_up(MetricStore::default()).0, run.header())
+            names::judged(run.summed_up(MetricStore::default()).0, run.header(), &run.ended_by())
         }
     };
     let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| write(path, folder, &summary));

@@ -24,6 +24,7 @@ mod seeds;
 mod serve;
 mod signals;
 mod support;
+mod tags;
 mod targets;
 mod verdicts;
 mod words;
