@@ -102,7 +102,7 @@ impl User {
         Err(self.refuse(begun, &response))
     }
 
-    fn written(&mut self, step: &HttpStep) -> Result<(Origin, Encoded), Failed> {
+    fn written<'l>(&mut self, step: &'l HttpStep) -> Result<(Origin, Encoded<'l>), Failed> {
         let shard = Rc::clone(&self.shard);
         if let Some(layout) = step.prepared.layout(shard.plan(), step) {
             return Ok((layout.origin.clone(), self.fill(layout, step)?));

@@ -268,7 +268,7 @@ fn behind(id: Option<&str>, max_event: usize) -> Decoder {
     decoder
 }
 
-fn written(request: &SseRequest, method: &str, body: Bytes) -> Result<Encoded, Failed> {
+fn written(request: &SseRequest, method: &str, body: Bytes) -> Result<Encoded<'static>, Failed> {
     let mut headers = request.headers.clone();
     let mut add = |name: &str, value: &str| {
         if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
