@@ -389,27 +389,3 @@ impl Summary {
         self
     }
 }
-
-impl OperationKind {
-    /// The kind's name in metrics: `http`, `websocket_connect`, …
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationKind::Http => "http",
-            OperationKind::WebsocketConnect => "websocket_connect",
-            OperationKind::WebsocketSend => "websocket_send",
-            OperationKind::SocketioConnect => "socketio_connect",
-            OperationKind::SocketioEmit => "socketio_emit",
-            OperationKind::SocketioRequest => "socketio_request",
-            OperationKind::Expect => "expect",
-            OperationKind::SseConnect => "sse_connect",
-            OperationKind::PollSubscribe => "poll_subscribe",
-            OperationKind::Poll => "poll",
-            OperationKind::StompConnect => "stomp_connect",
-            OperationKind::StompSubscribe => "stomp_subscribe",
-            OperationKind::StompSend => "stomp_send",
-            OperationKind::StompRequest => "stomp_request",
-            OperationKind::Function => "function",
-            OperationKind::Reconnect => "reconnect",
-        }
-    }
-}

@@ -12,6 +12,7 @@ mod config;
 mod context;
 mod endpoints;
 mod engine;
+mod engine_steps;
 mod ensure;
 mod environments;
 mod expect;

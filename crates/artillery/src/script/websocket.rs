@@ -14,7 +14,7 @@ use crate::script::sources::Answer;
 use crate::script::yaml::{Kind, Node, Place, START};
 
 /// The connection to the target that the script does not write down.
-pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
+pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
     let operation = reader.operation(START, "connect", OperationKind::WebsocketConnect)?;
     let url = address(reader, flow)?;
     let timeout = flow.settings.websocket.timeout;
@@ -25,7 +25,7 @@ pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<S
 
 /// Where connections go that do not say it: `config.ws.url`, or the target.
 fn address(reader: &mut Reader, flow: &Flow<'_>) -> Option<Template> {
-    match &flow.settings.addresses.websocket {
+    match &flow.settings.websocket_address {
         Some(node) => reader.address(node),
         None => Some(target(reader)),
     }
