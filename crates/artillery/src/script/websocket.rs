@@ -1,7 +1,6 @@
 //! Steps of `engine: ws`.
 
 use crate::plan::{Content, Expect, Step, Template, WebsocketConnect, WebsocketSend};
-use base64::Engine as _;
 use sonagi_measure::outcome::OperationKind;
 
 use crate::script::awaited::awaited;
@@ -135,8 +134,7 @@ pub(crate) fn send_bytes(
     }
     let name = reader.text(fields, "name").unwrap_or_else(|| "send".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketSend)?;
-    let payload =
-        Content::Binary(Template::constant(base64::engine::general_purpose::STANDARD.encode(text?)));
+    let payload = Content::Binary(text?.into_bytes());
     Some(vec![Step::WebsocketSend(Box::new(WebsocketSend { operation, payload, response: None }))])
 }
 
