@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 use sonagi_measure::stamp;
 
-use sonagi_transport::link::Incoming;
+use sonagi_transport::link::{Incoming, WebsocketEvent};
 
 /// How far one user's connections have come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,10 +44,10 @@ impl Cursor {
     /// Takes note of what came in.
     pub(crate) fn note(cursor: &mut Option<Box<Cursor>>, sought: &Sought, incoming: &Incoming<'_>) {
         let (text, is_message) = match incoming {
-            Incoming::Text(text) | Incoming::Event { data: text, .. } | Incoming::Message { text, .. } => {
-                (text.as_bytes(), true)
-            }
-            Incoming::Binary(bytes) => (*bytes, true),
+            Incoming::Websocket(WebsocketEvent::Text(text))
+            | Incoming::Event { data: text, .. }
+            | Incoming::Message { text, .. } => (text.as_bytes(), true),
+            Incoming::Websocket(WebsocketEvent::Binary(bytes)) => (*bytes, true),
             Incoming::Ack { data, .. } => (data.as_bytes(), false),
             _ => return,
         };
@@ -105,6 +105,10 @@ mod tests {
         cursor.and_then(|cursor| cursor.largest)
     }
 
+    fn text(text: &str) -> Incoming<'_> {
+        Incoming::Websocket(WebsocketEvent::Text(text))
+    }
+
     fn ack(data: &str) -> Incoming<'_> {
         Incoming::Ack { namespace: "/", id: 0, data, attachments: &[] }
     }
@@ -112,7 +116,7 @@ mod tests {
     #[test]
     fn the_cursor_is_the_largest_number_of_its_member() {
         let sought = Sought::new("seq", false);
-        let largest = |text: &str| after(&sought, &[Incoming::Text(text)]);
+        let largest = |said: &str| after(&sought, &[text(said)]);
         assert_eq!(largest(r#"{"seq":7,"content":"x"}"#), Some(7));
         assert_eq!(largest(r#"[{"seq": 7},{"seq":12},{"seq":9}]"#), Some(12));
         assert_eq!(largest(r#"{"sequence":7,"seq":"8","seq":-9,"seq":null,"seq":"#), None);
@@ -122,7 +126,7 @@ mod tests {
             "text in a string is no member"
         );
         assert_eq!(largest(r#"{"seq":99999999999999999999}"#), None, "more than a number can hold");
-        let events = [Incoming::Text(r#"{"seq":9}"#), Incoming::Binary(br#"{"seq":8}"#)];
+        let events = [text(r#"{"seq":9}"#), Incoming::Websocket(WebsocketEvent::Binary(br#"{"seq":8}"#))];
         assert_eq!(after(&sought, &events), Some(9), "it never goes back");
     }
 
@@ -130,15 +134,15 @@ mod tests {
     fn where_delivery_is_tracked_only_stamped_messages_move_it_on() {
         let sought = Sought::new("seq", true);
         let stamped = |seq: u32| {
-            let mut text = format!("{{\"seq\":{seq},\"content\":\"");
-            Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
-            text + "\"}"
+            let mut said = format!("{{\"seq\":{seq},\"content\":\"");
+            Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut said);
+            said + "\"}"
         };
-        let joined = Incoming::Text(r#"{"type":"joined","seq":5}"#);
+        let joined = text(r#"{"type":"joined","seq":5}"#);
         assert_eq!(after(&sought, &[joined]), Some(5), "the first number comes from wherever it may");
         let (six, seven) = (stamped(6), stamped(7));
-        let told = Incoming::Text(r#"{"type":"ack","seq":9}"#);
-        let seen = [joined, Incoming::Text(&six), told, ack(r#"[{"seq":9}]"#)];
+        let told = text(r#"{"type":"ack","seq":9}"#);
+        let seen = [joined, text(&six), told, ack(r#"[{"seq":9}]"#)];
         assert_eq!(after(&sought, &seen), Some(6), "what is acknowledged has not come yet");
         let event = Incoming::Event { namespace: "/", data: &seven, attachments: &[], ack: None };
         assert_eq!(after(&sought, &[joined, event]), Some(7));
@@ -148,7 +152,7 @@ mod tests {
     fn an_acknowledgement_only_sets_a_cursor_that_is_not_there() {
         let sought = Sought::new("seq", false);
         assert_eq!(after(&sought, &[ack(r#"[{"ok":true,"seq":4}]"#)]), Some(4));
-        assert_eq!(after(&sought, &[Incoming::Text(r#"{"seq":4}"#), ack(r#"[{"seq":5}]"#)]), Some(4));
+        assert_eq!(after(&sought, &[text(r#"{"seq":4}"#), ack(r#"[{"seq":5}]"#)]), Some(4));
     }
 
     #[test]

@@ -45,7 +45,7 @@ use sonagi_engine::SECOND_NS;
 use sonagi_engine::delivery::{Room, Unanswered};
 use sonagi_transport::clock::Sleep;
 use sonagi_transport::http::{Client, Jar, Response};
-use sonagi_transport::link::Connection;
+use sonagi_transport::link::Link;
 
 /// How long a closed model's user may go on with an iteration when its time is over.
 const LAST_ITERATION_NS: i64 = 30 * SECOND_NS;
@@ -62,7 +62,7 @@ pub(crate) struct User {
     /// Of branches that have ended.
     spare_clients: Vec<Client>,
     jar: Jar,
-    connection: Option<Box<Connection>>,
+    connection: Option<Box<dyn Link>>,
     /// Rings when the peer has been silent for too long.
     watch: Option<Sleep>,
     mail: Mail,

@@ -428,6 +428,7 @@ fn spell(keys: &[Key]) -> String {
 }
 
 mod acquaintance;
+mod filled;
 mod members;
 mod secrets;
 mod shared;
@@ -436,6 +437,7 @@ mod unset;
 mod written;
 
 pub(crate) use acquaintance::Acquaintance;
+pub(crate) use filled::Outgoing;
 pub(crate) use turns::LoopValues;
 
 #[cfg(test)]

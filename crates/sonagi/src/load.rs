@@ -291,6 +291,13 @@ pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<
     Ok(Script::of(path, text, overrides, loaded, asked))
 }
 
+/// A script that is in no file and calls no functions: one run.
+pub(crate) fn unwritten(script: &Value, overrides: &Overrides) -> Result<Script, Error> {
+    let loaded = sonagi_artillery::load_value(script, overrides);
+    let loaded = loaded.map_err(|problems| refused(&[problems]))?;
+    Ok(Script::of(Path::new(""), Vec::new(), overrides, vec![loaded], Asked::default()))
+}
+
 /// What came of asking processors for their functions.
 #[derive(Default)]
 struct Asked {
@@ -335,11 +342,13 @@ pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides, tell: Tell<'_>) -> R
             Err(found) => problems.push(found),
         }
     }
-    if problems.is_empty() {
-        return Ok(scripts);
-    }
+    if problems.is_empty() { Ok(scripts) } else { Err(refused(&problems)) }
+}
+
+/// Why nothing is run.
+fn refused(problems: &[Problems]) -> Error {
     let count: usize = problems.iter().map(|found| found.0.len()).sum();
     let mut text: String = problems.iter().map(|found| format!("{found}\n")).collect();
     text.push_str(&format!("error: {}; nothing was run", counted(count as u64, "problem")));
-    Err(Error::Problems(text))
+    Error::Problems(text)
 }

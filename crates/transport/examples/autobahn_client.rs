@@ -10,9 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use sonagi_measure::At;
-use sonagi_transport::link::{
-    ConnectRequest, Connection, Ended, Env, Incoming, Present, SCRATCH, WebsocketLink,
-};
+use sonagi_transport::link::{ConnectRequest, Ended, Env, Present, SCRATCH, WebsocketEvent, WebsocketLink};
 use sonagi_transport::net::{Failed, Net, NetOptions, Origin};
 use tokio::time::timeout;
 
@@ -93,21 +91,19 @@ async fn converse(
         subprotocols: Vec::new(),
         max_message: MAX_MESSAGE,
     };
-    let mut connection = Connection::Websocket(WebsocketLink::connect(net, request).await?);
+    let mut link = WebsocketLink::connect(net, request).await?;
     let ended = poll_fn(|cx| {
         loop {
             let mut heard = Vec::new();
             let present = Present::new(&|| At(0));
             let mut env = Env { present: &present, scratch: &mut *scratch };
-            let progress = connection.poll_drive(cx, &mut env, &mut |incoming| match incoming {
-                Incoming::Text(text) => heard.push(Heard::Text(text.to_owned())),
-                Incoming::Binary(bytes) => heard.push(Heard::Binary(bytes.to_vec())),
+            let progress = link.poll_events(cx, &mut env, |event| match event {
+                WebsocketEvent::Text(text) => heard.push(Heard::Text(text.to_owned())),
+                WebsocketEvent::Binary(bytes) => heard.push(Heard::Binary(bytes.to_vec())),
                 _ => {}
             });
             let nothing_to_answer = heard.is_empty();
-            if let Connection::Websocket(link) = &mut connection {
-                heard.into_iter().for_each(|one| answer(one, link));
-            }
+            heard.into_iter().for_each(|one| answer(one, &mut link));
             if progress.is_ready() || nothing_to_answer {
                 return progress;
             }

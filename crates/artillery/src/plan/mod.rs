@@ -29,7 +29,7 @@ pub use request::*;
 pub use seconds::seconds_of;
 pub use source::{Awaited, Capture, Match, OpenSource, Search, Source};
 pub use step::*;
-pub use template::{Expression, Function, JsonTemplate, Template};
+pub use template::{Expression, Function, JsonTemplate, Template, ValueTemplate};
 pub use transports::*;
 
 use serde_json::Value;

@@ -11,9 +11,7 @@ use std::sync::OnceLock;
 use super::address::{self, push_form};
 use super::template::Piece;
 use super::{Body, Endpoint, Expectations, HttpStep, Plan, Source, Template};
-use sonagi_transport::http::{
-    ACCEPTED, end_value, is_framing, push_length, push_method, push_name, push_ours,
-};
+use sonagi_transport::http::{ACCEPTED, Lines, Name, is_framing, push_length, push_method};
 use sonagi_transport::net::{Failed, Origin};
 
 /// An [`HttpStep`]'s bytes, once they are known. A copy of a step knows nothing yet: it may be changed.
@@ -37,11 +35,12 @@ impl Prepared {
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) origin: Origin,
+    /// Method and path.
     pub(crate) line: Vec<Part>,
-    /// The script's headers, each with its end.
-    pub(crate) own: Vec<Part>,
-    /// `user-agent` and `host`.
-    pub(crate) ours: String,
+    /// The script's headers, then `user-agent` and `host`.
+    pub(crate) headers: Vec<HeaderPart>,
+    /// How many of the last ones are not the script's.
+    pub(crate) ours: usize,
     /// Whether the script writes the Cookie header itself.
     pub(crate) has_cookie: bool,
     /// Whether the script writes a Connection header.
@@ -58,7 +57,7 @@ pub(crate) struct Tail {
     pub(crate) body: usize,
 }
 
-/// A piece of a head.
+/// A piece of a method and path.
 #[derive(Debug)]
 pub(crate) enum Part {
     /// Written as it is.
@@ -67,8 +66,15 @@ pub(crate) enum Part {
     Path(Template),
     /// The value of a query parameter: encoded as in a form, after `name=` and what joins it to the path.
     Query(String, Template),
-    /// A header's value, after its name; ends the line.
-    Header(String, Template),
+}
+
+/// A piece of the headers.
+#[derive(Debug)]
+pub(crate) enum HeaderPart {
+    /// Written as they are.
+    Lines(Lines),
+    /// A name and a value with holes.
+    Holes(Name, Template),
 }
 
 impl Layout {
@@ -99,26 +105,24 @@ impl Layout {
         for (name, value) in &step.query {
             line.query(name, value);
         }
-        line.text.push_str(" HTTP/1.1\r\n");
-        let mut own = Parts::default();
+        let mut headers = Headers::default();
         for (name, value) in own_headers(plan, step) {
-            own.header(name, value)?;
+            headers.push(name, value)?;
         }
         if let Some(credentials) = credentials.filter(|_| !has("authorization")) {
-            own.header("authorization", &Template::constant(credentials))?;
+            headers.lines.push("authorization", &credentials)?;
         }
         if let Some(content_type) = content_type(&step.body).filter(|_| !has("content-type")) {
-            own.header("content-type", &Template::constant(content_type))?;
+            headers.lines.push("content-type", content_type)?;
         }
         if step.compressed && !has("accept-encoding") {
-            own.header("accept-encoding", &Template::constant(ACCEPTED))?;
+            headers.lines.push("accept-encoding", ACCEPTED)?;
         }
-        let mut ours = String::new();
-        push_ours(&mut ours, &origin, has);
+        let ours = headers.lines.push_ours(&origin, has);
         Ok(Some(Layout {
             origin,
             line: line.finish(),
-            own: own.finish(),
+            headers: headers.finish(),
             ours,
             has_cookie: has("cookie"),
             has_connection: has("connection"),
@@ -159,24 +163,42 @@ impl Parts {
         self.push(Part::Query(before, value.clone()));
     }
 
-    fn header(&mut self, name: &str, value: &Template) -> Result<(), Failed> {
-        if is_framing(name) {
-            return Ok(());
-        }
-        push_name(&mut self.text, name)?;
-        let Some(fixed) = fixed(value) else {
-            self.push(Part::Header(name.to_owned(), value.clone()));
-            return Ok(());
-        };
-        let begin = self.text.len();
-        self.text.push_str(&fixed);
-        end_value(&mut self.text, begin, name)
-    }
-
     fn finish(mut self) -> Vec<Part> {
         if !self.text.is_empty() {
             self.done.push(Part::Text(self.text));
         }
+        self.done
+    }
+}
+
+/// Headers being put together; those that are fixed and follow each other are one part.
+#[derive(Default)]
+struct Headers {
+    done: Vec<HeaderPart>,
+    lines: Lines,
+}
+
+impl Headers {
+    fn push(&mut self, name: &str, value: &Template) -> Result<(), Failed> {
+        if is_framing(name) {
+            return Ok(());
+        }
+        if let Some(fixed) = fixed(value) {
+            return self.lines.push(name, &fixed);
+        }
+        self.flush();
+        self.done.push(HeaderPart::Holes(Name::new(name)?, value.clone()));
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        if !self.lines.is_empty() {
+            self.done.push(HeaderPart::Lines(std::mem::take(&mut self.lines)));
+        }
+    }
+
+    fn finish(mut self) -> Vec<HeaderPart> {
+        self.flush();
         self.done
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::template::{JsonTemplate, Template};
+use super::template::{Template, ValueTemplate};
 
 /// Keeps a value of a response or message.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ pub struct Awaited {
     /// Longest wait before it counts as failed.
     pub timeout: Duration,
     /// Equality with the (first) argument or the whole arguments; None: anything.
-    pub data: Option<JsonTemplate>,
+    pub data: Option<ValueTemplate>,
     /// Values kept for later steps.
     pub captures: Vec<Capture>,
     /// Values demanded.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::hooks::{Call, Condition};
 use super::request::HttpStep;
 use super::source::Awaited;
-use super::template::{Expression, JsonTemplate, Template};
+use super::template::{Expression, JsonTemplate, Template, ValueTemplate};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
 
 /// One thing a virtual user does.
@@ -176,7 +176,7 @@ pub enum Repeat {
     /// Once per element of the list; `$loopElement` is the element. Not at all when it is no list.
     Over(Expression),
     /// The same of a list whose elements have holes.
-    OverList(JsonTemplate),
+    OverList(ValueTemplate),
     /// After each iteration, again while it holds (do-while).
     While(Condition),
 }
@@ -223,8 +223,8 @@ pub enum Content {
     Text(Template),
     /// JSON.
     Json(JsonTemplate),
-    /** The template's text is base64. */
-    Binary(Template),
+    /// Bytes as they are.
+    Binary(Vec<u8>),
 }
 
 /// Opening a Socket.IO session and namespace.

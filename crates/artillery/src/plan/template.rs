@@ -115,6 +115,68 @@ pub enum JsonPiece {
     InString(Expression),
 }
 
+/// A JSON value with holes, for whoever compares or walks what comes of it instead of sending it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueTemplate {
+    /// Always the same.
+    Constant(Value),
+    /// A whole value: keeps its type.
+    Hole(Expression),
+    /// A text with holes.
+    Text(Template),
+    /// The elements of a list.
+    List(Vec<ValueTemplate>),
+    /// The members of an object.
+    Object(Vec<(Template, ValueTemplate)>),
+}
+
+impl ValueTemplate {
+    /// Compiles a value as [`JsonTemplate::compile`] does.
+    ///
+    /// # Errors
+    /// What `parse` says.
+    pub fn compile<E>(
+        value: &Value,
+        parse: &mut dyn FnMut(&str) -> Result<Template, E>,
+    ) -> Result<ValueTemplate, E> {
+        Ok(match value {
+            Value::String(text) => {
+                let template = parse(text)?;
+                match template.pieces.as_slice() {
+                    [] => ValueTemplate::Constant("".into()),
+                    [Piece::Text(text)] => ValueTemplate::Constant(text.as_str().into()),
+                    [Piece::Hole(hole)] if !hole.is_written() => ValueTemplate::Hole(hole.clone()),
+                    _ => ValueTemplate::Text(template),
+                }
+            }
+            Value::Array(items) => {
+                let items: Result<Vec<_>, E> =
+                    items.iter().map(|item| ValueTemplate::compile(item, parse)).collect();
+                let items = items?;
+                let constant: Option<Value> = items.iter().map(|item| item.constant().cloned()).collect();
+                constant.map_or(ValueTemplate::List(items), ValueTemplate::Constant)
+            }
+            Value::Object(members) => {
+                let mut compiled = Vec::with_capacity(members.len());
+                for (key, member) in members {
+                    compiled.push((parse(key)?, ValueTemplate::compile(member, parse)?));
+                }
+                let constant = compiled.iter().map(|(key, member)| match key.pieces.as_slice() {
+                    [Piece::Text(key)] => Some((key.clone(), member.constant()?.clone())),
+                    _ => None,
+                });
+                let constant: Option<Value> = constant.collect();
+                constant.map_or(ValueTemplate::Object(compiled), ValueTemplate::Constant)
+            }
+            plain => ValueTemplate::Constant(plain.clone()),
+        })
+    }
+
+    fn constant(&self) -> Option<&Value> {
+        if let ValueTemplate::Constant(value) = self { Some(value) } else { None }
+    }
+}
+
 impl Template {
     /// A template without holes.
     pub fn constant(text: impl Into<String>) -> Template {

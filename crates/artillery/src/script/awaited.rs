@@ -97,7 +97,7 @@ pub(crate) fn awaited(
     let mut data = None;
     if fields.area.key("data").is_some() {
         let node = fields.get("data").or_else(|| fields.area.key("args").and_then(|_| fields.get("args")));
-        data = node.and_then(|node| reader.json(node));
+        data = node.and_then(|node| reader.value(node));
     }
     let timeout = match fields.area.key("timeout") {
         Some(_) => time_limit(reader, fields).unwrap_or(timeout),

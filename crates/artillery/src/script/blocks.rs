@@ -9,13 +9,11 @@ use crate::plan::{Step, Subscribe};
 use std::sync::Arc;
 
 use crate::script::context::{Behalf, Flow};
-use crate::script::engine::Engine;
 use crate::script::filling::{Filling, has_hole};
 use crate::script::flow::step;
+use crate::script::pull;
 use crate::script::reader::{Fields, Reader, plain_text};
-use crate::script::schema;
 use crate::script::yaml::{Kind, Node};
-use crate::script::{pull, stomp, websocket};
 
 /// `subscribe: ROOM`, and `join: ROOM`.
 pub(crate) fn subscribe(
@@ -29,12 +27,12 @@ pub(crate) fn subscribe(
     let cursors = reader.names.cursors();
     let was = reader.names.subscribe(true);
     let name = reader.text(fields, "name").unwrap_or_else(|| "subscribe".into());
-    let steps = if flow.engine == Engine::Stomp && matches!(node.kind, Kind::Map(_)) {
-        let own = reader.fields(node, &schema::STOMP_SUBSCRIBE);
-        own.and_then(|own| stomp::subscribe(reader, flow, &own, &name)).map(|step| vec![step])
-    } else {
-        let filling = Filling::of(reader, fields, verb, verb, None);
-        filling.and_then(|filling| subscription(reader, flow, &filling, name))
+    let steps = match flow.engine.mappings().filter(|_| matches!(node.kind, Kind::Map(_))) {
+        Some(mappings) => (mappings.subscribe)(reader, flow, node, &name).map(|step| vec![step]),
+        None => {
+            let filling = Filling::of(reader, fields, verb, verb, None);
+            filling.and_then(|filling| subscription(reader, flow, &filling, name))
+        }
     };
     reader.names.subscribe(was);
     let resumes = flow.engine.is_pull() || reader.names.cursors() > cursors;
@@ -63,12 +61,9 @@ fn subscription(
         filling.lacks(reader, flow.engine, "subscribe");
         return None;
     };
-    filling.read(reader, &template, |reader, filled| match flow.engine {
-        Engine::Stomp => {
-            let own = reader.fields(filled, &schema::STOMP_SUBSCRIBE)?;
-            stomp::subscribe(reader, flow, &own, &name).map(|step| vec![step])
-        }
-        _ => steps(reader, flow, filled, Behalf { name, is_publish: false }),
+    filling.read(reader, &template, |reader, filled| match flow.engine.mappings() {
+        Some(mappings) => (mappings.subscribe)(reader, flow, filled, &name).map(|step| vec![step]),
+        None => steps(reader, flow, filled, Behalf { name, is_publish: false }),
     })
 }
 
@@ -82,19 +77,17 @@ pub(crate) fn send(
     if fields.get("to").is_some() {
         return publish(reader, flow, fields, verb);
     }
-    match flow.engine {
-        Engine::Websocket => websocket::send(reader, flow, fields, verb),
-        Engine::Stomp => stomp::send_step(reader, flow, fields, verb),
-        engine => {
-            let hint = match engine.is_socketio() {
-                true => "write `emit: [message, {…}]`, or add `to: \"{{ room }}\"`",
-                false => "add `to: \"{{ room }}\"`, or write a `post` step",
-            };
-            let what = format!("over {} a message is sent to a room; this one names none", engine.name());
-            reader.problem(fields.place, what, Some(hint.into()));
-            None
-        }
+    let engine = flow.engine;
+    if let Some(send) = engine.steps()?.send {
+        return send(reader, flow, fields, verb);
     }
+    let hint = match engine.is_socketio() {
+        true => "write `emit: [message, {…}]`, or add `to: \"{{ room }}\"`",
+        false => "add `to: \"{{ room }}\"`, or write a `post` step",
+    };
+    let what = format!("over {} a message is sent to a room; this one names none", engine.name());
+    reader.problem(fields.place, what, Some(hint.into()));
+    None
 }
 
 fn publish(
@@ -112,12 +105,11 @@ fn publish(
         return None;
     };
     let stamps = reader.names.stamps();
-    let steps = filling.read(reader, &template, |reader, filled| match flow.engine {
-        Engine::Stomp => {
-            let own = reader.fields(filled, &schema::STOMP_SEND)?;
-            stomp::send(reader, flow, &own, &name, Some(message)).map(|step| vec![step])
+    let steps = filling.read(reader, &template, |reader, filled| match flow.engine.mappings() {
+        Some(mappings) => {
+            (mappings.publish)(reader, flow, filled, &name, Some(message)).map(|step| vec![step])
         }
-        _ => {
+        None => {
             if !has_hole(&template, "$message") {
                 let what = "{{ $message }} is not in this template: nothing of the message would be sent";
                 let hint = "write \"{{ $message }}\" where the message goes".to_owned();

@@ -82,7 +82,7 @@ impl<'n> Filling<'n> {
         let (block, over) = (engine.block(), engine.name());
         let what =
             format!("config.{block} does not say what `{}` does over {over}: it has no `{key}`", self.verb);
-        let example = example(engine, if key == "publish" { "publish" } else { "subscribe" });
+        let example = engine.example(key);
         reader.problem(
             self.place,
             what,
@@ -135,36 +135,5 @@ pub(crate) fn has_hole(template: &Node, name: &str) -> bool {
         Kind::List(items) => items.iter().any(|item| has_hole(item, name)),
         Kind::Map(entries) => entries.iter().any(|entry| has_hole(&entry.value, name)),
         _ => false,
-    }
-}
-
-/// What works with the reference service.
-pub(crate) fn example(engine: Engine, key: &str) -> &'static str {
-    match (engine, key == "subscribe") {
-        (Engine::Websocket, true) => {
-            "{url: /ws, subscribe: {send: {payload: {type: join, room: \"location:{{ $room }}\"}, match: {json: $.type, value: joined}}}}"
-        }
-        (Engine::Websocket, false) => {
-            "{url: /ws, publish: {send: {type: send, room: \"location:{{ $room }}\", content: \"{{ $message }}\"}}}"
-        }
-        (Engine::Stomp, true) => "{url: /location, subscribe: {destination: \"/sub/location/{{ $room }}\"}}",
-        (Engine::Stomp, false) => "{url: /location, publish: {destination: \"/pub/share/{{ $room }}\"}}",
-        (Engine::Sse, true) => "{url: \"/location/sse/connect?group={{ $room }}\"}",
-        (Engine::Sse, false) => {
-            "{publish: {post: {url: \"/location/sse/share?group={{ $room }}\", json: \"{{ $message }}\"}}}"
-        }
-        (Engine::Poll, true) => "{url: \"/cur/{{ $room }}\", every: 3, cursor: {json: $.next, as: after}}",
-        (Engine::Longpoll, true) => {
-            "{url: \"/location/long/{{ $room }}\", cursor: {json: $.next, as: after}}"
-        }
-        (Engine::Poll | Engine::Longpoll, false) => {
-            "{publish: {post: {url: \"/location/long/{{ $room }}/notify\", json: \"{{ $message }}\"}}}"
-        }
-        (Engine::Socketio | Engine::SocketioV3 | Engine::Http, true) => {
-            "{subscribe: {emit: [joinRoom, {roomId: \"location:{{ $room }}\"}], acknowledge: true}}"
-        }
-        (Engine::Socketio | Engine::SocketioV3 | Engine::Http, false) => {
-            "{publish: {emit: [sendMessage, {roomId: \"location:{{ $room }}\", content: \"{{ $message }}\"}], acknowledge: true}}"
-        }
     }
 }

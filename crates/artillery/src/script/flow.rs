@@ -9,15 +9,13 @@ use std::sync::Arc;
 use crate::script::condition::guarded;
 use crate::script::context::{Flow, Joined};
 use crate::script::engine::Engine;
+use crate::script::engine_steps::Read;
 use crate::script::opening::Opening;
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, MAX_SECONDS, Reader, seconds_of};
 use crate::script::schema::{self, Area};
 use crate::script::yaml::{Kind, Node, Place};
-use crate::script::{blocks, functions, http, loops, pull, socketio, stomp, websocket};
-
-/// How a step of one verb is read.
-type Read = fn(&mut Reader, &mut Flow<'_>, &Fields<'_>, &'static str) -> Option<Vec<Step>>;
+use crate::script::{blocks, functions, http, loops, socketio, websocket};
 
 /// A verb: the key that says what a step does.
 struct Verb {
@@ -81,13 +79,7 @@ impl Verb {
 
 /// The connection the script does not write down.
 fn open(reader: &mut Reader, flow: &mut Flow<'_>, out: &mut Vec<Step>) {
-    let step = match flow.engine {
-        Engine::Http => None,
-        Engine::Websocket => websocket::implicit_connect(reader, flow),
-        Engine::Socketio | Engine::SocketioV3 => socketio::implicit_connect(reader, flow),
-        Engine::Stomp => stomp::implicit_connect(reader, flow),
-        Engine::Poll | Engine::Longpoll | Engine::Sse => pull::implicit_connect(reader, flow),
-    };
+    let step = flow.engine.steps().and_then(|steps| (steps.open)(reader, flow));
     let opened: Vec<Step> = step.into_iter().collect();
     match &flow.room {
         Some(room) if room.joined == Joined::AfterOpening => confirm(flow, opened, false, out),
@@ -192,7 +184,7 @@ pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Opt
     }
     if !(verb.engines)(flow.engine) {
         let engines: Vec<&str> =
-            Engine::ALL.into_iter().filter(|engine| (verb.engines)(*engine)).map(Engine::name).collect();
+            Engine::all().filter(|engine| (verb.engines)(*engine)).map(Engine::name).collect();
         reader.problem(
             entry.place,
             format!("the engine {} has no step \"{}\"", flow.engine.name(), verb.name),
@@ -330,12 +322,7 @@ fn connect(
         let what = format!("namespaces belong to Socket.IO; this is {this}");
         reader.problem(node.place, what, None);
     }
-    match flow.engine {
-        Engine::Websocket => websocket::connect(reader, flow, fields, verb),
-        Engine::Stomp => stomp::connect(reader, flow, fields, verb),
-        engine if engine.is_pull() => pull::connect(reader, flow, fields, verb),
-        _ => socketio::connect(reader, flow, fields, verb),
-    }
+    (flow.engine.steps()?.connect)(reader, flow, fields, verb)
 }
 
 fn expect(

@@ -1,7 +1,6 @@
 //! Loops, conditions and chances: what decides how often a step is done.
 
-use crate::plan::template::JsonPiece;
-use crate::plan::{Expression, Function, Loop, Parallel, Repeat, Step};
+use crate::plan::{Expression, Function, Loop, Parallel, Repeat, Step, ValueTemplate};
 use serde_json::Value;
 
 use crate::script::condition::{condition, guarded, variable};
@@ -80,14 +79,10 @@ fn how_often(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>) -> Optio
 
 fn over_what(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<Repeat> {
     match &node.kind {
-        Kind::List(_) => {
-            let list = reader.json(node)?;
-            let is_plain = list.pieces.iter().all(|piece| matches!(piece, JsonPiece::Raw(_)));
-            Some(match is_plain {
-                true => Repeat::Over(Expression::Constant(node.to_value())),
-                false => Repeat::OverList(list),
-            })
-        }
+        Kind::List(_) => Some(match reader.value(node)? {
+            ValueTemplate::Constant(list) => Repeat::Over(Expression::Constant(list)),
+            list => Repeat::OverList(list),
+        }),
         Kind::Text { .. } => variable(reader, node).map(Repeat::Over),
         _ => {
             reader.wrong(fields, "over", node);

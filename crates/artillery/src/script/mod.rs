@@ -12,6 +12,7 @@ mod config;
 mod context;
 mod endpoints;
 mod engine;
+mod engine_steps;
 mod ensure;
 mod environments;
 mod expect;
@@ -165,6 +166,17 @@ pub fn load_each(path: &Path, overrides: &Overrides) -> Result<Vec<Loaded>, Prob
     runs.judge(all)
 }
 
+/// Reads a script that is in no file, whose name is [`Overrides::name`]; it has no matrix.
+///
+/// # Errors
+/// All problems of the script at once.
+pub fn load_value(script: &Value, overrides: &Overrides) -> Result<Loaded, Problems> {
+    let path = Path::new(overrides.name.as_deref().unwrap_or("script"));
+    let nowhere = yaml::Place { line: 0, column: 0, ..yaml::START };
+    let reader = Reader::new(path, constants(path, overrides));
+    compiled(reader, path, Some(yaml::Node::from_value(script, nowhere)), overrides)
+}
+
 /// The script's text.
 fn text(path: &Path) -> Result<String, Problems> {
     let unread = |what: String, hint: Option<String>| Problems(vec![Problem::of_file(path, what, hint)]);
@@ -202,6 +214,16 @@ pub fn json_schema() -> Value {
 fn read(path: &Path, text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
     let mut reader = Reader::new(path, constants(path, overrides));
     let root = inputs::tree(&mut reader, text, overrides);
+    compiled(reader, path, root, overrides)
+}
+
+/// What a script's tree says; without one, why there is none.
+fn compiled(
+    mut reader: Reader,
+    path: &Path,
+    root: Option<yaml::Node>,
+    overrides: &Overrides,
+) -> Result<Loaded, Problems> {
     let plan = root.and_then(|mut root| {
         environments::try_others(&mut reader, path, &root, overrides);
         environments::overlay(&mut reader, &mut root, overrides);

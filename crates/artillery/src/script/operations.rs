@@ -12,7 +12,7 @@ impl Operations {
     /// The id of an operation; the same name and kind is the same operation. A name already taken by another kind gets the
     /// kind added, because names are unique in a plan. None: more operations than ids (65,535).
     pub(crate) fn intern(&mut self, name: &str, kind: OperationKind) -> Option<OperationId> {
-        let distinct = format!("{name} ({})", word(kind));
+        let distinct = format!("{name} ({})", kind.word());
         let known = self.all.iter().position(|operation| {
             operation.kind == kind && (operation.name == name || operation.name == distinct)
         });
@@ -31,27 +31,6 @@ impl Operations {
 
     pub(crate) fn into_all(self) -> Vec<Operation> {
         self.all
-    }
-}
-
-fn word(kind: OperationKind) -> &'static str {
-    match kind {
-        OperationKind::Http => "request",
-        OperationKind::WebsocketConnect => "WebSocket",
-        OperationKind::WebsocketSend => "message",
-        OperationKind::SocketioConnect => "session",
-        OperationKind::SocketioEmit => "emit",
-        OperationKind::SocketioRequest => "answered",
-        OperationKind::Expect => "expected",
-        OperationKind::SseConnect => "event stream",
-        OperationKind::PollSubscribe => "first poll",
-        OperationKind::Poll => "poll",
-        OperationKind::StompConnect => "STOMP session",
-        OperationKind::StompSubscribe => "subscription",
-        OperationKind::StompSend => "STOMP message",
-        OperationKind::StompRequest => "STOMP request",
-        OperationKind::Function => "function",
-        OperationKind::Reconnect => "reconnect",
     }
 }
 

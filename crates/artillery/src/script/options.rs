@@ -30,8 +30,8 @@ pub(crate) struct Settings {
     pub(crate) verify_certificates: bool,
     /// Of awaited answers.
     pub(crate) timeout: Duration,
-    /// Where connections go that no step says it of.
-    pub(crate) addresses: Addresses,
+    /// Where WebSockets go that no step says it of, as the script writes it: steps compile it where they use it.
+    pub(crate) websocket_address: Option<Node>,
     pub(crate) pulls: Pulls,
     pub(crate) stomp: Stomp,
     pub(crate) blocks: Blocks,
@@ -45,13 +45,6 @@ pub(crate) struct Settings {
     pub(crate) expect: expectations::Settings,
     /// How long connections took to open is told with each response.
     pub(crate) extended_metrics: bool,
-}
-
-/// Addresses as the script writes them: steps compile them where they use them.
-#[derive(Default)]
-pub(crate) struct Addresses {
-    pub(crate) websocket: Option<Node>,
-    pub(crate) stomp: Option<Node>,
 }
 
 /// How rooms are spoken of over each engine.
@@ -68,7 +61,8 @@ impl Blocks {
         own.map_or(&self.none, |(_, block)| block)
     }
 
-    fn lay(&mut self, reader: &mut Reader, engine: Engine, fields: &Fields<'_>) {
+    /// Adds what a section of `config` says of an engine.
+    pub(crate) fn lay(&mut self, reader: &mut Reader, engine: Engine, fields: &Fields<'_>) {
         if !self.all.iter().any(|(name, _)| *name == engine.name()) {
             self.all.push((engine.name(), Block::default()));
         }
@@ -91,7 +85,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         socketio_v3: SocketioOptions::default(),
         verify_certificates: true,
         timeout: crate::plan::DEFAULT_TIMEOUT,
-        addresses: Addresses::default(),
+        websocket_address: None,
         pulls: Pulls::default(),
         stomp: Stomp::default(),
         blocks: Blocks::default(),
@@ -136,13 +130,7 @@ pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>) -> Settings {
         settings.pulls.read(reader, engine, &fields, timeout);
         settings.blocks.lay(reader, engine, &fields);
     }
-    settings.stomp.timeout = timeout;
-    if let Some(fields) = reader.section(config, "stomp", &schema::STOMP) {
-        settings.stomp.read(reader, &fields);
-        settings.addresses.stomp = fields.get("url").cloned();
-        reader.remark(&fields, "url");
-        settings.blocks.lay(reader, Engine::Stomp, &fields);
-    }
+    crate::script::stomp_settings::settings(reader, config, &mut settings);
     settings
 }
 
@@ -304,7 +292,7 @@ fn plain_millis(text: &str) -> String {
 }
 
 fn websocket(reader: &mut Reader, config: &Fields<'_>, fields: &Fields<'_>, settings: &mut Settings) {
-    settings.addresses.websocket = fields.get("url").cloned();
+    settings.websocket_address = fields.get("url").cloned();
     reader.remark(fields, "url");
     settings.websocket.headers = reader.headers(fields, "headers");
     settings.websocket.subprotocols = texts(reader, fields, "subprotocols");

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::script::context::Flow;
 use crate::script::engine::Engine;
-use crate::script::filling::{Filling, example, has_hole};
+use crate::script::filling::{Filling, has_hole};
 use crate::script::options::{lay_over, time_limit};
 use crate::script::pull_settings::{Pull, area};
 use crate::script::reader::{Fields, Reader};
@@ -55,7 +55,7 @@ fn request(reader: &mut Reader, flow: &Flow<'_>, pull: &Pull, filled: &Node) -> 
     let own = Fields::checked(filled, area(flow.engine));
     if own.get("url").is_none() && !pull.is_misspelt {
         let what = format!("config.{} has no url", flow.engine.name());
-        let example = example(flow.engine, "subscribe");
+        let example = flow.engine.example("subscribe");
         let hint = format!("for `sonagi serve`: `{}: {example}`", flow.engine.name());
         reader.missing(&own, &["url"], &what, &hint);
     }
@@ -96,10 +96,10 @@ fn opened(reader: &mut Reader, flow: &Flow<'_>, request: Request, name: &str) ->
 }
 
 /// What is opened for a step that needs it when no step subscribes: the block's address, which then names no room.
-pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
+pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
     let engine = flow.engine.name();
     let Some(pull) = flow.settings.pulls.of(flow.engine) else {
-        let example = example(flow.engine, "subscribe");
+        let example = flow.engine.example("subscribe");
         let hint =
             format!("for `sonagi serve`, add to config: `{engine}: {example}`, and a `subscribe` step");
         let what = format!("nothing says what the engine {engine} receives from");

@@ -5,7 +5,7 @@
 
 pub(crate) use crate::plan::seconds_of;
 use crate::plan::template::Piece;
-use crate::plan::{Expression, JsonTemplate, Template};
+use crate::plan::{Expression, JsonTemplate, Template, ValueTemplate};
 use serde_json::Value;
 use sonagi_measure::outcome::{CountedAs, OperationKind};
 use std::collections::BTreeSet;
@@ -443,6 +443,16 @@ impl Reader {
         let constants = &self.constants;
         JsonTemplate::compile(&node.to_value(), &mut |text| template::parse(text, constants, &mut |_, _| {}))
             .ok()
+    }
+
+    /// [`Reader::json`] of what is compared or walked and not sent.
+    pub(crate) fn value(&mut self, node: &Node) -> Option<ValueTemplate> {
+        if !self.check_texts(node) {
+            return None;
+        }
+        let constants = &self.constants;
+        let mut parse = |text: &str| template::parse(text, constants, &mut |_, _| {});
+        ValueTemplate::compile(&node.to_value(), &mut parse).ok()
     }
 
     fn check_texts(&mut self, node: &Node) -> bool {

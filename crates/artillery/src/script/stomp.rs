@@ -14,14 +14,14 @@ use crate::script::websocket;
 use crate::script::yaml::{Kind, Node};
 
 /// The session that the script does not write down.
-pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
+pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
     let url = address(reader, flow)?;
     session(reader, flow, flow.settings.stomp.clone(), url, "connect")
 }
 
 /// Where sessions are opened that do not say it.
 fn address(reader: &mut Reader, flow: &Flow<'_>) -> Option<Template> {
-    match &flow.settings.addresses.stomp {
+    match &flow.settings.stomp.url {
         Some(node) => reader.address(node),
         None => Some(websocket::target(reader)),
     }
@@ -64,7 +64,8 @@ pub(crate) fn connect(
 }
 
 /// A subscription, of a step or of `config.stomp.subscribe`.
-pub(crate) fn subscribe(reader: &mut Reader, flow: &Flow<'_>, own: &Fields<'_>, name: &str) -> Option<Step> {
+pub(crate) fn subscribe(reader: &mut Reader, flow: &Flow<'_>, node: &Node, name: &str) -> Option<Step> {
+    let own = &reader.fields(node, &schema::STOMP_SUBSCRIBE)?;
     let destination = destination(reader, own, "/topic/news");
     let headers = reader.templates(own, "headers");
     refuse_own(reader, own, "headers", &["destination", "id", "ack", "receipt"]);
@@ -98,19 +99,19 @@ pub(crate) fn send_step(
         reader.problem(node.place, what, Some(hint.into()));
         return None;
     }
-    let own = reader.fields(node, &schema::STOMP_SEND)?;
     let name = flow.operation_name(reader, fields).unwrap_or_else(|| "send".into());
-    send(reader, flow, &own, &name, None).map(|step| vec![step])
+    send(reader, flow, node, &name, None).map(|step| vec![step])
 }
 
 /// A message, of a step or of `config.stomp.publish`; without a body of its own it is `message`.
 pub(crate) fn send(
     reader: &mut Reader,
     flow: &Flow<'_>,
-    own: &Fields<'_>,
+    node: &Node,
     name: &str,
     message: Option<&Node>,
 ) -> Option<Step> {
+    let own = &reader.fields(node, &schema::STOMP_SEND)?;
     let destination = destination(reader, own, "/app/hello");
     let headers = reader.templates(own, "headers");
     refuse_own(reader, own, "headers", &["destination", "receipt", "content-length"]);

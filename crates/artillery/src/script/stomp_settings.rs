@@ -4,14 +4,18 @@ use crate::plan::Template;
 use sonagi_transport::link::{StompAck, StompVersion};
 use std::time::Duration;
 
-use crate::script::options::{lay_over, placed_texts, time_limit};
+use crate::script::engine::Engine;
+use crate::script::options::{Settings, lay_over, placed_texts, time_limit};
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, Reader};
+use crate::script::schema;
 use crate::script::yaml::{Kind, Node};
 
 /// Settings of sessions.
 #[derive(Clone)]
 pub(crate) struct Stomp {
+    /// Where sessions are opened that do not say it, as the script writes it: steps compile it where they use it.
+    pub(crate) url: Option<Node>,
     pub(crate) headers: Vec<(String, Template)>,
     pub(crate) connect_headers: Vec<(String, Template)>,
     pub(crate) versions: Vec<StompVersion>,
@@ -26,6 +30,7 @@ pub(crate) struct Stomp {
 impl Default for Stomp {
     fn default() -> Stomp {
         Stomp {
+            url: None,
             headers: Vec::new(),
             connect_headers: Vec::new(),
             versions: vec![StompVersion::V1_0, StompVersion::V1_1, StompVersion::V1_2],
@@ -39,9 +44,18 @@ impl Default for Stomp {
     }
 }
 
+/// Reads `config.stomp`.
+pub(crate) fn settings(reader: &mut Reader, config: &Fields<'_>, settings: &mut Settings) {
+    settings.stomp.timeout = settings.timeout;
+    let Some(fields) = reader.section(config, "stomp", &schema::STOMP) else { return };
+    settings.stomp.read(reader, &fields);
+    settings.stomp.url = fields.get("url").cloned();
+    reader.remark(&fields, "url");
+    settings.blocks.lay(reader, Engine::Stomp, &fields);
+}
+
 impl Stomp {
-    /// `config.stomp`.
-    pub(crate) fn read(&mut self, reader: &mut Reader, fields: &Fields<'_>) {
+    fn read(&mut self, reader: &mut Reader, fields: &Fields<'_>) {
         self.lay(reader, fields);
         if let Some(ack) = ack(reader, fields) {
             self.ack = ack;

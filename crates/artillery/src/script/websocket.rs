@@ -1,7 +1,6 @@
 //! Steps of `engine: ws`.
 
 use crate::plan::{Content, Expect, Step, Template, WebsocketConnect, WebsocketSend};
-use base64::Engine as _;
 use sonagi_measure::outcome::OperationKind;
 
 use crate::script::awaited::awaited;
@@ -14,7 +13,7 @@ use crate::script::sources::Answer;
 use crate::script::yaml::{Kind, Node, Place, START};
 
 /// The connection to the target that the script does not write down.
-pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<Step> {
+pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
     let operation = reader.operation(START, "connect", OperationKind::WebsocketConnect)?;
     let url = address(reader, flow)?;
     let timeout = flow.settings.websocket.timeout;
@@ -25,7 +24,7 @@ pub(crate) fn implicit_connect(reader: &mut Reader, flow: &Flow<'_>) -> Option<S
 
 /// Where connections go that do not say it: `config.ws.url`, or the target.
 fn address(reader: &mut Reader, flow: &Flow<'_>) -> Option<Template> {
-    match &flow.settings.addresses.websocket {
+    match &flow.settings.websocket_address {
         Some(node) => reader.address(node),
         None => Some(target(reader)),
     }
@@ -135,8 +134,7 @@ pub(crate) fn send_bytes(
     }
     let name = reader.text(fields, "name").unwrap_or_else(|| "send".into());
     let operation = reader.operation(fields.place, &name, OperationKind::WebsocketSend)?;
-    let payload =
-        Content::Binary(Template::constant(base64::engine::general_purpose::STANDARD.encode(text?)));
+    let payload = Content::Binary(text?.into_bytes());
     Some(vec![Step::WebsocketSend(Box::new(WebsocketSend { operation, payload, response: None }))])
 }
 

@@ -13,12 +13,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::{Loss, User, Waited};
+use super::{Begun, Halt, Loss, User, Waited};
 use crate::cursor::Cursor;
 use crate::plan::{Step, Subscribe};
 use sonagi_engine::SECOND_NS;
 use sonagi_engine::delivery::Room;
-use sonagi_transport::link::{Connection, Ended, Env, Present};
+use sonagi_transport::link::{Ended, Env, Link, Present, SocketioLink};
 
 /// How long a closing handshake may take.
 const CLOSING_NS: i64 = SECOND_NS / 2;
@@ -165,10 +165,10 @@ impl User {
 
     /// Takes the connection away and its memberships with it; for a while only, when it is to come back.
     pub(super) fn disconnected(&mut self) {
-        let Some(connection) = self.connection.take() else { return };
+        let Some(mut connection) = self.connection.take() else { return };
         let comes_back = self.comes_back() && self.is_out();
         if comes_back {
-            self.keep_place(&connection);
+            self.keep_place(&mut *connection);
         }
         self.watch = None;
         self.mail.forget_session();
@@ -187,26 +187,40 @@ impl User {
     }
 
     /// Keeps what the connection that takes this one's place will go on from.
-    fn keep_place(&mut self, connection: &Connection) {
+    fn keep_place(&mut self, connection: &mut dyn Link) {
         if let Some(cursor) = connection.cursor() {
-            self.values.cursor.get_or_insert_default().of_link(&cursor);
+            self.values.cursor.get_or_insert_default().of_link(cursor);
         }
-        if let Some(recipe) = &mut self.recipe {
-            let recoveries = connection.recoveries();
-            if !recoveries.is_empty() {
-                recipe.recoveries = recoveries.to_vec();
-            }
+        if let (Some(recipe), Some(link)) = (&mut self.recipe, connection.link_as::<SocketioLink>())
+            && !link.recoveries().is_empty()
+        {
+            recipe.recoveries = link.recoveries().to_vec();
         }
     }
 
-    pub(super) fn connected(&mut self, connection: Connection) {
+    pub(super) fn connected(&mut self, link: impl Link) {
         self.supersede();
-        self.mail.begin_session(connection.vocabulary());
-        self.connection = Some(Box::new(connection));
+        self.mail.begin_session(link.received());
+        self.connection = Some(Box::new(link));
         self.lost = None;
         self.is_held = true;
         self.shard.connected.set(self.shard.connected.get() + 1);
         self.shard.count(Counter::ConnectionsOpened, 1);
+    }
+
+    /// The user's connection, if it is one of this transport.
+    pub(super) fn link<L: Link>(&mut self) -> Option<&mut L> {
+        self.connection.as_deref_mut()?.link_as()
+    }
+
+    /// [`User::link`] for a step that needs it; `what` is missing else.
+    pub(super) fn needed_link<L: Link>(&mut self, begun: Begun, what: &str) -> Result<&mut L, Halt> {
+        // Looked at twice: one look cannot both hand the link out and leave the user to fail.
+        if self.link::<L>().is_none() {
+            let detail = format!("the step needs {what}, and there is none");
+            return Err(self.fail(begun, None, Failure::NotConnected, detail));
+        }
+        self.link().ok_or(Halt::Failed)
     }
 
     /// A subscription is asked for: copies may come before its confirmation, and when that comes too late.
@@ -238,7 +252,7 @@ impl User {
     /// may be set by what comes before the confirmation, which the target was not told of.
     fn has_place(&self) -> bool {
         match self.connection.as_deref() {
-            Some(Connection::Sse(_) | Connection::Poll(_)) => {
+            Some(link) if link.has_cursor() => {
                 self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
             }
             _ => {

@@ -13,14 +13,31 @@ use sonagi_transport::http::Headers;
 /// Characters of an answer that an example shows.
 const LONGEST: usize = 80;
 
-/// What an answer consists of; its body is parsed as JSON at most once.
+/// What an answer consists of. It is parsed as JSON at most once.
 pub(crate) struct Evidence<'a> {
     status: Option<u16>,
     headers: Option<&'a Headers>,
     body: &'a str,
     json: OnceCell<Option<Value>>,
-    /// All arguments of an event or acknowledgement, where `body` is the only one: scripts write `$.ok` or `$[0].ok`.
-    arguments: Option<&'a str>,
+    arguments: Option<Arguments>,
+}
+
+/// The arguments of an event or acknowledgement. Its body is the only one of them, or all of them as an array.
+struct Arguments {
+    /// An array.
+    all: Value,
+    /// The body as text, once somebody has asked for it.
+    body: OnceCell<String>,
+}
+
+impl Arguments {
+    fn list(&self) -> &[Value] {
+        self.all.as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn body(&self) -> &Value {
+        if let [only] = self.list() { only } else { &self.all }
+    }
 }
 
 impl<'a> Evidence<'a> {
@@ -40,14 +57,23 @@ impl<'a> Evidence<'a> {
         Evidence { status: None, headers: None, body, json: OnceCell::new(), arguments: None }
     }
 
-    /// Of an event or acknowledgement: `body` is its only argument or all of them, `arguments` all of them.
-    pub(crate) fn arguments(body: &'a str, arguments: &'a str) -> Evidence<'a> {
-        Evidence { arguments: Some(arguments), ..Evidence::message(body) }
+    /// Of an event or acknowledgement with these arguments.
+    pub(crate) fn of_arguments(all: Vec<Value>) -> Evidence<'a> {
+        let arguments = Arguments { all: Value::Array(all), body: OnceCell::new() };
+        Evidence { arguments: Some(arguments), ..Evidence::message("") }
     }
 
     /// The body as JSON; None when it is not JSON.
     pub(crate) fn json(&self) -> Option<&Value> {
-        self.json.get_or_init(|| serde_json::from_str(self.body).ok()).as_ref()
+        match &self.arguments {
+            Some(arguments) => Some(arguments.body()),
+            None => self.json.get_or_init(|| serde_json::from_str(self.body).ok()).as_ref(),
+        }
+    }
+
+    /// Of an event or acknowledgement.
+    pub(crate) fn arguments(&self) -> Option<&[Value]> {
+        self.arguments.as_ref().map(Arguments::list)
     }
 
     /// Of an HTTP response.
@@ -57,7 +83,10 @@ impl<'a> Evidence<'a> {
 
     /// The text it consists of.
     pub(crate) fn body(&self) -> &str {
-        self.body
+        match &self.arguments {
+            Some(arguments) => arguments.body.get_or_init(|| arguments.body().to_string()),
+            None => self.body,
+        }
     }
 
     /// The value of a header; of several of its name all, as one (RFC 9110 §5.2).
@@ -81,17 +110,17 @@ impl<'a> Evidence<'a> {
                 (!all.is_empty()).then(|| all.into_iter().cloned().collect())
             }
             Source::JsonLength(path) => length(path.query(self.json()?).first()?),
-            Source::Search(search) => search.find(self.body, &mut |count| rng.usize(..count)),
+            Source::Search(search) => search.find(self.body(), &mut |count| rng.usize(..count)),
             // Filled and read before it is looked for: `found_in`.
             Source::Open(_) => None,
             Source::Regexp { regex, group } => {
-                let found = regex.captures(self.body)?;
+                let found = regex.captures(self.body())?;
                 Some(Value::from(found.get(*group)?.as_str()))
             }
             Source::Json(path) => {
-                let all = self.arguments.and_then(|all| serde_json::from_str::<Value>(all).ok());
-                // Of the arguments `$` is the only one, not the list of them.
-                let among_all = all.and_then(|all| pick(path, &all, rng).filter(|found| *found != all));
+                // Scripts write `$.ok` of the only argument, or `$[0].ok`; `$` is the only one, not the list of them.
+                let all = self.arguments.as_ref().map(|arguments| &arguments.all);
+                let among_all = all.and_then(|all| pick(path, all, rng).filter(|found| found != all));
                 among_all.or_else(|| pick(path, self.json()?, rng))
             }
         }
@@ -187,17 +216,17 @@ fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Optio
         Some(_) if is_hidden => excerpt(MASK),
         Some(found) => excerpt(&found.to_string()),
     };
-    let is_all = found.is_some_and(|found| evidence.json() == Some(found)) || evidence.body.is_empty();
-    let around = if is_all { String::new() } else { format!(" in {}", excerpt(evidence.body)) };
+    let is_all = found.is_some_and(|found| evidence.json() == Some(found)) || evidence.body().is_empty();
+    let around = if is_all { String::new() } else { format!(" in {}", excerpt(evidence.body())) };
     format!("expected `{expected}`, got {got}{around}")
 }
 
 /// The beginning of an answer in which a capture found nothing. A secret that it looked for may well be in it by another name.
 fn shown(evidence: &Evidence<'_>, capture: &Capture) -> String {
     if !is_secret(&capture.name) && !capture.from.is_secret() {
-        return excerpt(evidence.body);
+        return excerpt(evidence.body());
     }
-    let head: String = evidence.body.chars().take(4 * LONGEST).collect();
+    let head: String = evidence.body().chars().take(4 * LONGEST).collect();
     excerpt(&without_tokens(&head))
 }
 
@@ -252,18 +281,18 @@ mod tests {
 
     #[test]
     fn an_only_argument_is_found_with_and_without_its_index() {
-        let find = |path: &str, only: &str, all: &str| {
+        let find = |path: &str, all: &[Value]| {
             let source = Source::Json(JsonPath::parse(path).unwrap());
-            Evidence::arguments(only, all).find(&source, &mut fastrand::Rng::new())
+            Evidence::of_arguments(all.to_vec()).find(&source, &mut fastrand::Rng::new())
         };
-        let (only, all) = (r#"{"ok":true}"#, r#"[{"ok":true}]"#);
-        assert_eq!(find("$.ok", only, all), Some(json!(true)));
-        assert_eq!(find("$[0].ok", only, all), Some(json!(true)));
-        assert_eq!(find("$", only, all), Some(json!({"ok": true})));
-        let two = r#"[{"ok":true},{"seq":5}]"#;
-        assert_eq!(find("$[1].seq", two, two), Some(json!(5)));
-        assert_eq!(find("$[0].ok", two, two), Some(json!(true)));
-        assert_eq!(find("$[*].id", r#"[{"id":7}]"#, r#"[[{"id":7}]]"#), Some(json!(7)));
+        let only = [json!({"ok": true})];
+        assert_eq!(find("$.ok", &only), Some(json!(true)));
+        assert_eq!(find("$[0].ok", &only), Some(json!(true)));
+        assert_eq!(find("$", &only), Some(json!({"ok": true})));
+        let two = [json!({"ok": true}), json!({"seq": 5})];
+        assert_eq!(find("$[1].seq", &two), Some(json!(5)));
+        assert_eq!(find("$[0].ok", &two), Some(json!(true)));
+        assert_eq!(find("$[*].id", &[json!([{"id": 7}])]), Some(json!(7)));
     }
 
     #[test]

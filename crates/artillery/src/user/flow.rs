@@ -2,6 +2,7 @@
 //! deep its loops are. Heavy steps are boxed while they run.
 
 use serde_json::Value;
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Halt, LAST_ITERATION_NS, User};
@@ -249,8 +250,10 @@ impl User {
                 elements.len() as u64
             }
             Repeat::OverList(list) => {
-                let list = self.values.json(list);
-                elements = serde_json::from_str(&self.filled(list)?).unwrap_or_default();
+                let list = self.values.filled(list);
+                if let Some(Value::Array(items)) = self.filled(list)?.map(Cow::into_owned) {
+                    elements = items;
+                }
                 elements.len() as u64
             }
         };

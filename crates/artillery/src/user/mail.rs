@@ -11,8 +11,9 @@ use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_wire::socketio;
 use std::collections::VecDeque;
 
+use super::evidence::Evidence;
 use sonagi_engine::delivery::track;
-use sonagi_transport::link::Incoming;
+use sonagi_transport::link::{Incoming, WebsocketEvent};
 
 /// Messages kept for a step that waits, or for later ones; the oldest are dropped beyond it.
 const KEPT_MESSAGES: usize = 256;
@@ -29,10 +30,10 @@ pub(crate) struct Mail {
     dismissal: Option<String>,
     acks: u64,
     has_acknowledgement: bool,
-    /// The receipt (STOMP) that is awaited, beside whatever else is, and when it came.
+    /// The receipt that is awaited, beside whatever else is, and when it came.
     receipt: Option<(u64, Option<At>)>,
     /// What messages of the connection at hand are counted as.
-    vocabulary: Option<Counter>,
+    received: Option<Counter>,
     /// What its polls are recorded as.
     poll: Option<CountedAs>,
 }
@@ -59,7 +60,7 @@ pub(crate) enum Awaited {
 pub(crate) struct Answer {
     pub(crate) at: At,
     kind: AnswerKind,
-    pub(crate) text: String,
+    text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,20 +84,22 @@ impl Mail {
         recorder: &mut Recorder,
     ) {
         match incoming {
-            Incoming::Text(text) => {
-                count(recorder, Counter::WebsocketReceived);
+            Incoming::Websocket(WebsocketEvent::Text(text)) => {
+                self.count(recorder);
                 track(text.as_bytes(), at, member, run, recorder.ledger());
                 self.offer_message(text, at);
             }
-            Incoming::Binary(bytes) => {
-                count(recorder, Counter::WebsocketReceived);
+            Incoming::Websocket(WebsocketEvent::Binary(bytes)) => {
+                self.count(recorder);
                 track(bytes, at, member, run, recorder.ledger());
                 if self.awaited.is_some() || self.keeps_all {
                     self.offer_message(&String::from_utf8_lossy(bytes), at);
                 }
             }
+            // No messages: the link answers them.
+            Incoming::Websocket(_) => {}
             Incoming::Event { data, attachments, .. } => {
-                count(recorder, Counter::SocketioReceived);
+                self.count(recorder);
                 track(data.as_bytes(), at, member, run, recorder.ledger());
                 for attachment in attachments {
                     track(attachment, at, member, run, recorder.ledger());
@@ -105,15 +108,14 @@ impl Mail {
             }
             // An acknowledgement may echo the message: it is no delivery, so it is not searched for stamps.
             Incoming::Ack { id, data, .. } => {
-                count(recorder, Counter::SocketioReceived);
+                self.count(recorder);
                 if self.awaited == Some(Awaited::Ack(id)) {
                     self.has_acknowledgement = true;
                     self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: data.to_owned() });
                 }
             }
             Incoming::Message { topic, text } => {
-                recorder.add(Counter::MessagesReceived, 1);
-                self.vocabulary.into_iter().for_each(|vocabulary| recorder.add(vocabulary, 1));
+                self.count(recorder);
                 track(text.as_bytes(), at, member, run, recorder.ledger());
                 self.offer_topic(topic, text, at);
             }
@@ -133,9 +135,16 @@ impl Mail {
         }
     }
 
+    fn count(&self, recorder: &mut Recorder) {
+        recorder.add(Counter::MessagesReceived, 1);
+        if let Some(received) = self.received {
+            recorder.add(received, 1);
+        }
+    }
+
     /// A connection was opened whose messages are counted so.
-    pub(crate) fn begin_session(&mut self, vocabulary: Counter) {
-        self.vocabulary = Some(vocabulary);
+    pub(crate) fn begin_session(&mut self, received: Counter) {
+        self.received = Some(received);
     }
 
     /// From now on polls are recorded as this operation.
@@ -334,21 +343,18 @@ impl AnswerKind {
 }
 
 impl Answer {
-    /// What captures, matches and comparisons look at: a message as it is; of an event or acknowledgement the only
-    /// argument, or all of them as an array. The second value is all of them, for events and acknowledgements.
-    pub(crate) fn subject(&self) -> (String, Option<String>) {
+    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or acknowledgement.
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
         if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
-            return (self.text.clone(), None);
+            return Evidence::message(&self.text);
         }
         let Ok(Value::Array(mut items)) = serde_json::from_str(&self.text) else {
-            return (self.text.clone(), None);
+            return Evidence::message(&self.text);
         };
         if matches!(self.kind, AnswerKind::Event(_)) && !items.is_empty() {
             items.remove(0);
         }
-        let only = if let [only] = items.as_slice() { Some(only.to_string()) } else { None };
-        let all = Value::Array(items).to_string();
-        (only.unwrap_or_else(|| all.clone()), Some(all))
+        Evidence::of_arguments(items)
     }
 }
 
@@ -364,11 +370,6 @@ fn push_bounded(queue: &mut VecDeque<Answer>, answer: Answer) {
 fn count_reopened(recorder: &mut Recorder, opened: u64) {
     recorder.add(Counter::ConnectionsOpened, opened);
     recorder.add(Counter::ConnectionsClosed, opened);
-}
-
-fn count(recorder: &mut Recorder, vocabulary: Counter) {
-    recorder.add(Counter::MessagesReceived, 1);
-    recorder.add(vocabulary, 1);
 }
 
 #[cfg(test)]
@@ -387,7 +388,7 @@ mod tests {
         let mut text = String::new();
         Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
         Stamp { run: 8, room: 2, sender: 3, number: 5 }.write(&mut text);
-        mail.receive(Incoming::Text(&text), At(5), 9, 1, &mut recorder);
+        mail.receive(Incoming::Websocket(WebsocketEvent::Text(&text)), At(5), 9, 1, &mut recorder);
         let batch = recorder.ledger();
         let seen: Vec<_> = batch.received.iter().map(|r| (r.at, r.member, r.room, r.number)).collect();
         assert_eq!((seen.as_slice(), batch.foreign), ([(At(5), 9, 2, 4)].as_slice(), 1));
@@ -409,7 +410,7 @@ mod tests {
         mail.await_answer(Awaited::Event("pong".into()));
         event(&mut mail, &mut recorder, r#"["other",1]"#);
         event(&mut mail, &mut recorder, r#"["pong",{"a":1}]"#);
-        assert_eq!(mail.take_answer().expect("it came").subject().0, r#"{"a":1}"#);
+        assert_eq!(mail.take_answer().expect("it came").evidence().body(), r#"{"a":1}"#);
         assert_eq!(mail.take_answer(), None);
     }
 
@@ -420,7 +421,7 @@ mod tests {
         mail.keep_all();
         event(&mut mail, &mut recorder, r#"["early",1,2]"#);
         mail.await_answer(Awaited::Event("early".into()));
-        assert_eq!(mail.take_answer().expect("kept").subject().0, "[1,2]");
+        assert_eq!(mail.take_answer().expect("kept").evidence().body(), "[1,2]");
         assert_eq!(mail.take_answer(), None, "without expect steps nothing is kept");
     }
 
@@ -432,7 +433,8 @@ mod tests {
         for (topic, text) in [("other", "1"), ("moved", "{\"lat\":1}")] {
             mail.receive(Incoming::Message { topic, text }, At(5), 9, 1, &mut recorder);
         }
-        assert_eq!(mail.take_answer().expect("it came").subject(), (r#"{"lat":1}"#.to_owned(), None));
+        let answer = mail.take_answer().expect("it came");
+        assert_eq!((answer.evidence().body(), answer.evidence().arguments()), (r#"{"lat":1}"#, None));
         assert_eq!(mail.take_answer(), None);
         let counters = recorder.take().counters;
         let counted = [Counter::SseReceived, Counter::MessagesReceived, Counter::PollsReceived];
@@ -465,13 +467,13 @@ mod tests {
         mail.await_answer(Awaited::Any);
         event(&mut mail, &mut recorder, r#"["joined",1]"#);
         event(&mut mail, &mut recorder, r#"["missed",2]"#);
-        assert_eq!(mail.take_answer().expect("it came").subject().0, "1", "nothing from before");
+        assert_eq!(mail.take_answer().expect("it came").evidence().body(), "1", "nothing from before");
         mail.stop_awaiting();
         mail.put_back(aside);
-        assert_eq!(mail.take_answer().expect("it came meanwhile").subject().0, "2");
+        assert_eq!(mail.take_answer().expect("it came meanwhile").evidence().body(), "2");
         mail.stop_awaiting();
         mail.await_answer(Awaited::Event("kept".into()));
-        assert_eq!(mail.take_answer().expect("kept all the while").subject().0, "0");
+        assert_eq!(mail.take_answer().expect("kept all the while").evidence().body(), "0");
     }
 
     #[test]

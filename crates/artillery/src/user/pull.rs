@@ -9,7 +9,7 @@ use super::request::{Attempt, add_missing};
 use super::{Begun, Halt, User, Waited};
 use crate::plan::{HttpStep, PollOpen, SseOpen, Template, address};
 use sonagi_transport::http::{Encoded, Response};
-use sonagi_transport::link::{Connection, PollLink, PollRequest, SseLink, SseRequest};
+use sonagi_transport::link::{PollLink, PollRequest, SseLink, SseRequest};
 use sonagi_transport::net::{Failed, Origin};
 
 /// Where a link goes, its headers, and its Cookie header.
@@ -28,7 +28,7 @@ impl User {
         // Pinned here: handed down by value it would lie in every future on the way, twice in each.
         let opening = pin!(SseLink::open(&net, request));
         let link = self.opened(begun, step.timeout, opening).await?;
-        self.connected(Connection::Sse(link));
+        self.connected(link);
         self.succeed(begun, None, Outcome::Ok);
         Ok(())
     }
@@ -61,7 +61,7 @@ impl User {
         let link = self.opened(begun, limit, opening).await?;
         self.mail.record_polls(step.again);
         let outcome = link.first_status().map_or(Outcome::Ok, Outcome::Status);
-        self.connected(Connection::Poll(link));
+        self.connected(link);
         self.succeed(begun, None, outcome);
         Ok(())
     }
@@ -102,7 +102,7 @@ impl User {
         Err(self.refuse(begun, &response))
     }
 
-    fn written(&mut self, step: &HttpStep) -> Result<(Origin, Encoded), Failed> {
+    fn written<'l>(&mut self, step: &'l HttpStep) -> Result<(Origin, Encoded<'l>), Failed> {
         let shard = Rc::clone(&self.shard);
         if let Some(layout) = step.prepared.layout(shard.plan(), step) {
             return Ok((layout.origin.clone(), self.fill(layout, step)?));

@@ -1,6 +1,5 @@
 //! The steps of WebSocket and Socket.IO users.
 
-use base64::Engine as _;
 use serde_json::Value;
 use sonagi_measure::outcome::{Failure, OperationKind, Outcome};
 use sonagi_measure::recorder::Counter;
@@ -11,14 +10,14 @@ use std::time::Duration;
 
 use super::evidence::{Evidence, compare, excerpt, keep};
 use super::mail::{Answer, Awaited};
-use super::refusal::refuses;
+use super::refusal::is_refusal;
 use super::{Begun, Halt, User, Waited, after};
 use crate::names::{self, FAILED_MATCH, WRONG_DATA};
 use crate::plan::{
-    self, Argument, Content, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend, address,
+    self, Argument, Expect, SocketioConnect, SocketioEmit, WebsocketConnect, WebsocketSend, address,
 };
-use crate::values::Unfilled;
-use sonagi_transport::link::{ConnectRequest, Connection, SocketioLink, SocketioRequest, WebsocketLink};
+use crate::values::{Outgoing, Unfilled};
+use sonagi_transport::link::{ConnectRequest, SocketioLink, SocketioRequest, WebsocketLink};
 use sonagi_transport::net::Failed;
 
 /// Longest wait for the kernel to take what a step sends.
@@ -39,7 +38,7 @@ impl User {
         // Pinned here: handed down by value it would lie in every future on the way, twice in each.
         let opening = pin!(WebsocketLink::connect(&net, request));
         let link = self.opened(begun, step.timeout, opening).await?;
-        self.connected(Connection::Websocket(link));
+        self.connected(link);
         self.succeed(begun, None, Outcome::Ok);
         Ok(())
     }
@@ -53,8 +52,9 @@ impl User {
     ) -> Result<L, Halt> {
         match self.alongside(after(begun.started, limit), opening).await? {
             Waited::Done(link) => {
+                let kind = self.shard.plan().operations[usize::from(begun.operation.id.0)].kind;
                 if let Err(Failed { failure: Failure::HandshakeRefused(status), .. }) = &link
-                    && self.asks_by_http(begun)
+                    && kind.connects_by_request()
                 {
                     self.shard.recorder.borrow_mut().status(*status);
                 }
@@ -62,12 +62,6 @@ impl User {
             }
             Waited::Elapsed => Err(self.timed_out(begun, limit, Failure::HandshakeTimeout)),
         }
-    }
-
-    /// Whether what opens a link is a request like others, and its status one of HTTP's: not the upgrade of a WebSocket.
-    fn asks_by_http(&self, begun: Begun) -> bool {
-        let kind = self.shard.plan().operations[usize::from(begun.operation.id.0)].kind;
-        !matches!(kind, OperationKind::WebsocketConnect | OperationKind::StompConnect)
     }
 
     fn websocket_request(&mut self, step: &WebsocketConnect) -> Result<ConnectRequest, Failed> {
@@ -87,17 +81,17 @@ impl User {
         let limit = step.response.as_ref().map_or(FLUSH_LIMIT, |awaited| awaited.timeout);
         self.regain(step.operation, limit).await?;
         let begun = self.begin(step.operation);
-        let content = match &step.payload {
-            Content::Text(text) => self.values.text(text),
-            Content::Json(json) => self.values.json(json),
-            Content::Binary(base64) => self.values.text(base64),
-        };
-        let content = self.prepared(begun, content.map_err(Failed::from))?;
+        let outgoing = self.values.outgoing(&step.payload);
+        let outgoing = self.prepared(begun, outgoing.map_err(Failed::from))?;
         let stamp = self.values.take_stamp();
         if step.response.is_some() {
             self.mail.await_answer(Awaited::Any);
         }
-        self.queue_frame(begun, matches!(step.payload, Content::Binary(_)), &content)?;
+        let link: &mut WebsocketLink = self.needed_link(begun, "a WebSocket")?;
+        match &outgoing {
+            Outgoing::Text(text) => link.send_text(text),
+            Outgoing::Binary(bytes) => link.send_binary(bytes),
+        }
         let sent = self.flush(begun).await;
         // What it waits for is the only acknowledgement there is.
         let acked = if step.response.is_some() && sent.is_ok() { None } else { Some(sent.is_ok()) };
@@ -114,26 +108,6 @@ impl User {
         self.note_settled(stamp, answered.is_ok());
         self.mail.stop_awaiting();
         answered
-    }
-
-    fn queue_frame(&mut self, begun: Begun, is_binary: bool, content: &str) -> Result<(), Halt> {
-        let binary = if is_binary { Some(self.base64(begun, content)?) } else { None };
-        let Some(Connection::Websocket(link)) = self.connection.as_deref_mut() else {
-            return Err(self.not_connected(begun, "a WebSocket"));
-        };
-        match binary {
-            Some(bytes) => link.send_binary(&bytes),
-            None => link.send_text(content),
-        }
-        Ok(())
-    }
-
-    /// The bytes of a binary payload.
-    pub(super) fn base64(&mut self, begun: Begun, content: &str) -> Result<Vec<u8>, Halt> {
-        let decoded = base64::engine::general_purpose::STANDARD.decode(content);
-        let decoded = decoded
-            .map_err(|why| Failed::new(Failure::Template, format!("a binary payload is base64: {why}")));
-        self.prepared(begun, decoded)
     }
 
     /// Waits until the kernel has taken everything.
@@ -169,7 +143,7 @@ impl User {
         step: &SocketioConnect,
         namespace: &str,
     ) -> Result<(), Halt> {
-        let has_session = matches!(self.connection.as_deref(), Some(Connection::Socketio(_)));
+        let has_session = self.link::<SocketioLink>().is_some();
         if !has_session {
             self.replace_connection().await;
         }
@@ -180,12 +154,12 @@ impl User {
             let net = Rc::clone(&self.shard.net);
             let opening = pin!(SocketioLink::open(&net, request));
             let link = self.opened(begun, step.options.timeout, opening).await?;
-            self.connected(Connection::Socketio(link));
+            self.connected(link);
         }
         let auth = step.options.auth.as_ref().map(|auth| self.values.json(auth)).transpose();
         let auth = self.prepared(begun, auth.map_err(Failed::from))?;
         let known = self.known_session(namespace);
-        if let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() {
+        if let Some(link) = self.link::<SocketioLink>() {
             match known {
                 Some(recovery) => link.recover(recovery, auth.as_deref()),
                 None => link.connect(namespace, auth.as_deref()),
@@ -250,9 +224,7 @@ impl User {
             let event = self.prepared(begun, event.map_err(Failed::from))?;
             self.mail.await_answer(Awaited::Event(event));
         }
-        let Some(Connection::Socketio(link)) = self.connection.as_deref_mut() else {
-            return Err(self.not_connected(begun, "a Socket.IO session"));
-        };
+        let link: &mut SocketioLink = self.needed_link(begun, "a Socket.IO session")?;
         link.emit(&namespace, ack, &array, &attachments);
         let sent = self.flush(begun).await;
         // With an acknowledgement asked for, only its coming says that the server has the message.
@@ -317,9 +289,8 @@ impl User {
         awaited: &plan::Awaited,
         missing: Failure,
     ) -> Result<(), Halt> {
-        let wanted = awaited.data.as_ref().map(|data| self.values.json(data)).transpose();
-        let wanted = self.prepared(begun, wanted.map_err(Failed::from))?;
-        let wanted: Option<Value> = wanted.and_then(|text| serde_json::from_str(&text).ok());
+        let wanted = awaited.data.as_ref().map(|data| self.values.filled(data)).transpose();
+        let wanted = self.prepared(begun, wanted.map_err(Failed::from))?.flatten();
         let limit = after(begun.started, awaited.timeout);
         loop {
             // An `expect` outlives the loss of its connection: what it waits for may be replayed.
@@ -334,7 +305,7 @@ impl User {
                 Err(Halt::Lost) if self.is_under_way(OperationKind::Expect) => continue,
                 Err(halt) => return Err(halt),
             };
-            let objection = self.examine_answer(awaited, wanted.as_ref(), &answer).err();
+            let objection = self.examine_answer(awaited, wanted.as_deref(), &answer).err();
             let has_one_chance = missing == Failure::AckTimeout;
             if objection.is_none() || has_one_chance {
                 self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
@@ -355,23 +326,19 @@ impl User {
     ) -> Result<(), Objection> {
         let is_any = wanted.is_none() && awaited.captures.is_empty() && awaited.matches.is_empty();
         if is_any && !awaited.confirms {
-            // Any answer will do: it need not be copied, nor its JSON be read.
+            // Any answer will do: its JSON need not be read.
             return Ok(());
         }
-        let (subject, arguments) = answer.subject();
-        if awaited.confirms && arguments.as_deref().is_some_and(refuses) {
-            let why = format!("the join was answered with {}", excerpt(&subject));
+        let evidence = answer.evidence();
+        if awaited.confirms && evidence.arguments().is_some_and(is_refusal) {
+            let why = format!("the join was answered with {}", excerpt(evidence.body()));
             return Err(Objection { failure: Failure::JoinRefused, called: "", why });
         }
         let failure = Failure::CaptureOrMatch;
-        if let Some(wanted) = wanted.filter(|wanted| !fits(wanted, &subject, arguments.as_deref())) {
-            let why = format!("expected {wanted}, got {}", excerpt(&subject));
+        if let Some(wanted) = wanted.filter(|wanted| !fits(wanted, &evidence)) {
+            let why = format!("expected {wanted}, got {}", excerpt(evidence.body()));
             return Err(Objection { failure, called: WRONG_DATA, why });
         }
-        let evidence = match arguments.as_deref() {
-            Some(arguments) => Evidence::arguments(&subject, arguments),
-            None => Evidence::message(&subject),
-        };
         let values = &mut self.values;
         compare(&evidence, &awaited.matches, values).map_err(|why| Objection {
             failure,
@@ -384,10 +351,6 @@ impl User {
     pub(super) fn count_sent(&self, vocabulary: Counter) {
         self.shard.count(Counter::MessagesSent, 1);
         self.shard.count(vocabulary, 1);
-    }
-
-    pub(super) fn not_connected(&mut self, begun: Begun, what: &str) -> Halt {
-        self.fail(begun, None, Failure::NotConnected, format!("the step needs {what}, and there is none"))
     }
 
     pub(super) fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
@@ -415,13 +378,19 @@ struct Objection {
 
 /// Whether an answer is what is wanted: as a whole, or, of several arguments, all of them or the last one. A text among
 /// arguments need only hold the wanted one.
-fn fits(wanted: &Value, subject: &str, arguments: Option<&str>) -> bool {
-    let whole = serde_json::from_str(subject).unwrap_or_else(|_| Value::from(subject));
-    let all = arguments.and_then(|all| serde_json::from_str::<Value>(all).ok());
-    let last = all.as_ref().and_then(|all| all.as_array()?.last());
-    let holds = |text: &str| wanted.as_str().is_some_and(|wanted| text.contains(wanted));
-    let is_it = |value: &Value| value == wanted || arguments.is_some() && value.as_str().is_some_and(holds);
-    [Some(&whole), all.as_ref(), last].into_iter().flatten().any(is_it)
+fn fits(wanted: &Value, evidence: &Evidence<'_>) -> bool {
+    let Some(all) = evidence.arguments() else {
+        return match evidence.json() {
+            Some(whole) => whole == wanted,
+            None => wanted == evidence.body(),
+        };
+    };
+    let is_it = |value: &Value| {
+        let holds = |text: &str| wanted.as_str().is_some_and(|wanted| text.contains(wanted));
+        value == wanted || value.as_str().is_some_and(holds)
+    };
+    wanted.as_array().is_some_and(|wanted| wanted == all)
+        || [evidence.json(), all.last()].into_iter().flatten().any(is_it)
 }
 
 #[cfg(test)]
@@ -432,9 +401,8 @@ mod tests {
     #[test]
     fn what_is_wanted_may_be_all_arguments_the_last_one_or_a_part_of_its_text() {
         let of_arguments = |wanted: Value, all: Value| {
-            let only =
-                if let [only] = all.as_array().unwrap().as_slice() { only.clone() } else { all.clone() };
-            fits(&wanted, &only.to_string(), Some(&all.to_string()))
+            let Value::Array(all) = all else { unreachable!() };
+            fits(&wanted, &Evidence::of_arguments(all))
         };
         assert!(of_arguments(json!({"a": 1}), json!([{"a": 1}])));
         assert!(of_arguments(json!({"a": 1}), json!(["x", {"a": 1}])));
@@ -446,7 +414,7 @@ mod tests {
         assert!(of_arguments(json!("hello"), json!([1, "hello"])));
         assert!(!of_arguments(json!("hello"), json!(["ell"])));
         assert!(!of_arguments(json!("1"), json!([1])));
-        assert!(fits(&json!("hello"), "hello", None));
-        assert!(!fits(&json!("ell"), "hello", None), "a message is compared as a whole");
+        assert!(fits(&json!("hello"), &Evidence::message("hello")));
+        assert!(!fits(&json!("ell"), &Evidence::message("hello")), "a message is compared as a whole");
     }
 }

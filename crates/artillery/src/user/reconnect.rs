@@ -30,7 +30,7 @@ use super::recipe::{Opening, Outage, Recipe};
 use super::{Begun, Halt, User, after};
 use crate::plan::{Reconnect, SocketioConnect, Step, Subscribe};
 use sonagi_engine::delivery::Room;
-use sonagi_transport::link::Recovery;
+use sonagi_transport::link::{Recovery, SocketioLink};
 
 /// What of the flow's step an attempt must not disturb.
 struct Suspended {
@@ -78,7 +78,7 @@ impl User {
 
     /// A namespace was opened in an attempt: did the server know its session?
     pub(super) fn note_recovered(&mut self, namespace: &str) {
-        let recoveries = self.connection.as_ref().map_or(&[][..], |connection| connection.recoveries());
+        let recoveries = self.link::<SocketioLink>().map_or(&[][..], |link| link.recoveries());
         let same = |recovery: &Recovery| recovery.is_recovered && *recovery.namespace == *namespace;
         let is_recovered = recoveries.iter().any(same);
         if let Some(recipe) = self.recipe.as_mut().filter(|recipe| recipe.is_reconnecting) {

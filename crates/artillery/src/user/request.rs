@@ -54,7 +54,7 @@ impl User {
     }
 
     /// A prepared request with this user's values and cookies.
-    pub(super) fn fill(&mut self, layout: &Layout, step: &HttpStep) -> Result<Encoded, Failed> {
+    pub(super) fn fill<'l>(&mut self, layout: &'l Layout, step: &HttpStep) -> Result<Encoded<'l>, Failed> {
         let own = self.values.pairs(&step.cookies)?;
         let jar = &mut self.jar;
         self.values.request(layout, step, |path| {
@@ -127,7 +127,7 @@ impl User {
         begun: Begun,
         step: &HttpStep,
         origin: &Origin,
-        request: &Encoded,
+        request: &Encoded<'_>,
     ) -> Result<Response, Halt> {
         let attempt = self.attempt(begun, step, origin, request).await;
         self.response(begun, step, origin, attempt)
@@ -139,7 +139,7 @@ impl User {
         begun: Begun,
         step: &HttpStep,
         origin: &Origin,
-        request: &Encoded,
+        request: &Encoded<'_>,
     ) -> Attempt {
         let mut client = self.client.take().unwrap_or_else(|| {
             let shard = &self.shard;

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use super::mail::Awaited;
 use super::{Begun, Halt, User, Waited, after};
-use crate::plan::{Content, StompConnect, StompSend, StompSubscribe, Template, address};
-use sonagi_transport::link::{ConnectRequest, Connection, StompBody, StompLink, StompRequest};
+use crate::plan::{StompConnect, StompSend, StompSubscribe, Template, address};
+use crate::values::Outgoing;
+use sonagi_transport::link::{ConnectRequest, StompBody, StompLink, StompRequest};
 use sonagi_transport::net::Failed;
 
 /// A destination and headers, rendered.
@@ -26,7 +27,7 @@ impl User {
         // Pinned here: handed down by value it would lie in every future on the way, twice in each.
         let opening = pin!(StompLink::connect(&net, &request));
         let link = self.opened(begun, step.timeout, opening).await?;
-        self.connected(Connection::Stomp(link));
+        self.connected(link);
         self.succeed(begun, None, Outcome::Ok);
         Ok(())
     }
@@ -86,17 +87,13 @@ impl User {
     async fn send_frame(&mut self, begun: Begun, step: &StompSend) -> Result<At, Halt> {
         let rendered = self.frame_head(&step.destination, &step.headers);
         let (destination, headers) = self.prepared(begun, rendered)?;
-        let content = match &step.content {
-            Content::Text(text) | Content::Binary(text) => self.values.text(text),
-            Content::Json(json) => self.values.json(json),
-        };
-        let content = self.prepared(begun, content.map_err(Failed::from))?;
+        let outgoing = self.values.outgoing(&step.content);
+        let outgoing = self.prepared(begun, outgoing.map_err(Failed::from))?;
         let stamp = self.values.take_stamp();
-        let bytes = match &step.content {
-            Content::Binary(_) => Some(self.base64(begun, &content)?),
-            Content::Text(_) | Content::Json(_) => None,
+        let body = match &outgoing {
+            Outgoing::Text(text) => StompBody::Text(text),
+            Outgoing::Binary(bytes) => StompBody::Binary(bytes),
         };
-        let body = bytes.as_deref().map_or(StompBody::Text(&content), StompBody::Binary);
         let receipt = step.receipt.then(|| self.mail.await_receipt());
         let queued = self.stomp(begun)?.send(&destination, &headers, body, receipt);
         self.prepared(begun, queued)?;
@@ -133,13 +130,6 @@ impl User {
     }
 
     fn stomp(&mut self, begun: Begun) -> Result<&mut StompLink, Halt> {
-        // Looked at twice: one look cannot both hand the link out and leave the user to fail.
-        if !matches!(self.connection.as_deref(), Some(Connection::Stomp(_))) {
-            return Err(self.not_connected(begun, "a STOMP session"));
-        }
-        match self.connection.as_deref_mut() {
-            Some(Connection::Stomp(link)) => Ok(link),
-            _ => Err(Halt::Failed),
-        }
+        self.needed_link(begun, "a STOMP session")
     }
 }

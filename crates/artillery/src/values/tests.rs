@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Payload;
+use crate::plan::{Payload, ValueTemplate};
 use serde_json::json;
 use sonagi_measure::stamp;
 
@@ -183,11 +183,15 @@ fn where_nothing_need_be_set_a_text_says_undefined_and_an_object_leaves_it_out()
     assert_eq!(text(&mut values, path("token", vec![Key::Index(0)])).unwrap(), "<undefined>");
     assert_eq!(text(&mut values, path("token", vec![])).unwrap(), "<t-1>");
     let mut json = |written: Value| {
-        let template = JsonTemplate::compile(&written, &mut |text: &str| {
+        let mut parse = |text: &str| {
             let hole = text.strip_prefix('$').map(|name| Piece::Hole(path(name, vec![])));
             Ok::<_, ()>(Template { pieces: vec![hole.unwrap_or_else(|| Piece::Text(text.to_owned()))] })
-        });
-        values.json(&template.unwrap()).unwrap()
+        };
+        let json = values.json(&JsonTemplate::compile(&written, &mut parse).unwrap()).unwrap();
+        let template = ValueTemplate::compile(&written, &mut parse).unwrap();
+        let value = values.filled(&template).unwrap().map(Cow::into_owned);
+        assert_eq!(value, serde_json::from_str(&json).ok(), "what is sent and what is compared are the same");
+        json
     };
     let written = json!({"z": "$none", "a": {"b": "$none", "c": 1}, "l": ["$none", "$token"], "t": "$token"});
     assert_eq!(json(written), r#"{"a":{"c":1},"l":[null,"t-1"],"t":"t-1"}"#);

@@ -16,7 +16,7 @@ const NOTHING: &str = "\u{0}nothing\u{0}";
 
 impl Values {
     /// Whether an expression is a variable without a value that is nothing then. Noted, to be told.
-    fn is_nothing(&mut self, expression: &Expression) -> bool {
+    pub(super) fn is_nothing(&mut self, expression: &Expression) -> bool {
         let Expression::Path { variable, keys } = expression else { return false };
         let plan = &self.common.plan;
         // What nothing can set has been told of before the run.

@@ -5,33 +5,37 @@ use serde_json::Value;
 
 use super::{Unfilled, Values, append_value};
 use crate::plan::address::{push_form, push_path};
-use crate::plan::prepared::{Layout, Part};
+use crate::plan::prepared::{HeaderPart, Layout, Part};
 use crate::plan::template::Piece;
 use crate::plan::{Body, Expression, FormPart, HttpStep, PartContent, Template};
-use sonagi_transport::http::{Encoded, end_value, push_length};
+use sonagi_transport::http::{Encoded, Head, push_length};
 use sonagi_transport::net::Failed;
 
 impl Values {
     /// The request a layout describes, holes filled; `cookie` is the value of its Cookie header for its path.
-    pub(crate) fn request(
+    pub(crate) fn request<'l>(
         &mut self,
-        layout: &Layout,
+        layout: &'l Layout,
         step: &HttpStep,
         cookie: impl FnOnce(&str) -> Option<String>,
-    ) -> Result<Encoded, Failed> {
-        let mut out = String::with_capacity(256);
-        self.write_parts(&layout.line, &mut out)?;
-        let cookie = cookie(out.split(' ').nth(1).unwrap_or_default());
-        let own = out.len();
-        self.write_parts(&layout.own, &mut out)?;
-        let own = own..out.len();
-        out.push_str(&layout.ours);
-        if let Some(cookie) = cookie {
-            out.push_str("cookie: ");
-            let begin = out.len();
-            out.push_str(&cookie);
-            end_value(&mut out, begin, "cookie")?;
+    ) -> Result<Encoded<'l>, Failed> {
+        let mut line = String::with_capacity(256);
+        self.write_parts(&layout.line, &mut line)?;
+        let mut head = Head::new(line, &step.method);
+        let cookie = cookie(head.path());
+        for part in &layout.headers {
+            match part {
+                HeaderPart::Lines(lines) => head.fixed(lines),
+                HeaderPart::Holes(_, value) if self.is_unset(value) => {}
+                HeaderPart::Holes(name, value) => {
+                    head.line(name, |out| Ok(self.append_header(name.as_str(), value, out)?))?;
+                }
+            }
         }
+        if let Some(cookie) = cookie {
+            head.cookie(&cookie)?;
+        }
+        let out = head.text();
         let body = match &layout.tail {
             Some(tail) => {
                 out.push_str(&tail.text);
@@ -39,14 +43,13 @@ impl Values {
             }
             None => {
                 let body = self.body(&step.body)?;
-                push_length(&mut out, &step.method, body.len());
+                push_length(out, &step.method, body.len());
                 out.push_str("\r\n");
                 out.push_str(&body);
                 body.len()
             }
         };
-        let body = out.len() - body;
-        Ok(Encoded::from_parts(out.into_bytes(), own, body, layout.has_connection))
+        Ok(head.finish(body, layout.ours, layout.has_connection))
     }
 
     /// A body, whatever it holds.
@@ -149,16 +152,6 @@ impl Values {
                     out.push(if has_query(out) { '&' } else { '?' });
                     out.push_str(before);
                     push_form(&self.given(template)?.unwrap_or_default(), out);
-                }
-                Part::Header(name, template) => {
-                    let begin = out.len();
-                    if self.is_unset(template) {
-                        // Without its line: one begins behind the end of the one before.
-                        out.truncate(out[..begin].rfind("\r\n").map_or(0, |end| end + 2));
-                        continue;
-                    }
-                    self.append_header(name, template, out)?;
-                    end_value(out, begin, name)?;
                 }
             }
         }

@@ -321,12 +321,12 @@ fn content(content: &Content) -> String {
     match content {
         Content::Text(text) => format!("text {}", template(text)),
         Content::Json(value) => format!("json {}", json(value)),
-        Content::Binary(text) => format!("base64 {}", template(text)),
+        Content::Binary(bytes) => format!("bytes {:?}", String::from_utf8_lossy(bytes)),
     }
 }
 
 fn awaited(awaited: &Awaited) -> String {
-    let data = awaited.data.as_ref().map(|data| format!(" = {}", json(data))).unwrap_or_default();
+    let data = awaited.data.as_ref().map(|data| format!(" = {}", value(data))).unwrap_or_default();
     format!(" within {:?}{data}{}", awaited.timeout, found(&awaited.captures, &awaited.matches))
 }
 
@@ -382,7 +382,7 @@ fn repeat(repeat: &Repeat) -> String {
         Repeat::Forever => "for ever".into(),
         Repeat::Count { from: 0, to } => format!("{to} times"),
         Repeat::Count { from, to } => format!("from {from} to before {to}"),
-        Repeat::OverList(list) => format!("over {}", json(list)),
+        Repeat::OverList(list) => format!("over {}", value(list)),
         Repeat::CountOf(count) => format!("{} times", expression(count)),
         Repeat::Over(list) => format!("over {}", expression(list)),
         Repeat::While(condition) => format!("while {}", self::condition(condition)),
@@ -422,6 +422,28 @@ fn json(text: &JsonTemplate) -> String {
             JsonPiece::InString(hole) => format!("<'{}'>", expression(hole)),
         })
         .collect()
+}
+
+fn value(of: &ValueTemplate) -> String {
+    let all = |items: Vec<String>| items.join(",");
+    match of {
+        ValueTemplate::Constant(value) => value.to_string(),
+        ValueTemplate::Hole(hole) => format!("<{}>", expression(hole)),
+        ValueTemplate::Text(text) => quoted(text),
+        ValueTemplate::List(items) => format!("[{}]", all(items.iter().map(value).collect())),
+        ValueTemplate::Object(members) => {
+            let members = members.iter().map(|(key, member)| format!("{}:{}", quoted(key), value(member)));
+            format!("{{{}}}", all(members.collect()))
+        }
+    }
+}
+
+fn quoted(text: &Template) -> String {
+    let pieces = text.pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => text.escape_debug().to_string(),
+        Piece::Hole(hole) => format!("<'{}'>", expression(hole)),
+    });
+    format!("\"{}\"", pieces.collect::<String>())
 }
 
 fn expression(hole: &Expression) -> String {

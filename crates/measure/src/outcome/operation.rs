@@ -71,40 +71,85 @@ pub enum OperationKind {
     Reconnect,
 }
 
+/// What is known of a kind.
+struct Row {
+    kind: OperationKind,
+    name: &'static str,
+    word: &'static str,
+    opens: Opens,
+}
+
+/// Whether a kind connects a user, and how it asks for that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opens {
+    Nothing,
+    /// By a request whose answer is an answer of HTTP like others.
+    ByRequest,
+    /// By the upgrade of a request to a WebSocket.
+    ByUpgrade,
+}
+
+const fn row(kind: OperationKind, name: &'static str, word: &'static str, opens: Opens) -> Row {
+    Row { kind, name, word, opens }
+}
+
+/// Every kind, by discriminant.
+static ROWS: [Row; 16] = [
+    row(OperationKind::Http, "http", "request", Opens::Nothing),
+    row(OperationKind::WebsocketConnect, "websocket_connect", "WebSocket", Opens::ByUpgrade),
+    row(OperationKind::WebsocketSend, "websocket_send", "message", Opens::Nothing),
+    row(OperationKind::SocketioConnect, "socketio_connect", "session", Opens::ByRequest),
+    row(OperationKind::SocketioEmit, "socketio_emit", "emit", Opens::Nothing),
+    row(OperationKind::SocketioRequest, "socketio_request", "answered", Opens::Nothing),
+    row(OperationKind::Expect, "expect", "expected", Opens::Nothing),
+    row(OperationKind::SseConnect, "sse_connect", "event stream", Opens::ByRequest),
+    row(OperationKind::PollSubscribe, "poll_subscribe", "first poll", Opens::ByRequest),
+    row(OperationKind::Poll, "poll", "poll", Opens::Nothing),
+    row(OperationKind::StompConnect, "stomp_connect", "STOMP session", Opens::ByUpgrade),
+    row(OperationKind::StompSubscribe, "stomp_subscribe", "subscription", Opens::Nothing),
+    row(OperationKind::StompSend, "stomp_send", "STOMP message", Opens::Nothing),
+    row(OperationKind::StompRequest, "stomp_request", "STOMP request", Opens::Nothing),
+    row(OperationKind::Function, "function", "function", Opens::Nothing),
+    row(OperationKind::Reconnect, "reconnect", "reconnect", Opens::Nothing),
+];
+
 impl OperationKind {
+    fn row(self) -> &'static Row {
+        let row = &ROWS[self as usize];
+        debug_assert!(row.kind == self, "rows stand in the order of the kinds");
+        row
+    }
+
+    /// The kind's name in metrics: `http`, `websocket_connect`, …
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What tells it in words from an operation of another kind that has its name: `STOMP session`, `answered`, …
+    pub fn word(self) -> &'static str {
+        self.row().word
+    }
+
     /// Whether it is what connects a user: from its end on the user can be told of messages.
     pub fn connects(self) -> bool {
-        matches!(
-            self,
-            OperationKind::WebsocketConnect
-                | OperationKind::SocketioConnect
-                | OperationKind::SseConnect
-                | OperationKind::PollSubscribe
-                | OperationKind::StompConnect
-        )
+        self.row().opens != Opens::Nothing
+    }
+
+    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by the upgrade to a WebSocket.
+    pub fn connects_by_request(self) -> bool {
+        self.row().opens == Opens::ByRequest
     }
 }
 
-impl OperationKind {
-    /// The kind's name in metrics: `http`, `websocket_connect`, …
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationKind::Http => "http",
-            OperationKind::WebsocketConnect => "websocket_connect",
-            OperationKind::WebsocketSend => "websocket_send",
-            OperationKind::SocketioConnect => "socketio_connect",
-            OperationKind::SocketioEmit => "socketio_emit",
-            OperationKind::SocketioRequest => "socketio_request",
-            OperationKind::Expect => "expect",
-            OperationKind::SseConnect => "sse_connect",
-            OperationKind::PollSubscribe => "poll_subscribe",
-            OperationKind::Poll => "poll",
-            OperationKind::StompConnect => "stomp_connect",
-            OperationKind::StompSubscribe => "stomp_subscribe",
-            OperationKind::StompSend => "stomp_send",
-            OperationKind::StompRequest => "stomp_request",
-            OperationKind::Function => "function",
-            OperationKind::Reconnect => "reconnect",
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_row_and_is_written_by_its_name() {
+        for (index, row) in ROWS.iter().enumerate() {
+            assert_eq!(row.kind as usize, index, "{}", row.name);
+            assert_eq!(serde_json::to_value(row.kind).unwrap(), row.kind.name());
         }
     }
 }

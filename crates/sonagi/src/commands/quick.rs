@@ -8,7 +8,6 @@ use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 use sonagi_artillery::Overrides;
-use std::fs;
 
 pub(super) const NAME: &str = "quick";
 
@@ -49,17 +48,12 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let url = matches.get_one::<String>("url").expect("clap requires it");
     let number = |name: &str| *matches.get_one::<u64>(name).expect("it has a default");
     let script = script(url, number("count"), number("num"))?;
-    let file = std::env::temp_dir().join(format!("sonagi-quick-{}.json", std::process::id()));
-    fs::write(&file, script.to_string()).map_err(|error| Error::file("write", &file, error))?;
     let overrides = Overrides {
         name: Some(NAME.to_owned()),
         insecure: matches.get_flag("insecure"),
         ..Overrides::default()
     };
-    let loaded = load::all(std::slice::from_ref(&file), &overrides, &mut |_, _| {});
-    // A script of one run is not read again.
-    let _ = fs::remove_file(&file);
-    runs::all(loaded?, &Options::of(matches), terminal)
+    runs::all(vec![load::unwritten(&script, &overrides)?], &Options::of(matches), terminal)
 }
 
 /// The script it stands for.

@@ -1,80 +1,218 @@
 //! A request as HTTP/1.1 writes it: one run of bytes, written once and sent as often as need be.
 //!
-//! The lines the script asked for stand together, so that a redirect can take them along; ours follow. HTTP/2, which
-//! writes a request otherwise, reads it back from here: it is the rarer and in any case the dearer of the two.
+//! Whoever writes it notes where each part stands. So a redirect takes along what the script asked for, and HTTP/2, which
+//! writes a request otherwise, takes all of it, and nobody has to read back what was written here.
 
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::http1::Asked;
-use std::ops::Range;
+use sonagi_wire::http1::{Asked, is_token};
+use std::borrow::Cow;
 
 use super::message::{Request, USER_AGENT, Written};
 use crate::net::{Failed, Origin};
 
+/// What stands behind the path.
+const VERSION: &str = " HTTP/1.1\r\n";
+
+/// Where a header line stands, in bytes from where the header lines begin. Two bytes part the name and the value.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    name: u32,
+    value: u32,
+    end: u32,
+}
+
+/// A header's name, as it is written again and again.
+#[derive(Clone, Debug)]
+pub struct Name(Box<str>);
+
+impl Name {
+    /// In lower case.
+    ///
+    /// # Errors
+    /// `Template` when it is no token.
+    pub fn new(name: &str) -> Result<Name, Failed> {
+        check_name(name)?;
+        Ok(Name(name.to_ascii_lowercase().into()))
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Header lines that are the same in many requests.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    text: String,
+    lines: Vec<Line>,
+}
+
+impl Lines {
+    /// Adds a line, its name in lower case.
+    ///
+    /// # Errors
+    /// `Template` when the name is no token, or the value has a control character.
+    pub fn push(&mut self, name: &str, value: &str) -> Result<(), Failed> {
+        self.lines.push(push_given(&mut self.text, 0, name, value, false)?);
+        Ok(())
+    }
+
+    /// Adds `user-agent` and `host` where the script has none of its own; how many there were to add.
+    pub fn push_ours(&mut self, origin: &Origin, has: impl Fn(&str) -> bool) -> usize {
+        let before = self.lines.len();
+        push_ours(origin, has, |name, value| self.lines.push(written(&mut self.text, 0, name, value)));
+        self.lines.len() - before
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+}
+
+/// A request's head while it is written: the request line, the script's header lines, ours, the cookie, the body's length.
+#[derive(Debug)]
+pub struct Head<'l> {
+    text: String,
+    /// Bytes of the method.
+    method: usize,
+    /// Where the header lines begin.
+    begin: usize,
+    lines: Cow<'l, [Line]>,
+    cookie: Option<Line>,
+}
+
+impl<'l> Head<'l> {
+    /// A head whose method and path are written: `GET /path`.
+    pub fn new(mut text: String, method: &str) -> Head<'l> {
+        text.push_str(VERSION);
+        let begin = text.len();
+        Head { text, method: method.len(), begin, lines: Cow::Borrowed(&[]), cookie: None }
+    }
+
+    /// The path and query.
+    pub fn path(&self) -> &str {
+        &self.text[self.method + 1..self.begin - VERSION.len()]
+    }
+
+    /// Adds lines as they are. Where they come first, as often all of them do, nothing is noted: they know their places.
+    pub fn fixed(&mut self, lines: &'l Lines) {
+        let shift = (self.text.len() - self.begin) as u32;
+        self.text.push_str(&lines.text);
+        if shift == 0 {
+            self.lines = Cow::Borrowed(&lines.lines);
+            return;
+        }
+        let shifted =
+            |line: &Line| Line { name: line.name + shift, value: line.value + shift, end: line.end + shift };
+        self.lines.to_mut().extend(lines.lines.iter().map(shifted));
+    }
+
+    /// Adds a line whose value `write` appends.
+    ///
+    /// # Errors
+    /// `Template` when the value has a control character; what `write` says.
+    pub fn line(
+        &mut self,
+        Name(name): &Name,
+        write: impl FnOnce(&mut String) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        let line = push_line(&mut self.text, self.begin, name, write)?;
+        self.lines.to_mut().push(line);
+        Ok(())
+    }
+
+    /// Adds the cookies, which are no part of the request that follows a redirect: they may be another origin's or out of
+    /// date by then.
+    ///
+    /// # Errors
+    /// `Template` when the value has a control character.
+    pub fn cookie(&mut self, value: &str) -> Result<(), Failed> {
+        self.cookie = Some(push_given(&mut self.text, self.begin, "cookie", value, true)?);
+        Ok(())
+    }
+
+    /// The head so far: what is appended to it now ends it.
+    pub fn text(&mut self) -> &mut String {
+        &mut self.text
+    }
+
+    /// The request: the last `body` bytes of what was written are its body, and the last `ours` lines, but for the cookies,
+    /// are not the script's. Whether one of the script's is a Connection header is rare, and only then looked at.
+    pub fn finish(self, body: usize, ours: usize, has_connection: bool) -> Encoded<'l> {
+        let Head { text, method, begin, lines, cookie } = self;
+        let (own, body) = (lines.len() - ours, text.len() - body);
+        let bytes = text.into_bytes();
+        let mut encoded = Encoded { bytes, method, begin, lines, own, cookie, body, asks_to_close: false };
+        encoded.asks_to_close =
+            has_connection && encoded.own().any(|(name, value)| asks_to_close(name, value));
+        encoded
+    }
+}
+
 /// A request, ready to be sent to the origin it was written for.
 #[derive(Clone, Debug)]
-pub struct Encoded {
+pub struct Encoded<'l> {
     bytes: Vec<u8>,
-    /// Where the script's own header lines are.
-    own: Range<usize>,
+    /// Bytes of the method.
+    method: usize,
+    /// Where the header lines begin.
+    begin: usize,
+    /// The script's, then ours.
+    lines: Cow<'l, [Line]>,
+    /// How many of them are the script's.
+    own: usize,
+    cookie: Option<Line>,
     /// Where the body begins.
     body: usize,
     /// Whether the script asks the server to close the connection.
     asks_to_close: bool,
 }
 
-impl Encoded {
+impl Encoded<'_> {
     /// Writes a request. `cookie` is the value of a Cookie header, unless the request brings its own.
     ///
     /// # Errors
     /// `Template` when the method, the path or a header cannot be sent.
-    pub fn new(request: &Request, origin: &Origin, cookie: Option<&str>) -> Result<Encoded, Failed> {
-        let mut out = String::with_capacity(256);
-        push_request_line(&mut out, &request.method, &request.path)?;
-        let own = out.len();
+    pub fn new(request: &Request, origin: &Origin, cookie: Option<&str>) -> Result<Encoded<'static>, Failed> {
+        let mut text = String::with_capacity(256);
+        push_request_line(&mut text, &request.method, &request.path)?;
+        let mut head = Head::new(text, &request.method);
+        head.lines = Cow::Owned(Vec::with_capacity(request.headers.len() + 2));
         let Written { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
-            if is_framing(name) {
-                // They frame the body and are ours: a script's copy could only break the connection.
-                continue;
-            }
+            // They frame the body and are ours: a script's copy could only break the connection.
+            let is_ours = is_framing(name);
             // As Go's client: one that is empty is none.
-            if keeps_case && value.is_empty() && name == "User-Agent" {
-                continue;
+            let is_none = keeps_case && value.is_empty() && name == "User-Agent";
+            if !is_ours && !is_none {
+                let line = push_given(&mut head.text, head.begin, name, value, keeps_case)?;
+                head.lines.to_mut().push(line);
             }
-            if keeps_case {
-                push_name_as_given(&mut out, name)?;
-            } else {
-                push_name(&mut out, name)?;
-            }
-            push_value(&mut out, name, value)?;
         }
-        let own = own..out.len();
+        let own = head.lines.len();
         let has = |wanted: &str| request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        push_ours(&mut out, origin, has);
+        push_ours(origin, has, |name, value| {
+            let line = written(&mut head.text, head.begin, name, value);
+            head.lines.to_mut().push(line);
+        });
+        let ours = head.lines.len() - own;
         if let Some(cookie) = cookie.filter(|_| !has("cookie")) {
-            out.push_str("cookie: ");
-            push_value(&mut out, "cookie", cookie)?;
+            head.cookie(cookie)?;
         }
         if is_chunked && request.body.is_empty() {
-            // HTTP/2 reads the lines up to the body, and passes over what is none.
-            out.push_str("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+            // HTTP/2 takes the lines noted above, and has no chunks.
+            head.text.push_str("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
         } else {
-            push_length_as(&mut out, &request.method, request.body.len(), keeps_case);
-            out.push_str("\r\n");
+            push_length_as(&mut head.text, &request.method, request.body.len(), keeps_case);
+            head.text.push_str("\r\n");
         }
-        let body = out.len();
-        let mut bytes = out.into_bytes();
-        bytes.extend_from_slice(&request.body);
-        Ok(Encoded::from_parts(bytes, own, body, has("connection")))
-    }
-
-    /// From its parts, written by the functions below: where the script's lines are, where the body begins, and whether one of
-    /// the lines is a Connection header, which is rare and only then looked for.
-    pub fn from_parts(bytes: Vec<u8>, own: Range<usize>, body: usize, has_connection: bool) -> Encoded {
-        let asks_to_close = has_connection && asks_to_close(&bytes[own.clone()]);
-        Encoded { bytes, own, body, asks_to_close }
+        let mut encoded = head.finish(0, ours, has("connection"));
+        encoded.bytes.extend_from_slice(&request.body);
+        Ok(encoded)
     }
 
     /// The request as it goes on the wire over HTTP/1.1.
@@ -83,9 +221,9 @@ impl Encoded {
     }
 
     pub(super) fn asked(&self) -> Asked {
-        match self.bytes.as_slice() {
-            [b'H', b'E', b'A', b'D', b' ', ..] => Asked::Head,
-            [b'C', b'O', b'N', b'N', b'E', b'C', b'T', b' ', ..] => Asked::Connect,
+        match &self.bytes[..self.method] {
+            b"HEAD" => Asked::Head,
+            b"CONNECT" => Asked::Connect,
             _ => Asked::Other,
         }
     }
@@ -98,54 +236,112 @@ impl Encoded {
     /// The request with what the script asked for, without what was added here: cookies, for one, are another origin's
     /// or out of date when the request is written again.
     pub fn to_request(&self) -> Request {
-        let (method, path) = self.request_line();
-        let own = lines(&self.bytes[self.own.clone()]);
         Request {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers: own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-            body: Bytes::copy_from_slice(&self.bytes[self.body..]),
+            method: self.method().to_owned(),
+            path: self.path().to_owned(),
+            headers: self.own().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            body: self.body(),
             written: Written::default(),
         }
     }
 
-    /// All headers, and method, path and body.
-    pub(super) fn parts(&self) -> (&str, &str, impl Iterator<Item = (&str, &str)>, Bytes) {
-        let (method, path) = self.request_line();
-        let headers = lines(&self.bytes[self.own.start..self.body]);
-        (method, path, headers, Bytes::copy_from_slice(&self.bytes[self.body..]))
+    pub(super) fn method(&self) -> &str {
+        self.text(0, self.method)
     }
 
     /// The path and query.
     pub fn path(&self) -> &str {
-        self.request_line().1
+        self.text(self.method + 1, self.begin - VERSION.len())
     }
 
-    fn request_line(&self) -> (&str, &str) {
-        let line = std::str::from_utf8(&self.bytes[..self.own.start]).unwrap_or_default();
-        let mut words = line.split(' ');
-        (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+    /// All headers but those that frame the body.
+    pub(super) fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines.iter().chain(&self.cookie).map(|line| self.header(line))
+    }
+
+    pub(super) fn body(&self) -> Bytes {
+        Bytes::copy_from_slice(&self.bytes[self.body..])
+    }
+
+    /// The script's headers.
+    fn own(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines[..self.own].iter().map(|line| self.header(line))
+    }
+
+    fn header(&self, line: &Line) -> (&str, &str) {
+        let at = |place: u32| self.begin + place as usize;
+        (self.text(at(line.name), at(line.value) - 2), self.text(at(line.value), at(line.end)))
+    }
+
+    /// A part of the head, all of which was written as text.
+    fn text(&self, from: usize, to: usize) -> &str {
+        std::str::from_utf8(&self.bytes[from..to]).unwrap_or_default()
     }
 }
 
-fn asks_to_close(own: &[u8]) -> bool {
-    lines(own).any(|(name, value)| {
-        name.eq_ignore_ascii_case("connection")
-            && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
-    })
+fn asks_to_close(name: &str, value: &str) -> bool {
+    name.eq_ignore_ascii_case("connection")
+        && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
 }
 
-/// Header lines as they were written here.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    text.split("\r\n").filter_map(|line| line.split_once(": "))
+/// Appends a script's header to a text in which the header lines begin at `begin`; its name in lower case unless it keeps
+/// its own.
+fn push_given(
+    text: &mut String,
+    begin: usize,
+    name: &str,
+    value: &str,
+    keeps_case: bool,
+) -> Result<Line, Failed> {
+    check_name(name)?;
+    let at = text.len();
+    let line = push_line(text, begin, name, |text| {
+        text.push_str(value);
+        Ok(())
+    })?;
+    if !keeps_case {
+        text[at..at + name.len()].make_ascii_lowercase();
+    }
+    Ok(line)
+}
+
+/// Appends a header line whose name is a token.
+fn push_line(
+    text: &mut String,
+    begin: usize,
+    name: &str,
+    write: impl FnOnce(&mut String) -> Result<(), Failed>,
+) -> Result<Line, Failed> {
+    let at = push_name(text, name);
+    let value = text.len();
+    write(text)?;
+    let is_line =
+        text.as_bytes()[value..].iter().all(|&byte| (byte >= b' ' && byte != 0x7f) || byte == b'\t');
+    if !is_line {
+        return Err(wrong(format!("header {name} must be one line without control characters")));
+    }
+    Ok(end_line(text, begin, at, value))
+}
+
+/// Appends a line of ours, in which nothing can be wrong.
+fn written(text: &mut String, begin: usize, name: &str, value: &str) -> Line {
+    let at = push_name(text, name);
+    let value_at = text.len();
+    text.push_str(value);
+    end_line(text, begin, at, value_at)
+}
+
+fn end_line(text: &mut String, begin: usize, name: usize, value: usize) -> Line {
+    let end = text.len();
+    text.push_str("\r\n");
+    Line { name: (name - begin) as u32, value: (value - begin) as u32, end: (end - begin) as u32 }
 }
 
 pub(super) fn wrong(what: String) -> Failed {
     Failed::new(Failure::Template, format!("request cannot be sent: {what}"))
 }
 
-/// `GET /path HTTP/1.1`; the path as [`Origin::parse`] gives it.
+/// `GET /path`; the path as [`Origin::parse`] gives it.
 fn push_request_line(out: &mut String, method: &str, path: &str) -> Result<(), Failed> {
     push_method(out, method)?;
     // `*` is the one path without a slash: OPTIONS asks about the server itself.
@@ -153,7 +349,6 @@ fn push_request_line(out: &mut String, method: &str, path: &str) -> Result<(), F
         return Err(wrong(format!("path must begin with a slash and be printable ASCII, got {path:?}")));
     }
     out.push_str(path);
-    out.push_str(" HTTP/1.1\r\n");
     Ok(())
 }
 
@@ -162,8 +357,9 @@ fn push_request_line(out: &mut String, method: &str, path: &str) -> Result<(), F
 /// # Errors
 /// `Template` when it is no token.
 pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
-    hyper::Method::from_bytes(method.as_bytes())
-        .map_err(|_| wrong(format!("method must be a token, got {method:?}")))?;
+    if !is_token(method.as_bytes()) {
+        return Err(wrong(format!("method must be a token, got {method:?}")));
+    }
     out.push_str(method);
     out.push(' ');
     Ok(())
@@ -174,55 +370,28 @@ pub fn is_framing(name: &str) -> bool {
     name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
 }
 
-fn push_value(out: &mut String, name: &str, value: &str) -> Result<(), Failed> {
-    let begin = out.len();
-    out.push_str(value);
-    end_value(out, begin, name)
-}
-
-fn push_name_as_given(out: &mut String, name: &str) -> Result<(), Failed> {
-    let begin = out.len();
-    push_name(out, name)?;
-    out.replace_range(begin..begin + name.len(), name);
-    Ok(())
-}
-
-/// A header's name, in lower case, and what stands between it and the value.
-///
-/// # Errors
-/// `Template` when it is no token.
-pub fn push_name(out: &mut String, name: &str) -> Result<(), Failed> {
-    let name = HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| wrong(format!("header name must be a token, got {name:?}")))?;
-    out.push_str(name.as_str());
-    out.push_str(": ");
-    Ok(())
-}
-
-/// Ends the header line whose value begins at `begin`.
-///
-/// # Errors
-/// `Template` when the value has a control character.
-pub fn end_value(out: &mut String, begin: usize, name: &str) -> Result<(), Failed> {
-    let is_line = out.as_bytes()[begin..].iter().all(|&byte| (byte >= b' ' && byte != 0x7f) || byte == b'\t');
-    if !is_line {
-        return Err(wrong(format!("header {name} must be one line without control characters")));
+fn check_name(name: &str) -> Result<(), Failed> {
+    if is_token(name.as_bytes()) {
+        return Ok(());
     }
-    out.push_str("\r\n");
-    Ok(())
+    Err(wrong(format!("header name must be a token, got {name:?}")))
+}
+
+/// Appends a header's name and what parts it from the value; where it stands.
+fn push_name(text: &mut String, name: &str) -> usize {
+    let at = text.len();
+    text.push_str(name);
+    text.push_str(": ");
+    at
 }
 
 /// `user-agent` and `host`, where the script has none of its own.
-pub fn push_ours(out: &mut String, origin: &Origin, has: impl Fn(&str) -> bool) {
+fn push_ours(origin: &Origin, has: impl Fn(&str) -> bool, mut push: impl FnMut(&str, &str)) {
     if !has("user-agent") {
-        out.push_str("user-agent: ");
-        out.push_str(USER_AGENT);
-        out.push_str("\r\n");
+        push("user-agent", USER_AGENT);
     }
     if !has("host") {
-        out.push_str("host: ");
-        out.push_str(&origin.authority());
-        out.push_str("\r\n");
+        push("host", &origin.authority());
     }
 }
 
@@ -260,7 +429,7 @@ mod tests {
         }
     }
 
-    fn text(encoded: &Encoded) -> String {
+    fn text(encoded: &Encoded<'_>) -> String {
         String::from_utf8(encoded.bytes().to_vec()).unwrap()
     }
 
@@ -302,7 +471,7 @@ mod tests {
         assert_eq!(text(&encoded), format!("{begin}Content-Length: 2\r\n\r\nhi"));
         let empty = Encoded::new(&Request { body: Bytes::new(), ..full }, &origin, None).unwrap();
         assert_eq!(text(&empty), format!("{begin}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"));
-        assert!(empty.parts().3.is_empty());
+        assert!(empty.body().is_empty());
     }
 
     #[test]

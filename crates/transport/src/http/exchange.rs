@@ -101,7 +101,7 @@ impl Http1 {
     /// Sends the request and reads the whole response. Dropping the future leaves a connection that is not reusable.
     pub(super) async fn exchange(
         &mut self,
-        request: &Encoded,
+        request: &Encoded<'_>,
         keep: Keep,
         around: Around<'_>,
     ) -> Result<Response, Broken> {

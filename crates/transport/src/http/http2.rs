@@ -57,7 +57,7 @@ impl Http2 {
 
     pub(super) async fn exchange(
         &self,
-        request: &Encoded,
+        request: &Encoded<'_>,
         origin: &Origin,
         keep: Keep,
         reused: bool,
@@ -108,27 +108,21 @@ impl Http2 {
 
 /// A request in HTTP/2's terms: it carries the authority in its own field and knows no connection headers. What cannot be
 /// said so is the script's failure, never another request than it asked for.
-fn translated(request: &Encoded, origin: &Origin) -> Result<hyper::Request<Full<Bytes>>, Failed> {
-    let (method, path, lines, body) = request.parts();
+fn translated(request: &Encoded<'_>, origin: &Origin) -> Result<hyper::Request<Full<Bytes>>, Failed> {
+    let (method, path) = (request.method(), request.path());
     let mut headers: HeaderMap = HeaderMap::new();
-    for (name, value) in lines {
+    for (name, value) in request.headers() {
         let (name, value) = encode::header(name, value)?;
         headers.append(name, value);
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
     let authority = host.unwrap_or_else(|| origin.authority());
-    const OF_THE_CONNECTION: [HeaderName; 5] = [
-        header::HOST,
-        header::CONNECTION,
-        header::TRANSFER_ENCODING,
-        header::UPGRADE,
-        header::CONTENT_LENGTH,
-    ];
+    const OF_THE_CONNECTION: [HeaderName; 3] = [header::HOST, header::CONNECTION, header::UPGRADE];
     for name in OF_THE_CONNECTION {
         headers.remove(name);
     }
     let uri = Uri::builder().scheme("https").authority(authority.as_str()).path_and_query(path).build();
-    let mut request = hyper::Request::new(Full::new(body));
+    let mut request = hyper::Request::new(Full::new(request.body()));
     *request.method_mut() = hyper::Method::from_bytes(method.as_bytes())
         .map_err(|_| encode::wrong(format!("method must be a token, got {method:?}")))?;
     *request.uri_mut() = uri.map_err(|_| {

@@ -22,7 +22,7 @@ mod tap;
 
 pub use decode::ACCEPTED;
 pub use decode::{decoded, decoded_keeping};
-pub use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
+pub use encode::{Encoded, Head, Lines, Name, is_framing, push_length, push_method};
 pub use jar::{Jar, date as cookie_date};
 pub use marks::{Dialed, Marks, Phases};
 pub use message::{MAX_BODY, Request, Response, Spoken, Traffic, USER_AGENT, Written, reason};
@@ -159,7 +159,12 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::request`].
-    pub async fn send(&mut self, origin: &Origin, request: &Encoded, keep: Keep) -> Result<Response, Failed> {
+    pub async fn send(
+        &mut self,
+        origin: &Origin,
+        request: &Encoded<'_>,
+        keep: Keep,
+    ) -> Result<Response, Failed> {
         self.dialing.set(None);
         match self.pool.clone() {
             Some(pool) => self.send_pooled(&pool, origin, request, keep).await,
@@ -190,7 +195,12 @@ impl Client {
         self.kept.clear();
     }
 
-    async fn send_own(&mut self, origin: &Origin, request: &Encoded, keep: Keep) -> Result<Response, Failed> {
+    async fn send_own(
+        &mut self,
+        origin: &Origin,
+        request: &Encoded<'_>,
+        keep: Keep,
+    ) -> Result<Response, Failed> {
         let at = self.place(origin);
         let mut kept = self.kept[at].connection.take();
         let mut repeats = 0;
@@ -233,7 +243,7 @@ impl Client {
         at: usize,
         mut kept: Kept,
         reused: bool,
-        request: &Encoded,
+        request: &Encoded<'_>,
         keep: Keep,
     ) -> Result<Response, Broken> {
         if self.is_timed {
@@ -265,7 +275,7 @@ impl Client {
         &mut self,
         pool: &Pool,
         origin: &Origin,
-        request: &Encoded,
+        request: &Encoded<'_>,
         keep: Keep,
     ) -> Result<Response, Failed> {
         let shared = pool.of(origin);
@@ -328,7 +338,7 @@ impl Client {
         reused: bool,
         shared: &pool::Shared,
         origin: &Origin,
-        request: &Encoded,
+        request: &Encoded<'_>,
         keep: Keep,
     ) -> Result<Response, Broken> {
         if self.is_timed {

@@ -25,12 +25,6 @@ const MAX_UNSENT_FOR_ANSWERS: usize = 64 * 1024;
 /// Bytes read and thrown away when we give a peer up, so that our close frame is not overtaken by a reset.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
-/// A whole message.
-pub(super) enum Message<'a> {
-    Text(&'a str),
-    Binary(&'a [u8]),
-}
-
 /// Frames that wait to be written.
 #[derive(Default)]
 pub(super) struct Outbox {
@@ -135,25 +129,10 @@ impl Channel {
         }
     }
 
-    /// Reads, writes, answers pings and closes. `on` takes each message and may answer through the outbox; what it
-    /// refuses ends the channel.
+    /// Reads, writes, answers pings and closes. `on` takes each message, as well as pings, which are answered already, pongs
+    /// and the peer's close frame; it may answer through the outbox, and what it refuses ends the channel.
     #[inline]
     pub(super) fn poll_drive(
-        &mut self,
-        cx: &mut Context<'_>,
-        env: &mut Env<'_>,
-        on: &mut impl FnMut(Message<'_>, &mut Outbox) -> Result<(), Ended>,
-    ) -> Poll<Ended> {
-        self.poll_events(cx, env, &mut |event, outbox| match event {
-            Event::Text(text) => on(Message::Text(text), outbox),
-            Event::Binary(bytes) => on(Message::Binary(bytes), outbox),
-            Event::Ping(_) | Event::Pong(_) | Event::Close { .. } => Ok(()),
-        })
-    }
-
-    /// [`Channel::poll_drive`] with pings, which are answered already, pongs, and the peer's close frame.
-    #[inline]
-    pub(super) fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,

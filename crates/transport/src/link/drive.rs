@@ -1,11 +1,15 @@
-//! One drive of a link: what it borrows from its shard, what it hands over, how it may end, and how much it does at most.
+//! What a link is to the one who drives it, and one drive of it: what it borrows from its shard, what it hands over, how it may end, and how much it does at most.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::future::Future;
-use std::task::Context;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
+use sonagi_wire::websocket::Event;
 
 use crate::net::{Failed, SCRATCH};
 
@@ -57,6 +61,61 @@ impl<'a> Present<'a> {
     }
 }
 
+/// A user's real-time connection, whatever it speaks.
+///
+/// A transport is a file beside this one that implements it. Steps that need their own link find it by [`link_as`](dyn Link::link_as).
+pub trait Link: Any {
+    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount of
+    /// work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
+    fn poll_drive(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Poll<Ended>;
+
+    /// Whether something was sent that the kernel has not taken yet.
+    fn has_unsent(&self) -> bool;
+
+    /// What its messages are counted as, beside `messages.received`.
+    fn received(&self) -> Counter;
+
+    /// Bytes sent and received since the last call, the opening handshake included. Inside TLS.
+    fn take_bytes(&mut self) -> (u64, u64);
+
+    /// Starts the closing handshake: drive on until the connection has ended, for as long as patience lasts.
+    fn begin_close(&mut self);
+
+    /// When it wants to be driven even if nothing arrives. The peer counts as dead then unless heard from, and the connection
+    /// ends with `Timeout`; or it is the link's turn to say something. None: never.
+    fn expires(&self) -> Option<At> {
+        None
+    }
+
+    /// Whether its protocol says where it is: then a connection that takes up this one's place goes on by nothing else.
+    fn has_cursor(&self) -> bool {
+        false
+    }
+
+    /// Where a connection that takes up this one's place goes on: what its protocol has for it. None: nothing has come yet,
+    /// or the protocol has nothing and the script says it (`$cursor`).
+    fn cursor(&self) -> Option<&str> {
+        None
+    }
+
+    /// How long the server wants a client to wait before it connects again.
+    fn retry(&self) -> Option<Duration> {
+        None
+    }
+}
+
+impl dyn Link {
+    /// The link itself, if it is of this transport.
+    pub fn link_as<L: Link>(&mut self) -> Option<&mut L> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+}
+
 /// What a link borrows from its shard while it works.
 pub struct Env<'a> {
     /// The present.
@@ -68,10 +127,8 @@ pub struct Env<'a> {
 /// One message, borrowed for the duration of the callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incoming<'a> {
-    /// A WebSocket text message.
-    Text(&'a str),
-    /// A WebSocket binary message.
-    Binary(&'a [u8]),
+    /// What a raw WebSocket read: a message, a ping (it is answered), a pong, or the peer's close frame.
+    Websocket(Event<'a>),
     /// A Socket.IO event.
     Event {
         /// The namespace, `/` the default.
@@ -111,9 +168,9 @@ pub enum Incoming<'a> {
         /// The namespace, `/` the default.
         namespace: &'a str,
     },
-    /// A message of an event stream (its event type), of a poll's answer (""), or of a STOMP destination (its name).
+    /// A message that is text, of a transport that says what it is about or has nothing to say of that ("").
     Message {
-        /// What `expect` steps know it by.
+        /// What `expect` steps know it by: an event stream's event type, a broker's destination.
         topic: &'a str,
         /// The message.
         text: &'a str,
@@ -155,7 +212,7 @@ pub enum Incoming<'a> {
         /// The answer's status.
         status: u16,
     },
-    /// A STOMP receipt.
+    /// The peer confirms what we asked it to confirm.
     Receipt {
         /// The id we gave.
         id: &'a str,

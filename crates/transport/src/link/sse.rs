@@ -2,7 +2,7 @@
 //!
 //! What a browser's `EventSource` demands of the answer is demanded here, too: status 200 and the right type; anything else
 //! is a refusal with its status, a redirect and a 204 included. When to connect again is the caller's business; it is told
-//! the last event's id ([`SseLink::cursor`]) and the server's wish ([`SseLink::retry`]).
+//! the last event's id ([`Link::cursor`]) and the server's wish ([`Link::retry`]).
 //!
 //! The decision to question: no HTTP client here, for the reason the WebSocket's handshake has none. A stream keeps its
 //! socket, a reader that knows how the body is framed and a decoder that knows its place; the bytes go through the buffer
@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
 use sonagi_wire::http1::{Asked, Headers, Keep, Reader, Violation};
 use sonagi_wire::sse::{self, Decoder, Item};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
-use super::drive::{Ended, Env, Incoming, MAX_BYTES, MAX_READS, give_way};
+use super::drive::{Ended, Env, Incoming, Link, MAX_BYTES, MAX_READS, give_way};
 use super::handshake::what_is_there;
 use super::opened::Answer;
 use crate::http::{Encoded, Request};
@@ -130,36 +131,12 @@ impl SseLink {
         Ok(SseLink { socket, reader, decoder, early, breach, retry_ms, phase, sent, received })
     }
 
-    /// The last event's id, to go on behind; None before there is one.
-    pub fn cursor(&self) -> Option<&str> {
-        let id = self.decoder.last_id();
-        (!id.is_empty()).then_some(id)
-    }
-
-    /// How long the server wants a client to wait before it connects again.
-    pub fn retry(&self) -> Option<Duration> {
-        self.retry_ms.map(Duration::from_millis)
-    }
-
     /// Whether the answer ended as its framing says, and not in the middle.
     pub fn is_whole(&self) -> bool {
         self.reader.is_done()
     }
 
-    pub(super) fn poll_drive(
-        &mut self,
-        cx: &mut Context<'_>,
-        env: &mut Env<'_>,
-        on: &mut dyn FnMut(Incoming<'_>),
-    ) -> Poll<Ended> {
-        self.poll_events(cx, env, |item| {
-            if let Item::Event(event) = item {
-                on(Incoming::Message { topic: &event.name, text: &event.text() });
-            }
-        })
-    }
-
-    /// As [`super::Connection::poll_drive`], with all that is in the stream: ids and comments.
+    /// As [`Link::poll_drive`], with all that is in the stream: ids and comments.
     pub fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
@@ -239,18 +216,50 @@ impl SseLink {
         };
         Ended::failed(Failure::ClosedEarly, format!("the server ended the event stream{place}"))
     }
+}
+
+impl Link for SseLink {
+    fn poll_drive(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Poll<Ended> {
+        self.poll_events(cx, env, |item| {
+            if let Item::Event(event) = item {
+                on(Incoming::Message { topic: &event.name, text: &event.text() });
+            }
+        })
+    }
 
     /// Steps never send on a stream.
-    pub(super) fn has_unsent(&self) -> bool {
+    fn has_unsent(&self) -> bool {
         false
     }
 
-    /// Bytes sent and received since the last call, the request included. Inside TLS.
-    pub fn take_bytes(&mut self) -> (u64, u64) {
+    fn received(&self) -> Counter {
+        Counter::SseReceived
+    }
+
+    fn has_cursor(&self) -> bool {
+        true
+    }
+
+    /// The last event's id.
+    fn cursor(&self) -> Option<&str> {
+        let id = self.decoder.last_id();
+        (!id.is_empty()).then_some(id)
+    }
+
+    fn retry(&self) -> Option<Duration> {
+        self.retry_ms.map(Duration::from_millis)
+    }
+
+    fn take_bytes(&mut self) -> (u64, u64) {
         (std::mem::take(&mut self.sent), std::mem::take(&mut self.received))
     }
 
-    pub(super) fn begin_close(&mut self) {
+    fn begin_close(&mut self) {
         if matches!(self.phase, Phase::Open) {
             self.phase = Phase::Closing;
         }
@@ -268,7 +277,7 @@ fn behind(id: Option<&str>, max_event: usize) -> Decoder {
     decoder
 }
 
-fn written(request: &SseRequest, method: &str, body: Bytes) -> Result<Encoded, Failed> {
+fn written(request: &SseRequest, method: &str, body: Bytes) -> Result<Encoded<'static>, Failed> {
     let mut headers = request.headers.clone();
     let mut add = |name: &str, value: &str| {
         if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {

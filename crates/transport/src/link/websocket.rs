@@ -2,10 +2,11 @@
 
 use std::task::{Context, Poll};
 
+use sonagi_measure::recorder::Counter;
 use sonagi_wire::websocket::{Event, Opcode};
 
-use super::channel::{Channel, Message};
-use super::drive::{Ended, Env, Incoming};
+use super::channel::Channel;
+use super::drive::{Ended, Env, Incoming, Link};
 use super::handshake::{self, ConnectRequest};
 use super::opened::{self, Answer, NotOpened};
 use crate::net::{Failed, Net};
@@ -51,7 +52,7 @@ impl WebsocketLink {
         self.channel.send(Opcode::Ping, &payload[..payload.len().min(125)]);
     }
 
-    /// Starts the closing handshake as [`super::Connection::begin_close`], with a code (1005: without) and a reason.
+    /// Starts the closing handshake as [`Link::begin_close`], with a code (1005: without) and a reason.
     pub fn close(&mut self, code: u16, reason: &str) {
         self.channel.close(code, reason);
     }
@@ -75,44 +76,43 @@ impl WebsocketLink {
         self.subprotocol.as_deref()
     }
 
-    /// As [`super::Connection::poll_drive`], with pings (they are answered), pongs and the peer's close frame.
+    /// As [`Link::poll_drive`], of a link that is known to be a WebSocket.
     pub fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
         mut on: impl FnMut(Event<'_>),
     ) -> Poll<Ended> {
-        self.channel.poll_events(cx, env, &mut |event, _| {
+        self.channel.poll_drive(cx, env, &mut |event, _| {
             on(event);
             Ok(())
         })
     }
+}
 
-    pub(super) fn poll_drive(
+impl Link for WebsocketLink {
+    fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Poll<Ended> {
-        self.channel.poll_drive(cx, env, &mut |message, _| {
-            on(match message {
-                Message::Text(text) => Incoming::Text(text),
-                Message::Binary(bytes) => Incoming::Binary(bytes),
-            });
-            Ok(())
-        })
+        self.poll_events(cx, env, |event| on(Incoming::Websocket(event)))
     }
 
-    pub(super) fn has_unsent(&self) -> bool {
+    fn has_unsent(&self) -> bool {
         !self.channel.outbox.is_empty()
     }
 
-    /// Bytes sent and received since the last call, the opening handshake included. Inside TLS.
-    pub fn take_bytes(&mut self) -> (u64, u64) {
+    fn received(&self) -> Counter {
+        Counter::WebsocketReceived
+    }
+
+    fn take_bytes(&mut self) -> (u64, u64) {
         self.channel.take_bytes()
     }
 
-    pub(super) fn begin_close(&mut self) {
+    fn begin_close(&mut self) {
         self.channel.begin_close();
     }
 }

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::http::{Client, MAX_BODY, Request, Response, Traffic};
+use sonagi_transport::http::{
+    Client, Encoded, Head, Lines, MAX_BODY, Name, Request, Response, Traffic, USER_AGENT,
+};
 use sonagi_transport::net::{Failed, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -49,6 +51,54 @@ async fn numbered(heads: Rc<RefCell<Vec<String>>>) -> Origin {
         }
     })
     .await
+}
+
+/// A request whose fixed header lines come first, last, or around one that is filled in.
+fn filled<'l>(before: Option<&'l Lines>, after: &'l Lines, ours: usize) -> Encoded<'l> {
+    let mut head = Head::new("GET /p?q=1".to_owned(), "GET");
+    assert_eq!(head.path(), "/p?q=1");
+    if let Some(before) = before {
+        head.fixed(before);
+    }
+    head.line(&Name::new("X-Filled").unwrap(), |text| {
+        text.push_str("a: b");
+        Ok(())
+    })
+    .unwrap();
+    head.fixed(after);
+    head.cookie("sid=1").unwrap();
+    head.text().push_str("content-length: 2\r\n\r\nhi");
+    head.finish(2, ours, false)
+}
+
+#[test]
+fn what_follows_a_redirect_is_what_the_script_asked_for_however_it_was_written() {
+    let (origin, _) = Origin::parse("http://a").unwrap();
+    let (mut before, mut after) = (Lines::default(), Lines::default());
+    before.push("X-One", "1").unwrap();
+    after.push("X-Two", "").unwrap();
+    let ours = after.push_ours(&origin, |_| false);
+    let own = |names: &[(&str, &str)]| -> Vec<(String, String)> {
+        names.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    for (before, expected) in [
+        (None, own(&[("x-filled", "a: b"), ("x-two", "")])),
+        (Some(&before), own(&[("x-one", "1"), ("x-filled", "a: b"), ("x-two", "")])),
+    ] {
+        let encoded = filled(before, &after, ours);
+        let lines: String = expected.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let whole = format!(
+            "GET /p?q=1 HTTP/1.1\r\n{lines}user-agent: {USER_AGENT}\r\nhost: a\r\ncookie: sid=1\r\n\
+             content-length: 2\r\n\r\nhi"
+        );
+        assert_eq!(String::from_utf8_lossy(encoded.bytes()), whole);
+        let again = encoded.to_request();
+        assert_eq!(
+            (again.method.as_str(), again.path.as_str(), &again.body[..]),
+            ("GET", "/p?q=1", &b"hi"[..])
+        );
+        assert_eq!(again.headers, expected);
+    }
 }
 
 #[test]

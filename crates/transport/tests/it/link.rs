@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{ConnectRequest, Connection, Ended, WebsocketLink};
+use sonagi_transport::link::{ConnectRequest, Ended, WebsocketLink};
 use sonagi_transport::net::{Net, Origin};
 use sonagi_wire::websocket::{Opcode, encode};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -27,14 +27,11 @@ pub(crate) fn request(origin: &Origin) -> ConnectRequest {
 
 async fn open(origin: &Origin) -> Driven {
     let link = WebsocketLink::connect(&net(), request(origin)).await.unwrap();
-    Driven::new(Connection::Websocket(link))
+    Driven::new(link)
 }
 
 fn link(driven: &mut Driven) -> &mut WebsocketLink {
-    match &mut driven.connection {
-        Connection::Websocket(link) => link,
-        _ => unreachable!(),
-    }
+    driven.link()
 }
 
 pub(crate) fn frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {
@@ -322,7 +319,7 @@ async fn piped() -> (Driven, tokio::io::DuplexStream) {
     });
     let request = request(&Origin { host: "simulated".into(), port: 80, tls: false });
     let link = WebsocketLink::connect(&net, request).await.unwrap();
-    (Driven::new(Connection::Websocket(link)), taken.recv().await.unwrap())
+    (Driven::new(link), taken.recv().await.unwrap())
 }
 
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::task::{Context, Waker};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_transport::link::{
-    Answer, Ended, Env, NotOpened, Present, SCRATCH, WebsocketEvent, WebsocketLink,
+    Answer, Ended, Env, Link, NotOpened, Present, SCRATCH, WebsocketEvent, WebsocketLink,
 };
 use sonagi_transport::net::Origin;
 use sonagi_wire::websocket::Opcode;

@@ -1,7 +1,7 @@
 //! The opening handshake of a WebSocket, and every way it fails.
 
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{ConnectRequest, Connection, WebsocketLink};
+use sonagi_transport::link::{ConnectRequest, Link, WebsocketLink};
 use sonagi_transport::net::{Failed, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -87,7 +87,7 @@ fn interim_answers_come_before_the_one_that_upgrades() {
             assert_eq!((answer.status, answer.headers.get("link")), (101, None));
             assert!(link.take_bytes().1 > HINTS.len() as u64, "they came over the wire, too");
             let link = WebsocketLink::connect(&net(), request(&origin)).await.unwrap();
-            let mut driven = Driven::new(Connection::Websocket(link));
+            let mut driven = Driven::new(link);
             assert_eq!(driven.messages(1).await, ["text hi"]);
         }
     });

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json_path::JsonPath;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{Connection, Cursor, PollField, PollLink, PollRequest, Rhythm};
+use sonagi_transport::link::{Cursor, PollField, PollLink, PollRequest, Rhythm};
 use sonagi_transport::net::{Failed, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -38,7 +38,7 @@ fn request(origin: &Origin) -> PollRequest {
 async fn open(request: PollRequest) -> Result<Driven, Failed> {
     // Time stands still but where a test moves it.
     let link = PollLink::open(&net(), Rc::new(At::default), request).await?;
-    Ok(Driven::new(Connection::Poll(link)))
+    Ok(Driven::new(link))
 }
 
 /// Answers the n-th request in these words, or holds it when there are none for it; hangs up where they are to be followed
@@ -97,7 +97,7 @@ fn each_request_goes_on_behind_the_answer_before_it() {
         assert_eq!(driven.seen[4..], ["message : {\"seq\":3}", "polled 200 empty"]);
         // It came at once and brought nothing: the next one waits.
         assert_eq!(driven.connection.expires(), Some(At(100_000_000)));
-        assert_eq!(driven.connection.cursor().as_deref(), Some("e 3"), "an answer without one keeps it");
+        assert_eq!(driven.connection.cursor(), Some("e 3"), "an answer without one keeps it");
         driven.now = At(100_000_000);
         while heads.borrow().len() < 4 {
             poll_fn(|cx| {
@@ -133,7 +133,7 @@ fn polling_goes_on_from_the_cursor_it_is_given() {
         let mut driven = open(PollRequest { after: Some("41".into()), ..request(&origin) }).await.unwrap();
         assert_eq!(driven.messages(1).await, ["polled 200 empty"]);
         assert!(heads.borrow()[0].starts_with("GET /location/long/g?x=1&after=41 HTTP/1.1\r\n"));
-        assert_eq!(driven.connection.cursor().as_deref(), Some("41"));
+        assert_eq!(driven.connection.cursor(), Some("41"));
     });
 }
 
@@ -195,7 +195,7 @@ fn what_would_be_followed_up_when_the_next_poll_is_due_is_that_poll() {
         let rhythm = Rhythm::Every(Duration::from_secs(3));
         let late = Rc::new(|| At(4_000_000_000));
         let request = PollRequest { rhythm, more, ..request(&origin) };
-        let mut driven = Driven::new(Connection::Poll(PollLink::open(&net(), late, request).await.unwrap()));
+        let mut driven = Driven::new(PollLink::open(&net(), late, request).await.unwrap());
         driven.now = At(4_000_000_000);
         driven.until(|driven| driven.seen.len() == 4).await;
         // Another one would be there by then.

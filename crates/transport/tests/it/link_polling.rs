@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{Connection, Ended, SocketioTransport};
+use sonagi_transport::link::{Ended, SocketioLink, SocketioTransport};
 use sonagi_transport::net::Origin;
 use sonagi_wire::websocket::Opcode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -311,9 +311,7 @@ fn what_waits_for_its_post_goes_over_the_websocket_after_the_change() {
                 driven.sent().await;
             }
         }
-        driven
-            .until(|driven| matches!(&driven.connection, Connection::Socketio(link) if link.is_websocket()))
-            .await;
+        driven.until(|driven| driven.link::<SocketioLink>().is_websocket()).await;
         link(&mut driven).emit("/", Some(1), r#"["end"]"#, &[]);
         driven.messages(1).await;
         let mut expected: Vec<String> = (0..100).map(|n| format!("42[{n}]")).collect();

@@ -2,9 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{
-    Connection, SocketioLink, SocketioRequest, SocketioRevision, SocketioTransport,
-};
+use sonagi_transport::link::{SocketioLink, SocketioRequest, SocketioRevision, SocketioTransport};
 use sonagi_transport::net::{Failed, Origin};
 use sonagi_wire::websocket::Opcode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -26,7 +24,7 @@ pub(crate) fn request(origin: &Origin, transport: SocketioTransport) -> Socketio
 
 pub(crate) async fn open(origin: &Origin, transport: SocketioTransport) -> Driven {
     let link = SocketioLink::open(&net(), request(origin, transport)).await.unwrap();
-    Driven::new(Connection::Socketio(link))
+    Driven::new(link)
 }
 
 async fn refused(origin: &Origin, transport: SocketioTransport) -> Failed {
@@ -37,10 +35,7 @@ async fn refused(origin: &Origin, transport: SocketioTransport) -> Failed {
 }
 
 pub(crate) fn link(driven: &mut Driven) -> &mut SocketioLink {
-    match &mut driven.connection {
-        Connection::Socketio(link) => link,
-        _ => unreachable!(),
-    }
+    driven.link()
 }
 
 const HANDSHAKE: &str =

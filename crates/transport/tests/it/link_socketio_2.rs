@@ -7,9 +7,7 @@ use std::task::{Context, Waker};
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{
-    Connection, SocketioLink, SocketioRequest, SocketioRevision, SocketioTransport,
-};
+use sonagi_transport::link::{SocketioLink, SocketioRequest, SocketioRevision, SocketioTransport};
 use sonagi_transport::net::Origin;
 use sonagi_wire::websocket::Opcode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -26,7 +24,7 @@ const HANDSHAKE: &str = r#"0{"sid":"s1","upgrades":["websocket"],"pingInterval":
 async fn open(origin: &Origin, transport: SocketioTransport) -> Driven {
     let request = SocketioRequest { revision: SocketioRevision::V4, ..request(origin, transport) };
     let link = SocketioLink::open(&net(), request).await.unwrap();
-    Driven::new(Connection::Socketio(link))
+    Driven::new(link)
 }
 
 /// A WebSocket server that says all this at once and hands over what it is told.
@@ -226,12 +224,7 @@ fn a_session_that_began_by_polling_goes_on_by_websocket_and_still_pings() {
         let (polls, origin) = Polls::start(true).await;
         let mut driven = open(&origin, SocketioTransport::Upgrade).await;
         driven.now = At(1);
-        driven
-            .until(|driven| match &driven.connection {
-                Connection::Socketio(link) => link.is_websocket(),
-                _ => false,
-            })
-            .await;
+        driven.until(|driven| driven.link::<SocketioLink>().is_websocket()).await;
         driven.now = At(300_000_001);
         driven.until(|_| polls.frames.borrow().len() == 2).await;
         assert_eq!(*polls.frames.borrow(), [b"5".to_vec(), b"2".to_vec()]);

@@ -1,7 +1,7 @@
 //! STOMP sessions that SockJS wraps.
 
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{ConnectRequest, Connection, StompAck, StompBody, StompLink, StompRequest};
+use sonagi_transport::link::{ConnectRequest, StompAck, StompBody, StompLink, StompRequest};
 
 use crate::link_stomp::{Peer, link, pipes, request};
 use crate::net_servers::{Driven, header, local};
@@ -25,7 +25,7 @@ async fn open(request: &StompRequest) -> (Driven, Peer) {
         peer
     };
     let (link, peer) = tokio::join!(StompLink::connect(&net, request), serving);
-    (Driven::new(Connection::Stomp(link.unwrap())), peer)
+    (Driven::new(link.unwrap()), peer)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{Connection, Env, Present, SCRATCH, SseItem, SseLink, SseRequest};
+use sonagi_transport::link::{Env, Link, Present, SCRATCH, SseItem, SseLink, SseRequest};
 use sonagi_transport::net::{Failed, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -24,7 +24,7 @@ fn request(origin: &Origin) -> SseRequest {
 }
 
 async fn open(origin: &Origin) -> Driven {
-    Driven::new(Connection::Sse(SseLink::open(&net(), request(origin)).await.unwrap()))
+    Driven::new(SseLink::open(&net(), request(origin)).await.unwrap())
 }
 
 async fn refused(request: SseRequest) -> Failed {
@@ -126,7 +126,7 @@ fn events_are_the_same_however_the_stream_is_framed_and_cut() {
                     "{}",
                     ended.detail
                 );
-                assert_eq!(driven.connection.cursor().as_deref(), Some("9"));
+                assert_eq!(driven.connection.cursor(), Some("9"));
                 assert_eq!(driven.connection.retry(), Some(Duration::from_millis(250)));
                 assert_eq!(driven.connection.take_bytes().1, bytes.len() as u64);
                 assert_eq!(driven.ended().await, ended, "and says so again");

@@ -5,9 +5,7 @@ use std::task::{Context, Waker};
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{
-    ConnectRequest, Connection, StompAck, StompBody, StompLink, StompRequest, StompVersion,
-};
+use sonagi_transport::link::{ConnectRequest, StompAck, StompBody, StompLink, StompRequest, StompVersion};
 use sonagi_transport::net::{Failed, Net, Origin};
 use sonagi_wire::websocket::Opcode;
 use tokio::io::{AsyncWriteExt, DuplexStream};
@@ -87,7 +85,7 @@ async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Fa
         (peer, connect)
     };
     let (link, (peer, connect)) = tokio::join!(StompLink::connect(&net, request), serving);
-    (link.map(|link| Driven::new(Connection::Stomp(link))), peer, connect)
+    (link.map(Driven::new), peer, connect)
 }
 
 pub(crate) async fn open(request: &StompRequest, connected: &str) -> (Driven, Peer) {
@@ -96,10 +94,7 @@ pub(crate) async fn open(request: &StompRequest, connected: &str) -> (Driven, Pe
 }
 
 pub(crate) fn link(driven: &mut Driven) -> &mut StompLink {
-    match &mut driven.connection {
-        Connection::Stomp(link) => link,
-        _ => unreachable!(),
-    }
+    driven.link()
 }
 
 fn connected(version: StompVersion) -> &'static str {
@@ -204,7 +199,7 @@ fn frames_cut_anywhere_and_several_in_a_message_are_the_same_to_the_caller() {
             }
             peer.hears_frame().await;
         });
-        let mut driven = Driven::new(Connection::Stomp(connecting.await.unwrap()));
+        let mut driven = Driven::new(connecting.await.unwrap());
         assert_eq!(driven.ended().await.failure, Some(Failure::BrokerError));
         assert_eq!(driven.seen, SEEN);
     });

@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use sonagi_measure::At;
-use sonagi_transport::link::{Connection, Ended, Env, Incoming, Present};
+use sonagi_transport::link::{Ended, Env, Incoming, Link, Present, WebsocketEvent};
 use sonagi_transport::net::{Net, NetOptions, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -92,15 +92,21 @@ pub(crate) fn upgrade(head: &str, extra: &str) -> String {
 
 /// A link with what it said so far, in words.
 pub(crate) struct Driven {
-    pub(crate) connection: Connection,
+    pub(crate) connection: Box<dyn Link>,
     pub(crate) now: At,
     pub(crate) seen: Vec<String>,
     scratch: Vec<u8>,
 }
 
 impl Driven {
-    pub(crate) fn new(connection: Connection) -> Driven {
-        Driven { connection, now: At(0), seen: Vec::new(), scratch: vec![0; sonagi_transport::link::SCRATCH] }
+    pub(crate) fn new(link: impl Link) -> Driven {
+        let scratch = vec![0; sonagi_transport::link::SCRATCH];
+        Driven { connection: Box::new(link), now: At(0), seen: Vec::new(), scratch }
+    }
+
+    /// The link itself, of a transport the test knows.
+    pub(crate) fn link<L: Link>(&mut self) -> &mut L {
+        self.connection.link_as().unwrap()
     }
 
     pub(crate) fn with_scratch(mut self, size: usize) -> Driven {
@@ -112,11 +118,11 @@ impl Driven {
         let Driven { connection, now, seen, scratch } = self;
         let clock = || *now;
         let mut env = Env { present: &Present::new(&clock), scratch };
-        connection.poll_drive(cx, &mut env, &mut |incoming| seen.push(words(incoming)))
+        connection.poll_drive(cx, &mut env, &mut |incoming| seen.extend(words(incoming)))
     }
 
     /// Drives until this holds or the connection ends.
-    pub(crate) async fn until(&mut self, mut done: impl FnMut(&Driven) -> bool) {
+    pub(crate) async fn until(&mut self, mut done: impl FnMut(&mut Driven) -> bool) {
         poll_fn(|cx| match self.poll(cx) {
             Poll::Ready(ended) => panic!("ended early: {ended:?} after {:?}", self.seen),
             Poll::Pending if done(self) => Poll::Ready(()),
@@ -141,10 +147,12 @@ impl Driven {
     }
 }
 
-fn words(incoming: Incoming<'_>) -> String {
-    match incoming {
-        Incoming::Text(text) => format!("text {text}"),
-        Incoming::Binary(bytes) => format!("binary {bytes:?}"),
+/// None: no message.
+fn words(incoming: Incoming<'_>) -> Option<String> {
+    Some(match incoming {
+        Incoming::Websocket(WebsocketEvent::Text(text)) => format!("text {text}"),
+        Incoming::Websocket(WebsocketEvent::Binary(bytes)) => format!("binary {bytes:?}"),
+        Incoming::Websocket(_) => return None,
         Incoming::Event { namespace, data, attachments, ack } => {
             format!("event {namespace} {data} {attachments:?} {ack:?}")
         }
@@ -163,5 +171,5 @@ fn words(incoming: Incoming<'_>) -> String {
         Incoming::PollFailed { failure, .. } => format!("poll failed {}", failure.code()),
         Incoming::PollRefused { status } => format!("poll refused {status}"),
         Incoming::Receipt { id } => format!("receipt {id}"),
-    }
+    })
 }

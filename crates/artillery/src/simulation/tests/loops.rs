@@ -5,7 +5,7 @@ use sonagi_measure::expression::Operator;
 
 use super::*;
 use crate::plan::template::Piece;
-use crate::plan::{Condition, Formula, Function, JsonTemplate};
+use crate::plan::{Condition, Formula, Function, ValueTemplate};
 
 /// What a loop's turns say when each says its number and element, and a line behind the loop.
 async fn said(repeat: Repeat, variables: Vec<(&str, Value)>) -> String {
@@ -52,12 +52,8 @@ async fn a_loop_goes_over_the_elements_of_a_list_and_over_nothing_else() {
         assert_eq!(over(value.clone()).await, "end", "{value}");
     }
     assert_eq!(said(Repeat::Over(variable("missing")), vec![]).await, "end");
-    let pieces = vec![
-        crate::plan::template::JsonPiece::Raw("[1,".into()),
-        crate::plan::template::JsonPiece::Value(variable("x")),
-        crate::plan::template::JsonPiece::Raw("]".into()),
-    ];
-    let list = Repeat::OverList(JsonTemplate { pieces });
+    let items = vec![ValueTemplate::Constant(json!(1)), ValueTemplate::Hole(variable("x"))];
+    let list = Repeat::OverList(ValueTemplate::List(items));
     assert_eq!(said(list, vec![("x", json!("two"))]).await, "0:1 1:two end");
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{
-    Awaited, Content, Expect, Function, JsonTemplate, Reconnect, Subscribe, WebsocketConnect, WebsocketSend,
+    Awaited, Content, Expect, Function, Reconnect, Subscribe, ValueTemplate, WebsocketConnect, WebsocketSend,
 };
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use std::cell::{Cell, RefCell};
@@ -112,8 +112,7 @@ fn open() -> Step {
 }
 
 fn awaited(timeout: Duration, text: Option<&str>) -> Awaited {
-    let data = text.map(|text| JsonTemplate::compile::<()>(&text.into(), &mut |t| Ok(Template::constant(t))));
-    let data = data.transpose().unwrap();
+    let data = text.map(|text| ValueTemplate::Constant(text.into()));
     Awaited { timeout, data, captures: Vec::new(), matches: Vec::new(), confirms: false }
 }
 

@@ -1,7 +1,7 @@
 //! An open stream and its handlers.
 
 use rquickjs::{Ctx, Object, Value};
-use sonagi_transport::link::{Ended, Env, Present, SseItem, SseLink};
+use sonagi_transport::link::{Ended, Env, Link, Present, SseItem, SseLink};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll};

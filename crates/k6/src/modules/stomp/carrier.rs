@@ -1,6 +1,6 @@
 //! The carrier of a session's frames: a WebSocket, one in each message, or a stream of bytes.
 
-use sonagi_transport::link::{Env, StreamLink, WebsocketEvent, WebsocketLink};
+use sonagi_transport::link::{Env, Link, StreamLink, WebsocketEvent, WebsocketLink};
 use std::task::{Context, Poll};
 
 /// An open connection.

@@ -3,7 +3,7 @@
 use rquickjs::function::IntoArgs;
 use rquickjs::{ArrayBuffer, Ctx, Function, Object, Persistent, Undefined, Value};
 use sonagi_measure::At;
-use sonagi_transport::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
+use sonagi_transport::link::{Ended, Env, Link, Present, WebsocketEvent, WebsocketLink};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;

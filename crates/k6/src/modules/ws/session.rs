@@ -2,7 +2,7 @@
 
 use rquickjs::{ArrayBuffer, Coerced, Ctx, Function, Object, Type, Value};
 use sonagi_measure::At;
-use sonagi_transport::link::{Ended, Env, Present, WebsocketEvent, WebsocketLink};
+use sonagi_transport::link::{Ended, Env, Link, Present, WebsocketEvent, WebsocketLink};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};

@@ -27,8 +27,9 @@ use std::time::Duration;
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
 
-use super::drive::{Ended, Env, Incoming, give_way};
+use super::drive::{Ended, Env, Incoming, Link, give_way};
 use crate::http::{Client, Encoded, Keep, Request, Response};
 use crate::net::{Failed, Net, Origin, push_query};
 use answer::{Answer, Place};
@@ -232,49 +233,9 @@ impl PollLink {
         Box::new(Client::new(Rc::clone(&self.net), None, Rc::clone(&self.now)))
     }
 
-    /// What the last answer gave to go on behind.
-    pub fn cursor(&self) -> Option<&str> {
-        self.cursor.as_deref()
-    }
-
     /// The status that subscribed, if it took an answer to do so.
     pub fn first_status(&self) -> Option<u16> {
         self.first.as_ref().map(|response| response.status)
-    }
-
-    /// When it wants to be driven even if nothing arrives: a request is due, or has had its time.
-    pub(super) fn expires(&self) -> At {
-        self.expires
-    }
-
-    pub(super) fn has_unsent(&self) -> bool {
-        false
-    }
-
-    pub(super) fn take_bytes(&mut self) -> (u64, u64) {
-        (std::mem::take(&mut self.sent), std::mem::take(&mut self.received))
-    }
-
-    /// A request that is held would be held on: it is cut off.
-    pub(super) fn begin_close(&mut self) {
-        self.is_closing = true;
-        self.lane = Lane::Gone;
-    }
-
-    pub(super) fn poll_drive(
-        &mut self,
-        cx: &mut Context<'_>,
-        env: &mut Env<'_>,
-        on: &mut dyn FnMut(Incoming<'_>),
-    ) -> Poll<Ended> {
-        if let Some(ended) = &self.ended {
-            return Poll::Ready(ended.as_ref().clone());
-        }
-        let driven = if self.is_closing { Err(Ended::by_us()) } else { self.advance(cx, env, on) };
-        let Err(ended) = driven else { return Poll::Pending };
-        self.lane = Lane::Gone;
-        self.ended = Some(Box::new(ended.clone()));
-        Poll::Ready(ended)
     }
 
     fn advance(
@@ -471,6 +432,56 @@ impl PollLink {
             return Ok(());
         }
         Err(refused("the first poll", Failure::HandshakeRefused, response))
+    }
+}
+
+impl Link for PollLink {
+    fn poll_drive(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Poll<Ended> {
+        if let Some(ended) = &self.ended {
+            return Poll::Ready(ended.as_ref().clone());
+        }
+        let driven = if self.is_closing { Err(Ended::by_us()) } else { self.advance(cx, env, on) };
+        let Err(ended) = driven else { return Poll::Pending };
+        self.lane = Lane::Gone;
+        self.ended = Some(Box::new(ended.clone()));
+        Poll::Ready(ended)
+    }
+
+    fn has_unsent(&self) -> bool {
+        false
+    }
+
+    fn received(&self) -> Counter {
+        Counter::PollsReceived
+    }
+
+    /// When a request is due, or has had its time.
+    fn expires(&self) -> Option<At> {
+        Some(self.expires)
+    }
+
+    fn has_cursor(&self) -> bool {
+        true
+    }
+
+    /// What the last answer gave to go on behind.
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    fn take_bytes(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.sent), std::mem::take(&mut self.received))
+    }
+
+    /// A request that is held would be held on: it is cut off.
+    fn begin_close(&mut self) {
+        self.is_closing = true;
+        self.lane = Lane::Gone;
     }
 }
 

@@ -20,12 +20,13 @@ use std::task::{Context, Poll};
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
 use sonagi_wire::engineio::{self, Version};
 use sonagi_wire::socketio::{self, Kind, Packet};
-use sonagi_wire::websocket::Opcode;
+use sonagi_wire::websocket::{Event, Opcode};
 
-use super::channel::{Channel, Message, Outbox};
-use super::drive::{Ended, Env, Incoming, Present};
+use super::channel::{Channel, Outbox};
+use super::drive::{Ended, Env, Incoming, Link, Present};
 use super::handshake::{self, ConnectRequest};
 use crate::net::{Failed, Net, Origin, push_query, wire_path};
 pub use recovery::Recovery;
@@ -198,19 +199,6 @@ impl SocketioLink {
         }
     }
 
-    pub(super) fn poll_drive(
-        &mut self,
-        cx: &mut Context<'_>,
-        env: &mut Env<'_>,
-        on: &mut dyn FnMut(Incoming<'_>),
-    ) -> Poll<Ended> {
-        let Err(ended) = self.advance(cx, env, on) else { return Poll::Pending };
-        let (sent, received) = self.take_bytes();
-        self.bytes = (sent, received);
-        self.transport = Transport::Ended(Box::new(ended.clone()));
-        Poll::Ready(ended)
-    }
-
     fn advance(
         &mut self,
         cx: &mut Context<'_>,
@@ -238,7 +226,7 @@ impl SocketioLink {
             Transport::Websocket(channel) => {
                 let session = &mut self.session;
                 let driven =
-                    channel.poll_drive(cx, env, &mut |message, outbox| receive(session, message, outbox, on));
+                    channel.poll_drive(cx, env, &mut |event, outbox| receive(session, event, outbox, on));
                 if let Poll::Ready(ended) = driven {
                     return Err(ended);
                 }
@@ -258,8 +246,23 @@ impl SocketioLink {
             Transport::Ended(_) => {}
         }
     }
+}
 
-    pub(super) fn has_unsent(&self) -> bool {
+impl Link for SocketioLink {
+    fn poll_drive(
+        &mut self,
+        cx: &mut Context<'_>,
+        env: &mut Env<'_>,
+        on: &mut dyn FnMut(Incoming<'_>),
+    ) -> Poll<Ended> {
+        let Err(ended) = self.advance(cx, env, on) else { return Poll::Pending };
+        let (sent, received) = self.take_bytes();
+        self.bytes = (sent, received);
+        self.transport = Transport::Ended(Box::new(ended.clone()));
+        Poll::Ready(ended)
+    }
+
+    fn has_unsent(&self) -> bool {
         match &self.transport {
             Transport::Websocket(channel) => !channel.outbox.is_empty(),
             Transport::Polling(polling) => polling.has_unsent(),
@@ -267,11 +270,15 @@ impl SocketioLink {
         }
     }
 
-    pub(super) fn expires(&self) -> Option<At> {
+    fn received(&self) -> Counter {
+        Counter::SocketioReceived
+    }
+
+    fn expires(&self) -> Option<At> {
         self.session.expires()
     }
 
-    pub(super) fn take_bytes(&mut self) -> (u64, u64) {
+    fn take_bytes(&mut self) -> (u64, u64) {
         let (sent, received) = match &mut self.transport {
             Transport::Websocket(channel) => channel.take_bytes(),
             Transport::Polling(polling) => polling.take_bytes(),
@@ -281,7 +288,7 @@ impl SocketioLink {
         (before.0 + sent, before.1 + received)
     }
 
-    pub(super) fn begin_close(&mut self) {
+    fn begin_close(&mut self) {
         match &mut self.transport {
             Transport::Websocket(channel) => channel.begin_close(),
             Transport::Polling(polling) => polling.begin_close(),
@@ -293,12 +300,13 @@ impl SocketioLink {
 /// Hands one WebSocket message to the session and its answer to the outbox.
 fn receive(
     session: &mut Session,
-    message: Message<'_>,
+    event: Event<'_>,
     outbox: &mut Outbox,
     on: &mut dyn FnMut(Incoming<'_>),
 ) -> Result<(), Ended> {
-    let packet = decode(session.version, message)?;
-    answer(session.packet(packet, on)?, outbox);
+    if let Some(packet) = decode(session.version, event)? {
+        answer(session.packet(packet, on)?, outbox);
+    }
     Ok(())
 }
 
@@ -309,12 +317,14 @@ fn answer(packet: Option<engineio::Packet<'_>>, outbox: &mut Outbox) {
     outbox.answer(Opcode::Text, text.as_bytes());
 }
 
-fn decode(version: Version, message: Message<'_>) -> Result<engineio::Packet<'_>, Ended> {
-    match message {
-        Message::Text(text) => version.decode(text),
-        Message::Binary(bytes) => version.decode_binary(bytes),
-    }
-    .map_err(protocol)
+/// The packet in a message; None: it is none.
+fn decode(version: Version, event: Event<'_>) -> Result<Option<engineio::Packet<'_>>, Ended> {
+    let packet = match event {
+        Event::Text(text) => version.decode(text),
+        Event::Binary(bytes) => version.decode_binary(bytes),
+        Event::Ping(_) | Event::Pong(_) | Event::Close { .. } => return Ok(None),
+    };
+    packet.map(Some).map_err(protocol)
 }
 
 fn send_binary(version: Version, message: &[u8], channel: &mut Channel) {
@@ -335,8 +345,8 @@ async fn open_websocket(channel: &mut Channel, revision: SocketioRevision) -> Re
     let mut session: Option<Session> = None;
     poll_fn(|cx| {
         let mut env = Env { present: &present, scratch: &mut scratch };
-        let driven = channel.poll_drive(cx, &mut env, &mut |message, outbox| {
-            let packet = decode(engine(revision), message)?;
+        let driven = channel.poll_drive(cx, &mut env, &mut |event, outbox| {
+            let Some(packet) = decode(engine(revision), event)? else { return Ok(()) };
             match &mut session {
                 Some(session) => answer(session.keep_early(packet)?, outbox),
                 None => session = Some(Session::new(&opening(&packet)?, revision)),

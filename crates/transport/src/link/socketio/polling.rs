@@ -20,9 +20,9 @@ use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::engineio::{self, Handshake, Version};
-use sonagi_wire::websocket::Opcode;
+use sonagi_wire::websocket::{Event, Opcode};
 
-use super::super::channel::{Channel, Message};
+use super::super::channel::Channel;
 use super::super::drive::{Ended, Env, Incoming, give_way};
 use super::super::handshake;
 use super::session::{Session, engine, opening, protocol};
@@ -388,12 +388,15 @@ impl Polling {
 
     fn probe(&mut self, cx: &mut Context<'_>, env: &mut Env<'_>, channel: &mut Channel) -> Probe {
         let mut answered = false;
-        let driven = channel.poll_drive(cx, env, &mut |message, _| match message {
-            Message::Text("3probe") => {
+        let driven = channel.poll_drive(cx, env, &mut |event, _| match event {
+            Event::Text("3probe") => {
                 answered = true;
                 Ok(())
             }
-            _ => Err(protocol("engine.io probe must be answered by 3probe, got something else")),
+            Event::Ping(_) | Event::Pong(_) | Event::Close { .. } => Ok(()),
+            Event::Text(_) | Event::Binary(_) => {
+                Err(protocol("engine.io probe must be answered by 3probe, got something else"))
+            }
         });
         match driven {
             Poll::Ready(_) => {

@@ -19,10 +19,11 @@ use std::task::{Context, Poll};
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
+use sonagi_measure::recorder::Counter;
 use sonagi_wire::stomp::{Command, HeartBeat, Unwritable, Version, Versions, Writer};
 
 use super::channel::Channel;
-use super::drive::{Ended, Env, Incoming, Present};
+use super::drive::{Ended, Env, Incoming, Link, Present};
 use super::handshake::{self, ConnectRequest};
 use crate::net::{Failed, Net};
 use session::{GOODBYE, Session};
@@ -164,8 +165,8 @@ impl StompLink {
         let present = Present::new(&|| At(0));
         poll_fn(|cx| {
             let mut env = Env { present: &present, scratch: &mut scratch };
-            let driven = channel
-                .poll_drive(cx, &mut env, &mut |message, outbox| session.open(message, &connect, outbox));
+            let driven =
+                channel.poll_drive(cx, &mut env, &mut |event, outbox| session.open(event, &connect, outbox));
             match driven {
                 Poll::Ready(ended) => {
                     let ended = session.ended(ended);
@@ -254,8 +255,10 @@ impl StompLink {
             self.session.say(frame, is_text, &mut self.channel.outbox);
         }
     }
+}
 
-    pub(super) fn poll_drive(
+impl Link for StompLink {
+    fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
@@ -268,12 +271,11 @@ impl StompLink {
                 channel.begin_close();
             }
         }
-        let mut driven =
-            channel.poll_drive(cx, env, &mut |message, outbox| session.receive(message, outbox, on));
+        let mut driven = channel.poll_drive(cx, env, &mut |event, outbox| session.receive(event, outbox, on));
         if driven.is_pending() && session.has_left() && channel.is_open() {
             // The receipt of our DISCONNECT has come: the goodbye below it need not wait for another turn.
             channel.begin_close();
-            driven = channel.poll_drive(cx, env, &mut |message, outbox| session.receive(message, outbox, on));
+            driven = channel.poll_drive(cx, env, &mut |event, outbox| session.receive(event, outbox, on));
         }
         match driven {
             Poll::Ready(ended) => Poll::Ready(session.ended(ended)),
@@ -285,20 +287,24 @@ impl StompLink {
         }
     }
 
-    pub(super) fn has_unsent(&self) -> bool {
+    fn has_unsent(&self) -> bool {
         !self.channel.outbox.is_empty()
     }
 
-    pub(super) fn expires(&self) -> Option<At> {
+    fn received(&self) -> Counter {
+        Counter::StompReceived
+    }
+
+    fn expires(&self) -> Option<At> {
         self.session.expires()
     }
 
-    pub(super) fn take_bytes(&mut self) -> (u64, u64) {
+    fn take_bytes(&mut self) -> (u64, u64) {
         self.channel.take_bytes()
     }
 
     /// DISCONNECT, its receipt, then the WebSocket's own goodbye.
-    pub(super) fn begin_close(&mut self) {
+    fn begin_close(&mut self) {
         if self.session.is_leaving() || !self.channel.is_open() {
             return;
         }

@@ -4,11 +4,11 @@ use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::sockjs;
 use sonagi_wire::stomp::{
-    AckId, Command, Decoder, Event, Frame, HEART_BEAT, HeartBeat, Limits, Side, Version, Versions,
+    self, AckId, Command, Decoder, Frame, HEART_BEAT, HeartBeat, Limits, Side, Version, Versions,
 };
-use sonagi_wire::websocket::Opcode;
+use sonagi_wire::websocket::{Event, Opcode};
 
-use super::super::channel::{Message, Outbox, is_an_end};
+use super::super::channel::{Outbox, is_an_end};
 use super::super::drive::{Ended, Incoming};
 use super::StompAck;
 use super::protocol;
@@ -221,17 +221,17 @@ impl Session {
     /// Takes one message while the session is being opened; `connect` is our CONNECT frame.
     pub(super) fn open(
         &mut self,
-        message: Message<'_>,
+        event: Event<'_>,
         connect: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Ended> {
         let is_asked = self.says;
-        if self.wrapped && !is_asked && matches!(message, Message::Text(sockjs::OPEN)) {
+        if self.wrapped && !is_asked && matches!(event, Event::Text(sockjs::OPEN)) {
             self.say(connect, true, outbox);
             return Ok(());
         }
         let mut is_early = false;
-        self.receive(message, outbox, &mut |_| is_early = true)?;
+        self.receive(event, outbox, &mut |_| is_early = true)?;
         if is_early {
             return Err(protocol(
                 "a stomp server must be asked before it answers, got a frame before we asked",
@@ -244,19 +244,25 @@ impl Session {
     #[inline]
     pub(super) fn receive(
         &mut self,
-        message: Message<'_>,
+        event: Event<'_>,
         outbox: &mut Outbox,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
-        self.hears = true;
-        match message {
-            Message::Text(text) if self.wrapped => self.unwrap(text, outbox, on),
-            Message::Binary(_) if self.wrapped => {
-                Err(protocol("sockjs frames must be text messages, got a binary one"))
+        let bytes = match event {
+            // No sign of life of the broker's own.
+            Event::Ping(_) | Event::Pong(_) | Event::Close { .. } => return Ok(()),
+            Event::Text(text) if self.wrapped => {
+                self.hears = true;
+                return self.unwrap(text, outbox, on);
             }
-            Message::Text(text) => self.feed(text.as_bytes(), outbox, on),
-            Message::Binary(bytes) => self.feed(bytes, outbox, on),
-        }
+            Event::Binary(_) if self.wrapped => {
+                return Err(protocol("sockjs frames must be text messages, got a binary one"));
+            }
+            Event::Text(text) => text.as_bytes(),
+            Event::Binary(bytes) => bytes,
+        };
+        self.hears = true;
+        self.feed(bytes, outbox, on)
     }
 
     fn unwrap(
@@ -309,7 +315,7 @@ impl Session {
         let mut was_open = decoder.version().is_some();
         let mut outcome = Ok(());
         let fed = decoder.feed(bytes, |event| {
-            let Event::Frame(frame) = event else { return };
+            let stomp::Event::Frame(frame) = event else { return };
             if outcome.is_err() {
                 return;
             }
