@@ -54,6 +54,5 @@ fn admit(shard: &Rc<Shard>, arrival: Arrival) {
     }
     shard.count(Counter::ArrivalsStarted, 1);
     let presence = Presence::new(shard);
-    let shard = Rc::clone(shard);
-    tokio::task::spawn_local(async move { user::live(&shard, arrival, presence).await });
+    tokio::task::spawn_local(user::live(Rc::clone(shard), arrival, presence));
 }

@@ -12,6 +12,7 @@ mod flow;
 mod function;
 mod hooked;
 mod mail;
+mod memberships;
 mod parallel;
 mod pull;
 mod realtime;
@@ -30,7 +31,6 @@ use sonagi_measure::stamp::Stamp;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -39,10 +39,11 @@ use crate::schedule::Arrival;
 use crate::shard::{Presence, Shard};
 use crate::values::Values;
 use mail::Mail;
+use memberships::Memberships;
 use parallel::Fork;
 use recipe::Recipe;
 use sonagi_engine::SECOND_NS;
-use sonagi_engine::delivery::{Room, Unanswered};
+use sonagi_engine::delivery::Unanswered;
 use sonagi_transport::clock::Sleep;
 use sonagi_transport::http::{Client, Jar, Response};
 use sonagi_transport::link::Link;
@@ -66,18 +67,14 @@ pub(crate) struct User {
     /// Rings when the peer has been silent for too long.
     watch: Option<Sleep>,
     mail: Mail,
-    joined: Vec<Arc<Room>>,
-    /// The room it asked to be let into, until it is.
-    asked: Option<Arc<Room>>,
-    /// Rooms it has left whose last copies may still come.
-    leaving: Vec<Arc<Room>>,
+    memberships: Option<Box<Memberships>>,
     /// When the next operation is planned.
     due: At,
     /// When the flow is cut off, if ever.
     cut_at: Option<At>,
     /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so it
     /// is recorded by the next wait that finds none.
-    lost: Option<Loss>,
+    lost: Option<Box<Loss>>,
     /// What a lost connection is opened again with.
     recipe: Option<Box<Recipe>>,
     /// The operation under way: what cuts the connection off cuts it off.
@@ -147,42 +144,50 @@ fn empty_ns(failed: u32) -> i64 {
 
 /// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user with
 /// its own values and memberships; the one before drains beside it.
-pub(crate) async fn live(shard: &Rc<Shard>, arrival: Arrival, mut presence: Presence) {
-    let mut due = arrival.at;
-    let mut row = arrival.number;
-    let mut failed = 0;
-    loop {
-        let mut user = User::arrived(shard, row, due);
-        user.cut_at = arrival.until.map(|until| until.plus(LAST_ITERATION_NS));
-        let scenario = user.pick_scenario();
-        failed = if user.walk_scenario(scenario).await { 0 } else { failed + 1 };
-        let next = shard.clock.now().plus(empty_ns(failed));
-        let iterates = arrival.until.is_some_and(|until| next < until) && !shard.is_stopping();
-        if !iterates {
-            presence.end_flow();
-            return user.leave().await;
-        }
-        if presence.is_crowded() {
-            user.leave().await;
-        } else {
-            let lingering = presence.linger();
-            tokio::task::spawn_local(async move {
-                user.leave().await;
-                drop(lingering);
-            });
-        }
-        if failed > 0 {
-            shard.wait_for(next).await;
-            if shard.is_stopping() {
-                return;
+///
+/// A block instead of an `async fn`, which would keep what it is given twice: here and in its body.
+pub(crate) fn live(
+    shard: Rc<Shard>,
+    arrival: Arrival,
+    mut presence: Presence,
+) -> impl Future<Output = ()> + 'static {
+    async move {
+        let mut due = arrival.at;
+        let mut row = arrival.number;
+        let mut failed = 0;
+        loop {
+            let mut user = User::arrived(&shard, row, due);
+            user.cut_at = arrival.until.map(|until| until.plus(LAST_ITERATION_NS));
+            let scenario = user.pick_scenario();
+            failed = if user.walk_scenario(scenario).await { 0 } else { failed + 1 };
+            let next = shard.clock.now().plus(empty_ns(failed));
+            let iterates = arrival.until.is_some_and(|until| next < until) && !shard.is_stopping();
+            if !iterates {
+                presence.end_flow();
+                return user.leave().await;
             }
+            if presence.is_crowded() {
+                user.leave().await;
+            } else {
+                let lingering = presence.linger();
+                tokio::task::spawn_local(async move {
+                    user.leave().await;
+                    drop(lingering);
+                });
+            }
+            if failed > 0 {
+                shard.wait_for(next).await;
+                if shard.is_stopping() {
+                    return;
+                }
+            }
+            shard.count(Counter::ArrivalsPlanned, 1);
+            shard.count(Counter::ArrivalsStarted, 1);
+            due = shard.clock.now();
+            row = shard.shared.next_row.fetch_add(1, Ordering::Relaxed);
+            // An iteration that never waits must not starve the shard.
+            tokio::task::yield_now().await;
         }
-        shard.count(Counter::ArrivalsPlanned, 1);
-        shard.count(Counter::ArrivalsStarted, 1);
-        due = shard.clock.now();
-        row = shard.shared.next_row.fetch_add(1, Ordering::Relaxed);
-        // An iteration that never waits must not starve the shard.
-        tokio::task::yield_now().await;
     }
 }
 
@@ -207,9 +212,7 @@ impl User {
             connection: None,
             watch: None,
             mail: Mail::default(),
-            joined: Vec::new(),
-            asked: None,
-            leaving: Vec::new(),
+            memberships: None,
             due,
             cut_at: None,
             lost: None,
@@ -289,7 +292,7 @@ impl User {
                 && !self.outlives_loss()
                 && let Some(loss) = self.lost.take()
             {
-                return Poll::Ready(Err(self.lose(loss)));
+                return Poll::Ready(Err(self.lose(*loss)));
             }
             if self.shard.is_stopping() && !self.is_leaving {
                 return Poll::Ready(Err(Halt::Stopped));
@@ -466,5 +469,20 @@ impl User {
         let Some(stamp) = stamp else { return };
         let settled = Settled { room: stamp.room, number: stamp.number, acked };
         self.shard.recorder.borrow_mut().ledger().settled.push(settled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten thousand idle users are ten thousand of these: a field or an awaited call more is felt.
+    #[test]
+    fn a_waiting_user_is_small() {
+        fn returned<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
+            size_of::<F>()
+        }
+        assert!(size_of::<User>() <= 600, "a user takes {} bytes", size_of::<User>());
+        assert!(returned(live) <= 1100, "its task takes {} bytes", returned(live));
     }
 }

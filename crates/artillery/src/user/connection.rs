@@ -1,23 +1,16 @@
-//! A user's one real-time connection, and the memberships that hang on it.
-//!
-//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count. A
-//! finished user drains in between; a connection that is cut ends both at once.
+//! A user's one real-time connection: polled while the user waits, kept alive, closed.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Asked, Departed, Joined, Left};
+use sonagi_measure::ledger::Departed;
 use sonagi_measure::outcome::Failure;
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::{Begun, Halt, Loss, User, Waited};
 use crate::cursor::Cursor;
-use crate::plan::{Step, Subscribe};
 use sonagi_engine::SECOND_NS;
-use sonagi_engine::delivery::Room;
 use sonagi_transport::link::{Ended, Env, Link, Present, SocketioLink};
 
 /// How long a closing handshake may take.
@@ -32,7 +25,7 @@ impl User {
         self.forget_connection();
         let now = self.now();
         self.end_memberships(now, false);
-        if !self.leaving.is_empty() && self.connection.is_some() {
+        if self.may_still_receive() && self.connection.is_some() {
             let whole = self.shard.plan().drain.as_nanos() as i64;
             self.drain(now, whole).await;
         }
@@ -159,7 +152,8 @@ impl User {
         let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
         if !self.is_leaving && !is_goodbye {
             self.shard.count(Counter::ConnectionsLost, 1);
-            self.lost = Some(Loss { failure, detail: ended.detail, is_told: ended.is_told });
+            let loss = Loss { failure, detail: ended.detail, is_told: ended.is_told };
+            self.lost = Some(Box::new(loss));
         }
     }
 
@@ -221,99 +215,5 @@ impl User {
             return Err(self.fail(begun, None, Failure::NotConnected, detail));
         }
         self.link().ok_or(Halt::Failed)
-    }
-
-    /// A subscription is asked for: copies may come before its confirmation, and when that comes too late.
-    pub(super) fn ask(&mut self, subscribe: &Subscribe) {
-        let room = subscribe.steps.iter().find_map(|step| match step {
-            Step::Join(room) => Some(room),
-            _ => None,
-        });
-        // A name that the subscription itself has to learn first is known at its end.
-        let Some(Ok(name)) = room.map(|room| self.values.text(room)) else { return };
-        let room = self.shard.shared.rooms.named(&name);
-        if self.joined.iter().any(|joined| joined.id == room.id) {
-            return;
-        }
-        let asked = Asked { member: self.values.member, room: room.id, at: self.now() };
-        self.shard.recorder.borrow_mut().ledger().asked.push(asked);
-        self.asked = Some(room);
-    }
-
-    /// The user is a member from now on; again is no change.
-    pub(super) fn join(&mut self, name: &str) {
-        let room = self.shard.shared.rooms.named(name);
-        let is_resumable = self.recipe.as_mut().is_some_and(|recipe| recipe.joined(room.id));
-        let resumes = is_resumable && self.is_resuming() && self.has_place();
-        self.join_room(room, resumes);
-    }
-
-    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
-    /// may be set by what comes before the confirmation, which the target was not told of.
-    fn has_place(&self) -> bool {
-        match self.connection.as_deref() {
-            Some(link) if link.has_cursor() => {
-                self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
-            }
-            _ => {
-                let outage = self.recipe.as_ref().and_then(|recipe| recipe.outage.as_ref());
-                outage.is_some_and(|outage| outage.has_place)
-            }
-        }
-    }
-
-    /// Joins; `resumes` when the stay before was interrupted and is taken up again.
-    pub(super) fn join_room(&mut self, room: Arc<Room>, resumes: bool) {
-        self.values.room = Some(Arc::clone(&room));
-        if self.joined.iter().any(|joined| joined.id == room.id) {
-            return;
-        }
-        if let Some(recipe) = &mut self.recipe {
-            recipe.interrupted.retain(|interrupted| interrupted.id != room.id);
-        }
-        let joined = Joined { member: self.values.member, room: room.id, at: self.now(), resumes };
-        self.shard.recorder.borrow_mut().ledger().joined.push(joined);
-        self.asked = self.asked.take().filter(|asked| asked.id != room.id);
-        self.joined.push(room);
-    }
-
-    pub(super) fn leave_room(&mut self, name: &str) {
-        let room = self.shard.shared.rooms.named(name);
-        if let Some(recipe) = &mut self.recipe {
-            recipe.left(room.id);
-        }
-        if let Some(index) = self.joined.iter().position(|joined| joined.id == room.id) {
-            self.joined.remove(index);
-            let left = Left { member: self.values.member, room: room.id, at: self.now(), interrupted: false };
-            let mut recorder = self.shard.recorder.borrow_mut();
-            recorder.ledger().left.push(left);
-            recorder.ledger().gone.push(left);
-        }
-        self.values.room = self.joined.last().cloned();
-    }
-
-    /// Nothing sent from `now` on is owed to the user, unless it comes back and resumes.
-    fn end_memberships(&mut self, now: At, comes_back: bool) {
-        let shard = Rc::clone(&self.shard);
-        let may_resume = comes_back && shard.plan().reconnect.is_some_and(|plan| plan.resume);
-        for room in self.joined.drain(..) {
-            let recipe = self.recipe.as_mut().filter(|recipe| may_resume && recipe.resumes(room.id));
-            let interrupted = recipe.is_some();
-            if let Some(recipe) = recipe {
-                recipe.interrupted.push(Arc::clone(&room));
-            }
-            let left = Left { member: self.values.member, room: room.id, at: now, interrupted };
-            shard.recorder.borrow_mut().ledger().left.push(left);
-            self.leaving.push(room);
-        }
-    }
-
-    /// Nothing can reach the user any more.
-    fn forget_memberships(&mut self, now: At) {
-        let shard = Rc::clone(&self.shard);
-        for room in self.leaving.drain(..).chain(self.asked.take()) {
-            let gone = Left { member: self.values.member, room: room.id, at: now, interrupted: false };
-            shard.recorder.borrow_mut().ledger().gone.push(gone);
-        }
     }
 }

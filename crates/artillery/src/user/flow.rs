@@ -31,6 +31,11 @@ impl<'p> Frame<'p> {
     fn entry(steps: &'p [Step]) -> Frame<'p> {
         Frame { is_entry: true, ..Frame::once(steps) }
     }
+
+    /// The turns of a loop that has just been entered.
+    fn unbegun(&mut self) -> Option<&mut Turns<'p>> {
+        self.turns.as_mut().filter(|turns| turns.begun == 0)
+    }
 }
 
 /// How far a loop is.
@@ -59,7 +64,12 @@ impl User {
             if let Some(step) = frame.steps.get(frame.next) {
                 frame.next += 1;
                 match step {
-                    Step::Loop(of) => frames.extend(self.enter(of).await?),
+                    Step::Loop(of) => {
+                        frames.extend(self.enter(of)?);
+                        if let Some(turns) = frames.last_mut().and_then(Frame::unbegun) {
+                            self.begin_turn(turns).await?;
+                        }
+                    }
                     Step::When { condition, probability, steps } => {
                         let holds = match condition {
                             Some(condition) => self.holds(condition, Kind::If).await?,
@@ -230,7 +240,8 @@ impl User {
         if self.shard.is_stopping() || over { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    async fn enter<'p>(&mut self, of: &'p Loop) -> Result<Option<Frame<'p>>, Halt> {
+    /// The frame of a loop, before its first turn; None of a loop without any.
+    fn enter<'p>(&mut self, of: &'p Loop) -> Result<Option<Frame<'p>>, Halt> {
         let (mut elements, mut first) = (Vec::new(), 0);
         let limit = match &of.repeat {
             Repeat::Forever | Repeat::While(_) => u64::MAX,
@@ -260,10 +271,9 @@ impl User {
         if limit == 0 {
             return Ok(None);
         }
-        let mut turns = Turns { of, begun: 0, first, limit, elements, origin: self.due };
+        let turns = Turns { of, begun: 0, first, limit, elements, origin: self.due };
         self.values.loops.reserve_exact(1);
         self.values.loops.push(LoopValues { count: 0, element: None });
-        self.begin_turn(&mut turns).await?;
         Ok(Some(Frame { turns: Some(turns), ..Frame::once(&of.body) }))
     }
 

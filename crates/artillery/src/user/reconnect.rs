@@ -126,7 +126,7 @@ impl User {
     /// A request is over, and so is what it has outlived: it is the user's now.
     pub(super) fn heed_loss(&mut self) -> Result<(), Halt> {
         match self.lost.take() {
-            Some(loss) if !self.is_out() || self.is_reconnecting() => Err(self.lose(loss)),
+            Some(loss) if !self.is_out() || self.is_reconnecting() => Err(self.lose(*loss)),
             _ => Ok(()),
         }
     }

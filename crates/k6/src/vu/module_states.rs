@@ -1,18 +1,19 @@
 //! The state that modules keep of one user, each in a type of its own, so that a user knows none of its modules.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A value for each type that was asked for. Only a handful of modules keep any state: a list is faster than a map.
+/// A value for each type that was asked for, beside its type: every request asks. Only a handful of modules keep any state: a
+/// list is faster than a map.
 #[derive(Default)]
-pub(super) struct ModuleStates(RefCell<Vec<Rc<dyn Any>>>);
+pub(super) struct ModuleStates(RefCell<Vec<(TypeId, Rc<dyn Any>)>>);
 
 impl ModuleStates {
     /// The value of this type, if it was ever asked for.
     pub(super) fn known<T: 'static>(&self) -> Option<Rc<T>> {
         let states = self.0.borrow();
-        let state = states.iter().find(|state| state.is::<T>())?;
+        let (_, state) = states.iter().find(|(of, _)| *of == TypeId::of::<T>())?;
         Rc::clone(state).downcast().ok()
     }
 
@@ -22,7 +23,7 @@ impl ModuleStates {
             return state;
         }
         let state = Rc::new(T::default());
-        self.0.borrow_mut().push(Rc::clone(&state) as Rc<dyn Any>);
+        self.0.borrow_mut().push((TypeId::of::<T>(), Rc::clone(&state) as Rc<dyn Any>));
         state
     }
 }
