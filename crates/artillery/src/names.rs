@@ -5,8 +5,7 @@ mod known;
 mod metrics;
 
 use sonagi_measure::summary::Summary;
-use sonagi_measure::thresholds::{Figures, Judged, Threshold};
-use sonagi_measure::totals::Header;
+use sonagi_measure::thresholds::Figures;
 
 pub(crate) use failures::{FAILED_MATCH, WRONG_DATA};
 pub use failures::{failure, stem};
@@ -22,29 +21,13 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
-/// The run with the thresholds of its header judged.
-#[must_use]
-pub fn judged(run: Summary, header: &Header) -> Summary {
-    if header.thresholds.is_empty() {
-        return run;
-    }
-    let figures = figures(&run);
-    run.judged(header.thresholds.iter().map(|threshold| judge(threshold, &figures)).collect())
-}
-
-fn judge(threshold: &Threshold, figures: &Figures) -> Judged {
-    let mut judged = threshold.judge(figures);
-    // The verdict knows it by its path in the summary.
-    let failed = judged.metrics.iter_mut().filter(|name| *name == "vusers.failed");
-    failed.for_each(|name| *name = "users.failed".to_owned());
-    judged
-}
-
 /// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by its path in
 /// the summary.
 pub fn figures(run: &Summary) -> Figures {
+    let mut measured = run.names();
+    measured.retain(|name, _| !name.starts_with("errors."));
     let Metrics { counters, rates, summaries } = Metrics::complete(run);
-    let mut measured = counters;
+    measured.extend(counters);
     measured.extend(rates);
     for (name, values) in &summaries {
         // Nothing measured has no quantiles: a threshold on them must not hold by default.
@@ -55,16 +38,19 @@ pub fn figures(run: &Summary) -> Figures {
     // The plugin has its score under its own name.
     let score = run.plugins.apdex.as_ref().and_then(|apdex| apdex.score);
     measured.extend(score.map(|score| ("apdex".to_owned(), score)));
-    for (name, value) in run.names() {
-        let is_error = name.starts_with("errors.");
-        // A function's message may be the code of a failure: both count.
-        let known = measured.entry(name);
-        known.and_modify(|sum| *sum += if is_error { value } else { 0.0 }).or_insert(value);
+    // A function's message may be the code of a failure: both count.
+    for error in run.errors.iter().filter(|error| failures::error(error) != error.code) {
+        *measured.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
     }
-    Figures { measured, may_be_absent }
+    Figures { measured, may_be_absent, path }
 }
 
 fn may_be_absent(name: &str) -> bool {
     let families = ["errors.", "http.codes.", "vusers."];
     families.iter().any(|family| name.starts_with(family)) && !name.starts_with("vusers.session_length")
+}
+
+/// The default rule that no user fails knows them by their path.
+fn path(name: &str) -> &str {
+    if name == "vusers.failed" { "users.failed" } else { name }
 }

@@ -6,7 +6,7 @@ use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, MetricStore, Registry};
 use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::Counter;
-use sonagi_measure::summary::{FailOnStatus, Summary};
+use sonagi_measure::summary::{FailOnStatus, Naming, Summary};
 use sonagi_measure::totals::{Follow, Header};
 use sonagi_transport::http::Pool;
 use sonagi_transport::net::{NetOptions, Origin};
@@ -106,7 +106,6 @@ pub fn run(
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
-        header: &kernel.header,
         control: control.clone(),
         phase: 0,
         begins: false,
@@ -222,6 +221,7 @@ impl Dialect for Artillery {
     type Error = Unloaded;
 
     const IS_PREPARED_FIRST: bool = false;
+    const NAMING: Naming = names::figures;
     const LINES_PER_SECOND: Option<u32> = Some(200);
 
     fn metrics(&self) -> Arc<Registry> {
@@ -296,7 +296,6 @@ async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
 /// Hears of the run, and tells which phase of the load it is in.
 struct Follower<'f> {
     artillery: Arc<Artillery>,
-    header: &'f Header,
     control: Control,
     /// Where phases end, and their names.
     boundaries: Vec<(At, Option<String>)>,
@@ -341,10 +340,6 @@ impl Collect<Artillery> for Follower<'_> {
 
     fn loaded(&mut self, _: At) {
         self.begins = false;
-    }
-
-    fn summed_up(&mut self, summary: Summary, _: &mut MetricStore) -> Summary {
-        names::judged(summary, self.header)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
 use crate::plugins::Plugins;
 use crate::recorder::{Gauges, Record};
-use crate::summary::{FailOnStatus, Summary};
+use crate::summary::{FailOnStatus, Naming, Summary};
 use crate::thresholds::Threshold;
 
 /// What does not change during a run; the heart of `run.json`.
@@ -106,6 +106,13 @@ impl Totals {
             last_shards: Vec::new(),
             last_process: ProcessGauges::default(),
         }
+    }
+
+    /// The same, with a language's names for what thresholds say.
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Totals {
+        self.tally.naming = naming;
+        self
     }
 
     /// Merges one interval of all shards. `at` is its end: everything the shards saw up to then must be in the records.

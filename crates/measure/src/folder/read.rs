@@ -8,7 +8,7 @@ use crate::at::At;
 use crate::metrics::{MetricStore, Registry};
 use crate::outcome::Failure;
 use crate::recorder::{FailureCount, merge_failure};
-use crate::summary::{Service, Summary};
+use crate::summary::{Naming, Service, Summary};
 use crate::thresholds::Judged;
 use crate::totals::{Header, Snapshot, Tally};
 use serde_json::Value;
@@ -21,12 +21,12 @@ use std::sync::Arc;
 #[error("{0}")]
 pub struct ReadError(pub String);
 
-/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `judge` judges the thresholds that
-/// the header has, as the script's language does.
+/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `naming` has the names
+/// that the thresholds of its header use.
 ///
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
-pub fn read(path: &Path, judge: impl FnOnce(Summary, &Header) -> Summary) -> Result<Summary, ReadError> {
+pub fn read(path: &Path, naming: Naming) -> Result<Summary, ReadError> {
     let run = document(path)?;
     let version = version_of(&run, path)?;
     let registry = Arc::new(Registry::default());
@@ -36,10 +36,11 @@ pub fn read(path: &Path, judge: impl FnOnce(Summary, &Header) -> Summary) -> Res
     }
     let end = run.get("summary").filter(|summary| !summary.is_null());
     let said = |name: &str| end.and_then(|end| end.get(name)).and_then(Value::as_bool).unwrap_or(false);
+    tally.naming = naming;
     tally.complete = said("complete");
     tally.interrupted = said("interrupted");
     tally.run_folder = Some(path.display().to_string());
-    let mut summary = judge(tally.summary(), &tally.header);
+    let mut summary = tally.summary();
     // What no series tells: who started the run entered it.
     if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
         summary.combination = combination.clone();

@@ -16,8 +16,8 @@ use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
 use crate::snapshot::{Progress, Snapshot, add_each};
 use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users,
-    Verdict,
+    Conclusion, Delivery, ErrorSummary, Naming, OperationSummary, Quantiles, Statuses, Summary, Traffic,
+    Users, Verdict,
 };
 use crate::{thresholds, verdict};
 use serde_json::Map;
@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 /// The sum of all snapshots of a run, and what is concluded from it.
 pub(crate) struct Tally {
     pub(crate) header: Header,
+    pub(crate) naming: Naming,
     pub(crate) complete: bool,
     pub(crate) interrupted: bool,
     pub(crate) run_folder: Option<String>,
@@ -56,6 +57,7 @@ impl Tally {
         let scenarios = vec![0; header.scenarios.len()];
         Tally {
             header,
+            naming: Summary::figures,
             complete: false,
             interrupted: false,
             run_folder: None,
@@ -167,6 +169,11 @@ impl Tally {
             combination: Map::new(),
             service: None,
         };
+        if !header.thresholds.is_empty() {
+            let figures = (self.naming)(&summary);
+            summary.thresholds =
+                header.thresholds.iter().map(|threshold| threshold.judge(&figures)).collect();
+        }
         summary.verdict = verdict::judge(&summary);
         summary.expectations.decisive = verdict::expect(&mut summary);
         summary

@@ -68,7 +68,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
-        false => folder::read(folder, names::judged).map_err(|error| {
+        false => folder::read(folder, names::figures).map_err(|error| {
             Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
         })?,
     };
