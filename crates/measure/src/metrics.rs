@@ -23,9 +23,9 @@ mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
 pub use interval::{Interval, Observed, Series};
-pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric, Unnamed};
+pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric};
 pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
-pub use series_name::SeriesName;
+pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
 pub use summary::{Level, MetricSummary};
 pub use tags::{AutomaticTag, AutomaticTags, Metadata, TagSet, Tags};

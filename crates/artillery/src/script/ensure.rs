@@ -178,7 +178,7 @@ fn unknown(reader: &Reader, threshold: &Threshold, names: &Names<'_>) -> Vec<(Me
     let measured = Measured { operations, scenarios, tracks_delivery: names.tracks_delivery };
     let unknown = |metric: &Metric| {
         let checked = match SeriesName::of(&metric.name) {
-            Some(series) => tags::check(series, &measured, reader.tags.tagged()),
+            Some(series) => tags::check(series, &measured, reader.operations.tagged()),
             None => measured.check(&metric.name),
         };
         Some((metric.clone(), checked.err()?))

@@ -199,7 +199,7 @@ pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Opt
     let fields = reader.fields(item, verb.area())?;
     let around = reader.lay_tags(&fields);
     let read = (verb.read)(reader, flow, &fields, verb.name);
-    reader.tags.restore(around);
+    reader.operations.restore_tags(around);
     read
 }
 

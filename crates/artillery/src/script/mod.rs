@@ -60,7 +60,7 @@ pub use serve::{Refused, Refuses, Serve, serve_options};
 
 use crate::plan::{Plan, Template};
 use crate::schedule::{Load, Spacing};
-use crate::tagged;
+use crate::tagged::submetrics as told_apart;
 use serde_json::Value;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -322,6 +322,7 @@ fn plan(
     without_those_to_fill(reader, &mut settings.http.headers);
     without_effect(reader, &config, stamped, lost.cursor.is_some());
     let thresholds = ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped);
+    let (operations, tagged) = std::mem::take(&mut reader.operations).into_parts();
     let plan = Plan {
         name: name(path, overrides, &combination),
         target,
@@ -343,10 +344,10 @@ fn plan(
         undefined: std::mem::take(&mut reader.undefined),
         plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),
         processor: functions::processor(reader),
-        submetrics: tagged::submetrics(&thresholds, reader.operations.all(), reader.tags.tagged()),
+        submetrics: told_apart(&thresholds, &operations, &tagged),
         thresholds,
-        tagged: std::mem::take(&mut reader.tags).into_tagged(),
-        operations: std::mem::take(&mut reader.operations).into_all(),
+        operations,
+        tagged,
         source: combination.source(root),
     };
     Some((plan, serve))

@@ -18,7 +18,6 @@ use crate::script::names::Names;
 use crate::script::operations::Operations;
 use crate::script::problem::{Notice, Problem, nearest};
 use crate::script::schema::{self, Area, Support};
-use crate::script::tags::Tags;
 use crate::script::template::{self, Constants};
 use crate::script::yaml::{Entry, Kind, Node, Place};
 
@@ -38,7 +37,6 @@ pub(crate) struct Reader {
     pub(crate) constants: Constants,
     pub(crate) names: Names,
     pub(crate) operations: Operations,
-    pub(crate) tags: Tags,
     pub(crate) functions: Functions,
     pub(crate) endpoints: Endpoints,
     /// Files merged over the script.
@@ -106,7 +104,6 @@ impl Reader {
             constants,
             names: Names::default(),
             operations: Operations::default(),
-            tags: Tags::default(),
             functions: Functions::default(),
             endpoints: Endpoints::default(),
             inputs: Vec::new(),
@@ -223,8 +220,7 @@ impl Reader {
 
     /// What an operation is counted and timed as, with the tags of the step being read.
     pub(crate) fn operation(&mut self, place: Place, name: &str, kind: OperationKind) -> Option<CountedAs> {
-        let id = self.operations.intern(name, kind);
-        let counted = id.and_then(|id| self.tags.counted_as(id));
+        let counted = self.operations.counted_as(name, kind);
         if counted.is_none() {
             self.problem(place, "a script has at most 65,535 steps that differ in name or tags", None);
         }

@@ -33,7 +33,7 @@ pub(crate) fn scenarios(
     let mut rooms = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let read = scenario(reader, item, index, settings);
-        reader.tags.restore(Default::default());
+        reader.operations.restore_tags(Default::default());
         let Some(read) = read else { continue };
         if read.scenario.weight > 0.0 {
             stamped |= read.stamped;

@@ -1,62 +1,21 @@
-//! `tags` of scenarios and steps, and what thresholds say of them.
+//! Reads `tags` of scenarios and steps, and checks what thresholds say of them.
 
 use crate::names::{Measured, Unknown};
 use crate::plan::Tagged;
 use sonagi_measure::metrics::{SeriesName, Unnamed};
-use sonagi_measure::outcome::{CountedAs, OperationId, TaggedId};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::script::operations::MOST_TAGS;
 use crate::script::problem::{IGNORED, nearest};
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema::Key;
 use crate::script::yaml::{Entry, Kind, Node};
 use crate::tagged::figure;
 
-/// Different tags that a script may have: each makes series of its own.
-const MOST_TAGS: usize = 1000;
-
-/// The tags of what is being read, and all that operations have.
-#[derive(Default)]
-pub(crate) struct Tags {
-    /// Of the scenario and the step being read; the inner ones override.
-    current: BTreeMap<String, String>,
-    different: BTreeSet<(String, String)>,
-    tagged: Vec<Tagged>,
-}
-
-impl Tags {
-    /// What was read is over: its tags end, these are those around it.
-    pub(crate) fn restore(&mut self, around: BTreeMap<String, String>) {
-        self.current = around;
-    }
-
-    /// What an operation of the step being read is counted as. None: more of them than there are ids.
-    pub(crate) fn counted_as(&mut self, id: OperationId) -> Option<CountedAs> {
-        if self.current.is_empty() {
-            return Some(id.into());
-        }
-        let is_it = |tagged: &Tagged| tagged.operation == id && tagged.tags == self.current;
-        let at = self.tagged.iter().position(is_it).unwrap_or(self.tagged.len());
-        let tagged = TaggedId(u16::try_from(at).ok()?);
-        if at == self.tagged.len() {
-            self.tagged.push(Tagged { operation: id, tags: self.current.clone() });
-        }
-        Some(CountedAs { id, tagged: Some(tagged) })
-    }
-
-    pub(crate) fn tagged(&self) -> &[Tagged] {
-        &self.tagged
-    }
-
-    pub(crate) fn into_tagged(self) -> Vec<Tagged> {
-        self.tagged
-    }
-}
-
 impl Reader {
     /// Lays a place's tags over those around it, until they are restored. These are returned.
     pub(crate) fn lay_tags(&mut self, fields: &Fields<'_>) -> BTreeMap<String, String> {
-        let around = self.tags.current.clone();
+        let around = self.operations.tags().clone();
         if let Some(key) = fields.area.key("tags")
             && let Some(node) = fields.get("tags")
         {
@@ -73,12 +32,10 @@ impl Reader {
         for entry in entries {
             let Some(value) = self.tag(entry) else { continue };
             let tag = (entry.key.clone(), value);
-            self.tags.different.insert(tag.clone());
-            if self.tags.different.len() > MOST_TAGS {
+            if !self.operations.tag(tag) {
                 let what = format!("a script has at most {MOST_TAGS} different tags");
                 return self.problem(entry.place, what, None);
             }
-            self.tags.current.insert(tag.0, tag.1);
         }
     }
 

@@ -83,9 +83,9 @@ fn tags_that_no_threshold_could_name_are_problems() {
     assert_eq!(
         stopping(&tags("{\"a:b\": c, d: \"e,f\", g: [h]}")),
         [
-            format!("3:33: the tag's name \"a:b\" {rule}, nor `:` or `=`"),
-            format!("3:46: the value \"e,f\" of the tag d {rule}"),
-            "3:56: the tag g wants a text; got a list of 1".to_owned(),
+            format!("3:34: the tag's name \"a:b\" {rule}, nor `:` or `=`"),
+            format!("3:47: the value \"e,f\" of the tag d {rule}"),
+            "3:57: the tag g wants a text; got a list of 1".to_owned(),
         ]
     );
     let many: Vec<String> = (0..1001).map(|n| format!("n{n}: v")).collect();

@@ -1,5 +1,6 @@
 //! The metrics of a run by name.
 
+use super::series_name::{Unnamed, tags_of};
 use super::{Kind, MetricId, Unit};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -65,28 +66,6 @@ pub enum Conflict {
     /// There are [`METRICS_MAX`] already.
     #[error("a run has {METRICS_MAX} metrics at most: there is no room for '{0}'")]
     TooMany(String),
-}
-
-/// Why a name with braces names no sub-metric.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unnamed {
-    /// There is no such metric.
-    #[error("there is no metric named \"{0}\"")]
-    Unknown(String),
-    /// One brace is without the other.
-    #[error("\"{0}\" has one curly brace without the other")]
-    Braces(String),
-    /// Something comes after the tags.
-    #[error("\"{0}\" does not end with its closing curly brace")]
-    Trailing(String),
-    /// A tag is not `name:value`.
-    #[error("\"{tag}\" in \"{name}\" is no tag: write name:value, with commas between")]
-    Tag {
-        /// The whole name.
-        name: String,
-        /// The part that is no tag.
-        tag: String,
-    },
 }
 
 /// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags meets a
@@ -263,18 +242,4 @@ pub(super) fn split(name: &str) -> Result<(&str, Option<&str>), Unnamed> {
         (Some(_), Some(_)) => Err(Unnamed::Trailing(name.to_owned())),
         _ => Err(Unnamed::Braces(name.to_owned())),
     }
-}
-
-/// `a:b, "c":"d e"`; quotes and blanks around a name or value are not part of it.
-pub(super) fn tags_of(name: &str, suffix: &str) -> Result<Vec<(String, String)>, Unnamed> {
-    let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
-    suffix
-        .split(',')
-        .map(|tag| match tag.split_once(':') {
-            Some((key, value)) if !bare(key).is_empty() && !bare(value).is_empty() => {
-                Ok((bare(key), bare(value)))
-            }
-            _ => Err(Unnamed::Tag { name: name.to_owned(), tag: tag.trim().to_owned() }),
-        })
-        .collect()
 }

@@ -7,7 +7,27 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::registry::{Unnamed, tags_of};
+/// Why a name with braces names no sub-metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unnamed {
+    /// There is no such metric.
+    #[error("there is no metric named \"{0}\"")]
+    Unknown(String),
+    /// One brace is without the other.
+    #[error("\"{0}\" has one curly brace without the other")]
+    Braces(String),
+    /// Something comes after the tags.
+    #[error("\"{0}\" does not end with its closing curly brace")]
+    Trailing(String),
+    /// A tag is not `name:value`.
+    #[error("\"{tag}\" in \"{name}\" is no tag: write name:value, with commas between")]
+    Tag {
+        /// The whole name.
+        name: String,
+        /// The part that is no tag.
+        tag: String,
+    },
+}
 
 /// The name of a series, and which figure of it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +74,20 @@ impl fmt::Display for SeriesName<'_> {
         f.write_str(&self.submetric())?;
         if self.figure.is_empty() { Ok(()) } else { write!(f, ".{}", self.figure) }
     }
+}
+
+/// `a:b, "c":"d e"`; quotes and blanks around a name or value are not part of it.
+pub(super) fn tags_of(name: &str, suffix: &str) -> Result<Vec<(String, String)>, Unnamed> {
+    let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+    suffix
+        .split(',')
+        .map(|tag| match tag.split_once(':') {
+            Some((key, value)) if !bare(key).is_empty() && !bare(value).is_empty() => {
+                Ok((bare(key), bare(value)))
+            }
+            _ => Err(Unnamed::Tag { name: name.to_owned(), tag: tag.trim().to_owned() }),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::registry::{self, Unnamed};
+use super::registry;
+use super::series_name::Unnamed;
 use super::{
     AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator,
     Registry, TagSet, Unit,

@@ -80,6 +80,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "report",
             "schedule",
             "plan",
+            "tagged",
             "cursor",
             "values",
             "processor",
