@@ -14,6 +14,7 @@ pub mod schedule;
 mod script;
 mod shard;
 pub mod simulation;
+mod tagged;
 mod user;
 mod values;
 

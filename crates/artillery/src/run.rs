@@ -1,12 +1,12 @@
 //! Artillery's side of a run: what the kernel asks a script language for ([`Dialect`]), and what it hears of the run.
 
 use serde_json::Value;
-use sonagi_engine::{Collect, Control, Dialect, Phase, RunEvent, SECOND_NS, TICK, health};
+use sonagi_engine::{Collect, Control, Dialect, Level, LogLine, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
-use sonagi_measure::metrics::{Interval, MetricStore, Registry};
-use sonagi_measure::recorder::Counter;
+use sonagi_measure::metrics::{Interval, JUDGED_EVERY, Registry};
+use sonagi_measure::recorder::{Counter, TaggedSeries};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::{Follow, Header};
+use sonagi_measure::totals::{Follow, Header, Totals};
 use sonagi_transport::http::Pool;
 use sonagi_transport::net::{NetOptions, Origin};
 use std::net::IpAddr;
@@ -19,6 +19,7 @@ use crate::arrivals;
 use crate::plan::{Plan, Step};
 use crate::processor::{Kept, Said, Sidecar, Unloaded};
 use crate::shard::{MOST_LIVING, Shard, Shared, hear};
+use crate::tagged;
 use crate::user::User;
 use crate::values::Common;
 
@@ -93,20 +94,25 @@ pub fn run(
         return Err(Error::NothingToDo);
     }
     check_sources(&options.source_addresses)?;
+    let (threads, source_addresses) = (options.threads.max(1), options.source_addresses.len());
+    let written = header(&plan, &options);
+    let artillery = Arc::new(Artillery::new(plan, options));
+    let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
     let kernel = sonagi_engine::Options {
-        threads: options.threads.max(1),
-        header: header(&plan, &options),
-        rules: plan.delivery.unwrap_or_default(),
-        source_addresses: options.source_addresses.len(),
+        threads,
+        header: Header { submetrics, ..written },
+        rules: artillery.plan.delivery.unwrap_or_default(),
+        source_addresses,
         epoch: Instant::now(),
     };
-    let artillery = Arc::new(Artillery::new(plan, options));
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
         control: control.clone(),
         phase: 0,
         begins: false,
+        next_judgement: JUDGED_EVERY,
+        is_judged: false,
         on,
     };
     Ok(sonagi_engine::run(&artillery, &kernel, control, &mut follower)?)
@@ -152,6 +158,8 @@ struct Artillery {
     plan: Arc<Plan>,
     shared: Arc<Shared>,
     metrics: Arc<Registry>,
+    /// Where operations with tags are sampled, by `TaggedId`.
+    tagged: Vec<TaggedSeries>,
     net: NetOptions,
     /// For who loads the processor first.
     processor: Kept,
@@ -170,10 +178,12 @@ impl Artillery {
             timed: plan.plugins.extended,
             ..NetOptions::default()
         };
+        let (metrics, tagged) = tagged::metrics(&plan);
         Artillery {
             shared: Arc::new(Shared::new(&plan.load, options.seed, MOST_LIVING)),
             plan: Arc::new(plan),
-            metrics: Arc::default(),
+            metrics: Arc::new(metrics),
+            tagged,
             net,
             processor: options.processor,
             tag: sonagi_engine::delivery::draw_tag(),
@@ -231,6 +241,7 @@ impl Dialect for Artillery {
         kernel: &Rc<sonagi_engine::Shard>,
         task: Option<&Flow>,
     ) -> Result<Rc<Shard>, Unloaded> {
+        kernel.recorder.borrow_mut().tell_apart(&self.tagged);
         let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         let before = self.before_variables.get().cloned().unwrap_or_default();
         let common = Common::new(Arc::clone(&self.plan), before, self.tag);
@@ -296,6 +307,10 @@ struct Follower<'f> {
     phase: usize,
     /// The load has begun.
     begins: bool,
+    /// When thresholds that may end the run are judged next, from the load's start.
+    next_judgement: Duration,
+    /// One of them has ended it.
+    is_judged: bool,
     on: &'f mut dyn FnMut(RunEvent<'_>),
 }
 
@@ -325,9 +340,10 @@ impl Collect<Artillery> for Follower<'_> {
         self.begins = true;
     }
 
-    fn turn(&mut self, now: At, _: &mut MetricStore) -> Duration {
+    fn turn(&mut self, now: At, totals: &mut Totals) -> Duration {
         if self.begins {
             self.enter_phases(now);
+            self.judge(now, totals);
         }
         TICK
     }
@@ -335,9 +351,32 @@ impl Collect<Artillery> for Follower<'_> {
     fn loaded(&mut self, _: At) {
         self.begins = false;
     }
+
+    /// A threshold that ends the run has judged it: that is a failure, not an interruption.
+    fn is_interrupted(&self, is_stopping: bool) -> bool {
+        is_stopping && !self.is_judged
+    }
 }
 
 impl Follower<'_> {
+    /// Has the run end gracefully when a threshold is crossed that ends it.
+    fn judge(&mut self, now: At, totals: &mut Totals) {
+        let elapsed = Duration::from_nanos(now.0.max(0) as u64);
+        if elapsed < self.next_judgement || self.control.is_stopping() {
+            return;
+        }
+        self.next_judgement = elapsed + JUDGED_EVERY;
+        self.is_judged = totals.judge(elapsed);
+        if self.is_judged {
+            for threshold in totals.ended_by() {
+                let text =
+                    format!("the threshold `{}` ends the run: {}", threshold.expression, threshold.evidence);
+                (self.on)(RunEvent::Line(&LogLine { at: now, ..LogLine::new(Level::Error, text) }));
+            }
+            self.control.stop();
+        }
+    }
+
     fn enter_phases(&mut self, now: At) {
         while self.phase < self.boundaries.len() {
             let begin = if self.phase == 0 { At(0) } else { self.boundaries[self.phase - 1].0 };

@@ -5,7 +5,7 @@
 //! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
 use sonagi_measure::ledger::Sent;
-use sonagi_measure::metrics::{MetricStore, Registry};
+use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use crate::arrivals;
 use crate::plan::Plan;
 use crate::shard::{MOST_LIVING, Shard, Shared};
+use crate::tagged;
 use crate::values::Common;
 use sonagi_engine::{Control, LogLine};
 use sonagi_transport::clock::Clock;
@@ -68,11 +69,13 @@ async fn simulate_within(
     server: impl Fn(DuplexStream) + 'static,
 ) -> Simulated {
     let header = header(&plan);
-    let metrics = Arc::new(Registry::default());
+    let (metrics, tagged) = tagged::metrics(&plan);
+    let metrics = Arc::new(metrics);
     let store = MetricStore::new(Arc::clone(&metrics));
     let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store);
     let shared = Arc::new(Shared::new(&plan.load, 1, most_living));
-    let recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
+    let mut recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
+    recorder.tell_apart(&tagged);
     let clock = Clock::simulated(Instant::now());
     let local = tokio::task::LocalSet::new();
     let said = Rc::new(RefCell::new(Vec::new()));
@@ -123,7 +126,7 @@ fn header(plan: &Plan) -> Header {
         environment: serde_json::Value::Null,
         deadline_ms: 1000.0,
         tracked: plan.delivery.is_some(),
-        thresholds: Vec::new(),
+        thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
         arrivals: plan.load.planned(0),
         load_s: None,

@@ -24,7 +24,7 @@ mod unset;
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Sent, Settled};
-use sonagi_measure::outcome::{Failure, OperationId, OperationKind, Outcome, Timing};
+use sonagi_measure::outcome::{CountedAs, Failure, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::stamp::Stamp;
 use std::future::{Future, poll_fn};
@@ -127,7 +127,7 @@ struct Loss {
 /// An operation under way.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
-    operation: OperationId,
+    operation: CountedAs,
     planned: At,
     started: At,
 }
@@ -322,7 +322,7 @@ impl User {
     }
 
     /// An operation starts now; it was planned for when the previous one ended, or for the instant a pause or pace set.
-    pub(crate) fn begin(&mut self, operation: OperationId) -> Begun {
+    pub(crate) fn begin(&mut self, operation: CountedAs) -> Begun {
         let started = self.now();
         let begun = Begun { operation, planned: self.due.min(started), started };
         self.under_way = Some(begun);
@@ -379,7 +379,8 @@ impl User {
         let timing = Timing { planned: begun.planned, started: begun.started, first_byte: None, ended };
         let mut recorder = self.shard.recorder.borrow_mut();
         recorder.operation(begun.operation, timing, Outcome::Failed(failure));
-        recorder.failure_called(Some(begun.operation), failure, None, called, || self.values.shown(&detail));
+        recorder
+            .failure_called(Some(begun.operation.id), failure, None, called, || self.values.shown(&detail));
         Halt::Failed
     }
 

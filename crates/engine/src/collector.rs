@@ -102,7 +102,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             self.collect.event(RunEvent::Line(&LogLine { at: self.now(), ..line }));
         }
         let now = self.now();
-        let quiet = self.collect.turn(now, self.totals.metrics()).min(TICK);
+        let quiet = self.collect.turn(now, &mut self.totals).min(TICK);
         inbox.recv_timeout(quiet)
     }
 

@@ -5,7 +5,7 @@ use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, MetricStore, Registry, Sample};
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::Follow;
+use sonagi_measure::totals::{Follow, Totals};
 use sonagi_transport::net::NetOptions;
 use std::future::Future;
 use std::rc::Rc;
@@ -120,7 +120,7 @@ pub trait Collect<D: Dialect>: Follow {
     fn begins(&mut self, _at: At) {}
 
     /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the clock.
-    fn turn(&mut self, _now: At, _metrics: &mut MetricStore) -> Duration {
+    fn turn(&mut self, _now: At, _totals: &mut Totals) -> Duration {
         TICK
     }
 

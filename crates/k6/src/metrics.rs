@@ -9,8 +9,8 @@ mod system;
 mod tests;
 
 pub use sonagi_measure::metrics::{
-    Aggregate, Aggregation, Conflict, Crossed, Interval, Kind, Limit, Metadata, MetricId, MetricStore,
-    Misread, Registry, Sample, Sampler, Submetric, TagSet, Tags, Target, Unfit, Unit,
+    AbortRule, Aggregate, Aggregation, Conflict, Crossed, Interval, JUDGED_EVERY, Kind, Limit, Metadata,
+    MetricId, MetricStore, Misread, Registry, Sample, Sampler, Submetric, TagSet, Tags, Target, Unfit, Unit,
 };
 pub use system::{SystemTag, SystemTags};
 

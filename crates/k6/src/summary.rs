@@ -155,6 +155,7 @@ impl Summary {
                 evidence: seen.unwrap_or_default(),
                 // Of `sonagi_lost{room:a}` it is the metric that counts.
                 metrics: one.name.split('{').next().map(str::to_owned).into_iter().collect(),
+                ended_run_s: None,
             }
         };
         let metrics = self.total.metrics.iter();

@@ -12,6 +12,7 @@ mod aggregate;
 mod interval;
 mod registry;
 mod sampler;
+mod series_name;
 mod store;
 mod summary;
 mod tags;
@@ -22,12 +23,13 @@ mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
 pub use interval::{Interval, Observed, Series};
-pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric, Unnamed};
+pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric};
 pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
+pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
 pub use summary::{Level, MetricSummary};
 pub use tags::{AutomaticTag, AutomaticTags, Metadata, TagSet, Tags};
-pub use threshold::{Aggregation, Expression, Misread, Operator};
+pub use threshold::{AbortRule, Aggregation, Expression, JUDGED_EVERY, Misread, Operator};
 pub use trend::Trend;
 
 /// What a metric does with its samples.

@@ -7,7 +7,7 @@
 mod operation;
 mod table;
 
-pub use operation::{Operation, OperationId, OperationKind};
+pub use operation::{CountedAs, Operation, OperationId, OperationKind, TaggedId};
 pub use table::{FAILURES, FailureEntry};
 
 use crate::At;

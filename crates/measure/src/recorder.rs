@@ -12,8 +12,12 @@ pub use crate::failures::{CALLED_MAX, EXAMPLE_BYTES, FAILED_MATCH, FailureCount,
 pub use crate::histogram::Histogram;
 use crate::ledger::Batch;
 use crate::metrics::{AutomaticTags, Interval, Kind, Registry, Sampler, Unit};
-use crate::outcome::{Failure, OperationId, Outcome, Timing};
+use crate::outcome::{CountedAs, Failure, OperationId, Outcome, Timing};
 use std::sync::Arc;
+
+mod tagged;
+
+pub use tagged::{Figure, TaggedSeries};
 
 /// Plain counts. Closed, indexed by discriminant: adding is one array write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,6 +247,8 @@ pub struct Recorder {
     /// The failed operation recorded last, until its example has come.
     just_failed: Option<(OperationId, Failure, At)>,
     sampler: Sampler,
+    /// Operations with tags, by [`TaggedId`](crate::outcome::TaggedId).
+    tagged: Vec<tagged::Tagged>,
     /// Values in this interval that no metric could take.
     left_out: u64,
 }
@@ -260,6 +266,7 @@ impl Recorder {
             sizes: vec![2; operations],
             just_failed: None,
             sampler: Sampler::new(metrics, |_| &[], AutomaticTags::default(), false),
+            tagged: Vec::new(),
             left_out: 0,
         }
     }
@@ -267,7 +274,15 @@ impl Recorder {
     /// An operation ended: its outcome counts, and its times where they say something of the target (see
     /// [`Failure::has_time`]; a connection refused in 0.1 ms is no fast response). Every failure counts here once; [`Recorder::failure`] called
     /// directly afterwards for the same operation and failure adds an example without counting again.
-    pub fn operation(&mut self, operation: OperationId, timing: Timing, outcome: Outcome) {
+    pub fn operation(&mut self, operation: impl Into<CountedAs>, timing: Timing, outcome: Outcome) {
+        let CountedAs { id, tagged } = operation.into();
+        self.block(id, timing, outcome);
+        if let Some(tagged) = tagged {
+            self.observe_tagged(tagged, timing, outcome, timing.ended.since(timing.planned));
+        }
+    }
+
+    fn block(&mut self, operation: OperationId, timing: Timing, outcome: Outcome) {
         let size = self.sizes[operation.0 as usize];
         let timings = &mut self.now.operations[operation.0 as usize];
         let fresh = || Box::new(Histogram::sized(size));
@@ -357,16 +372,30 @@ impl Recorder {
     }
 
     /// A response that led the operation under way elsewhere, so long after it was asked for.
-    pub fn hop(&mut self, operation: OperationId, code: u16, ns: i64) {
+    pub fn hop(&mut self, operation: impl Into<CountedAs>, code: u16, ns: i64, at: At) {
+        let CountedAs { id, tagged } = operation.into();
         self.status(code);
-        self.now.operations[operation.0 as usize].answers.hop(code, ns);
+        self.now.operations[id.0 as usize].answers.hop(code, ns);
+        if let Some(tagged) = tagged {
+            self.observe_hop(tagged, code, ns, at);
+        }
     }
 
     /// [`Recorder::operation`] for one that hops have led to its answer: that alone took `last_ns`.
-    pub fn redirected(&mut self, operation: OperationId, timing: Timing, outcome: Outcome, last_ns: i64) {
-        self.operation(operation, timing, outcome);
-        let answers = &mut self.now.operations[operation.0 as usize].answers;
+    pub fn redirected(
+        &mut self,
+        operation: impl Into<CountedAs>,
+        timing: Timing,
+        outcome: Outcome,
+        last_ns: i64,
+    ) {
+        let CountedAs { id, tagged } = operation.into();
+        self.block(id, timing, outcome);
+        let answers = &mut self.now.operations[id.0 as usize].answers;
         answers.redirected(outcome, timing.ended.since(timing.planned), last_ns);
+        if let Some(tagged) = tagged {
+            self.observe_tagged(tagged, timing, outcome, last_ns);
+        }
     }
 
     /// A user of this scenario came to life.

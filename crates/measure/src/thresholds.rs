@@ -13,10 +13,12 @@
 mod known;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::expression::{
     Expression, Lookup, NameToken, Operator, Resolve, SyntaxError, Value, is_part_of_name, number_text, parse,
 };
+use crate::metrics::{AbortRule, SeriesName};
 pub use known::{Measured, Unknown};
 
 /// One threshold, read.
@@ -33,12 +35,15 @@ pub struct Threshold {
 struct Written {
     expression: String,
     strict: bool,
+    /// It ends the run when it is crossed, from so many seconds on; None: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    abort_after_s: Option<f64>,
 }
 
 /// A metric that a threshold names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// E.g. `http.response_time.p95`.
+    /// E.g. `http.response_time.p95`; with tags as [`SeriesName`] writes it.
     pub name: String,
     /// Where it stands, in characters from the start of the expression.
     pub offset: usize,
@@ -60,6 +65,9 @@ pub struct Judged {
     /// The metrics it is about, each once; empty in folders written before it was kept.
     #[serde(default)]
     pub metrics: Vec<String>,
+    /// It was crossed while the run went on, and ended it after so many seconds; what it saw is of then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_run_s: Option<f64>,
 }
 
 impl From<Written> for Threshold {
@@ -84,7 +92,20 @@ impl PartialEq for Threshold {
 impl Threshold {
     /// Reads an expression; a failed strict threshold makes the run fail (exit code 1).
     pub fn new(expression: impl Into<String>, strict: bool) -> Threshold {
-        Threshold::from(Written { expression: expression.into(), strict })
+        Threshold::from(Written { expression: expression.into(), strict, abort_after_s: None })
+    }
+
+    /// The same that ends the run, if the rule says so, as soon as it is crossed.
+    #[must_use]
+    pub fn aborting(mut self, rule: AbortRule) -> Threshold {
+        self.written.abort_after_s = rule.on_fail.then(|| rule.delay.as_secs_f64());
+        self
+    }
+
+    /// Whether it ends the run as soon as it is crossed.
+    pub fn abort(&self) -> AbortRule {
+        let after = self.written.abort_after_s.and_then(|after| Duration::try_from_secs_f64(after).ok());
+        AbortRule { on_fail: after.is_some(), delay: after.unwrap_or_default() }
     }
 
     /// As in the script, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
@@ -109,32 +130,52 @@ impl Threshold {
 
     /// Evaluates it over [`crate::summary::Summary::names`].
     pub fn judge(&self, figures: &BTreeMap<String, f64>) -> Judged {
-        let Written { expression, strict } = self.written.clone();
+        self.weigh(figures).1
+    }
+
+    /// What it came to while a run goes on, if it does not hold. What has not been measured yet may still be: then nothing is said.
+    pub fn crossed(&self, figures: &BTreeMap<String, f64>) -> Option<Judged> {
+        let (is_measured, judged) = self.weigh(figures);
+        (is_measured && !judged.held).then_some(judged)
+    }
+
+    /// Whether all it names was measured, and what it came to.
+    fn weigh(&self, figures: &BTreeMap<String, f64>) -> (bool, Judged) {
+        let Written { expression, strict, .. } = self.written.clone();
         let again = figures.keys().any(|name| is_apart(name) && expression.contains(name.as_str()));
         let read = if again {
             parse(&expression, &mut Metrics { figures: Some(figures) }).map(|parsed| parsed.expression)
         } else {
             self.expression.clone()
         };
-        let judged = |held, evidence, metrics| Judged { expression, strict, held, evidence, metrics };
+        let judged = |held, evidence, metrics| Judged {
+            expression,
+            strict,
+            held,
+            evidence,
+            metrics,
+            ended_run_s: None,
+        };
         match read {
             Ok(read) => {
-                let (held, evidence) = evaluate(&read, &mut Figures(figures));
+                let (is_measured, held, evidence) = evaluate(&read, &mut Figures(figures));
                 let mut metrics: Vec<String> = Vec::new();
                 for metric in read.names() {
                     if !metrics.contains(&metric.name) {
                         metrics.push(metric.name.clone());
                     }
                 }
-                judged(held, evidence, metrics)
+                (is_measured, judged(held, evidence, metrics))
             }
-            Err(error) => judged(false, format!("{} at offset {}", error.what, error.offset), Vec::new()),
+            Err(error) => {
+                (false, judged(false, format!("{} at offset {}", error.what, error.offset), Vec::new()))
+            }
         }
     }
 }
 
-/// Whether a threshold holds, and the values it saw.
-fn evaluate(expression: &Expression<Metric>, figures: &mut Figures<'_>) -> (bool, String) {
+/// Whether all that a threshold names was measured, whether it holds, and the values it saw.
+fn evaluate(expression: &Expression<Metric>, figures: &mut Figures<'_>) -> (bool, bool, String) {
     let mut seen: Vec<String> = Vec::new();
     let mut all_measured = true;
     for metric in expression.names() {
@@ -151,8 +192,8 @@ fn evaluate(expression: &Expression<Metric>, figures: &mut Figures<'_>) -> (bool
     // A metric that was not measured must not hide behind the other side of an `or`.
     let value = if all_measured { expression.evaluate(figures) } else { Ok(Value::Undefined) };
     match value {
-        Ok(value) => (value.is_truthy(), seen.join(", ")),
-        Err(error) => (false, error.to_string()),
+        Ok(value) => (all_measured, value.is_truthy(), seen.join(", ")),
+        Err(error) => (all_measured, false, error.to_string()),
     }
 }
 
@@ -189,7 +230,10 @@ impl Resolve for Metrics<'_> {
         let counts_if_absent = ABSENT_IS_ZERO.iter().any(|family| name.text.starts_with(family))
             && !name.text.starts_with("vusers.session_length");
         Ok(Expression::Name(Metric {
-            name: name.text.to_owned(),
+            name: match SeriesName::of(name.text) {
+                Some(Ok(series)) => series.to_string(),
+                _ => name.text.to_owned(),
+            },
             offset: name.offset,
             if_absent: counts_if_absent.then_some(0.0),
         }))
@@ -252,7 +296,9 @@ pub fn objective_ms(thresholds: &[Threshold]) -> Option<f64> {
 
 impl Metric {
     fn is_latency(&self) -> bool {
-        let Some((series, statistic)) = self.name.rsplit_once('.') else { return false };
+        let tagged = SeriesName::of(&self.name).and_then(Result::ok);
+        let tagged = tagged.as_ref().map(|series| (series.metric, series.figure));
+        let Some((series, statistic)) = tagged.or_else(|| self.name.rsplit_once('.')) else { return false };
         let latency = ["response_time", "response_ms", "service_ms", "first_byte_ms", "latency_ms"];
         statistic != "count" && latency.iter().any(|suffix| series.ends_with(suffix))
     }
@@ -376,6 +422,8 @@ mod tests {
             None
         );
         assert_eq!(objective(&["vusers.session_length.p99 < 5"]), None);
+        assert_eq!(objective(&["'http.response_time{page:list}.p95' < 80"]), Some(80.0));
+        assert_eq!(objective(&["'http.codes.500{page:list}' < 80"]), None);
     }
 
     #[test]

@@ -17,8 +17,9 @@ use crate::outcome::Operation;
 use crate::plugins::Plugins;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
 use crate::summary::{FailOnStatus, Summary};
-use crate::thresholds::Threshold;
+use crate::thresholds::{Judged, Threshold};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What does not change during a run; the heart of `run.json`.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -254,6 +255,17 @@ impl Totals {
     /// The metrics so far, with their thresholds.
     pub fn metrics(&mut self) -> &mut MetricStore {
         &mut self.tally.metrics
+    }
+
+    /// Judges the thresholds that end the run when they are crossed, of what was measured until now, `elapsed` after its start.
+    /// Whether one was: it has failed then, whatever is measured afterwards.
+    pub fn judge(&mut self, elapsed: Duration) -> bool {
+        self.tally.judge(elapsed)
+    }
+
+    /// Thresholds that have ended the run.
+    pub fn ended_by(&self) -> &[Judged] {
+        &self.tally.ended_by
     }
 
     /// The summary so far (final once closed).

@@ -132,7 +132,9 @@ impl Verdict {
 }
 
 fn broken(threshold: &Judged) -> String {
-    format!("the threshold `{}` failed: {}", threshold.expression, threshold.evidence)
+    let Judged { expression, evidence, ended_run_s, .. } = threshold;
+    let ended = ended_run_s.map(|after| format!(" and ended the run after {after:.1} s")).unwrap_or_default();
+    format!("the threshold `{expression}` failed{ended}: {evidence}")
 }
 
 fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {

@@ -33,7 +33,7 @@ fn message() -> &'static str {
 
 pub(super) fn sse_event(operations: u64) {
     let open = Step::SseOpen(Box::new(SseOpen {
-        operation: OperationId(0),
+        operation: OperationId(0).into(),
         url: Template::constant("/sse"),
         headers: Vec::new(),
         timeout: Duration::from_secs(1),
@@ -72,8 +72,8 @@ pub(super) fn poll_answer(operations: u64) {
     let next = JsonPath::parse("$.next").expect("it is one");
     let open = Step::PollOpen(Box::new(PollOpen {
         more: None,
-        operation: OperationId(0),
-        again: OperationId(1),
+        operation: OperationId(0).into(),
+        again: OperationId(1).into(),
         url: Template::constant("/cur/g"),
         headers: Vec::new(),
         cursor: Some(Cursor { from: PollField::Json(next), parameter: "after".to_owned() }),

@@ -1,7 +1,7 @@
 //! The functions of a script's processor: where they are, and where a flow calls them.
 
 use serde_json::{Map, Value};
-use sonagi_measure::outcome::OperationId;
+use sonagi_measure::outcome::CountedAs;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub struct ProcessorFile {
 #[derive(Clone, Debug)]
 pub struct Call {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Its name among the module's exports.
     pub function: String,
 }

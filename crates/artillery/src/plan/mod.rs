@@ -34,10 +34,10 @@ pub use transports::*;
 
 use serde_json::Value;
 use sonagi_measure::ledger;
-use sonagi_measure::outcome::Operation;
+use sonagi_measure::outcome::{Operation, OperationId};
 use sonagi_measure::plugins::Plugins;
 use sonagi_measure::thresholds::Threshold;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::schedule::Load;
@@ -93,6 +93,10 @@ pub struct Plan {
     pub plugins: Plugins,
     /// Names and kinds of all operations, indexed by `OperationId`.
     pub operations: Vec<Operation>,
+    /// Operations as steps with tags take them, indexed by `TaggedId`.
+    pub tagged: Vec<Tagged>,
+    /// What is told apart by tags: names of sub-metrics (`http.response_time{page:list}`), each once.
+    pub submetrics: Vec<String>,
     /// The script as its author would recognise it, for `run.json` (secrets are removed when it is written).
     pub source: Value,
 }
@@ -123,9 +127,20 @@ impl Plan {
             thresholds: Vec::new(),
             plugins: Plugins::default(),
             operations: Vec::new(),
+            tagged: Vec::new(),
+            submetrics: Vec::new(),
             source: Value::Null,
         }
     }
+}
+
+/// An operation as steps with the same tags take it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tagged {
+    /// Which.
+    pub operation: OperationId,
+    /// The steps' tags and their scenario's, by name.
+    pub tags: BTreeMap<String, String>,
 }
 
 /// What one kind of user does.

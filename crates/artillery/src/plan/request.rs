@@ -1,7 +1,7 @@
 //! HTTP steps, and how requests are made unless a step says otherwise.
 
 use bytes::Bytes;
-use sonagi_measure::outcome::OperationId;
+use sonagi_measure::outcome::{CountedAs, OperationId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use sonagi_transport::http::MAX_BODY;
 #[derive(Clone, Debug)]
 pub struct HttpStep {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// In capitals, as it goes on the wire.
     pub method: String,
     /// Absolute, or relative to the target.
@@ -61,7 +61,7 @@ impl HttpStep {
     /// A plain request, without anything that may be left out; redirects are followed.
     pub fn new(operation: OperationId, method: &str, url: Template) -> HttpStep {
         HttpStep {
-            operation,
+            operation: operation.into(),
             method: method.to_owned(),
             url,
             headers: Vec::new(),

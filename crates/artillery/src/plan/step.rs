@@ -1,6 +1,6 @@
 //! The steps of a flow: a closed vocabulary every script language compiles to.
 
-use sonagi_measure::outcome::OperationId;
+use sonagi_measure::outcome::CountedAs;
 use sonagi_transport::link::{SocketioRevision, SocketioTransport};
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub enum Step {
 
 impl Step {
     /// What it is counted and timed as, where it is.
-    pub fn operation(&self) -> Option<OperationId> {
+    pub fn operation(&self) -> Option<CountedAs> {
         match self {
             Step::Http(step) => Some(step.operation),
             Step::Call(step) => Some(step.operation),
@@ -185,7 +185,7 @@ pub enum Repeat {
 #[derive(Clone, Debug)]
 pub struct WebsocketConnect {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
     /// Names and values; with any, the plan's are not sent.
@@ -209,7 +209,7 @@ impl WebsocketConnect {
 #[derive(Clone, Debug)]
 pub struct WebsocketSend {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// What is sent.
     pub payload: Content,
     /// Waits for an answer: the operation then ends when it arrives.
@@ -231,7 +231,7 @@ pub enum Content {
 #[derive(Clone, Debug)]
 pub struct SocketioConnect {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Where and how.
     pub options: SocketioOptions,
     /// `/` is the default one.
@@ -242,7 +242,7 @@ pub struct SocketioConnect {
 #[derive(Clone, Debug)]
 pub struct SocketioEmit {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// `/` is the default one.
     pub namespace: Template,
     /// How the session is opened when it is not open yet, and its operation.
@@ -270,7 +270,7 @@ pub enum Argument {
 #[derive(Clone, Debug)]
 pub struct Expect {
     /// What it is counted and timed as.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// The event's name; None: any message.
     pub event: Option<Template>,
     /// What it must be like, and by when.

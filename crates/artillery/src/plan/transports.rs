@@ -3,7 +3,7 @@
 //! A user has one real-time connection. What opened it ([`Step::Open`]) and what it was told of since ([`Step::Subscribe`])
 //! are kept by the user as a recipe: a reconnect takes them again, with the cursor of what arrived before.
 
-use sonagi_measure::outcome::OperationId;
+use sonagi_measure::outcome::{CountedAs, OperationId};
 use sonagi_transport::link::{Cursor, PollField, Rhythm, StompAck, StompVersion};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub struct Subscribe {
 #[derive(Clone, Debug)]
 pub struct SseOpen {
     /// What it is counted and timed as: until the response's head.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Absolute, or relative to the target.
     pub url: Template,
     /// Names and values; a pair whose value renders empty is left out. `last-event-id` is added when it resumes.
@@ -38,9 +38,9 @@ pub struct SseOpen {
 #[derive(Clone, Debug)]
 pub struct PollOpen {
     /// What the first answer is counted and timed as: with it the user is subscribed.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// What every further one is.
-    pub again: OperationId,
+    pub again: CountedAs,
     /// Absolute, or relative to the target; without the cursor.
     pub url: Template,
     /// Names and values; a pair whose value renders empty is left out.
@@ -64,7 +64,7 @@ pub struct PollOpen {
 #[derive(Clone, Debug)]
 pub struct StompConnect {
     /// What it is counted and timed as: until CONNECTED.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
     /// Of the WebSocket's handshake.
@@ -85,7 +85,7 @@ pub struct StompConnect {
 #[derive(Clone, Debug)]
 pub struct StompSubscribe {
     /// What it is counted and timed as: until its receipt, or until the kernel has it.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Where.
     pub destination: Template,
     /// Of the SUBSCRIBE frame; a pair whose value renders empty is left out.
@@ -102,7 +102,7 @@ pub struct StompSubscribe {
 #[derive(Clone, Debug)]
 pub struct StompSend {
     /// What it is counted and timed as: until its receipt, its answer, or until the kernel has it.
-    pub operation: OperationId,
+    pub operation: CountedAs,
     /// Where to.
     pub destination: Template,
     /// Of the SEND frame; a pair whose value renders empty is left out.

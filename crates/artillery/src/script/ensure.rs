@@ -2,12 +2,14 @@
 
 use crate::plan::Scenario;
 use sonagi_measure::expression::SyntaxError;
+use sonagi_measure::metrics::{AbortRule, SeriesName};
 use sonagi_measure::outcome::FAILURES;
 use sonagi_measure::recorder::{FAILED_MATCH, WRONG_DATA};
 use sonagi_measure::thresholds::{Measured, Metric, Threshold, Unknown};
 
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
+use crate::script::tags;
 use crate::script::yaml::{Kind, Node, Place};
 
 /// The older form: key and metric.
@@ -104,7 +106,8 @@ fn limits(
         let Some(limit) = limit else {
             let what =
                 format!("the threshold on {} wants a number; got {}", entry.key, entry.value.describe());
-            reader.problem(entry.value.place, what, Some("other comparisons go into `conditions`".into()));
+            let hint = "other comparisons, and `abortOnFail`, go into `conditions`";
+            reader.problem(entry.value.place, what, Some(hint.into()));
             continue;
         };
         let plain = entry.key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
@@ -152,7 +155,8 @@ fn checked(
     for (metric, unknown) in unknown(reader, &threshold, names) {
         let Unknown { what, hint, is_misspelt } = unknown;
         let place = place(metric.offset);
-        match (is_misspelt, has_functions) {
+        // A function has no tags.
+        match (is_misspelt, has_functions && SeriesName::of(&metric.name).is_none()) {
             (true, true) => reader.notice(place, format!("{said}{what}; {hint}{UNLESS_REPORTED}")),
             (true, false) => {
                 reader.problem(place, format!("{said}{what}"), Some(hint));
@@ -172,7 +176,13 @@ fn unknown(reader: &Reader, threshold: &Threshold, names: &Names<'_>) -> Vec<(Me
     let scenarios = names.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     let operations = reader.operations.all();
     let measured = Measured { operations, scenarios, tracks_delivery: names.tracks_delivery };
-    let unknown = |metric: &Metric| Some((metric.clone(), measured.check(metric).err()?));
+    let unknown = |metric: &Metric| {
+        let checked = match SeriesName::of(&metric.name) {
+            Some(series) => tags::check(series, &measured, reader.operations.tagged()),
+            None => measured.check(&metric.name),
+        };
+        Some((metric.clone(), checked.err()?))
+    };
     threshold.metrics().into_iter().filter_map(unknown).collect()
 }
 
@@ -188,22 +198,39 @@ fn may_be_a_name(expression: &str, offset: usize) -> bool {
 }
 
 fn condition(reader: &mut Reader, item: &Node, names: &Names<'_>) -> Option<Threshold> {
-    let (node, expression, strict) = if item.as_text().is_some() {
-        (item, reader.constant(item)?, true)
+    let (node, expression, strict, abort) = if item.as_text().is_some() {
+        (item, reader.constant(item)?, true, AbortRule::default())
     } else {
         let fields = reader.fields(item, &schema::CONDITION)?;
         let strict = reader.boolean(&fields, "strict").unwrap_or(true);
+        let abort = abort(reader, &fields, strict);
         let Some(node) = fields.get("expression") else {
             let hint = "add `expression: \"vusers.failed == 0\"`";
             reader.missing(&fields, &["expression"], "a condition needs an expression", hint);
             return None;
         };
-        (node, reader.text(&fields, "expression")?, strict)
+        (node, reader.text(&fields, "expression")?, strict, abort)
     };
     let quoted = quoted(&expression, &names.stems);
     let is_as_written = quoted == expression;
     let place = |offset| if is_as_written { node.place_at(offset) } else { node.place };
-    checked(reader, Threshold::new(quoted, strict), names, "in the condition: ", place)
+    let threshold = Threshold::new(quoted, strict).aborting(abort);
+    checked(reader, threshold, names, "in the condition: ", place)
+}
+
+/// Whether a condition ends the run as soon as it does not hold.
+fn abort(reader: &mut Reader, fields: &Fields<'_>, strict: bool) -> AbortRule {
+    let on_fail = reader.boolean(fields, "abortOnFail").unwrap_or(false);
+    let delay = reader.duration(fields, "delayAbortEval").unwrap_or_default();
+    if on_fail && !strict {
+        let what = "a condition with `strict: false` decides nothing: it cannot end the run (`abortOnFail`)";
+        reader.problem(fields.place_of("abortOnFail"), what, Some("remove one of the two".into()));
+    }
+    if !on_fail && fields.get("delayAbortEval").is_some() {
+        let text = "delayAbortEval: no effect; the condition has no `abortOnFail: true`";
+        reader.notice(fields.place_of("delayAbortEval"), text);
+    }
+    AbortRule { on_fail, delay }
 }
 
 fn stems(reader: &Reader, scenarios: &[Scenario]) -> Vec<String> {
@@ -219,6 +246,14 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_')
 }
 
+/// How long the name at the start is, tags in braces behind it included.
+fn name_length(text: &str) -> usize {
+    let plain = |text: &str| text.find(|c| !is_of_name(c)).unwrap_or(text.len());
+    let metric = plain(text);
+    let tags = text[metric..].starts_with('{').then(|| text[metric..].find('}')).flatten();
+    tags.map_or(metric, |close| metric + close + 1 + plain(&text[metric + close + 1..]))
+}
+
 /// The expression with quotes around the names that need them.
 fn quoted(expression: &str, stems: &[String]) -> String {
     let mut out = String::new();
@@ -226,16 +261,15 @@ fn quoted(expression: &str, stems: &[String]) -> String {
     while let Some(first) = rest.chars().next() {
         let is_inside = out.chars().next_back().is_some_and(is_of_name);
         let stem = stems.iter().find(|stem| !is_inside && rest.starts_with(stem.as_str()));
-        let length = match (first, stem) {
-            ('\'', _) => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
-            (_, Some(stem)) => {
-                stem.len() + rest[stem.len()..].find(|c| !is_of_name(c)).unwrap_or(rest.len() - stem.len())
-            }
-            _ => first.len_utf8(),
+        let stem = stem.map_or(0, String::len);
+        let is_name = stem > 0 || is_of_name(first) && !is_inside;
+        let named = if is_name { stem + name_length(&rest[stem..]) } else { 0 };
+        let length = match first {
+            '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
+            _ => named.max(first.len_utf8()),
         };
         let (part, after) = rest.split_at(length);
-        let quote =
-            if first != '\'' && part.contains(|c| !is_of_name(c)) && stem.is_some() { "'" } else { "" };
+        let quote = if named > 0 && part.contains(|c| !is_of_name(c)) { "'" } else { "" };
         out.extend([quote, part, quote]);
         rest = after;
     }

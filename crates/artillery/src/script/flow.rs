@@ -205,7 +205,10 @@ pub(crate) fn step(reader: &mut Reader, flow: &mut Flow<'_>, item: &Node) -> Opt
         return None;
     }
     let fields = reader.fields(item, verb.area())?;
-    (verb.read)(reader, flow, &fields, verb.name)
+    let around = reader.lay_tags(&fields);
+    let read = (verb.read)(reader, flow, &fields, verb.name);
+    reader.operations.restore_tags(around);
+    read
 }
 
 /// A verb without value: usually its keys are not indented far enough.

@@ -54,6 +54,8 @@ pub(crate) fn request(
     let expect = expectations(reader, flow, &own);
     let compressed = reader.boolean(&own, "gzip").unwrap_or(true);
     let hooks = functions::hooks(reader, flow, &own, &method);
+    // Until the step is read.
+    reader.lay_tags(&own);
     let mut operation = reader.operation(own.place, &name, OperationKind::Http)?;
     let told = plugins::endpoint(reader, &mut operation, &own, &method, given.as_deref());
     let step = HttpStep {

@@ -48,6 +48,7 @@ mod socketio;
 mod sources;
 mod stomp;
 mod stomp_settings;
+mod tags;
 mod template;
 mod websocket;
 mod yaml;
@@ -58,6 +59,7 @@ pub use serve::{Refused, Refuses, Serve, serve_options};
 
 use crate::plan::{Plan, Template};
 use crate::schedule::{Load, Spacing};
+use crate::tagged::submetrics as told_apart;
 use serde_json::Value;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -297,11 +299,12 @@ fn plan(
     reader.unset(unset);
     without_those_to_fill(reader, &mut settings.http.headers);
     without_effect(reader, &config, stamped, lost.cursor.is_some());
+    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped);
+    let (operations, tagged) = std::mem::take(&mut reader.operations).into_parts();
     let plan = Plan {
         name: name(path, overrides, &combination),
         target,
         load: load.unwrap_or(Load::Open { phases: Vec::new(), spacing: Spacing::Even }),
-        thresholds: ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped),
         scenarios,
         before,
         after,
@@ -319,7 +322,10 @@ fn plan(
         undefined: std::mem::take(&mut reader.undefined),
         plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),
         processor: functions::processor(reader),
-        operations: std::mem::take(&mut reader.operations).into_all(),
+        submetrics: told_apart(&thresholds, &operations, &tagged),
+        thresholds,
+        operations,
+        tagged,
         source: combination.source(root),
     };
     Some((plan, serve))

@@ -1,17 +1,63 @@
-//! The names under which a run's steps are counted, each once.
+//! The names under which a run's steps are counted, each once, and the tags they have.
 
-use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
+use crate::plan::Tagged;
+use sonagi_measure::outcome::{CountedAs, Operation, OperationId, OperationKind, TaggedId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Different tags that a script may have: each makes series of its own.
+pub(crate) const MOST_TAGS: usize = 1000;
 
 /// Interns step names.
 #[derive(Default)]
 pub(crate) struct Operations {
     all: Vec<Operation>,
+    /// Tags of the scenario and the step being read; the inner ones override.
+    tags: BTreeMap<String, String>,
+    different_tags: BTreeSet<(String, String)>,
+    tagged: Vec<Tagged>,
 }
 
 impl Operations {
+    /// What an operation of the step being read is counted as. None: more of them than ids (65,535).
+    pub(crate) fn counted_as(&mut self, name: &str, kind: OperationKind) -> Option<CountedAs> {
+        let id = self.intern(name, kind)?;
+        if self.tags.is_empty() {
+            return Some(id.into());
+        }
+        let is_it = |tagged: &Tagged| tagged.operation == id && tagged.tags == self.tags;
+        let at = self.tagged.iter().position(is_it).unwrap_or(self.tagged.len());
+        let tagged = TaggedId(u16::try_from(at).ok()?);
+        if at == self.tagged.len() {
+            self.tagged.push(Tagged { operation: id, tags: self.tags.clone() });
+        }
+        Some(CountedAs { id, tagged: Some(tagged) })
+    }
+
+    /// The tags of what is being read.
+    pub(crate) fn tags(&self) -> &BTreeMap<String, String> {
+        &self.tags
+    }
+
+    /// One more tag of what is being read, or another value of one. False: the script has too many.
+    pub(crate) fn tag(&mut self, (name, value): (String, String)) -> bool {
+        self.different_tags.insert((name.clone(), value.clone()));
+        self.tags.insert(name, value);
+        self.different_tags.len() <= MOST_TAGS
+    }
+
+    /// What was read is over: its tags end, these are those around it.
+    pub(crate) fn restore_tags(&mut self, around: BTreeMap<String, String>) {
+        self.tags = around;
+    }
+
+    /// Operations as steps with tags take them, by `TaggedId`.
+    pub(crate) fn tagged(&self) -> &[Tagged] {
+        &self.tagged
+    }
+
     /// The id of an operation; the same name and kind is the same operation. A name already taken by another kind gets the
     /// kind added, because names are unique in a plan. None: more operations than ids (65,535).
-    pub(crate) fn intern(&mut self, name: &str, kind: OperationKind) -> Option<OperationId> {
+    fn intern(&mut self, name: &str, kind: OperationKind) -> Option<OperationId> {
         let distinct = format!("{name} ({})", word(kind));
         let known = self.all.iter().position(|operation| {
             operation.kind == kind && (operation.name == name || operation.name == distinct)
@@ -29,8 +75,8 @@ impl Operations {
         &self.all
     }
 
-    pub(crate) fn into_all(self) -> Vec<Operation> {
-        self.all
+    pub(crate) fn into_parts(self) -> (Vec<Operation>, Vec<Tagged>) {
+        (self.all, self.tagged)
     }
 }
 
@@ -66,7 +112,7 @@ mod tests {
         let other = operations.intern("emit say", OperationKind::SocketioRequest);
         assert_eq!(operations.intern("emit say", OperationKind::SocketioEmit), first);
         assert_eq!(operations.intern("emit say", OperationKind::SocketioRequest), other);
-        let names: Vec<String> = operations.into_all().into_iter().map(|operation| operation.name).collect();
+        let names: Vec<String> = operations.all().iter().map(|operation| operation.name.clone()).collect();
         assert_eq!(names, ["emit say", "emit say (answered)"]);
     }
 }

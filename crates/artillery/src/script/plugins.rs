@@ -5,7 +5,7 @@
 
 use crate::plan::{Endpoint, Naming, Told};
 use sonagi_measure::metrics::METRICS_MAX;
-use sonagi_measure::outcome::{OperationId, OperationKind};
+use sonagi_measure::outcome::{CountedAs, OperationKind};
 use sonagi_measure::plugins::Plugins;
 
 use crate::script::endpoints::{Endpoints, METRICS_BY_ENDPOINT};
@@ -127,7 +127,7 @@ fn endpoints(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Endpoints {
 /// are different endpoints, as those are that differ in their query.
 pub(crate) fn endpoint(
     reader: &mut Reader,
-    operation: &mut OperationId,
+    operation: &mut CountedAs,
     own: &Fields<'_>,
     method: &str,
     name: Option<&str>,
@@ -144,11 +144,12 @@ pub(crate) fn endpoint(
         let url = text("url").or_else(|| text("uri")).unwrap_or_default();
         let target = reader.constants.target.clone().unwrap_or_default();
         let called = naming.called(&target, &url, text("name").as_deref());
-        if let Some(called) = called.as_deref().filter(|called| reader.endpoints.is_other(*operation, called))
+        if let Some(called) =
+            called.as_deref().filter(|called| reader.endpoints.is_other(operation.id, called))
         {
             *operation = reader.operation(own.place, &format!("{method} {called}"), OperationKind::Http)?;
         }
-        reader.endpoints.note(*operation, called.clone());
+        reader.endpoints.note(operation.id, called.clone());
         Endpoint::Written(called.filter(|_| reader.endpoints.is_asked)?)
     };
     Some(Box::new(Told { prefix, endpoint }))

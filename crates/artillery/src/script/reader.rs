@@ -7,7 +7,7 @@ pub(crate) use crate::plan::seconds_of;
 use crate::plan::template::Piece;
 use crate::plan::{Expression, JsonTemplate, Template};
 use serde_json::Value;
-use sonagi_measure::outcome::{OperationId, OperationKind};
+use sonagi_measure::outcome::{CountedAs, OperationKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -218,13 +218,13 @@ impl Reader {
         None
     }
 
-    /// The id of an operation.
-    pub(crate) fn operation(&mut self, place: Place, name: &str, kind: OperationKind) -> Option<OperationId> {
-        let id = self.operations.intern(name, kind);
-        if id.is_none() {
-            self.problem(place, "a script has at most 65,535 differently named steps", None);
+    /// What an operation is counted and timed as, with the tags of the step being read.
+    pub(crate) fn operation(&mut self, place: Place, name: &str, kind: OperationKind) -> Option<CountedAs> {
+        let counted = self.operations.counted_as(name, kind);
+        if counted.is_none() {
+            self.problem(place, "a script has at most 65,535 steps that differ in name or tags", None);
         }
-        id
+        counted
     }
 
     /// The items of a list; a single value counts as a list of one when `single` is true.

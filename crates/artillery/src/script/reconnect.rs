@@ -32,7 +32,7 @@ pub(crate) fn reconnect(reader: &mut Reader, config: &Fields<'_>, script: &Field
 }
 
 fn operation(reader: &mut Reader, place: Place) -> Option<OperationId> {
-    reader.operation(place, "reconnect", OperationKind::Reconnect)
+    reader.operation(place, "reconnect", OperationKind::Reconnect).map(|counted| counted.id)
 }
 
 fn defaults(operation: OperationId) -> Reconnect {

@@ -32,7 +32,9 @@ pub(crate) fn scenarios(
     let mut weightless = 0;
     let mut rooms = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let Some(read) = scenario(reader, item, index, settings) else { continue };
+        let read = scenario(reader, item, index, settings);
+        reader.operations.restore_tags(Default::default());
+        let Some(read) = read else { continue };
         if read.scenario.weight > 0.0 {
             stamped |= read.stamped;
             rooms.extend(read.room);
@@ -63,6 +65,7 @@ struct Read {
 
 fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings) -> Option<Read> {
     let fields = reader.fields(node, &schema::SCENARIO)?;
+    reader.lay_tags(&fields);
     // By its number, as Artillery counts it.
     let name = reader.text(&fields, "name").unwrap_or_else(|| index.to_string());
     let weight = reader.number(&fields, "weight").unwrap_or(1.0);

@@ -21,6 +21,7 @@ mod reconnect;
 mod requests;
 mod responses;
 mod stomp;
+mod tagged;
 mod told;
 
 /// An HTTP server that answers after `delay(now since the start)`.

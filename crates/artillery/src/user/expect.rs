@@ -30,7 +30,7 @@ impl User {
             match judged {
                 Ok(()) => recorder.expectations().held(&kind),
                 Err(why) => {
-                    let name = &shard.plan().operations[usize::from(begun.operation.0)].name;
+                    let name = &shard.plan().operations[usize::from(begun.operation.id.0)].name;
                     let at = (shard.clock_reader)();
                     recorder.expectations().failed(&kind, at, || values.shown(&format!("{name}: {why}")));
                     missed.push(why);

@@ -72,7 +72,7 @@ impl User {
         hooks: &Hooks,
         params: &mut Map<String, Value>,
     ) -> Result<bool, Halt> {
-        self.run_hooks(Kind::Before, &hooks.before, Some(step.operation), params, &Map::new()).await
+        self.run_hooks(Kind::Before, &hooks.before, Some(step.operation.id), params, &Map::new()).await
     }
 
     /// The step that the changed parameters describe.
@@ -85,7 +85,7 @@ impl User {
         let new_name = params.get("name").filter(|name| hooks.request.get("name") != Some(*name));
         if let Some(Value::String(name)) = new_name {
             let shard = Rc::clone(&self.shard);
-            let operation = shard.plan().operations.get(usize::from(step.operation.0));
+            let operation = shard.plan().operations.get(usize::from(step.operation.id.0));
             let known = operation.map_or("", |operation| operation.name.as_str());
             self.tell_once(
                 "a request's name",
@@ -96,7 +96,7 @@ impl User {
             self.shard.plan().processor.as_ref().map(|processor| processor.rewrite.step(step, params));
         rewritten.unwrap_or_else(|| Ok(step.clone())).map_err(|why| {
             let detail = format!("a function left a request that cannot be sent: {why}");
-            self.note_failure(Some(step.operation), Failure::Function, detail)
+            self.note_failure(Some(step.operation.id), Failure::Function, detail)
         })
     }
 
@@ -114,7 +114,7 @@ impl User {
             return taken;
         }
         let about = Map::from_iter([("response".to_owned(), self.described(answered))]);
-        self.run_hooks(Kind::After, &hooks.after, Some(step.operation), params, &about).await?;
+        self.run_hooks(Kind::After, &hooks.after, Some(step.operation.id), params, &about).await?;
         taken
     }
 
@@ -150,7 +150,7 @@ impl User {
         let answer = match self.run_function(Kind::Connect, function, extra).await? {
             Ok(answer) => answer,
             Err(refused) => {
-                return Err(self.note_refused(Some(step.operation), refused));
+                return Err(self.note_refused(Some(step.operation.id), refused));
             }
         };
         let mut step = step.clone();

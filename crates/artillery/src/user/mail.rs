@@ -6,7 +6,7 @@
 use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::ledger::Member;
-use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
+use sonagi_measure::outcome::{CountedAs, Failure, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_wire::socketio;
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub(crate) struct Mail {
     /// What messages of the connection at hand are counted as.
     vocabulary: Option<Counter>,
     /// What its polls are recorded as.
-    poll: Option<OperationId>,
+    poll: Option<CountedAs>,
 }
 
 /// What a step was waiting for before other steps had their turn.
@@ -139,7 +139,7 @@ impl Mail {
     }
 
     /// From now on polls are recorded as this operation.
-    pub(crate) fn record_polls(&mut self, operation: OperationId) {
+    pub(crate) fn record_polls(&mut self, operation: CountedAs) {
         self.poll = Some(operation);
     }
 
@@ -162,7 +162,7 @@ impl Mail {
                 }
                 let timing = Timing { planned, started, first_byte: None, ended };
                 recorder.operation(operation, timing, Outcome::Failed(failure));
-                recorder.failure(Some(operation), failure, || detail.to_owned());
+                recorder.failure(Some(operation.id), failure, || detail.to_owned());
             }
             _ => {}
         }

@@ -65,7 +65,7 @@ impl User {
 
     /// Whether what opens a link is a request like others, and its status one of HTTP's: not the upgrade of a WebSocket.
     fn asks_by_http(&self, begun: Begun) -> bool {
-        let kind = self.shard.plan().operations[usize::from(begun.operation.0)].kind;
+        let kind = self.shard.plan().operations[usize::from(begun.operation.id.0)].kind;
         !matches!(kind, OperationKind::WebsocketConnect | OperationKind::StompConnect)
     }
 
@@ -339,7 +339,7 @@ impl User {
                 self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
                 // The operation's time stands, the user fails.
                 return objection.map_or(Ok(()), |Objection { failure, called, why }| {
-                    Err(self.note_called(Some(begun.operation), failure, called, why))
+                    Err(self.note_called(Some(begun.operation.id), failure, called, why))
                 });
             }
         }

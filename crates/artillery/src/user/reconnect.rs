@@ -17,7 +17,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::Left;
-use sonagi_measure::outcome::{Failure, OperationId, OperationKind, Outcome, Timing};
+use sonagi_measure::outcome::{CountedAs, Failure, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
 use std::pin::Pin;
@@ -133,12 +133,12 @@ impl User {
 
     pub(super) fn is_under_way(&self, kind: OperationKind) -> bool {
         let operations = &self.shard.plan().operations;
-        let operation = self.under_way.and_then(|begun| operations.get(usize::from(begun.operation.0)));
+        let operation = self.under_way.and_then(|begun| operations.get(usize::from(begun.operation.id.0)));
         operation.is_some_and(|operation| operation.kind == kind)
     }
 
     /// A step that needs a lost connection begins in earnest once it is back; within its limit, or not at all.
-    pub(super) async fn regain(&mut self, operation: OperationId, limit: Duration) -> Result<(), Halt> {
+    pub(super) async fn regain(&mut self, operation: CountedAs, limit: Duration) -> Result<(), Halt> {
         if self.next_attempt().is_none() {
             return Ok(());
         }

@@ -88,7 +88,7 @@ impl User {
                 return Ok(Answered { origin, request, response });
             };
             let hop_ns = response.ended.since(asked);
-            self.shard.recorder.borrow_mut().hop(begun.operation, response.status, hop_ns);
+            self.shard.recorder.borrow_mut().hop(begun.operation, response.status, hop_ns, response.ended);
             asked = response.ended;
             if followed == MAX_REDIRECTS {
                 break;
@@ -233,11 +233,11 @@ impl User {
         let missed = expected.and_then(|expected| self.compare(begun, expected, &evidence));
         if let Some(why) = missed.filter(|_| expected.is_some_and(|expected| expected.fails_user)) {
             let why = unpacked.explain(why);
-            return Err(self.note_failure(Some(begun.operation), Failure::ExpectationFailed, why));
+            return Err(self.note_failure(Some(begun.operation.id), Failure::ExpectationFailed, why));
         }
         taken.map_err(|why| {
             let why = unpacked.explain(why);
-            self.object(begun.operation, format!("status {}: {why}", response.status))
+            self.object(begun.operation.id, format!("status {}: {why}", response.status))
         })
     }
 

@@ -15,7 +15,7 @@ impl User {
             return;
         }
         let operations = &self.shard.plan().operations;
-        let named = step.operation().and_then(|id| operations.get(usize::from(id.0)));
+        let named = step.operation().and_then(|counted| operations.get(usize::from(counted.id.0)));
         let place = named.map_or_else(String::new, |operation| format!(" in \"{}\"", operation.name));
         let text =
             format!("the variable `{name}` has no value{place}: it is written as `undefined`, or left out");

@@ -88,6 +88,11 @@ fn all_forms_of_ensure_become_thresholds() {
 }
 
 #[test]
+fn steps_have_their_scenarios_tags_and_their_own_over_them() {
+    check("tags");
+}
+
+#[test]
 fn one_script_becomes_the_same_conversation_over_each_transport() {
     let runs = load_each(&script("transports.yml"), &Overrides::default()).unwrap();
     let names: Vec<String> = runs.iter().map(|run| run.plan.name.clone()).collect();

@@ -40,7 +40,7 @@ fn a_mistake_in_an_environment_is_found_whichever_one_is_chosen() {
     check(
         "ensure: {thresholds: [{p95: fast}]}",
         &[
-            r#"5:36: the threshold on p95 wants a number; got the text "fast" | other comparisons go into `conditions`"#,
+            r#"5:36: the threshold on p95 wants a number; got the text "fast" | other comparisons, and `abortOnFail`, go into `conditions`"#,
         ],
     );
     check("http: {defaults: {headers: {x: \"{{ a }}\"}}}, phases: [{arrivalRate: 9}, {pause: 1}]", &[]);

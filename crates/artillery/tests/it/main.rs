@@ -16,3 +16,4 @@ mod plugins;
 mod responses;
 mod sketch;
 mod support;
+mod tags;

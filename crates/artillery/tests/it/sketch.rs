@@ -17,7 +17,12 @@ pub(crate) fn sketch(plan: &Plan) -> String {
         let _ = writeln!(out, "payload {:?} {:?} {:?} {rows}", payload.fields, payload.order, payload.all_as);
     }
     for threshold in &plan.thresholds {
-        let _ = writeln!(out, "threshold {} strict {}", threshold.expression(), threshold.is_strict());
+        let abort = threshold.abort();
+        let ends = if abort.on_fail { format!(" ends after {:?}", abort.delay) } else { String::new() };
+        let _ = writeln!(out, "threshold {} strict {}{ends}", threshold.expression(), threshold.is_strict());
+    }
+    for submetric in &plan.submetrics {
+        let _ = writeln!(out, "submetric {submetric}");
     }
     let http = &plan.http;
     let _ = writeln!(
@@ -90,9 +95,14 @@ impl Sketch<'_> {
         }
     }
 
-    fn name(&self, id: sonagi_measure::outcome::OperationId) -> String {
-        let operation = &self.plan.operations[usize::from(id.0)];
-        format!("{:?}/{:?}", operation.name, operation.kind)
+    fn name(&self, of: sonagi_measure::outcome::CountedAs) -> String {
+        let operation = &self.plan.operations[usize::from(of.id.0)];
+        let tags = of.tagged.map(|id| &self.plan.tagged[usize::from(id.0)]);
+        let tags = tags.map(|tagged| {
+            assert_eq!(tagged.operation, of.id);
+            format!(" {:?}", tagged.tags)
+        });
+        format!("{:?}/{:?}{}", operation.name, operation.kind, tags.unwrap_or_default())
     }
 
     fn step(&self, step: &Step) -> String {

@@ -112,10 +112,10 @@ impl Lines {
 /// A threshold on a whole metric, as k6 writes it: an object where it may end the test.
 fn on_whole_metric(limit: &Limit) -> Option<(MetricId, Value)> {
     let Target::Metric(id) = limit.target else { return None };
-    if !limit.abort_on_fail {
+    if !limit.abort.on_fail {
         return Some((id, Value::from(limit.source.as_str())));
     }
-    let delay = Some(limit.delay).filter(|delay| !delay.is_zero()).map(written);
+    let delay = Some(limit.abort.delay).filter(|delay| !delay.is_zero()).map(written);
     Some((id, json!({ "threshold": limit.source, "abortOnFail": true, "delayAbortEval": delay })))
 }
 

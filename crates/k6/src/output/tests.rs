@@ -2,7 +2,7 @@
 //! outputs as k6 wrote them, to the byte.
 
 use super::*;
-use crate::metrics::{Detail, Kind, Metadata, Unit, registry, sampler};
+use crate::metrics::{AbortRule, Detail, Kind, Metadata, Unit, registry, sampler};
 use serde_json::Value;
 use sonagi_measure::At;
 use std::io::Read;
@@ -30,7 +30,7 @@ fn measured() -> (MetricStore, Vec<Sample>) {
         ("values{place:x}", "avg<1"),
         ("values{place:y, url:z}", "avg<1"),
     ] {
-        store.limit(metric, source, false, Duration::ZERO).unwrap();
+        store.limit(metric, source, AbortRule::default()).unwrap();
     }
     let mut sampler = sampler(&registry, Detail::Total, wanted_tags(), true);
     for line in told_by_k6("samples.jsonl").lines() {
@@ -106,7 +106,7 @@ fn json_lines_are_k6s_to_the_byte() {
 fn the_part_of_a_metric_that_no_threshold_names_is_told_last_and_only_when_it_can_have_samples() {
     let registry = Arc::new(registry());
     let mut store = MetricStore::new(registry.clone());
-    store.limit("http_req_duration{scenario:one}", "avg<1", false, Duration::ZERO).unwrap();
+    store.limit("http_req_duration{scenario:one}", "avg<1", AbortRule::default()).unwrap();
     let suffixes = |tags: SystemTags| {
         let mut sampler = sampler(&registry, Detail::Total, tags, true);
         sampler.observe(crate::metrics::builtin::HTTP_REQ_DURATION, 1.0, &sampler.tags(), At(0));

@@ -6,7 +6,7 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::Summary as RunSummary;
-use sonagi_measure::totals::Follow;
+use sonagi_measure::totals::{Follow, Totals};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -198,7 +198,7 @@ impl Collect<K6> for Collector<'_, '_> {
         let _ = self.dialect.go.set(Go { scenarios: commons, began, data: self.data.clone() });
     }
 
-    fn turn(&mut self, now: At, metrics: &mut MetricStore) -> Duration {
+    fn turn(&mut self, now: At, totals: &mut Totals) -> Duration {
         for (over, common) in self.over.iter_mut().zip(&self.timetable.scenarios) {
             if over.is_none() && common.is_over() {
                 *over = Some(now);
@@ -207,7 +207,7 @@ impl Collect<K6> for Collector<'_, '_> {
         if self.is_closed {
             return LOOK;
         }
-        self.keep_time(metrics);
+        self.keep_time(totals.metrics());
         self.timetable.quiet(self.test.since_epoch())
     }
 

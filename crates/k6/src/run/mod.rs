@@ -30,7 +30,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 use crate::executor::{Abort, Plan, Reason};
-use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
+use crate::metrics::{self, AbortRule, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
 use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Bundle, Task, Thrown};
@@ -251,7 +251,8 @@ fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result
     for of in options.thresholds.iter().filter(|_| !asked.no_thresholds) {
         problems.extend(store.watch(&of.metric).err());
         for limit in &of.thresholds {
-            let added = store.limit(&of.metric, &limit.source, limit.abort_on_fail, limit.delay_abort_eval);
+            let abort = AbortRule { on_fail: limit.abort_on_fail, delay: limit.delay_abort_eval };
+            let added = store.limit(&of.metric, &limit.source, abort);
             problems.extend(added.err());
         }
     }

@@ -12,12 +12,10 @@ use std::time::Duration;
 use super::collector::Collector;
 use super::vu_pool::Shared;
 use crate::executor::{Common, Reason};
-use crate::metrics::{MetricStore, builtin};
+use crate::metrics::{JUDGED_EVERY, MetricStore, builtin};
 
 /// How often virtual users are counted; a shorter test has no such sample.
 const GAUGED_EVERY: Duration = Duration::from_secs(1);
-/// How often thresholds are judged.
-const JUDGED_EVERY: Duration = Duration::from_secs(2);
 /// How often the collector looks around while nothing comes.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 

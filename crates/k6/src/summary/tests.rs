@@ -6,7 +6,9 @@
 //! order. The samples are played into a store; our summary of them must be k6's.
 
 use super::*;
-use crate::metrics::{Detail, Kind, Registry, Sampler, SystemTags, Tags, Unit, contains, registry, sampler};
+use crate::metrics::{
+    AbortRule, Detail, Kind, Registry, Sampler, SystemTags, Tags, Unit, contains, registry, sampler,
+};
 use sonagi_measure::At;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,7 +66,7 @@ impl Case {
         let mut store = MetricStore::new(Arc::new(registry));
         for (metric, one) in self.metrics() {
             for source in one["thresholds"].as_object().into_iter().flatten().map(|(source, _)| source) {
-                store.limit(metric, source, false, Duration::ZERO).unwrap();
+                store.limit(metric, source, AbortRule::default()).unwrap();
             }
         }
         store

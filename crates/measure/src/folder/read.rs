@@ -38,17 +38,17 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     tally.complete = said("complete");
     tally.interrupted = said("interrupted");
     tally.run_folder = Some(path.display().to_string());
+    let judged = end.and_then(|end| end.get("thresholds")).cloned().unwrap_or_default();
+    let judged: Vec<Judged> = serde_json::from_value(judged).unwrap_or_default();
+    // What ended the run was judged of figures as they were then.
+    tally.ended_by = judged.iter().filter(|judged| judged.ended_run_s.is_some()).cloned().collect();
     let mut summary = tally.summary();
     // What no series tells: who started the run entered it.
     if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
         summary.combination = combination.clone();
     }
     // Nor what a k6 script's thresholds came to.
-    let judged = end.and_then(|end| end.get("thresholds")).cloned().unwrap_or_default();
-    if tally.header.thresholds.is_empty()
-        && let Ok(judged) = serde_json::from_value::<Vec<Judged>>(judged)
-        && !judged.is_empty()
-    {
+    if tally.header.thresholds.is_empty() && !judged.is_empty() {
         summary = summary.judged(judged.into_iter().map(with_metrics).collect());
     }
     let service = end.and_then(|end| end.get("service")).cloned().unwrap_or_default();

@@ -68,6 +68,9 @@ struct Name {
     /// Sub-metrics it is a part of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<String>,
+    /// Only sub-metrics of the metric are told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
 }
 
 /// The metrics of what the engine counts, beside [`Counter::NAMED`].
@@ -177,8 +180,15 @@ impl Encoder {
         }
         let number = self.next_number();
         let (metric, tags) = key.clone();
-        let name =
-            Name { metric, kind: Kind::Counter, unit: Unit::Number, tags, first_ns: None, parts: vec![] };
+        let name = Name {
+            metric,
+            kind: Kind::Counter,
+            unit: Unit::Number,
+            tags,
+            first_ns: None,
+            parts: vec![],
+            partial: false,
+        };
         names.push((number, name));
         self.counts.insert(key, number);
         number
@@ -198,6 +208,7 @@ impl Encoder {
             tags: series.tags.clone(),
             first_ns: Some(first.0),
             parts: parts.collect(),
+            partial: series.of.is_partial,
         };
         names.push((number, name));
         self.samples.insert(Arc::clone(series), number);
@@ -297,7 +308,8 @@ impl<'a> Decoder<'a> {
         let series = match self.series.get(&number) {
             Some(series) => Arc::clone(series),
             None => {
-                let metric = self.registry.add(&name.metric, name.kind, name.unit).ok()?;
+                let add = if name.partial { Registry::add_partial } else { Registry::add };
+                let metric = add(&self.registry, &name.metric, name.kind, name.unit).ok()?;
                 let parts = name.parts.iter().map(|part| self.registry.submetric(part).ok());
                 let series = Arc::new(Series {
                     metric,

@@ -1,5 +1,6 @@
 //! The metrics of a run by name.
 
+use super::series_name::{Unnamed, tags_of};
 use super::{Kind, MetricId, Unit};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,6 +14,9 @@ pub struct Metric {
     pub kind: Kind,
     /// What its values are.
     pub unit: Unit,
+    /// Only a part of what the name says is sampled, the operations that have tags: of such a metric only sub-metrics are told, and
+    /// what the whole came to is measured elsewhere.
+    pub is_partial: bool,
 }
 
 /// The samples of a metric that have certain tags: what a threshold on `http_reqs{status:200}` is about.
@@ -56,31 +60,12 @@ pub enum Conflict {
         /// What they should be.
         wanted: Unit,
     },
+    /// There is one of the name whose whole is measured elsewhere, or the other way round.
+    #[error("metric '{0}' already exists, and what belongs to it is measured elsewhere")]
+    Partial(String),
     /// There are [`METRICS_MAX`] already.
     #[error("a run has {METRICS_MAX} metrics at most: there is no room for '{0}'")]
     TooMany(String),
-}
-
-/// Why a name with braces names no sub-metric.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unnamed {
-    /// There is no such metric.
-    #[error("there is no metric named \"{0}\"")]
-    Unknown(String),
-    /// One brace is without the other.
-    #[error("\"{0}\" has one curly brace without the other")]
-    Braces(String),
-    /// Something comes after the tags.
-    #[error("\"{0}\" does not end with its closing curly brace")]
-    Trailing(String),
-    /// A tag is not `name:value`.
-    #[error("\"{tag}\" in \"{name}\" is no tag: write name:value, with commas between")]
-    Tag {
-        /// The whole name.
-        name: String,
-        /// The part that is no tag.
-        tag: String,
-    },
 }
 
 /// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags meets a
@@ -95,12 +80,23 @@ struct Known {
     submetrics: Vec<Submetric>,
 }
 
+/// What a metric must be.
+#[derive(Clone, Copy)]
+struct Wanted {
+    kind: Kind,
+    unit: Unit,
+    is_partial: bool,
+}
+
 impl Known {
-    /// The metric of this name, which must be of this kind and unit.
-    fn find(&self, name: &str, kind: Kind, unit: Unit) -> Option<Result<MetricId, Conflict>> {
+    /// The metric of this name, which must be like the one wanted.
+    fn find(&self, name: &str, wanted: Wanted) -> Option<Result<MetricId, Conflict>> {
         let id = *self.by_name.get(name)?;
-        let Metric { kind: exists, unit: holds, .. } = self.metrics[id.index()];
-        Some(if exists != kind {
+        let Wanted { kind, unit, is_partial } = wanted;
+        let Metric { kind: exists, unit: holds, is_partial: is_known_partial, .. } = self.metrics[id.index()];
+        Some(if is_known_partial != is_partial {
+            Err(Conflict::Partial(name.to_owned()))
+        } else if exists != kind {
             Err(Conflict::Kind { name: name.to_owned(), exists, wanted: kind })
         } else if holds != unit {
             Err(Conflict::Unit { name: name.to_owned(), exists: holds, wanted: unit })
@@ -115,7 +111,12 @@ impl Registry {
     pub fn new(metrics: &[(&str, Kind, Unit)]) -> Registry {
         let metrics: Vec<Metric> = metrics
             .iter()
-            .map(|(name, kind, unit)| Metric { name: Arc::from(*name), kind: *kind, unit: *unit })
+            .map(|(name, kind, unit)| Metric {
+                name: Arc::from(*name),
+                kind: *kind,
+                unit: *unit,
+                is_partial: false,
+            })
             .collect();
         let by_name =
             metrics.iter().zip(0..).map(|(metric, id)| (metric.name.clone(), MetricId(id))).collect();
@@ -127,20 +128,33 @@ impl Registry {
     /// # Errors
     /// When there is one of this name that counts otherwise, or there are too many.
     pub fn add(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
+        self.enter(name, Wanted { kind, unit, is_partial: false })
+    }
+
+    /// A metric of which only sub-metrics are told ([`Metric::is_partial`]).
+    ///
+    /// # Errors
+    /// As [`Registry::add`].
+    pub fn add_partial(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
+        self.enter(name, Wanted { kind, unit, is_partial: true })
+    }
+
+    fn enter(&self, name: &str, wanted: Wanted) -> Result<MetricId, Conflict> {
         // Most are asked for again and again, by many threads.
-        if let Some(known) = self.read().find(name, kind, unit) {
+        if let Some(known) = self.read().find(name, wanted) {
             return known;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.find(name, kind, unit) {
+        if let Some(known) = known.find(name, wanted) {
             return known;
         }
+        let Wanted { kind, unit, is_partial } = wanted;
         if known.metrics.len() >= METRICS_MAX {
             return Err(Conflict::TooMany(name.to_owned()));
         }
         let id = MetricId(known.metrics.len() as u32);
         let name: Arc<str> = Arc::from(name);
-        known.metrics.push(Metric { name: name.clone(), kind, unit });
+        known.metrics.push(Metric { name: name.clone(), kind, unit, is_partial });
         known.by_name.insert(name, id);
         Ok(id)
     }
@@ -151,7 +165,7 @@ impl Registry {
     /// # Errors
     /// When there is no such metric, or the part in braces is malformed.
     pub fn submetric(&self, name: &str) -> Result<usize, Unnamed> {
-        let (metric, suffix) = split(name)?;
+        let (metric, suffix) = self.parted(name)?;
         let tags = suffix.map_or_else(|| Ok(Vec::new()), |suffix| tags_of(name, suffix))?;
         let unknown = || Unnamed::Unknown(name.to_owned());
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -168,6 +182,16 @@ impl Registry {
         let name = Arc::from(format!("{metric}{{{suffix}}}"));
         known.submetrics.push(Submetric { parent, name, suffix: Arc::from(suffix), tags: tags.into() });
         Ok(known.submetrics.len() - 1)
+    }
+
+    /// [`split`], where a metric's own name may hold braces as well.
+    fn parted<'n>(&self, name: &'n str) -> Result<(&'n str, Option<&'n str>), Unnamed> {
+        let known = self.read();
+        let mut opening = name.match_indices('{').map(|(at, _)| at);
+        match opening.find(|at| known.by_name.contains_key(&name[..*at])) {
+            Some(open) if name.ends_with('}') => Ok((&name[..open], Some(&name[open + 1..name.len() - 1]))),
+            _ => split(name),
+        }
     }
 
     /// The metric of this name.
@@ -218,18 +242,4 @@ pub(super) fn split(name: &str) -> Result<(&str, Option<&str>), Unnamed> {
         (Some(_), Some(_)) => Err(Unnamed::Trailing(name.to_owned())),
         _ => Err(Unnamed::Braces(name.to_owned())),
     }
-}
-
-/// `a:b, "c":"d e"`; quotes and blanks around a name or value are not part of it.
-fn tags_of(name: &str, suffix: &str) -> Result<Vec<(String, String)>, Unnamed> {
-    let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
-    suffix
-        .split(',')
-        .map(|tag| match tag.split_once(':') {
-            Some((key, value)) if !bare(key).is_empty() && !bare(value).is_empty() => {
-                Ok((bare(key), bare(value)))
-            }
-            _ => Err(Unnamed::Tag { name: name.to_owned(), tag: tag.trim().to_owned() }),
-        })
-        .collect()
 }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::registry::{self, Unnamed};
+use super::registry;
+use super::series_name::Unnamed;
 use super::{
-    Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator, Registry, TagSet,
-    Unit,
+    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator,
+    Registry, TagSet, Unit,
 };
 use crate::At;
 
@@ -57,9 +58,7 @@ pub struct Limit {
     /// The same, read.
     pub expression: Expression,
     /// Whether it ends the test when it is crossed.
-    pub abort_on_fail: bool,
-    /// For how long after the test's start it does not.
-    pub delay: Duration,
+    pub abort: AbortRule,
     /// What the last evaluation said.
     pub crossed: bool,
 }
@@ -117,13 +116,7 @@ impl MetricStore {
     ///
     /// # Errors
     /// When the expression cannot be read, the metric is unknown, or has no such value.
-    pub fn limit(
-        &mut self,
-        metric: &str,
-        source: &str,
-        abort_on_fail: bool,
-        delay: Duration,
-    ) -> Result<(), Unfit> {
+    pub fn limit(&mut self, metric: &str, source: &str, abort: AbortRule) -> Result<(), Unfit> {
         let expression = Expression::parse(source)?;
         let target = self.target(metric)?;
         let (kind, name) = (self.kind_of(target), metric.to_owned());
@@ -131,7 +124,7 @@ impl MetricStore {
         if !expression.fits(kind) {
             return Err(Misread::Unfit { expression: source, metric: name, kind }.into());
         }
-        self.limits.push(Limit { target, source, expression, abort_on_fail, delay, crossed: false });
+        self.limits.push(Limit { target, source, expression, abort, crossed: false });
         Ok(())
     }
 
@@ -164,7 +157,9 @@ impl MetricStore {
         self.left_out += interval.left_out;
         for Observed { series, first, aggregate } in &interval.series {
             let kind = series.of.kind;
-            self.whole(series.metric, &series.of).merge(aggregate);
+            if !series.of.is_partial {
+                self.whole(series.metric, &series.of).merge(aggregate);
+            }
             for place in &series.submetrics {
                 submetric(&mut self.submetrics, *place, kind).merge(aggregate);
             }
@@ -202,7 +197,7 @@ impl MetricStore {
     pub fn judge(&mut self, elapsed: Duration, finally: bool) -> Crossed {
         let mut found = Crossed::default();
         for at in 0..self.limits.len() {
-            let Limit { target, expression, abort_on_fail, delay, .. } = self.limits[at];
+            let Limit { target, expression, abort, .. } = self.limits[at];
             let Some(aggregate) = self.aggregate(target) else { continue };
             if aggregate.samples() == 0 && !finally {
                 continue;
@@ -210,7 +205,7 @@ impl MetricStore {
             let crossed = !expression.holds(aggregate, elapsed);
             self.limits[at].crossed = crossed;
             if crossed {
-                found.abort |= abort_on_fail && elapsed >= delay;
+                found.abort |= abort.ends(elapsed);
                 found.metrics.push(self.name_of(target));
             }
         }
@@ -237,6 +232,15 @@ impl MetricStore {
     /// Every metric that has samples, or that a threshold names, with what it came to.
     pub fn metrics(&self) -> impl Iterator<Item = &(Metric, Aggregate)> {
         self.metrics.iter().flatten()
+    }
+
+    /// Every sub-metric that has samples, by name, with its unit and what it came to.
+    pub(super) fn seen_submetrics(&self) -> impl Iterator<Item = (Arc<str>, Unit, &Aggregate)> {
+        let known = self.registry.submetrics().into_iter().zip(&self.submetrics);
+        known.filter_map(|(one, aggregate)| {
+            let aggregate = aggregate.as_ref().filter(|aggregate| aggregate.samples() > 0)?;
+            Some((one.name, self.registry.metric(one.parent).unit, aggregate))
+        })
     }
 
     /// The metrics whose samples it keeps.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Aggregate, Kind, Metric, MetricStore, Trend, Unit};
+use super::{Aggregate, Kind, MetricStore, Trend, Unit};
 use crate::summary::Quantiles;
 
 /// What a metric came to in a run.
@@ -43,13 +43,12 @@ pub struct Level {
 }
 
 impl MetricStore {
-    /// Every metric that was seen, by name; `duration_s` is the run's.
+    /// Every metric and sub-metric that was seen, by name; `duration_s` is the run's.
     pub fn summary(&self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
-        let seen = self.metrics().filter(|(_, aggregate)| aggregate.samples() > 0);
-        let summed = |(metric, aggregate): &(Metric, Aggregate)| {
-            (metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s))
-        };
-        seen.map(summed).collect()
+        let whole = self.metrics().map(|(metric, aggregate)| (metric.name.clone(), metric.unit, aggregate));
+        let seen = whole.filter(|(.., aggregate)| aggregate.samples() > 0).chain(self.seen_submetrics());
+        seen.map(|(name, unit, aggregate)| (name.to_string(), MetricSummary::of(aggregate, unit, duration_s)))
+            .collect()
     }
 }
 

@@ -3,6 +3,25 @@
 use super::{Aggregate, Kind};
 use std::time::Duration;
 
+/// How often thresholds that may end a run are judged while it goes on.
+pub const JUDGED_EVERY: Duration = Duration::from_secs(2);
+
+/// Whether a threshold that is crossed ends the run at once, in whichever language it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AbortRule {
+    /// It does.
+    pub on_fail: bool,
+    /// For so long after the run's start it does not.
+    pub delay: Duration,
+}
+
+impl AbortRule {
+    /// Whether one that is crossed ends a run that has lasted so long.
+    pub fn ends(self, elapsed: Duration) -> bool {
+        self.on_fail && elapsed >= self.delay
+    }
+}
+
 /// A value of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // each is the word scripts write

@@ -4,6 +4,26 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperationId(pub u16);
 
+/// An operation as steps with the same tags take it: index into the run's table of those
+/// ([`crate::recorder::Recorder::tell_apart`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaggedId(pub u16);
+
+/// What a step is counted and timed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedAs {
+    /// Its operation.
+    pub id: OperationId,
+    /// The same with the step's tags; None: it has none.
+    pub tagged: Option<TaggedId>,
+}
+
+impl From<OperationId> for CountedAs {
+    fn from(id: OperationId) -> CountedAs {
+        CountedAs { id, tagged: None }
+    }
+}
+
 /// One thing virtual users do and that is timed; its name is unique in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Operation {

@@ -3,7 +3,6 @@
 //! Most names are the same for every run; those of operations, kinds and scenarios are the script's. Functions of a
 //! script may add names of their own: what becomes of an unknown name is for the caller to say.
 
-use super::Metric;
 use crate::outcome::{Operation, OperationKind};
 
 /// A family of names: the words behind its first dot.
@@ -179,8 +178,7 @@ impl Measured<'_> {
     ///
     /// # Errors
     /// Nothing measures it.
-    pub fn check(&self, metric: &Metric) -> Result<(), Unknown> {
-        let name = metric.name.as_str();
+    pub fn check(&self, name: &str) -> Result<(), Unknown> {
         check(name)?;
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         if !families().any(|family| family == first) {
@@ -424,13 +422,12 @@ mod tests {
             scenarios: vec!["shoppers", "all things"],
             tracks_delivery: false,
         };
-        let metric = Metric { name: name.to_owned(), offset: 0, if_absent: None };
         let expected = expected.map_err(|hint| Unknown {
             what: format!("nothing in the script measures `{name}`"),
             hint: hint.to_owned(),
             is_misspelt: false,
         });
-        assert_eq!(script.check(&metric), expected, "{name}");
+        assert_eq!(script.check(name), expected, "{name}");
     }
 
     #[test]

@@ -18,9 +18,11 @@ use crate::summary::{
     Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users,
     Verdict,
 };
-use crate::{thresholds, verdict};
+use crate::thresholds::{self, Judged, Threshold};
+use crate::verdict;
 use serde_json::Map;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The sum of all snapshots of a run, and what is concluded from it.
 pub(crate) struct Tally {
@@ -28,6 +30,8 @@ pub(crate) struct Tally {
     pub(crate) complete: bool,
     pub(crate) interrupted: bool,
     pub(crate) run_folder: Option<String>,
+    /// Thresholds that have ended the run.
+    pub(crate) ended_by: Vec<Judged>,
     /// Not the run's start, when it is the tally of a part of one.
     begin: At,
     end: At,
@@ -58,6 +62,7 @@ impl Tally {
             complete: false,
             interrupted: false,
             run_folder: None,
+            ended_by: Vec::new(),
             begin: At(0),
             end: At(0),
             counters: Counters::default(),
@@ -130,13 +135,41 @@ impl Tally {
     }
 
     pub(crate) fn summary(&self) -> Summary {
+        let mut summary = self.measured();
+        if !self.header.thresholds.is_empty() {
+            let names = summary.names();
+            let ended = |threshold: &Threshold| {
+                self.ended_by.iter().find(|ended| ended.expression == threshold.expression()).cloned()
+            };
+            let judged = self.header.thresholds.iter();
+            summary.thresholds =
+                judged.map(|threshold| ended(threshold).unwrap_or_else(|| threshold.judge(&names))).collect();
+        }
+        summary.verdict = verdict::judge(&summary);
+        summary.expectations.decisive = verdict::expect(&mut summary);
+        summary
+    }
+
+    pub(super) fn judge(&mut self, elapsed: Duration) -> bool {
+        let ends = |threshold: &&Threshold| threshold.abort().ends(elapsed);
+        if self.header.thresholds.iter().any(|threshold| ends(&threshold)) {
+            let names = self.measured().names();
+            let crossed = self.header.thresholds.iter().filter(ends).filter_map(|one| one.crossed(&names));
+            let ended_run_s = Some(rounded(elapsed.as_secs_f64(), 1e3));
+            self.ended_by = crossed.map(|judged| Judged { ended_run_s, ..judged }).collect();
+        }
+        !self.ended_by.is_empty()
+    }
+
+    /// The figures, not judged yet.
+    fn measured(&self) -> Summary {
         let header = &self.header;
         let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
         let exhausted: u64 =
             self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
         let objectives = [header.objective_ms, thresholds::objective_ms(&header.thresholds)];
         let objective = objectives.into_iter().flatten().reduce(f64::min);
-        let mut summary = Summary {
+        Summary {
             name: header.name.clone(),
             target: header.target.clone(),
             started: header.started.clone(),
@@ -165,14 +198,7 @@ impl Tally {
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,
-        };
-        if !header.thresholds.is_empty() {
-            let names = summary.names();
-            summary.thresholds = header.thresholds.iter().map(|threshold| threshold.judge(&names)).collect();
         }
-        summary.verdict = verdict::judge(&summary);
-        summary.expectations.decisive = verdict::expect(&mut summary);
-        summary
     }
 
     fn scenarios(&self) -> BTreeMap<String, u64> {

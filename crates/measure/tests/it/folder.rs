@@ -6,7 +6,7 @@ use sonagi_measure::At;
 use sonagi_measure::folder::{self, Writer};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::{
-    Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target, Unit,
+    AbortRule, Aggregation, AutomaticTags, Kind, MetricStore, Registry, Sampler, Tagged, Target, Unit,
 };
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Record, Recorder};
@@ -123,7 +123,7 @@ fn metered(path: &Path) -> Totals {
     let (share, times) = (id("share", Kind::Rate), id("times", Kind::Trend));
     registry.submetric("times{to:b}").unwrap();
     let mut store = MetricStore::new(Arc::clone(&registry));
-    store.limit("times{to:b}", "p(95)<1", false, Duration::ZERO).unwrap();
+    store.limit("times{to:b}", "p(95)<1", AbortRule::default()).unwrap();
     let header = Header { submetrics: vec!["times{to:b}".to_owned()], ..header() };
     let mut totals = Totals::new(&header, Rules::default(), store);
     let mut writer = Writer::create(path, &header).unwrap();

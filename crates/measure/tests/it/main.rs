@@ -12,5 +12,6 @@ mod merging;
 mod names;
 mod recording;
 mod statuses;
+mod tagged;
 mod verdicts;
 mod version1;

@@ -31,6 +31,6 @@ fn a_threshold_may_ask_for_every_number_of_a_summary() {
         let threshold = Threshold::new(format!("'{name}' >= 0"), true);
         let metrics = threshold.metrics();
         assert_eq!(metrics.len(), 1, "{name}");
-        assert_eq!(measured.check(metrics[0]), Ok(()), "{name}");
+        assert_eq!(measured.check(&metrics[0].name), Ok(()), "{name}");
     }
 }

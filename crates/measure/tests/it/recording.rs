@@ -60,7 +60,7 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
         );
     }
     // Redirected once: 4 ms to the hop, 6 ms to the answer.
-    recorder.hop(OperationId(0), 302, 4_000_000);
+    recorder.hop(OperationId(0), 302, 4_000_000, At(0));
     recorder.redirected(OperationId(0), timing(now + 500, 9_000_000), Outcome::Status(200), 6_000_000);
     let sent = Timing { first_byte: None, ..timing(now, 70_000) };
     recorder.operation(
@@ -143,7 +143,7 @@ fn a_refused_poll_counts_under_its_status_where_it_is_seen_and_not_where_it_fail
 #[test]
 fn a_redirects_hop_is_an_answer_and_no_operation() {
     let mut recorder = Recorder::new(1, 1);
-    recorder.hop(OperationId(0), 302, 4_000_000);
+    recorder.hop(OperationId(0), 302, 4_000_000, At(0));
     let record = recorder.take();
     assert_eq!((record.codes[302], &record.operations[0].response), (1, &None));
     assert!(record.operations[0].answers.codes().is_empty());

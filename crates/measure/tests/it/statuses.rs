@@ -2,6 +2,7 @@
 
 use crate::recording::{header, timing};
 use crate::verdicts::{SECOND, check, run_with, with};
+use sonagi_measure::At;
 use sonagi_measure::outcome::{OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges};
 use sonagi_measure::summary::{Conclusion, FailOnStatus, Summary};
@@ -67,7 +68,7 @@ fn some_server_errors_are_hinted_at() {
 #[test]
 fn a_hop_is_no_answer() {
     let summary = run_with(header(), 1, |recorder, second| {
-        recorder.hop(OperationId(0), 302, 1000);
+        recorder.hop(OperationId(0), 302, 1000, At(0));
         let outcome = Outcome::Status(404);
         recorder.redirected(OperationId(0), timing(second * SECOND, 2000), outcome, 1000);
         Gauges::default()

@@ -304,5 +304,12 @@ pub(crate) fn operation(
 }
 
 fn judged(expression: &str, strict: bool, held: bool, evidence: &str) -> Judged {
-    Judged { expression: expression.into(), strict, held, evidence: evidence.into(), metrics: vec![] }
+    Judged {
+        expression: expression.into(),
+        strict,
+        held,
+        evidence: evidence.into(),
+        metrics: vec![],
+        ended_run_s: None,
+    }
 }

@@ -108,7 +108,7 @@ fn what_artillery_ignores_is_a_problem_to_check_and_to_a_strict_run_and_a_notice
     for quiet in [&["--quiet"][..], &[]] {
         let strict = place.sonagi(&[&["run", "--strict", "--no-folder", "old.yml"], quiet].concat());
         assert_eq!(strict.code, Some(2), "{strict:?}");
-        assert!(strict.err.contains("unknown key \"tags\" in a scenario"), "{strict:?}");
+        assert!(strict.err.contains("old.yml:7:11: tags wants a mapping of names to texts"), "{strict:?}");
     }
     let run = place.sonagi(&["run", "--no-folder", "old.yml"]);
     assert_ne!(run.code, Some(2), "{run:?}");

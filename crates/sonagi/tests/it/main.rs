@@ -23,6 +23,7 @@ mod seeds;
 mod serve;
 mod signals;
 mod support;
+mod tags;
 mod targets;
 mod verdicts;
 mod words;

@@ -52,6 +52,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "fake",
             "schedule",
             "plan",
+            "tagged",
             "cursor",
             "values",
             "processor",

@@ -3,6 +3,20 @@
 /// How a time is written.
 pub(super) const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 
+/// How tags are written.
+pub(super) const TAGS: &str = "a mapping of names to texts";
+
+/// The tags of a step.
+pub(super) const fn tags() -> Key {
+    key(
+        "tags",
+        TAGS,
+        "{page: list}",
+        "What the step is told apart by, in figures and thresholds; over those of its scenario. (Sonagi's own.)",
+    )
+    .label()
+}
+
 /// A place in a script that has a fixed set of keys.
 #[derive(Debug)]
 pub(crate) struct Area {

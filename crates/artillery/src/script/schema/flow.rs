@@ -1,6 +1,6 @@
 //! The keys of scenarios and of the steps in their flows.
 
-use super::area::{Area, Others, SECONDS, ignored, key, refused};
+use super::area::{Area, Others, SECONDS, TAGS, ignored, key, refused, tags};
 use super::connections::SOCKETIO;
 use super::functions::FUNCTIONS;
 use super::response::{CAPTURE, EXPECTED, FORM_PART, MATCH};
@@ -39,6 +39,13 @@ pub(crate) const SCENARIO: Area = Area {
     others: Others::Ignored,
     keys: &[
         key("name", "a text", "chat", "Shown in the report.").label(),
+        key(
+            "tags",
+            TAGS,
+            "{team: search}",
+            "What its users' steps are told apart by, in figures and thresholds. (Sonagi's own.)",
+        )
+        .label(),
         key("weight", "a number", "3", "Relative share of users; 1 by default."),
         key(
             "engine",
@@ -118,6 +125,7 @@ pub(crate) const REQUEST: Area = Area {
         key("url", "an address, absolute or relative to the target", "/rooms/{{ roomId }}", "Where to."),
         key("uri", "an address, absolute or relative to the target", "/rooms", "The same as `url`."),
         key("name", "a text", "log in", WITH_NAME).label(),
+        tags(),
         key("headers", TEXTS, "{accept: application/json}", "Laid over the default headers."),
         key(
             "cookie",
@@ -202,6 +210,7 @@ pub(crate) const CONNECT_STEP: Area = Area {
         ).of(&[&WS_CONNECT, &SOCKETIO, &STOMP_CONNECT, &PULL_CONNECT]),
         key("namespace", "a path", "/chat", "Socket.IO: the namespace to join; `/` by default."),
         key("name", "a text", "enter", WITH_NAME).label(),
+        tags(),
     ],
 };
 
@@ -263,6 +272,7 @@ pub(crate) const SEND_STEP: Area = Area {
             "The room the message goes to; how is in the engine's block of config, under `publish`. (Sonagi's own.)",
         ),
         key("name", "a text", "say", WITH_NAME).label(),
+        tags(),
     ],
 };
 
@@ -273,6 +283,7 @@ pub(crate) const SEND_BYTES_STEP: Area = Area {
     keys: &[
         key("sendBytes", "a text", "hello", "Sends the text's bytes as a binary message."),
         key("name", "a text", "say", WITH_NAME).label(),
+        tags(),
     ],
 };
 
@@ -303,6 +314,7 @@ pub(crate) const WAIT_STEP: Area = Area {
         )
         .of(&[&AWAITED]),
         key("name", "a text", "welcome", WITH_NAME).label(),
+        tags(),
     ],
 };
 
@@ -341,6 +353,7 @@ pub(crate) const EMIT_STEP: Area = Area {
             "true: the session is closed before, and opened anew with the variables as they are now.",
         ),
         key("name", "a text", "say", WITH_NAME).label(),
+        tags(),
     ],
 };
 
@@ -417,6 +430,7 @@ pub(crate) const EXPECT_STEP: Area = Area {
         )
         .of(&[&EXPECT]),
         key("name", "a text", "news", WITH_NAME).label(),
+        tags(),
     ],
 };
 

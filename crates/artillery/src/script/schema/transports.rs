@@ -1,7 +1,7 @@
 //! The keys of everything that came with further transports: their blocks of `config`, reconnecting, matrix and service, and
 //! the steps every engine knows.
 
-use super::area::{Area, Key, Others, SECONDS, ignored, key, refused};
+use super::area::{Area, Key, Others, SECONDS, ignored, key, refused, tags};
 use super::response::{CAPTURE, MATCH};
 
 const TEXTS: &str = "a mapping of names to texts";
@@ -279,6 +279,7 @@ pub(crate) const SUBSCRIBE_STEP: Area = Area {
         ).of(&[&STOMP_SUBSCRIBE]),
         key("join", "a room, or (STOMP) a mapping with a destination", "lobby", "The same as `subscribe`.").of(&[&STOMP_SUBSCRIBE]),
         key("name", "a text", "enter", WITH_NAME).label(),
+        tags(),
     ],
 };
 

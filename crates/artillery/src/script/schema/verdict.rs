@@ -48,6 +48,18 @@ pub(crate) const CONDITION: Area = Area {
             "false",
             "false: reported, but does not fail the run. true by default.",
         ),
+        key(
+            "abortOnFail",
+            "true or false",
+            "true",
+            "true: also looked at every two seconds, and the run ends, failed, as soon as it does not hold. (Sonagi's own.)",
+        ),
+        key(
+            "delayAbortEval",
+            SECONDS,
+            "10s",
+            "With `abortOnFail`: for so long after the start of the load it ends nothing. (Sonagi's own.)",
+        ),
     ],
 };
 

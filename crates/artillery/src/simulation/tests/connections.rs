@@ -60,7 +60,7 @@ fn server(greeting: Frames, answer: Frames) -> impl Fn(DuplexStream) {
 
 fn connect() -> Step {
     Step::WebsocketConnect(Box::new(WebsocketConnect {
-        operation: OperationId(0),
+        operation: OperationId(0).into(),
         url: Template::constant("/"),
         headers: Vec::new(),
         subprotocols: Vec::new(),
@@ -71,14 +71,14 @@ fn connect() -> Step {
 
 fn send(response: Option<Awaited>) -> Step {
     let payload = Content::Text(Template::constant("hello"));
-    Step::WebsocketSend(Box::new(WebsocketSend { operation: OperationId(1), payload, response }))
+    Step::WebsocketSend(Box::new(WebsocketSend { operation: OperationId(1).into(), payload, response }))
 }
 
 fn send_stamped(response: Option<Awaited>) -> Step {
     let function = crate::plan::Function::Stamp;
     let stamp = Piece::Hole(Expression::Call { function, arguments: Vec::new() });
     let payload = Content::Text(Template { pieces: vec![stamp] });
-    Step::WebsocketSend(Box::new(WebsocketSend { operation: OperationId(1), payload, response }))
+    Step::WebsocketSend(Box::new(WebsocketSend { operation: OperationId(1).into(), payload, response }))
 }
 
 fn any_within(timeout: Duration) -> Option<Awaited> {
@@ -184,7 +184,7 @@ async fn who_only_drains_is_not_held() {
 
 fn connect_socketio() -> Step {
     Step::SocketioConnect(Box::new(SocketioConnect {
-        operation: OperationId(0),
+        operation: OperationId(0).into(),
         options: SocketioOptions { transport: SocketioTransport::Websocket, ..SocketioOptions::default() },
         namespace: Template::constant("/"),
     }))

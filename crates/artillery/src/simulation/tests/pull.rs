@@ -64,8 +64,8 @@ fn status(status: u16) -> String {
 fn poll(rhythm: Rhythm, cursor: bool) -> Step {
     let from = PollField::Json(JsonPath::parse("$.next").unwrap());
     Step::PollOpen(Box::new(PollOpen {
-        operation: OperationId(0),
-        again: OperationId(1),
+        operation: OperationId(0).into(),
+        again: OperationId(1).into(),
         url: Template::constant("/cur/g"),
         headers: vec![("x-empty".to_owned(), Template::default())],
         cursor: cursor.then(|| Cursor { from, parameter: "after".to_owned() }),
@@ -117,7 +117,7 @@ fn join() -> Step {
 fn expect(event: Option<&str>, timeout: Duration) -> Step {
     let awaited = Awaited { timeout, data: None, captures: Vec::new(), matches: Vec::new(), confirms: false };
     let event = event.map(Template::constant);
-    Step::Expect(Box::new(Expect { operation: OperationId(4), event, awaited }))
+    Step::Expect(Box::new(Expect { operation: OperationId(4).into(), event, awaited }))
 }
 
 #[tokio::test(start_paused = true)]
@@ -306,7 +306,7 @@ fn publish() -> Step {
     let body = JsonTemplate::compile(&message, &mut |_: &str| Ok::<_, ()>(hole.clone())).unwrap();
     let Step::Http(step) = get(10 * SECOND) else { unreachable!("it is one") };
     Step::Http(Box::new(HttpStep {
-        operation: OperationId(3),
+        operation: OperationId(3).into(),
         method: "POST".into(),
         url: Template::constant("/notify"),
         body: Body::Json(body),
@@ -386,7 +386,7 @@ async fn a_message_that_was_cut_off_may_have_been_taken_and_one_that_never_left_
 
 fn stream() -> Step {
     Step::SseOpen(Box::new(SseOpen {
-        operation: OperationId(2),
+        operation: OperationId(2).into(),
         url: Template::constant("/sse?group=g"),
         headers: Vec::new(),
         timeout: 5 * SECOND,

@@ -102,7 +102,7 @@ const RECONNECT: OperationId = OperationId(4);
 
 fn open() -> Step {
     Step::Open(Arc::new(Step::WebsocketConnect(Box::new(WebsocketConnect {
-        operation: CONNECT,
+        operation: CONNECT.into(),
         url: Template::constant("/"),
         headers: Vec::new(),
         subprotocols: Vec::new(),
@@ -118,7 +118,11 @@ fn awaited(timeout: Duration, text: Option<&str>) -> Awaited {
 }
 
 fn send(text: Template, response: Option<Awaited>) -> Step {
-    Step::WebsocketSend(Box::new(WebsocketSend { operation: SEND, payload: Content::Text(text), response }))
+    Step::WebsocketSend(Box::new(WebsocketSend {
+        operation: SEND.into(),
+        payload: Content::Text(text),
+        response,
+    }))
 }
 
 fn say(text: &str) -> Step {
@@ -127,7 +131,7 @@ fn say(text: &str) -> Step {
 
 fn expect(text: &str, timeout: Duration) -> Step {
     let awaited = awaited(timeout, Some(text));
-    Step::Expect(Box::new(Expect { operation: EXPECT, event: None, awaited }))
+    Step::Expect(Box::new(Expect { operation: EXPECT.into(), event: None, awaited }))
 }
 
 /// Says `join <cursor>` and waits for `joined`.

@@ -64,7 +64,7 @@ async fn a_websocket_with_headers_of_its_own_sends_none_of_the_plans() {
     let header = |name: &str| (name.to_owned(), Template::constant("value"));
     for (own, expected) in [(vec![header("x-own")], [true, false]), (vec![], [false, true])] {
         let connect = WebsocketConnect {
-            operation: OperationId(0),
+            operation: OperationId(0).into(),
             url: Template::constant("/ws"),
             headers: own,
             subprotocols: Vec::new(),

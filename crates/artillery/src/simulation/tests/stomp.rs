@@ -115,7 +115,7 @@ async fn upgrade(stream: &mut DuplexStream) {
 
 fn connect(heart_beat: (u32, u32)) -> Step {
     Step::StompConnect(Box::new(StompConnect {
-        operation: OperationId(0),
+        operation: OperationId(0).into(),
         url: Template::constant("/stomp"),
         headers: Vec::new(),
         connect_headers: Vec::new(),
@@ -128,7 +128,7 @@ fn connect(heart_beat: (u32, u32)) -> Step {
 
 fn subscribe() -> Step {
     Step::StompSubscribe(Box::new(StompSubscribe {
-        operation: OperationId(1),
+        operation: OperationId(1).into(),
         destination: Template::constant("/topic/a"),
         headers: Vec::new(),
         ack: StompAck::Auto,
@@ -145,7 +145,7 @@ fn send(receipt: bool, response: Option<Awaited>) -> Step {
     let pieces =
         vec![JsonPiece::Raw("{\"mark\":".into()), JsonPiece::Value(stamp()), JsonPiece::Raw("}".into())];
     Step::StompSend(Box::new(StompSend {
-        operation: OperationId(2),
+        operation: OperationId(2).into(),
         destination: Template::constant("/topic/a"),
         headers: vec![("x".into(), Template { pieces: vec![Piece::Text(String::new())] })],
         content: Content::Json(JsonTemplate { pieces }),
@@ -238,7 +238,7 @@ async fn an_error_frame_fails_the_operation_under_way_with_what_it_says() {
 async fn an_expect_step_knows_a_message_by_its_destination() {
     let expect = |topic: &str, timeout| {
         let event = Some(Template::constant(topic));
-        Step::Expect(Box::new(Expect { operation: OperationId(3), event, awaited: any(timeout) }))
+        Step::Expect(Box::new(Expect { operation: OperationId(3).into(), event, awaited: any(timeout) }))
     };
     let flow = vec![send(false, None), expect("/topic/a", SECOND), expect("/topic/b", SECOND)];
     let summary = simulate(conversation((0, 0), flow), Control::new(), broker(Habits::default())).await;

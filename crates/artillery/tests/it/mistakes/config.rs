@@ -200,7 +200,7 @@ const CASES: &[Case] = &[
         config,
         "  ensure: {thresholds: [{http.response_time.p95: fast}], conditions: [{expression: 'a <'}], maxErrorRate: 200}\n",
         &[
-            r#"4:50: the threshold on http.response_time.p95 wants a number; got the text "fast" | other comparisons go into `conditions`"#,
+            r#"4:50: the threshold on http.response_time.p95 wants a number; got the text "fast" | other comparisons, and `abortOnFail`, go into `conditions`"#,
             "4:88: in the condition: expected a name, a number, a text in double quotes or `(`, but the expression ends here",
             "4:93: maxErrorRate is a percentage, 0 to 100; got 200",
         ],

@@ -4,7 +4,7 @@ fn limited(limits: &[(&str, &str)]) -> (MetricStore, Sampler) {
     let registry = registry();
     let mut store = MetricStore::new(registry.clone());
     for (metric, source) in limits {
-        store.limit(metric, source, false, Duration::ZERO).unwrap();
+        store.limit(metric, source, AbortRule::default()).unwrap();
     }
     (store, sampler(&registry))
 }
@@ -66,8 +66,7 @@ fn a_kind_of_metric_has_only_its_own_methods() {
     let methods = ["count", "rate", "value", "avg", "min", "med", "max", "p(90)"];
     let mut store = MetricStore::new(registry());
     let mut fitting = |metric| {
-        let fits =
-            |method: &&&str| store.limit(metric, &format!("{method}<1"), false, Duration::ZERO).is_ok();
+        let fits = |method: &&&str| store.limit(metric, &format!("{method}<1"), AbortRule::default()).is_ok();
         methods.iter().filter(fits).copied().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(fitting("cc"), "count rate");
@@ -76,7 +75,7 @@ fn a_kind_of_metric_has_only_its_own_methods() {
     assert_eq!(fitting("tt"), "avg min med max p(90)");
     assert_eq!(fitting("nope"), "");
     let why = |store: &mut MetricStore, metric| {
-        store.limit(metric, "avg<1", false, Duration::ZERO).unwrap_err().to_string()
+        store.limit(metric, "avg<1", AbortRule::default()).unwrap_err().to_string()
     };
     assert_eq!(
         why(&mut store, "cc"),
@@ -135,8 +134,8 @@ fn each_operator_compares_as_it_says() {
 fn a_crossed_threshold_ends_the_test_when_it_says_so_and_its_delay_is_over() {
     let registry = registry();
     let mut store = MetricStore::new(registry.clone());
-    store.limit("cc", "count<1", false, Duration::ZERO).unwrap();
-    store.limit("cc", "count<2", true, 10 * SECOND).unwrap();
+    store.limit("cc", "count<1", AbortRule::default()).unwrap();
+    store.limit("cc", "count<2", AbortRule { on_fail: true, delay: 10 * SECOND }).unwrap();
     let mut sampler = sampler(&registry);
     sampler.observe(registry.get("cc").unwrap(), 1.0, &sampler.tags(), At(0));
     store.absorb(&sampler.take());
@@ -155,11 +154,11 @@ fn the_smallest_time_that_a_threshold_allows_is_the_objective() {
         Registry::new(&[times, ("tt", Kind::Trend, Unit::Number), ("cc", Kind::Counter, Unit::Number)]);
     let mut store = MetricStore::new(Arc::new(registry));
     for (metric, source) in [("tt", "p(95)<1"), ("cc", "count<2"), ("ms", "avg>3")] {
-        store.limit(metric, source, false, Duration::ZERO).unwrap();
+        store.limit(metric, source, AbortRule::default()).unwrap();
     }
     assert_eq!(store.objective_ms(), None, "none limits a time from above");
     for (metric, source) in [("ms", "p(99)<300"), ("ms{a:b}", "max<=200")] {
-        store.limit(metric, source, false, Duration::ZERO).unwrap();
+        store.limit(metric, source, AbortRule::default()).unwrap();
     }
     assert_eq!(store.objective_ms(), Some(200.0));
 }

@@ -49,7 +49,8 @@ fn refusing_once() -> impl Fn(DuplexStream) {
 async fn a_refused_poll_counts_under_its_status_once_whether_or_not_its_user_comes_back() {
     for (reconnect, ended) in [(Some(automatic()), [1, 0]), (None, [0, 1])] {
         let options = SocketioOptions { transport: SocketioTransport::Polling, ..SocketioOptions::default() };
-        let connect = SocketioConnect { operation: CONNECT, options, namespace: Template::constant("/") };
+        let connect =
+            SocketioConnect { operation: CONNECT.into(), options, namespace: Template::constant("/") };
         let open = Step::Open(Arc::new(Step::SocketioConnect(Box::new(connect))));
         let plan = reconnecting(automatic(), vec![open, think(3.0)]);
         let summary = simulate(Plan { reconnect, ..plan }, Control::new(), refusing_once()).await;

@@ -146,7 +146,7 @@ fn streams(
 fn listen() -> Step {
     let steps = vec![
         Step::SseOpen(Box::new(SseOpen {
-            operation: CONNECT,
+            operation: CONNECT.into(),
             url: Template::constant("/"),
             headers: Vec::new(),
             timeout: SECOND,
@@ -188,7 +188,7 @@ async fn an_event_stream_whose_server_says_204_is_given_up_at_once() {
 fn session(namespace: &str) -> Step {
     let options = SocketioOptions { transport: SocketioTransport::Websocket, ..SocketioOptions::default() };
     let namespace = Template::constant(namespace);
-    let connect = SocketioConnect { operation: CONNECT, options, namespace };
+    let connect = SocketioConnect { operation: CONNECT.into(), options, namespace };
     Step::Open(Arc::new(Step::SocketioConnect(Box::new(connect))))
 }
 
@@ -235,7 +235,7 @@ fn join_by_emit() -> Step {
     let Step::Open(open) = session("/") else { unreachable!() };
     let Step::SocketioConnect(connect) = open.as_ref() else { unreachable!() };
     let emit = SocketioEmit {
-        operation: SEND,
+        operation: SEND.into(),
         namespace: Template::constant("/"),
         connect: Arc::new((**connect).clone()),
         event: Template::constant("joinRoom"),
