@@ -37,6 +37,11 @@ impl Control {
         self.ask(ABORTED);
     }
 
+    /// Another run begins, of which nothing was asked yet: the one before may have ended itself.
+    pub fn renew(&self) {
+        self.0.to.store(RUNNING, Ordering::Release);
+    }
+
     fn ask(&self, what: u8) {
         self.0.to.fetch_max(what, Ordering::AcqRel);
         self.0.stopped.notify_waiters();

@@ -190,6 +190,8 @@ impl Session<'_> {
 
     /// The script's next run, unless we were asked to stop.
     pub(crate) fn next(&mut self, script: &mut Script) -> Option<Job> {
+        // First: a signal that comes between the two is seen by the second.
+        self.control.renew();
         (!self.asked.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
     }
 

@@ -107,3 +107,20 @@ fn a_threshold_with_abort_on_fail_ends_the_run_gracefully_once_its_delay_is_over
     assert!(answer.err.contains(&said), "{}", answer.err);
     assert_eq!(place.reported()["verdict"], document["verdict"]);
 }
+
+#[test]
+fn a_run_that_a_threshold_ended_is_followed_by_the_next_script() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    let ends =
+        r#"{ conditions: [{ expression: "http.response_time{page:list}.count < 1", abortOnFail: true }] }"#;
+    place.write("long.yml", &script("{ duration: 600, arrivalRate: 5 }", ends));
+    place.write("short.yml", &script(SHORT, "{ thresholds: [] }"));
+    let arguments = ["run", "long.yml", "short.yml", "-q", "--json", "--no-folder", "-t", &service.url];
+    let answer = place.sonagi(&arguments);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    let runs = answer.json();
+    let results: Vec<&Value> = runs.as_array().unwrap().iter().map(|run| &run["verdict"]["result"]).collect();
+    assert_eq!(results, [&json!("fail"), &json!("pass")]);
+    assert_eq!(runs[1]["users"]["completed"], 5);
+}
