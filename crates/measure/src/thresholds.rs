@@ -98,7 +98,7 @@ impl Threshold {
     /// The same that ends the run, if the rule says so, as soon as it is crossed.
     #[must_use]
     pub fn aborting(mut self, rule: AbortRule) -> Threshold {
-        self.written.abort_after_s = rule.on_fail.then(|| rule.delay.as_secs_f64());
+        self.written.abort_after_s = rule.on_fail.then_some(rule.delay.as_secs_f64());
         self
     }
 
