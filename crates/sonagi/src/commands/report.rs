@@ -8,8 +8,7 @@ use crate::output::{self, Vocabulary};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
-use sonagi_measure::folder::Reader;
-use sonagi_measure::metrics::MetricStore;
+use sonagi_measure::folder::{ReadError, Reader};
 use sonagi_measure::summary::Summary;
 use sonagi_report::artillery::Periods;
 use sonagi_report::console::CUT_OFF;
@@ -82,7 +81,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
-        false => open(folder)?.summed_up(MetricStore::default()).0,
+        false => sonagi_measure::folder::read(folder).map_err(|error| unread(folder, &error))?,
     };
     let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| write(path, folder, &summary));
     if matches.get_flag("json") {
@@ -94,9 +93,11 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 }
 
 fn open(folder: &Path) -> Result<Reader, Error> {
-    Reader::open(folder).map_err(|error| {
-        Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
-    })
+    Reader::open(folder).map_err(|error| unread(folder, &error))
+}
+
+fn unread(folder: &Path, error: &ReadError) -> Error {
+    Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
 }
 
 /// Prints the summary that the run's language has of its own; whether there is one.
