@@ -20,7 +20,7 @@ use crate::metrics::{Kind, MetricStore, Unit};
 use serde_json::Value;
 use sonagi_measure::summary::{Generator, Health};
 use sonagi_measure::thresholds;
-use sonagi_measure::verdict::advice;
+use sonagi_measure::verdict::{Fault, advice};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -157,12 +157,9 @@ impl Summary {
 
     /// What went wrong with deliveries and no threshold is about, for the test's record.
     pub(crate) fn unlimited_faults(&self) -> Vec<String> {
-        let limited = |metric: &&str| {
-            let is_it = |one: &&Measured| one.name.split('{').next() == Some(*metric);
-            self.total.metrics.iter().filter(is_it).any(|one| !one.thresholds.is_empty())
-        };
-        let faults = delivery::said(self).faults.into_iter();
-        let unlimited = faults.filter(|fault| !fault.metrics.iter().any(|metric| limited(&metric)));
+        let limited: Vec<String> = self.judged().into_iter().flat_map(|limit| limit.metrics).collect();
+        let is_limited = |fault: &Fault| limited.iter().any(|name| fault.metrics.contains(&name.as_str()));
+        let unlimited = delivery::said(self).faults.into_iter().filter(|fault| !is_limited(fault));
         unlimited
             .map(|fault| format!("{}; only a threshold makes that a failure of the test", fault.reason))
             .collect()

@@ -111,7 +111,7 @@ fn exit_codes() -> String {
         text.push_str(&format!("| {code} | {meaning} | {verdict} |\n"));
     }
     text.push_str(
-        "\nTwo things k6's codes do not tell. The verdict of any of these tests is INVALID when the load generator fell behind or ran out of ports \
+        "\nTwo things k6's codes do not tell. The verdict is INVALID in place of PASS or FAIL when the load generator fell behind or ran out of ports \
          or files: the figures are unreliable then, the code still tells what the thresholds came to, and the summary begins with a block \
          `GENERATOR`. And 255 also stands for what went wrong around a test that is over and judged: a summary that cannot be printed, a run \
          folder that lacks seconds.\n",

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
-use sonagi_measure::folder::Reader;
+use sonagi_measure::folder::{ReadError, Reader};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::summary::Summary;
 use sonagi_report::Matrix;
@@ -98,9 +98,11 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 }
 
 fn open(folder: &Path) -> Result<Reader, Error> {
-    Reader::open(folder).map_err(|error| {
-        Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
-    })
+    Reader::open(folder).map_err(|error| unread(folder, &error))
+}
+
+fn unread(folder: &Path, error: &ReadError) -> Error {
+    Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
 }
 
 /// Prints the summary that the run's language has of its own; whether there is one.
