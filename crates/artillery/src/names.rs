@@ -5,9 +5,7 @@ mod known;
 mod metrics;
 
 use sonagi_measure::summary::Summary;
-use sonagi_measure::thresholds::{Figures, Judged, Threshold};
-use sonagi_measure::totals::Header;
-use std::time::Duration;
+use sonagi_measure::thresholds::Figures;
 
 pub(crate) use failures::{FAILED_MATCH, WRONG_DATA};
 pub use failures::{failure, stem};
@@ -23,44 +21,13 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
-/// The run with the thresholds of its header judged, but for those that `ended_by` tells: they were judged when they ended it.
-#[must_use]
-pub fn judged(run: Summary, header: &Header, ended_by: &[Judged]) -> Summary {
-    if header.thresholds.is_empty() {
-        return run;
-    }
-    let figures = figures(&run);
-    let ended = |threshold: &Threshold| ended_by.iter().find(|one| one.expression == threshold.expression());
-    let judged = header.thresholds.iter();
-    let judged = judged.map(|one| ended(one).cloned().unwrap_or_else(|| judge(one, &figures)));
-    run.judged(judged.collect())
-}
-
-/// Thresholds that end the run `elapsed` after its start, because they do not hold of what was measured until then.
-pub fn crossed(header: &Header, elapsed: Duration, run: impl FnOnce() -> Summary) -> Vec<Judged> {
-    let mut may_end = header.thresholds.iter().filter(|threshold| threshold.abort().ends(elapsed)).peekable();
-    if may_end.peek().is_none() {
-        return Vec::new();
-    }
-    let figures = figures(&run());
-    let crossed = may_end.filter_map(|threshold| threshold.crossed(&figures));
-    let ended_run_s = Some((elapsed.as_secs_f64() * 1e3).round() / 1e3);
-    crossed.map(|judged| Judged { ended_run_s, ..judged }).collect()
-}
-
-fn judge(threshold: &Threshold, figures: &Figures) -> Judged {
-    let mut judged = threshold.judge(figures);
-    // The verdict knows it by its path in the summary.
-    let failed = judged.metrics.iter_mut().filter(|name| *name == "vusers.failed");
-    failed.for_each(|name| *name = "users.failed".to_owned());
-    judged
-}
-
 /// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by its path in
 /// the summary.
 pub fn figures(run: &Summary) -> Figures {
+    let mut measured = run.names();
+    measured.retain(|name, _| !name.starts_with("errors."));
     let Metrics { counters, rates, summaries } = Metrics::complete(run);
-    let mut measured = counters;
+    measured.extend(counters);
     measured.extend(rates);
     for (name, values) in &summaries {
         // Nothing measured has no quantiles: a threshold on them must not hold by default.
@@ -71,16 +38,19 @@ pub fn figures(run: &Summary) -> Figures {
     // The plugin has its score under its own name.
     let score = run.plugins.apdex.as_ref().and_then(|apdex| apdex.score);
     measured.extend(score.map(|score| ("apdex".to_owned(), score)));
-    for (name, value) in run.names() {
-        let is_error = name.starts_with("errors.");
-        // A function's message may be the code of a failure: both count.
-        let known = measured.entry(name);
-        known.and_modify(|sum| *sum += if is_error { value } else { 0.0 }).or_insert(value);
+    // A function's message may be the code of a failure: both count.
+    for error in run.errors.iter().filter(|error| failures::error(error) != error.code) {
+        *measured.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
     }
-    Figures { measured, may_be_absent }
+    Figures { measured, may_be_absent, path }
 }
 
 fn may_be_absent(name: &str) -> bool {
     let families = ["errors.", "http.codes.", "vusers."];
     families.iter().any(|family| name.starts_with(family)) && !name.starts_with("vusers.session_length")
+}
+
+/// The default rule that no user fails knows them by their path.
+fn path(name: &str) -> &str {
+    if name == "vusers.failed" { "users.failed" } else { name }
 }

@@ -3,11 +3,10 @@
 use serde_json::Value;
 use sonagi_engine::{Collect, Control, Dialect, Level, LogLine, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
-use sonagi_measure::metrics::{Interval, JUDGED_EVERY, MetricStore, Registry};
+use sonagi_measure::metrics::{Interval, JUDGED_EVERY, Registry};
 use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::{Counter, TaggedSeries};
-use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::thresholds::Judged;
+use sonagi_measure::summary::{FailOnStatus, Naming, Summary};
 use sonagi_measure::totals::{Follow, Header, Totals};
 use sonagi_transport::http::Pool;
 use sonagi_transport::net::{NetOptions, Origin};
@@ -111,12 +110,11 @@ pub fn run(
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
-        header: &kernel.header,
         control: control.clone(),
         phase: 0,
         begins: false,
         next_judgement: JUDGED_EVERY,
-        ended_by: Vec::new(),
+        is_judged: false,
         on,
     };
     Ok(sonagi_engine::run(&artillery, &kernel, control, &mut follower)?)
@@ -233,6 +231,7 @@ impl Dialect for Artillery {
     type Error = Unloaded;
 
     const IS_PREPARED_FIRST: bool = false;
+    const NAMING: Naming = names::figures;
     const LINES_PER_SECOND: Option<u32> = Some(200);
 
     fn metrics(&self) -> Arc<Registry> {
@@ -308,7 +307,6 @@ async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
 /// Hears of the run, and tells which phase of the load it is in.
 struct Follower<'f> {
     artillery: Arc<Artillery>,
-    header: &'f Header,
     control: Control,
     /// Where phases end, and their names.
     boundaries: Vec<(At, Option<String>)>,
@@ -317,8 +315,8 @@ struct Follower<'f> {
     begins: bool,
     /// When thresholds that may end the run are judged next, from the load's start.
     next_judgement: Duration,
-    /// Those that have ended it.
-    ended_by: Vec<Judged>,
+    /// One of them has ended it.
+    is_judged: bool,
     on: &'f mut dyn FnMut(RunEvent<'_>),
 }
 
@@ -360,13 +358,9 @@ impl Collect<Artillery> for Follower<'_> {
         self.begins = false;
     }
 
-    fn summed_up(&mut self, summary: Summary, _: &mut MetricStore) -> Summary {
-        names::judged(summary, self.header, &self.ended_by)
-    }
-
     /// A threshold that ends the run has judged it: that is a failure, not an interruption.
     fn is_interrupted(&self, is_stopping: bool) -> bool {
-        is_stopping && self.ended_by.is_empty()
+        is_stopping && !self.is_judged
     }
 }
 
@@ -378,13 +372,13 @@ impl Follower<'_> {
             return;
         }
         self.next_judgement = elapsed + JUDGED_EVERY;
-        self.ended_by = names::crossed(self.header, elapsed, || totals.summary());
-        for threshold in &self.ended_by {
+        self.is_judged = totals.judge(elapsed);
+        for threshold in totals.ended_by() {
             let text =
                 format!("the threshold `{}` ends the run: {}", threshold.expression, threshold.evidence);
             (self.on)(RunEvent::Line(&LogLine { at: now, ..LogLine::new(Level::Error, text) }));
         }
-        if !self.ended_by.is_empty() {
+        if self.is_judged {
             self.control.stop();
         }
     }

@@ -16,6 +16,7 @@ use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
 use crate::arrivals;
+use crate::names;
 use crate::plan::Plan;
 use crate::shard::{MOST_LIVING, Shard, Shared};
 use crate::tagged;
@@ -72,7 +73,7 @@ async fn simulate_within(
     let (metrics, tagged) = tagged::metrics(&plan);
     let metrics = Arc::new(metrics);
     let store = MetricStore::new(Arc::clone(&metrics));
-    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store);
+    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store).naming(names::figures);
     let shared = Arc::new(Shared::new(&plan.load, 1, most_living));
     let mut recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
     recorder.tell_apart(&tagged);

@@ -65,7 +65,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             dialect,
             options,
             control,
-            totals: Totals::new(&options.header, options.rules, collect.store(dialect.metrics())),
+            totals: Totals::new(&options.header, options.rules, collect.store(dialect.metrics()))
+                .naming(D::NAMING),
             collect,
             epoch: options.epoch,
             leftover: Vec::new(),

@@ -4,7 +4,7 @@
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, MetricStore, Registry, Sample};
 use sonagi_measure::recorder::Record;
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{Naming, Summary};
 use sonagi_measure::totals::{Follow, Totals};
 use sonagi_transport::net::NetOptions;
 use std::future::Future;
@@ -39,6 +39,9 @@ pub trait Dialect: Send + Sync + 'static {
     const STOP_PATIENCE: Option<Duration> = None;
     /// Whether what a load thread leaves behind stays as it is to the process's end.
     const KEEPS_REMAINS: bool = false;
+
+    /// Its names for the figures of a run, for thresholds that the header has.
+    const NAMING: Naming = Summary::figures;
 
     /// The run's metrics by name, of all its threads.
     fn metrics(&self) -> Arc<Registry>;

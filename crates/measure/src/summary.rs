@@ -14,6 +14,7 @@ mod names;
 mod service;
 
 pub use crate::histogram::Quantiles;
+pub use names::Naming;
 pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
 
 /// The whole document.

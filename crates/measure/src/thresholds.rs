@@ -52,6 +52,8 @@ pub struct Figures {
     pub measured: BTreeMap<String, f64>,
     /// Whether a name is that of a count of things that may well not happen: 0 where the run has not measured it.
     pub may_be_absent: fn(&str) -> bool,
+    /// A name's path in the summary, where it is the language's own name for that.
+    pub path: fn(&str) -> &str,
 }
 
 /// What a threshold came to.
@@ -65,7 +67,7 @@ pub struct Judged {
     pub held: bool,
     /// The values it saw, e.g. `http.response_time.p99 = 312.4`.
     pub evidence: String,
-    /// The metrics it is about, each once; empty in folders written before it was kept.
+    /// The metrics it is about, each once, by their paths in the summary; empty in folders written before it was kept.
     #[serde(default)]
     pub metrics: Vec<String>,
     /// It was crossed while the run went on, and ended it after so many seconds; what it saw is of then.
@@ -165,8 +167,9 @@ impl Threshold {
                 let (is_measured, held, evidence) = evaluate(&read, figures);
                 let mut metrics: Vec<String> = Vec::new();
                 for metric in read.names() {
-                    if !metrics.contains(&metric.name) {
-                        metrics.push(metric.name.clone());
+                    let path = (figures.path)(&metric.name);
+                    if !metrics.iter().any(|known| known == path) {
+                        metrics.push(path.to_owned());
                     }
                 }
                 (is_measured, judged(held, evidence, metrics))
@@ -305,7 +308,7 @@ mod tests {
 
     fn figures(known: &[(&str, f64)]) -> Figures {
         let measured = known.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        Figures { measured, may_be_absent: |name| name.starts_with("errors.") }
+        Figures { measured, may_be_absent: |name| name.starts_with("errors."), path: |name| name }
     }
 
     fn names() -> Figures {

@@ -16,8 +16,9 @@ use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
 use crate::plugins::Plugins;
 use crate::recorder::{Gauges, Record};
-use crate::summary::{FailOnStatus, Summary};
-use crate::thresholds::Threshold;
+use crate::summary::{FailOnStatus, Naming, Summary};
+use crate::thresholds::{Judged, Threshold};
+use std::time::Duration;
 
 /// What does not change during a run; the heart of `run.json`.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -120,6 +121,13 @@ impl Totals {
         }
     }
 
+    /// The same, with a language's names for what thresholds say.
+    #[must_use]
+    pub fn naming(mut self, naming: Naming) -> Totals {
+        self.tally.naming = Some(naming);
+        self
+    }
+
     /// Merges one interval of all shards. `at` is its end: everything the shards saw up to then must be in the records.
     pub fn absorb(&mut self, records: Vec<Record>, at: At, process: ProcessGauges) -> Snapshot {
         self.absorb_following(records, at, process, &mut Nobody)
@@ -187,6 +195,17 @@ impl Totals {
     /// The metrics so far, with their thresholds.
     pub fn metrics(&mut self) -> &mut MetricStore {
         &mut self.tally.metrics
+    }
+
+    /// Judges the thresholds that end the run when they are crossed, of what was measured until now, `elapsed` after its start.
+    /// Whether one was: it has failed then, whatever is measured afterwards.
+    pub fn judge(&mut self, elapsed: Duration) -> bool {
+        self.tally.judge(elapsed)
+    }
+
+    /// Thresholds that have ended the run.
+    pub fn ended_by(&self) -> &[Judged] {
+        &self.tally.ended_by
     }
 
     /// The summary so far (final once closed).

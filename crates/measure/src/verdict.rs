@@ -46,7 +46,7 @@ impl Summary {
         self
     }
 
-    /// The same run, whose thresholds came to this: its script's language has judged them, in its names and by its grammar.
+    /// The same run, whose thresholds came to this: its script's language has judged them, by a grammar of its own.
     #[must_use]
     pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
         self.thresholds = thresholds;

@@ -2,12 +2,12 @@
 
 use crate::recorded::{header, record_second, timing};
 use crate::support::repository;
-use sonagi_artillery::names::{Measured, Metrics, failure, figures, judged, stem};
+use sonagi_artillery::names::{Measured, Metrics, failure, figures, stem};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{FAILURES, Failure, OperationId, Outcome};
-use sonagi_measure::recorder::Recorder;
+use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_measure::summary::{Conclusion, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, Period, ProcessGauges, Totals};
@@ -177,12 +177,14 @@ fn a_threshold_on_failed_users_takes_the_place_of_the_rule_that_none_may_fail() 
     let verdict = |expression: &str| {
         let header =
             Header { thresholds: vec![Threshold::new(expression, true)], tracked: false, ..header() };
-        let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
+        let mut totals = named(&header);
         let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
+        recorder.add(Counter::ArrivalsPlanned, 9);
+        recorder.add(Counter::ArrivalsStarted, 9);
         (0..9).for_each(|n| recorder.user_ended(0, n > 0, 1));
         recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(Failure::ConnectRefused));
         totals.absorb(vec![recorder.take()], At(SECOND), ProcessGauges::default());
-        let run = judged(totals.summary(), &header, &[]);
+        let run = totals.summary();
         (run.verdict.result, run.thresholds[0].evidence.clone())
     };
     let seen = |evidence: &str| evidence.to_owned();
@@ -195,11 +197,15 @@ fn a_threshold_on_failed_users_takes_the_place_of_the_rule_that_none_may_fail() 
     assert_eq!(judged_alone("vusers.session_length.p99 < 5"), (false, seen(unmeasured)));
 }
 
+/// A run whose thresholds have Artillery's names.
+fn named(header: &Header) -> Totals {
+    Totals::new(header, Rules::default(), MetricStore::default()).naming(figures)
+}
+
 /// What a threshold comes to in a run in which nothing happened.
 fn judged_alone(expression: &str) -> (bool, String) {
     let header = Header { thresholds: vec![Threshold::new(expression, true)], ..header() };
-    let run = Totals::new(&header, Rules::default(), MetricStore::default()).summary();
-    let judged = judged(run, &header, &[]).thresholds.remove(0);
+    let judged = named(&header).summary().thresholds.remove(0);
     (judged.held, judged.evidence)
 }
 

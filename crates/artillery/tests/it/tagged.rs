@@ -30,7 +30,8 @@ fn run(path: &Path, threshold: Threshold) -> (Summary, Vec<Judged>) {
     let submetrics = registry.submetrics().iter().map(|one| one.name.to_string()).collect();
     let header = Header { submetrics, thresholds: vec![threshold], ..header() };
     let mut ended_by = Vec::new();
-    let mut totals = Totals::new(&header, Rules::default(), MetricStore::new(Arc::clone(&registry)));
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::new(Arc::clone(&registry)))
+        .naming(names::figures);
     let mut writer = Writer::create(path, &header).unwrap();
     let mut shard = Recorder::sharing(header.operations.len(), header.scenarios.len(), registry);
     let tags = vec![("page".to_owned(), "list".to_owned()), ("team".to_owned(), "a".to_owned())];
@@ -52,18 +53,19 @@ fn run(path: &Path, threshold: Threshold) -> (Summary, Vec<Judged>) {
         writer.snapshot(&snapshot).unwrap();
         if ended_by.is_empty() {
             let elapsed = Duration::from_secs(second as u64 + 1);
-            ended_by = names::crossed(&header, elapsed, || totals.summary());
+            totals.judge(elapsed);
+            ended_by = totals.ended_by().to_vec();
         }
     }
     writer.snapshot(&totals.close(At(3 * SECOND + 1))).unwrap();
-    let summary = names::judged(totals.summary(), &header, &ended_by);
+    let summary = totals.summary();
     writer.finish(&summary).unwrap();
     (summary, ended_by)
 }
 
 /// The run in a folder.
 fn read(path: &Path) -> Summary {
-    folder::read(path, |run, folder| names::judged(run, folder.header(), &folder.ended_by())).unwrap()
+    folder::read(path, names::figures).unwrap()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::at::At;
 use crate::metrics::{MetricStore, Registry};
 use crate::outcome::{Failure, OperationId};
 use crate::recorder::{FailureCount, merge_failure};
-use crate::summary::{Service, Summary, Verdict};
+use crate::summary::{Naming, Service, Summary, Verdict};
 use crate::thresholds::Judged;
 use crate::totals::{Header, Snapshot, Tally};
 use serde::Deserialize;
@@ -23,14 +23,14 @@ use std::sync::Arc;
 #[error("{0}")]
 pub struct ReadError(pub String);
 
-/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `judge` judges the thresholds that
-/// the header has, as the script's language does; what ended the run was judged of figures as they were then.
+/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `naming` has the names that the
+/// thresholds of its header use.
 ///
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
-pub fn read(path: &Path, judge: impl FnOnce(Summary, &Reader) -> Summary) -> Result<Summary, ReadError> {
-    let folder = Reader::open(path)?;
-    Ok(judge(folder.summed_up(MetricStore::default()).0, &folder))
+pub fn read(path: &Path, naming: Naming) -> Result<Summary, ReadError> {
+    let folder = Reader { naming: Some(naming), ..Reader::open(path)? };
+    Ok(folder.summed_up(MetricStore::default()).0)
 }
 
 /// The run's header.
@@ -46,6 +46,8 @@ pub struct Reader {
     path: PathBuf,
     version: u64,
     header: Header,
+    /// The names that thresholds of the header use; None: the summary's own.
+    naming: Option<Naming>,
     /// What `run.json` says of the run's end; None: it was cut off.
     end: Option<Value>,
 }
@@ -59,7 +61,7 @@ impl Reader {
         let mut run = document(path)?;
         let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
         let end = run.get_mut("summary").map(Value::take).filter(|summary| !summary.is_null());
-        Ok(Reader { path: path.to_owned(), version, header, end })
+        Ok(Reader { path: path.to_owned(), version, header, naming: None, end })
     }
 
     /// The run's header.
@@ -107,6 +109,8 @@ impl Reader {
         let said = |name: &str| self.of_end(name).as_bool().unwrap_or(false);
         (tally.complete, tally.interrupted) = (said("complete"), said("interrupted"));
         tally.run_folder = Some(self.path.display().to_string());
+        tally.naming = self.naming;
+        tally.ended_by = self.ended_by();
         let mut summary = tally.summary();
         // What no series tells: who started the run entered it.
         if let Value::Object(combination) = self.of_end("combination") {
@@ -130,7 +134,7 @@ impl Reader {
     }
 
     /// Thresholds that ended the run: judged of figures as they were then.
-    pub fn ended_by(&self) -> Vec<Judged> {
+    fn ended_by(&self) -> Vec<Judged> {
         self.judged().into_iter().filter(|judged| judged.ended_run_s.is_some()).collect()
     }
 
@@ -148,8 +152,7 @@ impl Reader {
     }
 }
 
-/// A k6 script's threshold with the metric it is about, which older folders keep only in its text: `sonagi_lost:
-/// count<5`.
+/// A threshold of one metric with its name, which older folders keep only in its text: `sonagi_lost: count<5`.
 fn with_metrics(mut judged: Judged) -> Judged {
     if judged.metrics.is_empty() {
         judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));

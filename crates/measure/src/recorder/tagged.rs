@@ -4,7 +4,7 @@
 //! never: an operation says that it has none.
 
 use super::Recorder;
-use crate::At;
+use crate::at::At;
 use crate::metrics::{MetricId, Tags};
 use crate::outcome::{Outcome, TaggedId, Timing};
 

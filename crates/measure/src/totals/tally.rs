@@ -16,20 +16,26 @@ use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
 use crate::snapshot::{Progress, Snapshot, add_each};
 use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users,
-    Verdict,
+    Conclusion, Delivery, ErrorSummary, Naming, OperationSummary, Quantiles, Statuses, Summary, Traffic,
+    Users, Verdict,
 };
-use crate::{thresholds, verdict};
+use crate::thresholds::{self, Judged, Threshold};
+use crate::verdict;
 use serde_json::Map;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The sum of all snapshots of a run, and what is concluded from it.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) header: Header,
+    /// The names that thresholds of the header use; None: the summary's own.
+    pub(crate) naming: Option<Naming>,
     pub(crate) complete: bool,
     pub(crate) interrupted: bool,
     pub(crate) run_folder: Option<String>,
+    /// Thresholds that have ended the run.
+    pub(crate) ended_by: Vec<Judged>,
     /// Not the run's start, when it is the tally of a part of one.
     begin: At,
     end: At,
@@ -148,9 +154,34 @@ impl Tally {
         if header.language.is_some() {
             return summary.judged_by_rules(Vec::new(), Vec::new(), Vec::new());
         }
+        if !header.thresholds.is_empty() {
+            let figures = self.figures(&summary);
+            let ended = |threshold: &Threshold| {
+                self.ended_by.iter().find(|ended| ended.expression == threshold.expression()).cloned()
+            };
+            let judged = header.thresholds.iter();
+            let judged = judged.map(|one| ended(one).unwrap_or_else(|| one.judge(&figures)));
+            summary.thresholds = judged.collect();
+        }
         summary.verdict = verdict::judge(&summary);
         summary.expectations.decisive = verdict::expect(&mut summary);
         summary
+    }
+
+    fn figures(&self, summary: &Summary) -> thresholds::Figures {
+        self.naming.map_or_else(|| summary.figures(), |naming| naming(summary))
+    }
+
+    pub(super) fn judge(&mut self, elapsed: Duration) -> bool {
+        let ends = |threshold: &&Threshold| threshold.abort().ends(elapsed);
+        if self.header.thresholds.iter().any(|threshold| ends(&threshold)) {
+            let summary = self.summary();
+            let figures = self.figures(&summary);
+            let crossed = self.header.thresholds.iter().filter(ends).filter_map(|one| one.crossed(&figures));
+            let ended_run_s = Some(rounded(elapsed.as_secs_f64(), 1e3));
+            self.ended_by = crossed.map(|judged| Judged { ended_run_s, ..judged }).collect();
+        }
+        !self.ended_by.is_empty()
     }
 
     fn scenarios(&self) -> BTreeMap<String, u64> {

@@ -19,7 +19,7 @@ fn late(header: Header, lag_ms: i64, cpu_ms: u64, wait_ms: u64) -> Summary {
 }
 
 fn objective(ms: u64) -> Header {
-    Header { cores: 2, ..with(&format!("http.response_time.p95 < {ms}"), true) }
+    Header { cores: 2, ..with(&format!("kinds.http.response_ms.p95 < {ms}"), true) }
 }
 
 #[test]

@@ -42,7 +42,11 @@ fn statuses_that_the_script_asks_for_are_no_errors() {
     check(&asked, Conclusion::Pass, &["3 users completed"]);
     let statuses = &asked.statuses;
     assert_eq!((statuses.answers, statuses.errors, statuses.expected), (3, 3, 3));
-    check(&answered(with("http.codes.404 > 0", true), &[404], 0), Conclusion::Pass, &["3 users completed"]);
+    check(
+        &answered(with("statuses.codes.404 > 0", true), &[404], 0),
+        Conclusion::Pass,
+        &["3 users completed"],
+    );
 }
 
 #[test]

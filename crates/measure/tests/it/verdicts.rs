@@ -7,16 +7,10 @@ use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
 use sonagi_measure::summary::{Conclusion, Health, Service, Summary};
-use sonagi_measure::thresholds::{Figures, Threshold};
+use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
-
-/// The run with the thresholds of its header judged by its own names.
-pub(crate) fn judged(run: Summary, header: &Header) -> Summary {
-    let figures = Figures { measured: run.names(), may_be_absent: |name| name.starts_with("errors.") };
-    run.judged(header.thresholds.iter().map(|threshold| threshold.judge(&figures)).collect())
-}
 
 /// A run of `seconds`, one shard, in which `act` adds to a good second.
 pub(crate) fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Gauges) -> Summary {
@@ -34,7 +28,7 @@ pub(crate) fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder,
         totals.absorb(vec![record], At((second + 1) * SECOND), process);
     }
     totals.close(At(seconds * SECOND + SECOND / 5));
-    judged(totals.summary(), &header)
+    totals.summary()
 }
 
 pub(crate) fn run(act: impl Fn(&mut Recorder, i64)) -> Summary {
@@ -231,11 +225,14 @@ fn a_before_flow_that_failed_is_the_first_reason_of_a_run_without_users() {
     let mut shard = Recorder::new(3, 2);
     let refused = Outcome::Failed(Failure::ConnectRefused);
     shard.operation(OperationId(0), timing(0, 1000), refused);
-    let header = with("kinds.http.response_ms.p95 < 200", true);
-    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
+    let mut totals = Totals::new(
+        &with("kinds.http.response_ms.p95 < 200", true),
+        Rules::default(),
+        MetricStore::default(),
+    );
     totals.absorb(vec![shard.take()], At(SECOND / 100), ProcessGauges::default());
     totals.close(At(SECOND / 100));
-    let verdict = judged(totals.summary(), &header).verdict;
+    let verdict = totals.summary().verdict;
     let reason = "no user was started: `before` failed at GET /users, all: connect_refused";
     assert_eq!((verdict.result, verdict.reasons[0].as_str()), (Conclusion::Fail, reason));
     assert_eq!(verdict.reasons.len(), 2, "{:?}", verdict.reasons);

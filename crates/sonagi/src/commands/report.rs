@@ -10,8 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
-use sonagi_measure::folder::{ReadError, Reader};
-use sonagi_measure::metrics::MetricStore;
+use sonagi_measure::folder::{self, ReadError, Reader};
 use sonagi_measure::summary::Summary;
 use sonagi_report::Matrix;
 use sonagi_report::console::CUT_OFF;
@@ -83,10 +82,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
-        false => {
-            let run = open(folder)?;
-            names::judged(run.summed_up(MetricStore::default()).0, run.header(), &run.ended_by())
-        }
+        false => folder::read(folder, names::figures).map_err(|error| unread(folder, &error))?,
     };
     let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| write(path, folder, &summary));
     if matches.get_flag("json") {
