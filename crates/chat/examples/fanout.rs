@@ -1,10 +1,10 @@
 //! Measures the service alone: CPU per delivery in one room, and memory per idle connection.
 //!
-//! `cargo run --release -p sonagi-chat --example fanout -- room 500 10` lets 500 members of one room send once a
-//! second for ten seconds, and a fourth argument names a database file to use instead of memory; `… -- idle 10000` opens
-//! idle connections. The service runs in a child process with one worker thread, so its CPU and memory are its own; the
-//! client only counts frames. `FANOUT_TARGET=127.0.0.1:8080 FANOUT_PID=…` measure a server that runs already and takes the
-//! same frames without a token.
+//! `cargo run --release -p sonagi-chat --example fanout -- room 500 10` lets 500 members of one room send once a second
+//! for ten seconds, and a fourth argument names a database file to use instead of memory; `… -- idle 10000` opens idle
+//! connections. The service runs in a child process with one worker thread, so its CPU and memory are its own; the
+//! client only counts frames. `FANOUT_TARGET=127.0.0.1:8080 FANOUT_PID=…` measure a server that runs already and takes
+//! the same frames without a token.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -1,6 +1,7 @@
 //! The collector: starts the threads of a run, takes what they send, and merges it second by second.
 //!
-//! It runs on the thread that called [`crate::run`] and does no load, so a slow disk behind its caller never delays a message.
+//! It runs on the thread that called [`crate::run`] and does no load, so a slow disk behind its caller never delays a
+//! message.
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
@@ -111,8 +112,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         self.collect.event(RunEvent::Line(line));
     }
 
-    /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes: preparing
-    /// may take its time.
+    /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes:
+    /// preparing may take its time.
     pub(crate) fn start(&mut self) -> Result<Threads<D>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
@@ -266,7 +267,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         tell_second(&mut **collect, snapshot);
     }
 
-    /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger stays open.
+    /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger
+    /// stays open.
     pub(crate) fn finish(mut self) -> Summary {
         self.collect.over();
         let late = std::mem::take(&mut self.leftover);

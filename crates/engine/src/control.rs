@@ -27,7 +27,8 @@ impl Control {
         Control::default()
     }
 
-    /// Nobody arrives any more, users leave their flows at the next wait, copies under way still get a moment to arrive.
+    /// Nobody arrives any more, users leave their flows at the next wait, copies under way still get a moment to
+    /// arrive.
     pub fn stop(&self) {
         self.ask(STOPPING);
     }

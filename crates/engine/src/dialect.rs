@@ -1,5 +1,5 @@
-//! What a script language tells the kernel, and what the kernel tells it: [`Dialect`] on the threads of a run, [`Collect`] on
-//! the thread that called [`crate::run`].
+//! What a script language tells the kernel, and what the kernel tells it: [`Dialect`] on the threads of a run,
+//! [`Collect`] on the thread that called [`crate::run`].
 
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, MetricStore, Registry, Sample};
@@ -18,8 +18,8 @@ use crate::shard::Shard;
 /// How often the collector looks at the clock while nothing comes.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// A script language's side of a run, shared by its threads. The kernel owns threads, ticks, records, back-pressure, stops and
-/// events.
+/// A script language's side of a run, shared by its threads. The kernel owns threads, ticks, records, back-pressure,
+/// stops and events.
 pub trait Dialect: Send + Sync + 'static {
     /// What a thread keeps: its users, a pool of connections, a processor.
     type Thread: 'static;
@@ -30,8 +30,8 @@ pub trait Dialect: Send + Sync + 'static {
     /// Why a thread cannot do its part.
     type Error: Send + 'static;
 
-    /// Whether the threads are prepared before what is done once before the load; else after it, and second 0 begins when the
-    /// last of them is ready.
+    /// Whether the threads are prepared before what is done once before the load; else after it, and second 0 begins
+    /// when the last of them is ready.
     const IS_PREPARED_FIRST: bool;
     /// Lines of the log that a thread may say in a second; more are left out. None: as many as can be written.
     const LINES_PER_SECOND: Option<u32> = None;
@@ -64,8 +64,8 @@ pub trait Dialect: Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// What the thread observed since the last time, beside what its recorder did. Asked about once a second, before its record
-    /// is taken, and at its end.
+    /// What the thread observed since the last time, beside what its recorder did. Asked about once a second, before
+    /// its record is taken, and at its end.
     fn observed(&self, _thread: &Self::Thread) -> Interval {
         Interval::default()
     }
@@ -85,8 +85,8 @@ pub enum Phase {
     After,
 }
 
-/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot. What it observes
-/// itself goes with the samples of what the ledger judges ([`Follow::counted`]).
+/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot. What
+/// it observes itself goes with the samples of what the ledger judges ([`Follow::counted`]).
 pub trait Collect<D: Dialect>: Follow {
     /// The run's metrics, with the thresholds on them; asked once, before anything is measured.
     fn store(&mut self, metrics: Arc<Registry>) -> MetricStore {
@@ -119,7 +119,8 @@ pub trait Collect<D: Dialect>: Follow {
     /// The load is about to begin, at this instant on all threads.
     fn begins(&mut self, _at: At) {}
 
-    /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the clock.
+    /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the
+    /// clock.
     fn turn(&mut self, _now: At, _metrics: &mut MetricStore) -> Duration {
         TICK
     }

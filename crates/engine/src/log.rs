@@ -1,7 +1,7 @@
 //! Lines on their way from threads to the collector: a thread that speaks never waits for who listens.
 //!
-//! Two limits hold. So many lines a second of one thread, where the dialect says so; and so many bytes over all threads that
-//! the collector has not taken yet, whoever speaks. What goes over either is left out, and a line says so.
+//! Two limits hold. So many lines a second of one thread, where the dialect says so; and so many bytes over all threads
+//! that the collector has not taken yet, whoever speaks. What goes over either is left out, and a line says so.
 
 use std::cell::Cell;
 use std::cmp::Ordering::{Equal, Greater, Less};

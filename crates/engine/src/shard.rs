@@ -139,7 +139,8 @@ impl Shard {
         Record { gauges, shard: number(self.place.index), ..self.recorder.borrow_mut().take() }
     }
 
-    /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is aborted.
+    /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is
+    /// aborted.
     pub async fn heartbeat(self: Rc<Self>) {
         let mut heart = Heart::new(&self.clock);
         let mut has_passed_stop_on = false;

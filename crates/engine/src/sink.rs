@@ -49,7 +49,8 @@ impl Waiting {
 }
 
 impl<T: Send + 'static> SinkThread<T> {
-    /// Starts the thread; it ends when the sink does. As much as `most` may wait for it, in the unit of [`SinkThread::give`].
+    /// Starts the thread; it ends when the sink does. As much as `most` may wait for it, in the unit of
+    /// [`SinkThread::give`].
     ///
     /// # Errors
     /// When there is no thread to be had.
@@ -62,8 +63,8 @@ impl<T: Send + 'static> SinkThread<T> {
         Ok(SinkThread { queue, waiting, most, left_out: 0, thread: Some(thread) })
     }
 
-    /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A sink for
-    /// which nothing waits takes anything.
+    /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A
+    /// sink for which nothing waits takes anything.
     pub fn give(&mut self, given: T, size: u64) -> bool {
         let mut waiting = self.waiting.size();
         if *waiting > 0 && *waiting + size > self.most {

@@ -1,7 +1,7 @@
 //! The threads of a run: a runtime each, what a dialect does on it, and what they send the collector.
 //!
-//! A thread never waits for the collector: what it sends is bounded by ending the run gracefully when seconds pile up, and by
-//! leaving out lines of the log.
+//! A thread never waits for the collector: what it sends is bounded by ending the run gracefully when seconds pile up,
+//! and by leaving out lines of the log.
 
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, Registry};

@@ -1,8 +1,8 @@
 //! A service beside a run: a process of its own that is the run's target, watched once a second.
 //!
 //! What it uses is read from the kernel's accounts of its process (`/proc`), so watching it costs it nothing. The one
-//! decision a reader would question: it is watched when the run's seconds are over, by our clock, and not by a thread of
-//! its own. A second that is handled late is longer, and its share is of that longer time.
+//! decision a reader would question: it is watched when the run's seconds are over, by our clock, and not by a thread
+//! of its own. A second that is handled late is longer, and its share is of that longer time.
 
 use crate::error::Error;
 use crate::service::Service;

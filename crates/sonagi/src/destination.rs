@@ -1,7 +1,7 @@
 //! The file `--output` names: proved writable before the load starts, replaced as a whole when it is over.
 //!
-//! The one decision a reader would question: what is no plain file (a pipe, `/dev/stdout`) is written in place, since it
-//! cannot be replaced.
+//! The one decision a reader would question: what is no plain file (a pipe, `/dev/stdout`) is written in place, since
+//! it cannot be replaced.
 
 use crate::error::Error;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! A file of environment variables (`--dotenv`), read as Node's `dotenv` reads it.
 //!
-//! Our own, because a library that reads more into such files (`$NAME` stands for another variable) would turn the password
-//! `pa$$word` into another one without a word.
+//! Our own, because a library that reads more into such files (`$NAME` stands for another variable) would turn the
+//! password `pa$$word` into another one without a word.
 
 /// The variables of a file, the last one of a name last; and the lines, from 1, that are none.
 pub(crate) fn parse(text: &str) -> (Vec<(String, String)>, Vec<usize>) {

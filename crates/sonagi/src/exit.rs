@@ -86,8 +86,8 @@ impl Exit {
         }
     }
 
-    /// A function's word is the script's own judgement of a run. Artillery's `ensure` speaks last, so a strict threshold that failed
-    /// decides; and what hinders us from judging is no matter of the script's.
+    /// A function's word is the script's own judgement of a run. Artillery's `ensure` speaks last, so a strict
+    /// threshold that failed decides; and what hinders us from judging is no matter of the script's.
     pub(crate) fn suggested(self, code: u8, run: &Summary) -> Exit {
         let is_ensured = run.thresholds.iter().all(|threshold| threshold.held || !threshold.strict);
         match self {

@@ -1,4 +1,5 @@
-//! Flags of `artillery run` that mean nothing here: accepted, so that a command line need not be rewritten, and told of.
+//! Flags of `artillery run` that mean nothing here: accepted, so that a command line need not be rewritten, and told
+//! of.
 
 use crate::error::Error;
 use crate::runs::Options;

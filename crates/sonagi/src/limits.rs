@@ -4,8 +4,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sonagi_artillery::plan::Plan;
 use sonagi_report::figures::count;
 
-/// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024 is
-/// meant for programs that still use `select`. A refusal changes nothing. (The engine does the same for a run.)
+/// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024
+/// is meant for programs that still use `select`. A refusal changes nothing. (The engine does the same for a run.)
 pub(crate) fn raise_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
@@ -13,7 +13,8 @@ pub(crate) fn raise_open_files() {
     }
 }
 
-/// Says before a run that it needs more connections at one time than this process may open files: the run would be INVALID.
+/// Says before a run that it needs more connections at one time than this process may open files: the run would be
+/// INVALID.
 pub(crate) fn shortage(plan: &Plan) -> Option<String> {
     let most = getrlimit(Resource::Nofile).maximum?;
     let connections = plan.least_crowd();

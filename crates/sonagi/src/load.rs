@@ -11,8 +11,8 @@ use sonagi_engine::Speaker;
 use sonagi_report::figures::counted;
 use std::path::{Path, PathBuf};
 
-/// Scripts of one command line whose processors wait, loaded, for their runs; each is a process. Those of further scripts are
-/// loaded again when their turn comes.
+/// Scripts of one command line whose processors wait, loaded, for their runs; each is a process. Those of further
+/// scripts are loaded again when their turn comes.
 const WAITING_MAX: usize = 8;
 
 /// Takes what a script's processor prints while it is loaded.
@@ -106,8 +106,8 @@ pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Ove
     })
 }
 
-/// The variables of a dotenv file. A machine that has the variables themselves needs no file: without it, the run goes on, and
-/// a variable that is then missing is a problem of the script.
+/// The variables of a dotenv file. A machine that has the variables themselves needs no file: without it, the run goes
+/// on, and a variable that is then missing is a problem of the script.
 fn stand_ins(path: &Path, terminal: &Terminal) -> Vec<(String, String)> {
     let shown = path.display();
     match std::fs::read_to_string(path) {
@@ -183,8 +183,8 @@ pub(crate) struct Job {
     pub(crate) name: String,
     /// The service that is to be its target.
     pub(crate) serve: Option<Serve>,
-    /// Of a script that stands for one run against a target of its own. The others are read again when their turn comes:
-    /// a service has no address before it listens, and payloads need not lie in memory once per combination.
+    /// Of a script that stands for one run against a target of its own. The others are read again when their turn
+    /// comes: a service has no address before it listens, and payloads need not lie in memory once per combination.
     plan: Option<Plan>,
 }
 
@@ -300,9 +300,9 @@ struct Asked {
     processor: Kept,
 }
 
-/// Whether the functions a script calls are there: Node loads its processor and says what it exports. All runs of a script have
-/// the same one, but for what a matrix puts into its path. A processor that cannot be loaded ends the run that needs it; here
-/// that only leaves the question open.
+/// Whether the functions a script calls are there: Node loads its processor and says what it exports. All runs of a
+/// script have the same one, but for what a matrix puts into its path. A processor that cannot be loaded ends the run
+/// that needs it; here that only leaves the question open.
 fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
     let mut known: Option<(&Path, Vec<String>)> = None;
     let mut first = None;

@@ -1,8 +1,8 @@
 //! A script's runs over its matrix: one after another, compared at the end.
 //!
-//! A run that fails, or cannot be run at all, does not keep the others from theirs: what was not measured can only be had by
-//! running the whole again. `matrix.json` and `matrix.md` are written anew after each run, so that a command that is
-//! killed leaves what it had.
+//! A run that fails, or cannot be run at all, does not keep the others from theirs: what was not measured can only be
+//! had by running the whole again. `matrix.json` and `matrix.md` are written anew after each run, so that a command
+//! that is killed leaves what it had.
 
 use crate::error::Error;
 use crate::load::Script;

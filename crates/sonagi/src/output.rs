@@ -37,8 +37,8 @@ impl Vocabulary {
         }
     }
 
-    /// Prints the summary. In Artillery's words standard output is Artillery's alone, so that what reads it goes on; the
-    /// verdict is for who watches.
+    /// Prints the summary. In Artillery's words standard output is Artillery's alone, so that what reads it goes on;
+    /// the verdict is for who watches.
     pub(crate) fn print(self, summary: &Summary, terminal: &Terminal) -> Result<(), Error> {
         match self {
             Vocabulary::Sonagi => {

@@ -1,5 +1,5 @@
-//! A sink behind a queue: it writes on a thread of its own, so that a disk that hangs holds up neither the live line nor the
-//! run.
+//! A sink behind a queue: it writes on a thread of its own, so that a disk that hangs holds up neither the live line
+//! nor the run.
 //!
 //! What finds no room in the queue is left out: of a record of the run that is told when the run has ended.
 
@@ -118,7 +118,8 @@ impl Drop for Queued {
     }
 }
 
-/// The sink, on its thread. A disk that was full for a minute may have room again: it is called whatever came of the call before.
+/// The sink, on its thread. A disk that was full for a minute may have room again: it is called whatever came of the
+/// call before.
 struct Writer<S> {
     sink: S,
     untold: Arc<Mutex<Option<io::Error>>>,

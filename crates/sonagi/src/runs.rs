@@ -355,8 +355,8 @@ pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result
     }
 }
 
-/// What the script prints, as it is and also when it is to be quiet: programs read it. Standard output is the document's where
-/// that is asked for.
+/// What the script prints, as it is and also when it is to be quiet: programs read it. Standard output is the
+/// document's where that is asked for.
 pub(crate) fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
     match speaker {
         Speaker::Engine => {}

@@ -50,8 +50,8 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// The store by the one name that all its names lead to. A file that is not there is made first: a link may lead to where it
-/// will be.
+/// The store by the one name that all its names lead to. A file that is not there is made first: a link may lead to
+/// where it will be.
 pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
     let StoreLocation::File(path) = store else { return Ok(StoreLocation::Memory) };
     let made = File::options().create(true).append(true).open(path);

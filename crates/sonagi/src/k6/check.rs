@@ -1,5 +1,5 @@
-//! `sonagi check script.js`: what `run` would refuse it for. Its init code runs once, because that sets its options; no user
-//! runs, and nothing is sent.
+//! `sonagi check script.js`: what `run` would refuse it for. Its init code runs once, because that sets its options; no
+//! user runs, and nothing is sent.
 
 use super::flags::{self, Given};
 use super::{asked, dialect};

@@ -1,7 +1,7 @@
 //! `sonagi run script.js`: k6's command line, exit codes and words; and `sonagi check script.js`.
 //!
-//! A script's name says whose flags are meant: `-e`, `-o` or `-i` mean one thing to who comes from Artillery and another to
-//! who comes from k6.
+//! A script's name says whose flags are meant: `-e`, `-o` or `-i` mean one thing to who comes from Artillery and
+//! another to who comes from k6.
 
 mod check;
 mod dialect;

@@ -1,7 +1,8 @@
 //! The proof of the ledger: the service plants a known share of each misbehaviour, and the ledger reports exactly that,
 //! copy by copy, over each transport (`docs/faults.md` and `docs/ledger.md` define the classes alike).
 //!
-//! 100 users in two rooms or groups (a leak needs somebody outside), each sending once a second for 20 s: 100,000 copies.
+//! 100 users in two rooms or groups (a leak needs somebody outside), each sending once a second for 20 s: 100,000
+//! copies.
 
 use crate::support::{Place, Service};
 use serde_json::Value;
@@ -30,7 +31,8 @@ config:
 scenarios:
 "#;
 
-/// Everyone is in before the first word and stays until after the last one, also on a busy machine; and after its own last word longer than a reordered copy is held (2 s).
+/// Everyone is in before the first word and stays until after the last one, also on a busy machine; and after its own
+/// last word longer than a reordered copy is held (2 s).
 const SCENARIO: &str = r#"
   - name: NAME
     engine: ENGINE

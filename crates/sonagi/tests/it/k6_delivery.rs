@@ -98,7 +98,8 @@ fn what_a_service_loses_and_doubles_is_counted_to_the_copy_and_fails_by_a_thresh
     assert!(reason.starts_with("the threshold `sonagi_delivery: rate==1` failed"), "{reason}");
 }
 
-/// Four people who keep their connections and end every iteration with a word: the last ones are under way when all is over.
+/// Four people who keep their connections and end every iteration with a word: the last ones are under way when all is
+/// over.
 const KEPT: &str = "
 import { WebSocket } from 'k6/websockets';
 import { join, stamp } from 'k6/x/sonagi';

@@ -1,5 +1,6 @@
-//! Users whose connections are cut at any byte, over and over, come back and resume: each of them gets every message once, over
-//! each transport. The service is the real one, and so are the sockets; what cuts them is a proxy in between.
+//! Users whose connections are cut at any byte, over and over, come back and resume: each of them gets every message
+//! once, over each transport. The service is the real one, and so are the sockets; what cuts them is a proxy in
+//! between.
 
 use crate::support::{Place, Service};
 use serde_json::Value;

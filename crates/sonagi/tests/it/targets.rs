@@ -21,8 +21,8 @@ pub(crate) enum Target {
     Polled(&'static str, End),
     /// An event stream of these words.
     Streams(&'static str, End),
-    /// A WebSocket that speaks STOMP: one message for each that it gets, none for "". `{receipt}` stands for what it is asked
-    /// for.
+    /// A WebSocket that speaks STOMP: one message for each that it gets, none for "". `{receipt}` stands for what it is
+    /// asked for.
     Stomp(&'static [&'static str], End),
     /// A WebSocket that speaks SockJS: says this at once.
     Sockjs(&'static str, End),

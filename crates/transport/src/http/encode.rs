@@ -1,7 +1,7 @@
-//! A request as HTTP/1.1 writes it: one run of bytes, written once and sent as often as need be.
+//! A request in HTTP/1.1's form: one run of bytes, written once and sent as often as needed.
 //!
-//! The lines the script asked for stand together, so that a redirect can take them along; ours follow. HTTP/2, which
-//! writes a request otherwise, reads it back from here: it is the rarer and in any case the dearer of the two.
+//! The script's own header lines stand together, so that a redirect can take them along; ours follow. HTTP/2 reads the
+//! request back from these bytes: it is used less, and costs more in any case.
 
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
@@ -36,10 +36,10 @@ impl Encoded {
         let Written { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
             if is_framing(name) {
-                // They frame the body and are ours: a script's copy could only break the connection.
+                // They frame the body and are ours: the script's own could only break the connection.
                 continue;
             }
-            // As Go's client: one that is empty is none.
+            // Like Go's client: an empty user-agent is not sent.
             if keeps_case && value.is_empty() && name == "User-Agent" {
                 continue;
             }
@@ -58,7 +58,7 @@ impl Encoded {
             push_value(&mut out, "cookie", cookie)?;
         }
         if is_chunked && request.body.is_empty() {
-            // HTTP/2 reads the lines up to the body, and passes over what is none.
+            // HTTP/2 reads the lines up to the body, and skips those that are no headers.
             out.push_str("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
         } else {
             push_length_as(&mut out, &request.method, request.body.len(), keeps_case);
@@ -70,8 +70,9 @@ impl Encoded {
         Ok(Encoded::from_parts(bytes, own, body, has("connection")))
     }
 
-    /// From its parts, written by the functions below: where the script's lines are, where the body begins, and whether one of
-    /// the lines is a Connection header, which is rare and only then looked for.
+    /// A request from parts written by the functions below: `own` is the range of the script's lines, `body` the body's
+    /// offset, and `has_connection` whether one of the lines is a Connection header, which is rare and looked for only
+    /// then.
     pub fn from_parts(bytes: Vec<u8>, own: Range<usize>, body: usize, has_connection: bool) -> Encoded {
         let asks_to_close = has_connection && asks_to_close(&bytes[own.clone()]);
         Encoded { bytes, own, body, asks_to_close }
@@ -95,8 +96,8 @@ impl Encoded {
         self.asks_to_close
     }
 
-    /// The request with what the script asked for, without what was added here: cookies, for one, are another origin's
-    /// or out of date when the request is written again.
+    /// The script's own request, without the lines added here: cookies, for one, are another origin's or out of date
+    /// when the request is written again.
     pub fn to_request(&self) -> Request {
         let (method, path) = self.request_line();
         let own = lines(&self.bytes[self.own.clone()]);
@@ -135,7 +136,7 @@ fn asks_to_close(own: &[u8]) -> bool {
     })
 }
 
-/// Header lines as they were written here.
+/// Header lines in the form written here.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     text.split("\r\n").filter_map(|line| line.split_once(": "))
@@ -157,10 +158,10 @@ fn push_request_line(out: &mut String, method: &str, path: &str) -> Result<(), F
     Ok(())
 }
 
-/// The method and the space behind it.
+/// Writes the method and the space behind it.
 ///
 /// # Errors
-/// `Template` when it is no token.
+/// `Template` when the method is not a token.
 pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
     hyper::Method::from_bytes(method.as_bytes())
         .map_err(|_| wrong(format!("method must be a token, got {method:?}")))?;
@@ -169,7 +170,7 @@ pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether a header of this name frames the body: those are ours, whatever the script says.
+/// Whether a header of this name frames the body: those lines are ours.
 pub fn is_framing(name: &str) -> bool {
     name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
 }
@@ -187,10 +188,10 @@ fn push_name_as_given(out: &mut String, name: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A header's name, in lower case, and what stands between it and the value.
+/// Writes a header's name, in lower case, and the separator before the value.
 ///
 /// # Errors
-/// `Template` when it is no token.
+/// `Template` when the name is not a token.
 pub fn push_name(out: &mut String, name: &str) -> Result<(), Failed> {
     let name = HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| wrong(format!("header name must be a token, got {name:?}")))?;
@@ -212,7 +213,7 @@ pub fn end_value(out: &mut String, begin: usize, name: &str) -> Result<(), Faile
     Ok(())
 }
 
-/// `user-agent` and `host`, where the script has none of its own.
+/// Writes `user-agent` and `host`, where the script has none of its own.
 pub fn push_ours(out: &mut String, origin: &Origin, has: impl Fn(&str) -> bool) {
     if !has("user-agent") {
         out.push_str("user-agent: ");
@@ -226,7 +227,7 @@ pub fn push_ours(out: &mut String, origin: &Origin, has: impl Fn(&str) -> bool) 
     }
 }
 
-/// The body's length. An empty body's is said for methods that usually have one (RFC 9110 §8.6).
+/// Writes the body's length. An empty body's is written for methods that usually have one (RFC 9110 §8.6).
 pub fn push_length(out: &mut String, method: &str, length: usize) {
     push_length_as(out, method, length, false);
 }

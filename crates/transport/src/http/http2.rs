@@ -1,4 +1,4 @@
-//! HTTP/2, which stays with hyper. A connection is shared by its requests, so each has a local task.
+//! HTTP/2, by hyper. A connection is shared by its requests, so each has a local task.
 
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -26,9 +26,9 @@ use crate::net::{Cause, Failed, Opening, Origin, Secured, Socket};
 pub(super) struct Http2 {
     sender: http2::SendRequest<Full<Bytes>>,
     wire: Rc<Wire>,
-    /// Bytes of the connection that a response has taken: sent and received.
+    /// Bytes of the connection that responses have accounted for: sent and received.
     counted: Rc<std::cell::Cell<(u64, u64)>>,
-    /// How long it took to open, where that is wanted.
+    /// The durations of its opening, where they are wanted.
     pub(super) opening: Option<Opening>,
     pub(super) secured: Option<Secured>,
     pub(super) peer: Option<SocketAddr>,
@@ -69,7 +69,7 @@ impl Http2 {
         let mut answered = false;
         let result = async {
             let sending = sender.send_request(request);
-            // As good as gone: the connection's own task writes it.
+            // As good as sent: the connection's own task writes it.
             around.left.inspect(|left| left.set(Some((around.now)())));
             let response = sending.await?;
             answered = true;
@@ -82,7 +82,7 @@ impl Http2 {
             Ok((head, collected, first_byte))
         }
         .await;
-        // Streams share the connection's bytes: each takes what came since the last one took.
+        // Streams share the connection's bytes: each accounts for those since the last.
         let total = (self.wire.sent.get(), self.wire.received.get());
         let before = self.counted.replace(total);
         around.traffic.sent += total.0 - before.0;
@@ -106,8 +106,8 @@ impl Http2 {
     }
 }
 
-/// A request in HTTP/2's terms: it carries the authority in its own field and knows no connection headers. What cannot be
-/// said so is the script's failure, never another request than it asked for.
+/// A request in HTTP/2's terms: it carries the authority in its own field and has no connection headers. A request that
+/// cannot be expressed so fails; it is never changed silently.
 fn translated(request: &Encoded, origin: &Origin) -> Result<hyper::Request<Full<Bytes>>, Failed> {
     let (method, path, lines, body) = request.parts();
     let mut headers: HeaderMap = HeaderMap::new();
@@ -180,8 +180,8 @@ impl Collected {
     }
 }
 
-/// The cause, most telling first: what the peer said of the request, what the socket said, that the peer ended, what the
-/// parser refused.
+/// The cause, most telling first: the peer's word on the request, the socket's error, the peer's end, the parser's
+/// error.
 fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
     if let Some(told) = told(error) {
         return told;
@@ -202,7 +202,7 @@ fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
     Broken { failed, reach }
 }
 
-/// What the peer said of the request's stream: by a GOAWAY that leaves it out, or a reset.
+/// The peer's word on the request's stream: a GOAWAY that excludes it, or a reset.
 fn told(error: &hyper::Error) -> Option<Broken> {
     let error = std::error::Error::source(error)?.downcast_ref::<h2::Error>()?;
     let reason = error.reason().filter(|_| error.is_remote())?;

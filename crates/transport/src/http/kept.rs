@@ -1,4 +1,4 @@
-//! Connections that are kept between requests, and how they are made.
+//! Connections kept between requests, and their making.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use super::marks::Dialed;
 use super::message::Spoken;
 use crate::net::{Alpn, Dialing, Failed, Net, Opening, Origin};
 
-/// Where the connection to an origin is kept. Empty while it carries a request, and after it was lost.
+/// The slot of an origin's connection. Empty while it carries a request, and after it was lost.
 pub(super) struct Place {
     pub(super) origin: Origin,
     pub(super) connection: Option<Kept>,
@@ -42,7 +42,7 @@ impl Kept {
     }
 }
 
-/// Makes a connection. `stage` is how far it is, None before and after.
+/// Makes a connection. `stage` is its progress, None before and after.
 pub(super) async fn dial(
     net: &Net,
     origin: &Origin,

@@ -15,11 +15,11 @@ use super::kept::{Kept, dial};
 use super::marks::Dialed;
 use crate::net::{Failed, Net, Origin};
 
-/// Origins a pool keeps connections to; the oldest that nobody uses makes room. A script whose URLs come from answers may
-/// lead to any number of them.
+/// Limit on the origins a pool keeps connections to; the oldest unused one makes room. A script whose URLs come from
+/// responses may lead to any number of them.
 const MAX_ORIGINS: usize = 64;
 
-/// Connections that are being opened at once ahead of a run: a target's backlog is no larger than it must be.
+/// Limit on connections being opened at once ahead of a run: a target's backlog may be short.
 const DIALED_AT_ONCE: usize = 64;
 
 /// The shared connections of one shard.
@@ -35,8 +35,8 @@ impl Pool {
         Pool { limit: limit.clamp(1, Semaphore::MAX_PERMITS), origins: RefCell::default() }
     }
 
-    /// Opens connections to `origin` until the limit is reached, so that the first requests find them. Ends with the first
-    /// that cannot be had: the requests will tell why. Cancel safe; what was opened by then is kept.
+    /// Opens connections to `origin` until the limit is reached, so that the first requests find them. Ends at the
+    /// first failure: the requests will report it. Cancel safe; connections opened by then are kept.
     pub async fn open_all(&self, net: &Rc<Net>, origin: &Origin) {
         let shared = self.of(origin);
         let mut dialing = JoinSet::new();
@@ -63,7 +63,7 @@ impl Pool {
         }
     }
 
-    /// Connections that nobody uses at the moment, or many may.
+    /// Open connections that are idle or shared.
     pub fn open_connections(&self) -> usize {
         let count = |(_, shared): &(Origin, Rc<Shared>)| {
             let state = shared.state.borrow();
@@ -92,7 +92,7 @@ impl Pool {
     }
 }
 
-/// One origin's connections. Whoever holds a turn has, or may open, one connection: so HTTP/1.1 connections never
+/// One origin's connections. A user with a turn has, or may open, one connection: so HTTP/1.1 connections never
 /// outnumber the turns. HTTP/2 connections need no turn once they are open.
 pub(super) struct Shared {
     limit: usize,
@@ -107,7 +107,7 @@ struct State {
     next: usize,
 }
 
-/// What a user got.
+/// A lease from the pool.
 pub(super) enum Lease {
     /// An idle connection and the turn to use it.
     Idle(Http1, OwnedSemaphorePermit),
@@ -117,7 +117,7 @@ pub(super) enum Lease {
 }
 
 impl Shared {
-    /// What is to be had without waiting; None when all connections are busy.
+    /// A lease without waiting; None when all connections are busy.
     pub(super) fn lease_at_once(&self) -> Option<Lease> {
         if let Some(connection) = self.multiplexed(self.limit) {
             return Some(Lease::Multiplexed(connection));
@@ -137,7 +137,7 @@ impl Shared {
     }
 
     fn with(&self, turn: OwnedSemaphorePermit) -> Lease {
-        // It may have come because another user's dial ended in HTTP/2.
+        // The turn may be free because another user's dial ended in HTTP/2.
         if let Some(connection) = self.multiplexed(self.limit) {
             return Lease::Multiplexed(connection);
         }

@@ -1,4 +1,4 @@
-//! Where a redirect leads and what of the request goes along.
+//! Redirects: their targets, and the part of the request that goes along.
 
 use bytes::Bytes;
 
@@ -11,8 +11,8 @@ pub fn location(response: &Response) -> Option<&str> {
     if redirects { std::str::from_utf8(response.headers.get("location")?).ok() } else { None }
 }
 
-/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; a fragment plays no part here), for
-/// k6 scripts: what an Artillery script means, Node's rules say (`plan::address`).
+/// The absolute URL of a reference found at `origin` and `path` (RFC 3986 §5.2.2; fragments play no part here), for k6
+/// scripts. Artillery scripts follow Node's rules (`plan::address`).
 pub fn resolve(origin: &Origin, path: &str, reference: &str) -> String {
     let reference = reference.split('#').next().unwrap_or_default();
     let (base_path, _) = path.split_once('?').unwrap_or((path, ""));
@@ -55,8 +55,8 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a
-/// POST what it is, as RFC 9110 §15.4 means them, though browsers do not. Another origin is
-/// told no credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
+/// POST as it is (RFC 9110 §15.4), though browsers do not. Another origin gets no credentials (Fetch standard,
+/// HTTP-redirect fetch), and no `host` of the script's.
 pub fn follow(request: &mut Request, status: u16, changes_origin: bool) {
     if status == 303 && request.method != "HEAD" {
         request.method = "GET".to_owned();

@@ -1,10 +1,10 @@
 //! Long-lived connections of virtual users: frames out, messages in.
 //!
-//! A link keeps no read buffer: all links of a shard read into one [`Env::scratch`], and what arrives whole is handed over
-//! from there without a copy. So an idle link costs its socket and a few hundred bytes.
+//! A link keeps no read buffer: all links of a shard read into one [`Env::scratch`], and a message that arrives whole
+//! is handed over from there without a copy. So an idle link costs its socket and a few hundred bytes.
 //!
-//! The decision to question is the callback of [`Connection::poll_drive`] in place of a stream of messages: a stream would
-//! have to own every message, and at hundreds of thousands a second that allocation is the cost that shows.
+//! The decision to question is the callback of [`Connection::poll_drive`] in place of a stream of messages: a stream
+//! would have to own every message, and at hundreds of thousands a second that allocation is the cost that shows.
 
 mod channel;
 mod drive;
@@ -38,7 +38,7 @@ use sonagi_measure::recorder::Counter;
 
 pub use crate::net::SCRATCH;
 
-/// A user's real-time connection: a closed set, other protocols join it.
+/// A user's real-time connection: a closed set of protocols.
 pub enum Connection {
     /// A raw WebSocket.
     Websocket(WebsocketLink),
@@ -65,8 +65,8 @@ macro_rules! each {
 }
 
 impl Connection {
-    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount of
-    /// work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
+    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount
+    /// of work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
     pub fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
@@ -81,8 +81,8 @@ impl Connection {
         each!(self, link => link.has_unsent())
     }
 
-    /// When it wants to be driven even if nothing arrives. The peer counts as dead then unless heard from, and the connection
-    /// ends with `Timeout`; or it is the link's turn to say something. None: never.
+    /// The instant at which it must be driven even if nothing arrives. Unless heard from, the peer counts as dead then,
+    /// and the connection ends with `Timeout`; or the link has something to send. None: never.
     pub fn expires(&self) -> Option<At> {
         match self {
             Connection::Websocket(_) | Connection::Sse(_) => None,
@@ -92,8 +92,8 @@ impl Connection {
         }
     }
 
-    /// Where a connection that takes up this one's place goes on: what its protocol has for it. None: nothing has come yet,
-    /// or the protocol has nothing and the script says it (`$cursor`).
+    /// The position for a connection that replaces this one, in its protocol's terms. None: nothing has come yet, or
+    /// the protocol has no position and the script sends its own (`$cursor`).
     pub fn cursor(&self) -> Option<Cow<'_, str>> {
         match self {
             Connection::Websocket(_) | Connection::Socketio(_) | Connection::Stomp(_) => None,
@@ -102,7 +102,7 @@ impl Connection {
         }
     }
 
-    /// What a session of Socket.IO may be recovered by after this connection; empty when there is none.
+    /// The Socket.IO sessions that a connection after this one may recover; empty when there are none.
     pub fn recoveries(&self) -> &[Recovery] {
         match self {
             Connection::Socketio(link) => link.recoveries(),
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// How long the server wants a client to wait before it connects again.
+    /// The server's wish for the wait before the client connects again.
     pub fn retry(&self) -> Option<Duration> {
         match self {
             Connection::Sse(link) => link.retry(),
@@ -121,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// What a [`Incoming::Message`] of it is counted as, beside `messages.received`.
+    /// The counter of its [`Incoming::Message`]s, beside `messages.received`.
     pub fn vocabulary(&self) -> Counter {
         match self {
             Connection::Websocket(_) => Counter::WebsocketReceived,
@@ -137,7 +137,7 @@ impl Connection {
         each!(self, link => link.take_bytes())
     }
 
-    /// Starts the closing handshake: drive on until the connection has ended, for as long as patience lasts.
+    /// Starts the closing handshake: drive on until the connection has ended, or the caller's limit has passed.
     pub fn begin_close(&mut self) {
         each!(self, link => link.begin_close());
     }

@@ -1,4 +1,4 @@
-//! A WebSocket's handshake with all that was answered, for who shows it to a script.
+//! A WebSocket's handshake with its complete answer, for callers that show it to a script.
 
 use tokio::io::AsyncReadExt;
 
@@ -11,25 +11,25 @@ use crate::net::{Failed, Net, Socket};
 /// Bytes of a refusal's body that are kept.
 const KEPT_BODY: usize = 1024;
 
-/// What a server answered to a handshake.
+/// A server's answer to a handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// 101 where it upgraded.
+    /// The status; 101 when it upgraded.
     pub status: u16,
-    /// All of them.
+    /// All headers.
     pub headers: Headers,
-    /// A refusal's, its first kilobyte.
+    /// A refusal's body, its first kilobyte.
     pub body: Vec<u8>,
 }
 
 /// A handshake that failed.
 #[derive(Clone, Debug)]
 pub struct NotOpened {
-    /// Why.
+    /// The failure.
     pub failed: Failed,
-    /// None: there was none that could be understood.
+    /// The answer; None: there was none, or it is not HTTP.
     pub answer: Option<Answer>,
-    /// Bytes sent and received, inside TLS; as far as there was an answer.
+    /// Bytes sent and received, inside TLS; 0 without an answer.
     pub bytes: (u64, u64),
 }
 
@@ -72,8 +72,8 @@ fn of_head(head: &[u8]) -> Option<Answer> {
     Some(Answer { status: response.code?, headers, body: Vec::new() })
 }
 
-/// An answer with its body, as far as that is kept, and the bytes it took. A peer that goes in the middle of it has said what
-/// it has said.
+/// An answer with the kept part of its body, and the bytes it took. A peer that goes before the end leaves a shorter
+/// body.
 async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<Answer>, u64) {
     let mut reader = Reader::new(Asked::Other, Keep { headers: true, body: KEPT_BODY });
     let (mut received, mut fed) = (begun.len() as u64, reader.feed(begun));

@@ -1,12 +1,12 @@
 //! An event stream (WHATWG HTML §9.2): one GET whose response does not end.
 //!
-//! What a browser's `EventSource` demands of the answer is demanded here, too: status 200 and the right type; anything else
-//! is a refusal with its status, a redirect and a 204 included. When to connect again is the caller's business; it is told
-//! the last event's id ([`SseLink::cursor`]) and the server's wish ([`SseLink::retry`]).
+//! The answer must meet the rules of a browser's `EventSource`: status 200 and the right type; anything else is a
+//! refusal with its status, a redirect and a 204 included. The caller decides when to connect again; it gets the last
+//! event's id ([`SseLink::cursor`]) and the server's wish ([`SseLink::retry`]).
 //!
 //! The decision to question: no HTTP client here, for the reason the WebSocket's handshake has none. A stream keeps its
-//! socket, a reader that knows how the body is framed and a decoder that knows its place; the bytes go through the buffer
-//! all links of the shard share.
+//! socket, a reader that knows the body's framing and a decoder that knows its position; the bytes go through the
+//! buffer all links of the shard share.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -24,16 +24,16 @@ use super::opened::Answer;
 use crate::http::{Encoded, Request};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
 
-/// Bytes read at a time until there is a head.
+/// Bytes read at a time until the head is complete.
 const HEAD_READ: usize = 4096;
 
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// How an event stream is opened.
+/// The request that opens an event stream.
 #[derive(Clone, Debug)]
 pub struct SseRequest {
-    /// Where to.
+    /// The target.
     pub origin: Origin,
     /// The path with its query, as [`Origin::parse`] gives it.
     pub path: String,
@@ -41,7 +41,7 @@ pub struct SseRequest {
     pub headers: Vec<(String, String)>,
     /// The value of a Cookie header.
     pub cookie: Option<String>,
-    /// The event to go on behind.
+    /// The id of the event to continue after.
     pub last_event_id: Option<String>,
     /// Largest event accepted, in bytes.
     pub max_event: usize,
@@ -50,12 +50,12 @@ pub struct SseRequest {
 /// An event stream.
 pub struct SseLink {
     socket: Socket,
-    /// Knows where the response's body is and ends.
+    /// Knows the framing of the response's body.
     reader: Reader,
     decoder: Decoder,
-    /// What of the body came along with the head; empty after the first drive.
+    /// The part of the body that came with the head; empty after the first drive.
     early: Vec<u8>,
-    /// What was wrong with the body behind it.
+    /// The violation in the body's remaining bytes.
     breach: Option<Violation>,
     retry_ms: Option<u64>,
     phase: Phase,
@@ -73,8 +73,8 @@ impl SseLink {
     /// Connects, asks, and reads the response's head. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Net::dial`]; `HandshakeRefused` with the status of an answer that is none of 200, `Protocol` for one that is no event
-    /// stream or no HTTP, `ClosedEarly`, `Reset`, and `Template` for what cannot be sent.
+    /// The errors of [`Net::dial`]; `HandshakeRefused` for a status other than 200, `Protocol` for an answer that is no
+    /// event stream or no HTTP, `ClosedEarly`, `Reset`, and `Template` for a request that cannot be sent.
     pub async fn open(net: &Net, request: SseRequest) -> Result<SseLink, Failed> {
         let mut link = SseLink::ask(net, &request, "GET", Bytes::new()).await?;
         if link.reader.status != 200 {
@@ -86,10 +86,10 @@ impl SseLink {
         Ok(link)
     }
 
-    /// Opens a stream in answer to any request, and takes any answer for one: what is no event in its body is passed over.
+    /// Opens a stream with any request, and takes any answer as one: anything in its body that is no event is skipped.
     ///
     /// # Errors
-    /// As [`SseLink::open`], but for what that says of status and type.
+    /// The errors of [`SseLink::open`], except those for status and type.
     pub async fn open_any(
         net: &Net,
         request: &SseRequest,
@@ -102,7 +102,7 @@ impl SseLink {
         Ok((link, answer))
     }
 
-    /// The stream behind its answer's head, which is not judged.
+    /// Sends the request and reads the answer's head, without judging it.
     async fn ask(net: &Net, request: &SseRequest, method: &str, body: Bytes) -> Result<SseLink, Failed> {
         let decoder = behind(request.last_event_id.as_deref(), request.max_event);
         let asked = written(request, method, body)?;
@@ -130,13 +130,13 @@ impl SseLink {
         Ok(SseLink { socket, reader, decoder, early, breach, retry_ms, phase, sent, received })
     }
 
-    /// The last event's id, to go on behind; None before there is one.
+    /// The last event's id, to continue after; None before there is one.
     pub fn cursor(&self) -> Option<&str> {
         let id = self.decoder.last_id();
         (!id.is_empty()).then_some(id)
     }
 
-    /// How long the server wants a client to wait before it connects again.
+    /// The server's wish for the wait before the client connects again.
     pub fn retry(&self) -> Option<Duration> {
         self.retry_ms.map(Duration::from_millis)
     }
@@ -159,7 +159,7 @@ impl SseLink {
         })
     }
 
-    /// As [`super::Connection::poll_drive`], with all that is in the stream: ids and comments.
+    /// Like [`super::Connection::poll_drive`], with everything in the stream: ids and comments, too.
     pub fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
@@ -169,7 +169,7 @@ impl SseLink {
         let on = &mut on;
         let ended = match &self.phase {
             Phase::Ended(ended) => return Poll::Ready(ended.as_ref().clone()),
-            // Whoever turns away from a stream says nothing: there is no goodbye but the connection's end.
+            // A client leaves a stream without a message: the connection's end is the only goodbye.
             Phase::Closing => Ended::by_us(),
             Phase::Open => match self.advance(cx, env, on) {
                 Ok(()) => return Poll::Pending,
@@ -228,10 +228,10 @@ impl SseLink {
         Ok(())
     }
 
-    /// The peer has ended the response, or the connection.
+    /// The end of the response, or of the connection, by the peer.
     fn end_of_stream(&mut self) -> Ended {
         let is_whole = self.reader.is_done() || matches!(self.reader.end(), Ok(Ok(())));
-        // However orderly, it is a loss: who listens has no more to hear, and an `EventSource` would connect again.
+        // However orderly, it is a loss: nothing more will come, and an `EventSource` would connect again.
         let place = match (self.decoder.is_idle(), is_whole) {
             (false, _) => " within an event",
             (true, false) => " in the middle of its response",
@@ -240,7 +240,7 @@ impl SseLink {
         Ended::failed(Failure::ClosedEarly, format!("the server ended the event stream{place}"))
     }
 
-    /// Steps never send on a stream.
+    /// Always false: steps never send on a stream.
     pub(super) fn has_unsent(&self) -> bool {
         false
     }
@@ -257,11 +257,11 @@ impl SseLink {
     }
 }
 
-/// A decoder whose last event was the one with this id.
+/// A decoder that continues after the event with this id.
 fn behind(id: Option<&str>, max_event: usize) -> Decoder {
     let mut decoder = Decoder::new(max_event);
     if let Some(id) = id {
-        // An id that is none (with a line's end in it) is refused as a header.
+        // An invalid id (with a line's end in it) is refused as a header.
         let _ = decoder.feed(format!("id: {id}\n\n").as_bytes(), |_| {});
         decoder.restart();
     }
@@ -319,7 +319,7 @@ fn check_type(headers: &Headers) -> Result<(), Failed> {
     }))
 }
 
-/// The answer refuses the stream; its first words are shown.
+/// The failure for a refused stream, with the beginning of the body.
 async fn refused(socket: &mut Socket, reader: &mut Reader, mut body: Vec<u8>) -> Failed {
     if body.is_empty() && !reader.is_done() {
         let more = what_is_there(socket).await;

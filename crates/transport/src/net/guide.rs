@@ -5,20 +5,21 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::Failed;
 
-/// What has a say in where names lead and which of their addresses are called. Shared by all shards, asked once per connection.
+/// A test's rules for where names lead and which of their addresses may be called. Shared by all shards, asked once per
+/// connection.
 pub trait Guide: Debug + Send + Sync {
-    /// Where a host leads without asking the resolver.
+    /// The address of a host, without asking the resolver; None: ask it.
     ///
     /// # Errors
-    /// The host is not to be called.
+    /// When the host must not be called.
     fn lead(&self, host: &str, port: u16) -> Result<Option<SocketAddr>, Failed>;
 
-    /// The addresses to try, in this order, of those that were found.
+    /// The addresses to try, in order, out of those the resolver found.
     fn order(&self, found: &[SocketAddr]) -> Vec<SocketAddr>;
 
-    /// Whether an address may be called.
+    /// Checks that an address may be called.
     ///
     /// # Errors
-    /// It may not.
+    /// When it must not.
     fn allow(&self, address: IpAddr) -> Result<(), Failed>;
 }

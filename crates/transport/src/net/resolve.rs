@@ -1,4 +1,4 @@
-//! Names to addresses, once per shard: a thousand users who arrive together ask the resolver once.
+//! Name resolution, once per shard: a thousand users who arrive together ask the resolver once.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// What needs no asking.
+    /// An address in place of a name: it needs no resolver.
     pub(super) fn of(address: SocketAddr) -> Name {
         Name { addresses: Box::new([address]), preferred: Cell::new(0) }
     }

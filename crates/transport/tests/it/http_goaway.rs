@@ -1,4 +1,5 @@
-//! HTTP/2 servers that go away, and those that refuse single requests: what they have not looked at is sent again.
+//! HTTP/2 servers that go away, and those that refuse single requests: requests that they have not processed are sent
+//! again.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -64,7 +65,7 @@ impl Peer {
     }
 }
 
-/// What the server saw, and what a client got.
+/// The server's connections and streams, and a client's answers.
 type Seen = Rc<RefCell<Vec<(usize, u32)>>>;
 
 /// Serves each connection by `serving`, which is given its number.
@@ -90,7 +91,7 @@ fn pooled(net: &Rc<Net>, pool: &Rc<Pool>) -> Client {
     Client::new(Rc::clone(net), Some(Rc::clone(pool)), Rc::new(At::default))
 }
 
-/// So many requests at once over one connection of a pool.
+/// This many requests at once over one connection of a pool.
 async fn at_once(origin: &Origin, requests: usize) -> Vec<Result<Response, Failed>> {
     let (net, pool) = (net(), Rc::new(Pool::new(1)));
     let mut users = tokio::task::JoinSet::new();
@@ -142,7 +143,7 @@ fn a_connection_that_goes_away_is_given_no_more_requests_and_finishes_those_it_h
                 let first = peer.request().await.unwrap();
                 seen.borrow_mut().push((number, first));
                 if number == 0 {
-                    // As servers do that are replaced: first nothing is left out, then what came since.
+                    // Like servers being replaced: first nothing is left out, then requests since the notice.
                     peer.go_away(u32::MAX >> 1, NO_ERROR).await;
                     asked.send(()).unwrap();
                     let finishing = finishing.borrow_mut().take().unwrap();

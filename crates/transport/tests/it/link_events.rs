@@ -1,4 +1,5 @@
-//! WebSockets for who wants to see everything: the handshake's answer, pings, pongs, and close frames with their codes.
+//! WebSockets with everything that can be seen: the handshake's answer, pings, pongs, and close frames with their
+//! codes.
 
 use std::task::{Context, Waker};
 
@@ -14,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::link::{frame, read_frame, request};
 use crate::net_servers::{answering, local, net, read_head, serve, upgrade};
 
-/// What a link tells until its connection ends, and how it ends.
+/// The events of a link until its connection ends, and its end.
 async fn told(link: &mut WebsocketLink) -> (Vec<String>, Ended) {
     let mut seen = Vec::new();
     let mut scratch = vec![0; SCRATCH];

@@ -1,4 +1,4 @@
-//! Polls of scripted servers: what an answer brings, how a held request ends, and what ends the connection.
+//! Polls of scripted servers: the contents of answers, the end of held requests, and of connections.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -41,8 +41,8 @@ async fn open(request: PollRequest) -> Result<Driven, Failed> {
     Ok(Driven::new(Connection::Poll(link)))
 }
 
-/// Answers the n-th request in these words, or holds it when there are none for it; hangs up where they are to be followed
-/// by nothing. The heads it was sent.
+/// Answers the n-th request in these words, or holds it when there are none; hangs up after an answer with `true`.
+/// Returns the heads of the requests.
 async fn scripted(answers: Vec<(String, bool)>) -> (Origin, Rc<RefCell<Vec<String>>>) {
     let heads = Rc::<RefCell<Vec<String>>>::default();
     let noted = Rc::clone(&heads);

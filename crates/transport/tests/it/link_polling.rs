@@ -16,7 +16,7 @@ use crate::link::{frame, read_frame};
 use crate::link_socketio::{link, open};
 use crate::net_servers::{header, local, read_head, serve, upgrade};
 
-/// A scripted Engine.IO server with one session, and what it saw.
+/// A scripted Engine.IO server with one session, and its record.
 struct Server {
     state: RefCell<State>,
     changed: Notify,
@@ -58,7 +58,7 @@ impl Server {
         self.state.borrow().received.clone()
     }
 
-    /// What a Socket.IO server does with a packet.
+    /// Answers a packet as a Socket.IO server does.
     fn take(&self, packet: &str) {
         self.state.borrow_mut().received.push(packet.to_owned());
         if packet.starts_with("40") {

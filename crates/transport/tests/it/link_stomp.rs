@@ -1,4 +1,4 @@
-//! STOMP sessions over raw WebSockets: against scripted peers, whose bytes are cut everywhere.
+//! STOMP sessions over raw WebSockets, with scripted peers whose bytes are cut everywhere.
 
 use std::rc::Rc;
 use std::task::{Context, Waker};
@@ -158,7 +158,7 @@ fn a_scripts_headers_join_ours_and_those_without_a_value_are_left_out() {
     });
 }
 
-/// What a server says, and how a caller sees it.
+/// A server's frames, and the caller's view of them.
 const SAID: &str = "\n\nMESSAGE\nsubscription:sub-0\nmessage-id:1\ndestination:/topic/a\\cb\n\n비\0\n\
     RECEIPT\nreceipt-id:7\n\n\0\
     MESSAGE\ndestination:/topic/b\ncontent-length:3\nmessage-id:2\nsubscription:sub-1\n\na\0b\0\n\n\

@@ -1,4 +1,4 @@
-//! One response, fed as its bytes come.
+//! A push reader of one response: the bytes are fed as they arrive.
 
 use std::mem::MaybeUninit;
 
@@ -6,14 +6,14 @@ use super::chunks::Chunks;
 use super::framing::{Body, Framing};
 use super::{Headers, MAX_HEAD, MAX_HEADERS, Violation};
 
-/// So few bytes cannot hold a status line and a header: they are always looked at, so that what is not HTTP is refused at once
-/// even when no line of it ever ends.
+/// The minimum bytes of a status line and a header. So many are always looked at: bytes that are not HTTP are refused
+/// at once, even if no line of them ever ends.
 const SHORT: usize = 64;
 
 /// The most reserved for a body because its length was announced; longer ones grow as they come.
 const RESERVED_BODY: u64 = 1 << 20;
 
-/// What the request was, as far as the response's framing depends on it.
+/// The kind of request, as far as the response's framing depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A HEAD: the response has no body whatever its headers say.
@@ -24,18 +24,18 @@ pub enum Asked {
     Other,
 }
 
-/// What of a response is kept beyond its status and its sizes.
+/// The parts of a response to keep, beyond its status and its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// All headers. Without it they are kept only when one of them sets a cookie, leads elsewhere (a 3xx with Location), or
-    /// says how a body that is kept is coded.
+    /// All headers. Without it they are kept only when one of them sets a cookie, leads elsewhere (a 3xx with
+    /// Location), or says how a body that is kept is coded.
     pub headers: bool,
-    /// So many bytes of the body.
+    /// The most bytes of the body to keep.
     pub body: usize,
 }
 
-/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the response is the same. What follows
-/// it on the connection is noticed only if it is fed along.
+/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the response is the same. What
+/// follows it on the connection is noticed only if it is fed along.
 #[derive(Debug)]
 pub struct Reader {
     asked: Asked,
@@ -50,21 +50,21 @@ pub struct Reader {
     pub status: u16,
     /// The words beside the status code, if headers are kept.
     pub reason: Box<str>,
-    /// What was kept of the headers.
+    /// The kept headers.
     pub headers: Headers,
-    /// What was kept of the body.
+    /// The kept part of the body.
     pub body: Vec<u8>,
     /// The body's size as it came, without chunk framing.
     pub body_bytes: u64,
 }
 
-/// What takes a body's bytes as they come.
+/// Receives a body's bytes as they arrive.
 type Sink<'a> = &'a mut dyn FnMut(&[u8]);
 
 #[derive(Debug)]
 enum Place {
     Head,
-    /// So many bytes to go, at least one.
+    /// This many bytes remain, at least one.
     Length(u64),
     Chunked(Chunks),
     UntilEnd,
@@ -103,8 +103,8 @@ impl Reader {
         matches!(self.place, Place::Done)
     }
 
-    /// Whether the connection can carry another request: the response is done, the server means to go on, and not a byte came
-    /// that nobody asked for.
+    /// Whether the connection can carry another request: the response is done, the server means to go on, and not a
+    /// byte came that nobody asked for.
     pub fn is_reusable(&self) -> bool {
         self.is_done() && self.is_reusable
     }
@@ -117,10 +117,11 @@ impl Reader {
         self.advance(bytes, None)
     }
 
-    /// [`Reader::feed`] for a body that is used as it comes: its bytes go to `on` without the framing, and none are kept.
+    /// [`Reader::feed`] for a body that is used as it comes: its bytes go to `on` without the framing, and none are
+    /// kept.
     ///
     /// # Errors
-    /// As [`Reader::feed`], after what came before was handed over.
+    /// Like [`Reader::feed`], with the body's bytes going to `on`.
     pub fn feed_to(&mut self, bytes: &[u8], on: &mut dyn FnMut(&[u8])) -> Result<(), Violation> {
         self.advance(bytes, Some(on))
     }

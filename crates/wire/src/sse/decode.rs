@@ -15,7 +15,7 @@ pub const MAX_ID: usize = 1024;
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What the decoder hands over, borrowed from the input where possible.
+/// An item of the stream, borrowed from the input where possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// A dispatched event.
@@ -26,7 +26,7 @@ pub enum Item<'a> {
     Retry(u64),
 }
 
-/// One event. Its data is borrowed from the input when the event came whole in one piece and has one data line.
+/// An event. Its data is borrowed from the input when the event came whole in one piece and has one data line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The event's type, `message` when the server gave none.
@@ -73,7 +73,7 @@ pub struct Decoder {
     is_over: bool,
 }
 
-/// What an input left unfinished.
+/// The unfinished end of the input.
 #[derive(Debug, Default)]
 struct Held {
     block: Block<'static>,
@@ -91,7 +91,8 @@ struct Block<'a> {
 }
 
 impl Decoder {
-    /// `max_event` bounds a line, and an event's joined data, in bytes. A half-read event holds at most three times that.
+    /// `max_event` bounds a line, and an event's joined data, in bytes. A half-read event holds at most three times
+    /// that.
     pub fn new(max_event: usize) -> Decoder {
         Decoder { held: None, last_id: String::new(), max_event, mark: 0, after_cr: false, is_over: false }
     }
@@ -101,8 +102,8 @@ impl Decoder {
         &self.last_id
     }
 
-    /// Begins another stream, after a reconnect: the last id stays (the specification's buffer begins empty, and a second break
-    /// before the first new id would lose the place), everything unfinished is forgotten.
+    /// Begins another stream, after a reconnect: the last id stays (the specification's buffer begins empty, and a
+    /// second break before the first new id would lose the place), everything unfinished is forgotten.
     pub fn restart(&mut self) {
         *self = Decoder { last_id: std::mem::take(&mut self.last_id), ..Decoder::new(self.max_event) };
     }
@@ -112,8 +113,8 @@ impl Decoder {
         self.held.is_none()
     }
 
-    /// Decodes `bytes` and calls `on` for each item in order. After a violation further input is ignored. The stream's end
-    /// needs no call: an event without its blank line is discarded.
+    /// Decodes `bytes` and calls `on` for each item in order. After a violation further input is ignored. The stream's
+    /// end needs no call: an event without its blank line is discarded.
     ///
     /// # Errors
     /// [`Violation`], after the items before it were handed over.
@@ -188,7 +189,7 @@ impl Decoder {
         bytes
     }
 
-    /// What follows the line that ends at `end`: behind CR LF, LF or CR.
+    /// The input after the line that ends at `end`: behind CR LF, LF or CR.
     fn behind_line<'a>(&mut self, bytes: &'a [u8], end: usize) -> &'a [u8] {
         let rest = &bytes[end + 1..];
         if bytes[end] == b'\n' {

@@ -10,7 +10,7 @@ use super::side::Side;
 use super::version::Version;
 use super::violation::Violation;
 
-/// What a decoder accepts (Size Limits). A frame's head is bounded by its lines: `line × (headers + 1)` bytes.
+/// A decoder's limits (Size Limits). A frame's head is bounded by its lines: `line × (headers + 1)` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes of a line, without its LF.
@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// What a scan goes by; it does not change within a frame.
+/// A scan's rules; they do not change within a frame.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) side: Side,
@@ -61,7 +61,8 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads on in `bytes`, which begin with the frame's first byte. The frame's size once it is whole, its NUL included.
+    /// Reads on in `bytes`, which begin with the frame's first byte. The frame's size once it is whole, its NUL
+    /// included.
     #[inline]
     pub(super) fn run(&mut self, bytes: &[u8], rules: Rules) -> Result<Option<usize>, Violation> {
         while self.body.is_none() {

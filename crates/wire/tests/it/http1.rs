@@ -6,7 +6,7 @@ use crate::checks::{Answer, answered};
 
 const ALL: Keep = Keep { headers: true, body: usize::MAX };
 
-/// What is said of a stream, however it is cut; `ends`: the peer ends its side after it.
+/// The reading of a stream, however it is cut; `ends`: the peer ends its side after it.
 #[track_caller]
 fn answer(asked: Asked, stream: &[u8], ends: bool) -> Answer {
     let whole = answered(asked, ALL, &[stream], ends);

@@ -257,8 +257,8 @@ fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
     auth::digest(asked, &hop.request.method, &hop.request.path, user, password)
 }
 
-/// Takes the samples of an answer, at the instant it ended, or of a failure, now. An answer comes with its protocol, and
-/// whether it asks for a digest as it should.
+/// Takes the samples of an answer, at the instant it ended, or of a failure, now. An answer comes with its protocol,
+/// and whether it asks for a digest as it should.
 fn observe(
     vu: &Rc<Vu>,
     call: &Call,

@@ -1,7 +1,7 @@
-//! What an answer to a poll says: that there is nothing, or which messages, and where to go on.
+//! The contents of an answer to a poll: its messages, or that there are none, and the next cursor.
 //!
-//! A body is read only as deep as its messages: they are handed on word for word, and no value is built of them. Only a
-//! cursor that lies deeper than a member of the answer's object costs a whole reading.
+//! A body is parsed only as deep as its messages: they are handed on verbatim, and no value is built of them. Only a
+//! cursor that lies deeper than a member of the answer's object costs a full parse.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,18 +15,18 @@ use crate::http::Response;
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// Where an answer to a poll holds a value.
+/// The part of an answer to a poll that holds a value.
 #[derive(Clone, Debug)]
 pub enum PollField {
-    /// The first node of its JSON that the path selects (RFC 9535).
+    /// The first node of its JSON selected by the path (RFC 9535).
     Json(JsonPath),
-    /// One of its headers, lower case.
+    /// A header, lower case.
     Header(String),
 }
 
-/// Where in an answer the cursor is, or the word that there is more.
+/// The place in an answer of the cursor, or of the word that there is more.
 pub(super) enum Place {
-    /// A member of its object: what nearly all paths come to.
+    /// A member of its object: nearly all paths are of this kind.
     Member(String),
     Other(Box<PollField>),
 }
@@ -58,11 +58,11 @@ fn member(path: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// An answer, read.
+/// A parsed answer.
 pub(super) enum Answer<'a> {
-    /// Neither news nor the absence of them.
+    /// A status that means neither messages nor none.
     Refusal,
-    /// Nothing to read.
+    /// An empty body.
     Blank,
     /// A JSON object and the messages it lists.
     Object { members: BTreeMap<String, &'a RawValue>, messages: Vec<&'a RawValue> },
@@ -73,7 +73,8 @@ pub(super) enum Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// `is_told_empty`: the status says that there is nothing new. `list` names the member with the messages.
+    /// Parses an answer. `is_told_empty`: the status says that there is nothing new. `list` names the member with the
+    /// messages.
     pub(super) fn read(response: &'a Response, is_told_empty: bool, list: &str) -> Answer<'a> {
         if !is_told_empty && !(200..300).contains(&response.status) {
             return Answer::Refusal;
@@ -116,12 +117,12 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The cursor it gives, as text; None: it gives none.
+    /// The answer's cursor as text; None: it has none.
     pub(super) fn cursor(&self, place: &Place, response: &Response) -> Option<String> {
         spelt(self.value(place, response)?)
     }
 
-    /// Whether what is there says yes.
+    /// Whether the value there is truthy.
     pub(super) fn says(&self, place: &Place, response: &Response) -> bool {
         self.value(place, response).is_some_and(|value| is_truthy(&value))
     }
@@ -130,7 +131,7 @@ impl<'a> Answer<'a> {
         match place {
             Place::Member(name) => match self {
                 Answer::Object { members, .. } => serde_json::from_str(members.get(name)?.get()).ok(),
-                // An object without a list of messages is one message, and may say where to go on.
+                // An object without a list of messages is one message, and may give a cursor.
                 Answer::One(text) => {
                     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
                     serde_json::from_str(members.remove(name)?.get()).ok()
@@ -155,7 +156,7 @@ fn find(field: &PollField, response: &Response) -> Option<Value> {
     }
 }
 
-/// JavaScript's idea of truth.
+/// Whether JavaScript takes the value for true.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -165,7 +166,7 @@ pub fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// A cursor's value as it goes into a query.
+/// A cursor's value as it is sent in a query.
 fn spelt(value: Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -174,7 +175,7 @@ fn spelt(value: Value) -> Option<String> {
     }
 }
 
-/// The beginning of a body, for a message.
+/// The beginning of a body, for an error message.
 pub(super) fn excerpt(body: &[u8]) -> String {
     let words = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]);
     match words.trim() {
