@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::terminal::Terminal;
 use clap::{ArgMatches, Command};
 
-/// A command: its definition, and what it does.
+/// A command: its definition, and the function that runs it.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) define: fn() -> Command,
@@ -35,7 +35,7 @@ pub(crate) const COMMANDS: &[Entry] = &[
     Entry { name: man::NAME, define: man::define, run: man::run },
 ];
 
-/// Does what the command line asks.
+/// Runs the command of the command line.
 pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let (name, matches) = matches.subcommand().expect("clap refuses a command line without a command");
     let entry =
@@ -43,7 +43,7 @@ pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     (entry.run)(matches, terminal)
 }
 
-/// What the command `serve` does not take of these arguments: a script brings them along.
+/// The arguments of a script's `serve` block that the command `serve` would refuse.
 pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_artillery::Refused> {
     serve::refused(arguments)
 }

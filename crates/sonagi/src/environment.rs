@@ -1,8 +1,8 @@
-//! Every environment variable that Sonagi itself reads, in one table: `--help` and `docs/cli.md` are made of it.
+//! Every environment variable that Sonagi itself reads, in one table: `--help` and `docs/cli.md` are generated from it.
 //!
 //! Variables a *script* asks for (`$env.NAME`) are the script's; they are not listed here.
 
-/// A variable and what it does.
+/// A variable and its effect.
 pub(crate) struct Variable {
     pub(crate) name: &'static str,
     pub(crate) effect: &'static str,
@@ -35,7 +35,7 @@ pub(crate) const K6_WEB_DASHBOARD: Variable = Variable {
     effect: "k6 scripts: the web dashboard is not supported; `run` says so.",
 };
 
-/// All of them.
+/// All variables.
 pub(crate) const VARIABLES: [&Variable; 7] =
     [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY, &ARTILLERY_DISABLE_ENSURE, &K6_WEB_DASHBOARD];
 

@@ -1,9 +1,9 @@
-//! Exit codes: a public contract, one table that `--help`, the man page and `docs/exit-codes.md` are made of.
+//! Exit codes: a public contract, in one table behind `--help`, the man page and `docs/exit-codes.md`.
 
 use sonagi_measure::summary::{Conclusion, Summary};
 use std::process::ExitCode;
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Pass,
@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     CouldNotRun,
     Unexpected,
     Interrupted,
-    /// What a function of the script set `artillery.suggestedExitCode` to.
+    /// The script's function set `artillery.suggestedExitCode` to this.
     Suggested(u8),
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum Exit {
 pub(crate) const SUGGESTED: &str = "Any other code is what a function set `artillery.suggestedExitCode` to, as in Artillery: it stands in place of 0, 21 and a \
      1 that no strict threshold decided.";
 
-/// One row of the table.
+/// A row of the table.
 pub(crate) struct Meaning {
     pub(crate) exit: Exit,
     pub(crate) code: u8,
@@ -63,7 +63,7 @@ pub(crate) const CODES: [Meaning; 7] = [
     },
 ];
 
-/// From the least to the gravest. Not the order of the codes: 21 is Artillery's choice.
+/// From the least grave to the gravest. Not the order of the codes: 21 is Artillery's choice.
 const GRAVITY: [Exit; 7] = [
     Exit::Pass,
     Exit::Unexpected,
@@ -75,7 +75,7 @@ const GRAVITY: [Exit; 7] = [
 ];
 
 impl Exit {
-    /// What a run ends with.
+    /// The exit of a run.
     pub(crate) fn of(run: &Summary) -> Exit {
         match run.verdict.result {
             Conclusion::Pass => Exit::Pass,
@@ -86,8 +86,9 @@ impl Exit {
         }
     }
 
-    /// A function's word is the script's own judgement of a run. Artillery's `ensure` speaks last, so a strict
-    /// threshold that failed decides; and what hinders us from judging is no matter of the script's.
+    /// The exit with a function's suggestion (`artillery.suggestedExitCode`) taken into account: it is the script's own
+    /// verdict on a run. As in Artillery, `ensure` decides last, so a failed strict threshold wins; and a run that
+    /// could not be judged stays so.
     pub(crate) fn suggested(self, code: u8, run: &Summary) -> Exit {
         let is_ensured = run.thresholds.iter().all(|threshold| threshold.held || !threshold.strict);
         match self {
@@ -96,7 +97,7 @@ impl Exit {
         }
     }
 
-    /// What several runs end with: the gravest, so that no trouble hides behind a later success.
+    /// The exit of several runs: the gravest, so that a later success hides no trouble.
     pub(crate) fn worst(self, other: Exit) -> Exit {
         let as_row = |exit: Exit| if let Exit::Suggested(_) = exit { Exit::Fail } else { exit };
         let gravity = |exit: Exit| GRAVITY.iter().position(|grave| *grave == as_row(exit));

@@ -1,15 +1,15 @@
-//! Flags of `artillery run` that mean nothing here: accepted, so that a command line need not be rewritten, and told
-//! of.
+//! Flags of `artillery run` that have no effect here: accepted, so that a command line need not be rewritten, with a
+//! notice.
 
 use crate::error::Error;
 use crate::runs::Options;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches};
 
-/// Of the service that keeps Artillery's results.
+/// Flags of Artillery Cloud.
 const CLOUD: [&str; 4] = ["record", "key", "tags", "note"];
 
-/// Not shown in help: they are there for who comes from Artillery.
+/// Hidden in the help: only users who come from Artillery need them.
 pub(crate) fn arguments() -> Vec<Arg> {
     let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
     let mut arguments: Vec<Arg> = ["key", "tags", "note", "count", "platform"].map(hidden).into();
@@ -18,7 +18,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
     arguments
 }
 
-/// Says what of them has no effect.
+/// Prints a notice about those given.
 pub(crate) fn judge(matches: &ArgMatches, options: &Options, terminal: &Terminal) -> Result<(), Error> {
     use clap::parser::ValueSource::CommandLine;
     let is_given = |name: &str| matches.value_source(name) == Some(CommandLine);

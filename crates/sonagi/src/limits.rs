@@ -1,4 +1,4 @@
-//! What this process may use.
+//! Limits of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sonagi_artillery::plan::Plan;
@@ -13,7 +13,7 @@ pub(crate) fn raise_open_files() {
     }
 }
 
-/// Says before a run that it needs more connections at one time than this process may open files: the run would be
+/// A warning before a run that needs more connections at a time than this process may open files: the run would be
 /// INVALID.
 pub(crate) fn shortage(plan: &Plan) -> Option<String> {
     let most = getrlimit(Resource::Nofile).maximum?;

@@ -1,4 +1,4 @@
-//! In which words a summary is printed.
+//! The vocabulary of the printed summary: Sonagi's or Artillery's.
 
 use crate::error::Error;
 use crate::terminal::Terminal;
@@ -29,7 +29,7 @@ pub(crate) fn vocabulary_argument() -> Arg {
 }
 
 impl Vocabulary {
-    /// What `--summary` says.
+    /// The value of `--summary`.
     pub(crate) fn of(matches: &ArgMatches) -> Vocabulary {
         match matches.get_one::<String>("summary").map(String::as_str) {
             Some("artillery") => Vocabulary::Artillery,
@@ -37,8 +37,8 @@ impl Vocabulary {
         }
     }
 
-    /// Prints the summary. In Artillery's words standard output is Artillery's alone, so that what reads it goes on;
-    /// the verdict is for who watches.
+    /// Prints the summary. With Artillery's vocabulary standard output holds nothing else, for programs that read it;
+    /// the verdict goes to stderr.
     pub(crate) fn print(self, summary: &Summary, terminal: &Terminal) -> Result<(), Error> {
         match self {
             Vocabulary::Sonagi => {

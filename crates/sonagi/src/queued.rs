@@ -1,7 +1,7 @@
-//! A sink behind a queue: it writes on a thread of its own, so that a disk that hangs holds up neither the live line
-//! nor the run.
+//! A sink behind a queue: it writes on a thread of its own, so that a hanging disk delays neither the live line nor the
+//! run.
 //!
-//! What finds no room in the queue is left out: of a record of the run that is told when the run has ended.
+//! Events that find no room in the queue are left out; an incomplete record is reported at the run's end.
 
 use sonagi_engine::SinkThread;
 use sonagi_measure::At;
@@ -12,17 +12,17 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How much may wait: two minutes of a run, or so many lines.
+/// The queue's limit: two minutes of a run, or that many lines.
 const MOST_WAITING: u64 = 120 * SECOND_SIZE;
-/// What a second counts as.
+/// The size of a second in the queue.
 const SECOND_SIZE: u64 = 100;
-/// What a line counts as, or a phase.
+/// The size of a line or a phase in the queue.
 const LINE_SIZE: u64 = 1;
 
-/// How long the first second that waits is waited for.
+/// How long a caller waits for the first queued second to be written.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// What a sink may be told, to be told later.
+/// A sink's events, to be handed over later.
 enum Event {
     Began(Box<Header>),
     Second(Box<Snapshot>),
@@ -33,20 +33,20 @@ enum Event {
     Ended(Box<Summary>),
 }
 
-/// The sink, as its owner has it.
+/// The queue's end in the run.
 pub(crate) struct Queued {
     name: String,
     is_record: bool,
     /// None: the run has ended.
     thread: Option<SinkThread<Event>>,
-    /// Why it could not be written, until that is told.
+    /// The writer's error, until it is reported.
     untold: Arc<Mutex<Option<io::Error>>>,
-    /// Seconds that found no room.
+    /// Seconds left out for want of room.
     left_out: u64,
 }
 
 impl Queued {
-    /// Starts its thread.
+    /// Starts the sink's thread.
     pub(crate) fn start(sink: impl Sink + Send + 'static) -> io::Result<Queued> {
         let (name, is_record) = (sink.name().to_owned(), sink.is_record());
         let untold: Arc<Mutex<Option<io::Error>>> = Arc::default();
@@ -55,7 +55,7 @@ impl Queued {
         Ok(Queued { name, is_record, thread, untold, left_out: 0 })
     }
 
-    /// Hands an event over; fails as what was written before did.
+    /// Queues an event; fails with the error of an earlier write.
     fn give(&mut self, event: Event, size: u64) -> io::Result<()> {
         let is_second = matches!(event, Event::Second(_));
         let is_taken = self.thread.as_mut().is_some_and(|thread| thread.give(event, size));
@@ -69,7 +69,7 @@ impl Sink for Queued {
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         let was_idle = self.thread.as_ref().is_some_and(SinkThread::is_idle);
         let given = self.give(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE);
-        // Who is shown a second finds it on the disk, unless the disk is slow.
+        // A second that is shown is on the disk by then, unless the disk is slow.
         if let Some(thread) = self.thread.as_ref().filter(|_| was_idle) {
             thread.settle(SETTLED);
         }
@@ -97,7 +97,7 @@ impl Sink for Queued {
         self.give(Event::Draining { at }, LINE_SIZE)
     }
 
-    /// Waits until all is written; fails as the last thing written did, or for what is not in it.
+    /// Waits until everything is written; fails with the last write's error, or because seconds were left out.
     fn ended(&mut self, summary: &Summary) -> io::Result<()> {
         let given = self.give(Event::Ended(Box::new(summary.clone())), 0);
         let Some(thread) = self.thread.take() else { return given };
@@ -113,13 +113,12 @@ impl Sink for Queued {
 
 impl Drop for Queued {
     fn drop(&mut self) {
-        // Of a run that could not be carried out: what it began with is written before anybody looks.
+        // When the run could not be carried out, its beginning is written before anybody looks.
         let _ = self.thread.take().map(SinkThread::finish);
     }
 }
 
-/// The sink, on its thread. A disk that was full for a minute may have room again: it is called whatever came of the
-/// call before.
+/// The sink on its thread. It is called again after an error: a disk that was full for a minute may have room again.
 struct Writer<S> {
     sink: S,
     untold: Arc<Mutex<Option<io::Error>>>,
@@ -165,7 +164,7 @@ mod tests {
         Totals::new(&Header::default(), Rules::default(), store).summary()
     }
 
-    /// Counts the seconds it writes, once it may.
+    /// Counts the seconds it writes, once it may write.
     struct Stuck {
         may: Receiver<()>,
         seconds: Arc<Mutex<u64>>,

@@ -1,4 +1,4 @@
-//! One run after another: plan → engine → sinks → verdict → exit code.
+//! Runs one after another: plan → engine → sinks → verdict → exit code.
 //!
 //! The one decision a reader would question: runs of one command line never overlap. Each has the machine to itself,
 //! so that its generator's health is its own.
@@ -28,14 +28,14 @@ use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-/// How plans are run and what is told of them.
+/// How plans are run and shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) quiet: bool,
     pub(crate) json: bool,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) output: Option<PathBuf>,
-    /// Where run folders go; None: no folder.
+    /// The parent of run folders; None: no folder.
     pub(crate) runs: Option<PathBuf>,
     pub(crate) shards: Option<usize>,
     pub(crate) seed: Option<u64>,
@@ -43,7 +43,7 @@ pub(crate) struct Options {
     pub(crate) fail_on_status: FailOnStatus,
 }
 
-/// The flags every command that runs plans has.
+/// The flags of every command that runs plans.
 pub(crate) fn arguments() -> [Arg; 8] {
     [
         Arg::new("quiet")
@@ -89,7 +89,7 @@ pub(crate) fn arguments() -> [Arg; 8] {
 }
 
 impl Options {
-    /// What [`arguments`] say.
+    /// The options given by the flags of [`arguments`].
     pub(crate) fn of(matches: &ArgMatches) -> Options {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         Options {
@@ -110,7 +110,7 @@ impl Options {
     }
 }
 
-/// Runs every script, unless a signal ends it sooner, and says what came of each.
+/// Runs every script, unless a signal ends it sooner, and prints the results.
 pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) -> Result<Exit, Error> {
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
@@ -132,7 +132,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
     };
     let trouble = session.scripts(scripts).err();
     let Session { asked, begun, summaries, reports, mut worst, .. } = session;
-    // Each output is tried whatever became of those before: none takes with it what was measured.
+    // Each output is written even when one before it failed: measurements must not be lost with it.
     let report = |destination| report(&destination, reports, is_array, options, terminal);
     let unreported = destination.map(report).and_then(Result::err);
     let shown = Shown { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
@@ -145,23 +145,23 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
     Ok(if was_interrupted { Exit::Interrupted } else { worst })
 }
 
-/// One command line's runs, one after another.
+/// The runs of a command line, one after another.
 pub(crate) struct Session<'a> {
     pub(crate) options: &'a Options,
     pub(crate) terminal: &'a Terminal,
     control: Control,
     asked: Asked,
-    /// Runs there are to be, and those begun.
+    /// The number of runs planned, and of those begun.
     planned: usize,
     begun: usize,
     summaries: Vec<Summary>,
-    /// What `--output` is to hold of them.
+    /// The results for `--output`.
     reports: Vec<Value>,
     worst: Exit,
 }
 
 impl Session<'_> {
-    /// Up to the first that cannot be run: what follows may build on it. Those left are named.
+    /// Runs scripts up to the first that cannot be run: the next may build on it. The remaining ones are named.
     fn scripts(&mut self, scripts: Vec<Script>) -> Result<(), Error> {
         let mut trouble = Ok(());
         for mut script in scripts {
@@ -175,7 +175,7 @@ impl Session<'_> {
         trouble
     }
 
-    /// All runs of a script; those that a signal or trouble left are still in it afterwards.
+    /// Runs all runs of a script; those that a signal or an error left are still in it afterwards.
     fn script(&mut self, script: &mut Script) -> Result<(), Error> {
         if script.has_matrix() {
             return matrix::run(self, script);
@@ -188,12 +188,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The script's next run, unless we were asked to stop.
+    /// Runs the script's next run, unless we were asked to stop.
     pub(crate) fn next(&mut self, script: &mut Script) -> Option<Job> {
         (!self.asked.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
     }
 
-    /// One run, from its service to its summary. `folder` names its folder in `runs` (by its start and name otherwise).
+    /// Carries out one run, from its service to its summary. `folder` names its folder in `runs`; None: named by its
+    /// start and name.
     pub(crate) fn run(
         &mut self,
         script: &Script,
@@ -209,7 +210,7 @@ impl Session<'_> {
             let place = Place { processor: script.processor.clone(), runs, folder, title };
             one(plan, place, self, (beside.as_mut(), periods.as_mut()))
         });
-        // Whatever came of the run, its service ends with it.
+        // The service ends with its run, even a failed one.
         let used = beside.map(Beside::end);
         let (ran, incomplete) = ran?;
         if let Some(error) = incomplete {
@@ -227,13 +228,13 @@ impl Session<'_> {
         Ok(summary)
     }
 
-    /// Something around a run failed, the run itself perhaps: the command goes on, and its exit code tells.
+    /// Reports a failure around a run, perhaps of the run itself: the command goes on, and its exit code tells.
     pub(crate) fn failed(&mut self, error: &Error) {
         self.terminal.say(&error.to_string());
         self.worst = self.worst.worst(error.exit());
     }
 
-    /// What the run ends with, its functions' word (`artillery.suggestedExitCode`) taken into account.
+    /// Takes the run's exit into account, with its functions' suggestion (`artillery.suggestedExitCode`).
     fn judge(&mut self, summary: &Summary) {
         let own = Exit::of(summary);
         let exit = self.control.take_exit_code().map_or(own, |code| own.suggested(code, summary));
@@ -244,7 +245,7 @@ impl Session<'_> {
         self.worst = self.worst.worst(exit);
     }
 
-    /// Enters into the run's folder what the engine did not know.
+    /// Adds to the run's folder the parts of the summary that the engine does not know.
     fn amend(&mut self, summary: &Summary) {
         let is_new = summary.service.is_some() || !summary.combination.is_empty();
         if let Some(folder) = summary.run_folder.as_ref().filter(|_| is_new)
@@ -257,17 +258,17 @@ impl Session<'_> {
     }
 }
 
-/// What a run finds, and where what it leaves goes.
+/// A run's processor, folder and service.
 struct Place<'p> {
-    /// Its script's, loaded when that was checked.
+    /// The script's processor, loaded when the script was checked.
     processor: Kept,
     runs: Option<&'p Path>,
-    /// Its folder's name in `runs`; by its start and name otherwise.
+    /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,
     title: Option<String>,
 }
 
-/// One plan, from its folder to its summary, and what its folder lacks.
+/// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
     Place { processor, runs, folder, title }: Place<'_>,
@@ -317,16 +318,16 @@ fn one(
             Ok((Summary { run_folder: path, ..summary }, incomplete))
         }
         Err(error) => {
-            // What it was told is written by then.
+            // The sinks have written everything by then.
             drop(sinks);
-            // Goes only when it is empty, that is when nothing was run.
+            // Succeeds only when the folder is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
             Err(Error::could_not(error))
         }
     }
 }
 
-/// The present as run folders and summaries have it.
+/// The present, in the format of run folders and summaries.
 pub(crate) fn now() -> Result<String, Error> {
     Ok(jiff::Timestamp::now().round(jiff::Unit::Second).map_err(Error::could_not)?.to_string())
 }
@@ -355,18 +356,18 @@ pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result
     }
 }
 
-/// What the script prints, as it is and also when it is to be quiet: programs read it. Standard output is the
-/// document's where that is asked for.
+/// Prints the script's own output, unchanged and also under `--quiet`: programs read it. It goes to stderr where
+/// standard output is the JSON document's.
 pub(crate) fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
     match speaker {
         Speaker::Engine => {}
-        // What cannot be written now cannot be in the end, and is an error then.
+        // If it cannot be written now, neither can the result, and that is an error then.
         Speaker::Output if !options.json => drop(terminal.print(&format!("{text}\n"))),
         Speaker::Output | Speaker::ErrorOutput => terminal.say(text),
     }
 }
 
-/// Once per sink: the run goes on, and so does the sink when it can.
+/// Warns once per sink: the run goes on, and so does the sink if it can.
 fn warn(trouble: &Trouble, terminal: &Terminal) {
     let Trouble { sink, error } = trouble;
     if error.kind() != std::io::ErrorKind::BrokenPipe {
@@ -375,7 +376,7 @@ fn warn(trouble: &Trouble, terminal: &Terminal) {
     }
 }
 
-/// A record that ends before its run does: who reads it later would be told something else than who reads the summary.
+/// The error for an incomplete record: its later readers would see something else than readers of the summary.
 pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
     Error::could_not(format_args!(
         "{sink} is incomplete: {error}\nhint: the printed summary is whole; `sonagi report` knows the run only up to the last second on disk"
@@ -395,7 +396,7 @@ fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
     signals::listen(*terminal, stop, abort)
 }
 
-/// The finished run, as it is asked for; documents wait until all runs are over.
+/// Prints the finished run as the options ask; documents wait until all runs are over.
 pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(), Error> {
     if options.quiet || options.json {
         return Ok(());
@@ -404,16 +405,16 @@ pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) ->
     terminal.print("\n")
 }
 
-/// How all runs are told of together.
+/// How all runs are shown together.
 struct Shown {
     is_array: bool,
-    /// Of several scripts.
+    /// Whether there are several scripts.
     several: bool,
-    /// A quiet run's report could not be written: its summary must not be lost with it.
+    /// Whether a quiet run's report could not be written: its summary must not be lost with it.
     is_last_resort: bool,
 }
 
-/// What is said of all runs together.
+/// Prints the results of all runs together.
 fn conclude(
     summaries: &[Summary],
     shown: Shown,
@@ -437,7 +438,7 @@ fn conclude(
     Ok(())
 }
 
-/// Writes what `--output` asks for: of all runs that were begun, however they ended.
+/// Writes the file of `--output`: all runs that were begun, however they ended.
 fn report(
     destination: &Destination,
     mut reports: Vec<Value>,
@@ -456,7 +457,7 @@ fn report(
     Ok(())
 }
 
-/// A seed nobody chose; it is written to `run.json`, so that the run can be repeated.
+/// A random seed; it is written to `run.json`, so that the run can be repeated.
 fn any_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()

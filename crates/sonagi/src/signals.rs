@@ -1,7 +1,7 @@
-//! Ctrl-C and SIGTERM: the first asks to stop, the second stops at once, the third does not ask any more.
+//! Ctrl-C and SIGTERM: the first asks to stop, the second stops at once, the third exits.
 //!
-//! One small thread with its own runtime listens; what is to happen is up to who listens. The one decision a reader
-//! would question: a third signal exits from that thread. Whatever would then hang is ours, and a user who asks three
+//! One small thread with its own runtime listens; its caller says what a signal does. The one decision a reader would
+//! question: a third signal exits from that thread. Anything that hangs then is our fault, and a user who asks three
 //! times must get the prompt back.
 
 use crate::error::Error;

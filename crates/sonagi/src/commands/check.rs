@@ -32,7 +32,8 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// A processor that is at fault itself is a problem. Without a Node to load it, or when it takes long, nobody can say.
+/// Turns a processor's own fault into a problem. Without a Node to load it, or when it takes too long, the question
+/// stays open.
 fn loadable(script: Script) -> Result<Script, Problems> {
     if !matches!(script.unloaded, Some(Unloaded::Module { .. })) {
         return Ok(script);
@@ -46,14 +47,14 @@ fn loadable(script: Script) -> Result<Script, Problems> {
     Err(Problems(vec![Problem::of_file(script.path, what, hint)]))
 }
 
-/// A script and what there is to say of it.
+/// A script and its check's findings.
 pub(crate) struct Checked {
     pub(crate) script: PathBuf,
     pub(crate) problems: Result<(), Problems>,
     pub(crate) notices: Vec<Notice>,
-    /// Why nobody can say whether the functions of its processor are there.
+    /// Why the functions of its processor could not be checked.
     pub(crate) unloaded: Option<Unloaded>,
-    /// How many runs it stands for.
+    /// The number of its runs.
     pub(crate) runs: usize,
 }
 
@@ -132,7 +133,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     tell(&checked, matches.get_flag("json"), terminal)
 }
 
-/// Prints what was found; the exit code says whether there are problems.
+/// Prints the findings; the exit code says whether there are problems.
 pub(crate) fn tell(checked: &[Checked], json: bool, terminal: &Terminal) -> Result<Exit, Error> {
     if json {
         let scripts: Vec<Value> = checked.iter().map(Checked::document).collect();

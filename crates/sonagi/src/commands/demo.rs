@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "demo";
 
-/// The scripts, as they stand in `examples/demo`.
+/// The scripts of `examples/demo`.
 const SCRIPTS: [(&str, &str); 2] = [
     ("chat.yml", include_str!("../../../../examples/demo/chat.yml")),
     ("room.yml", include_str!("../../../../examples/demo/room.yml")),
 ];
-/// The file of users the scripts load.
+/// The scripts' file of users.
 const CREDENTIALS: &str = "credentials.csv";
-/// More than either script has arrivals, so that no account is used twice.
+/// More than the arrivals of either script, so that no account is used twice.
 const USERS: u32 = 200;
 
 pub(super) fn define() -> Command {
@@ -46,7 +46,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     Ok(exit)
 }
 
-/// A folder of our own with the scripts in it, removed when the demo is over.
+/// A temporary folder with the scripts in it, removed when the demo is over.
 struct Stage(PathBuf);
 
 impl Stage {
@@ -68,7 +68,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // Nothing to be done when it fails: it is the system's folder for such things.
+        // A failure is ignored: the system cleans its folder for temporary files.
         let _ = fs::remove_dir_all(Path::new(&self.0));
     }
 }

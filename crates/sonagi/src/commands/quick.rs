@@ -12,7 +12,7 @@ use std::fs;
 
 pub(super) const NAME: &str = "quick";
 
-/// What users say over a WebSocket.
+/// The text that users send over a WebSocket.
 const GREETING: &str = "hello from Sonagi";
 
 pub(super) fn define() -> Command {
@@ -57,12 +57,12 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         ..Overrides::default()
     };
     let loaded = load::all(std::slice::from_ref(&file), &overrides, &mut |_, _| {});
-    // A script of one run is not read again.
+    // A script with a single run is not read again.
     let _ = fs::remove_file(&file);
     runs::all(loaded?, &Options::of(matches), terminal)
 }
 
-/// The script it stands for.
+/// The script equivalent to the flags.
 fn script(url: &str, users: u64, times: u64) -> Result<Value, Error> {
     let wrong = |what: String| Error::Problems(format!("error: {what}"));
     let Some((scheme, rest)) = url.split_once("://") else {
@@ -70,7 +70,7 @@ fn script(url: &str, users: u64, times: u64) -> Result<Value, Error> {
             "an address begins with http://, https://, ws:// or wss://; got `{url}`\nhint: did you mean `http://{url}`?"
         )));
     };
-    // Braces would be holes of a template.
+    // Braces would be taken for template expressions.
     let url = url.replace('{', "%7B").replace('}', "%7D");
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (engine, target, step) = match scheme.to_ascii_lowercase().as_str() {

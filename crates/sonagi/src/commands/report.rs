@@ -1,4 +1,4 @@
-//! `sonagi report`: a finished run's summary again, from its folder or from the report file it wrote.
+//! `sonagi report`: prints a finished run's summary again, from its folder or from its report file.
 
 use crate::destination::Destination;
 use crate::error::Error;
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "report";
 
-/// What every run folder holds.
+/// The file in every run folder.
 const RUN: &str = "run.json";
 
-/// So many runs of a folder are listed.
+/// Limit on the runs of a folder that are listed.
 const LISTED: usize = 20;
 
 pub(super) fn define() -> Command {
@@ -121,7 +121,7 @@ fn list(runs: &[PathBuf], matches: &ArgMatches, terminal: &Terminal) -> Result<E
     Ok(Exit::Pass)
 }
 
-/// In a word, without reading the run's seconds.
+/// The verdict in one word, without reading the run's seconds.
 fn verdict(run: &Path) -> String {
     if run.join(matrix::DOCUMENT).is_file() {
         return "matrix".to_owned();
@@ -148,7 +148,7 @@ fn of_report(file: &Path) -> Result<Summary, Error> {
     summary.map_err(|error| Error::could_not(format_args!("{name} is of another version: {error}")))
 }
 
-/// The report with its periods, from what the folder has of every second.
+/// The report with its periods, from the folder's seconds.
 fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
     let unread = |error: ReadError| Error::could_not(error);
     let mut periods = Periods::default();
@@ -160,7 +160,7 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
     Ok(periods.document(summary))
 }
 
-/// The runs over a matrix again, beside each other.
+/// Prints a matrix's runs side by side again.
 fn compare(runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     if matches.contains_id("output") || Vocabulary::of(matches) == Vocabulary::Artillery {
         let what = "the folder holds runs over a matrix, and Artillery's words and reports are for one run";

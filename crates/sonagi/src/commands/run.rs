@@ -1,4 +1,4 @@
-//! `sonagi run`: scripts against a target, each to its verdict.
+//! `sonagi run`: runs scripts against a target, each to its verdict.
 
 use crate::environment;
 use crate::error::Error;
@@ -75,8 +75,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     runs::all(scripts, &options, terminal)
 }
 
-/// Artillery sends its requests through a proxy that the environment names. Whoever needs one should not wonder why
-/// nothing arrives; on this machine there is none on the way.
+/// Warns about a proxy in the environment, which Artillery would use and Sonagi does not, unless the target is on this
+/// machine.
 fn unused_proxy(scripts: &[Script], terminal: &Terminal) {
     let is_near =
         |target: &str| ["://127.", "://localhost", "://[::1]"].iter().any(|near| target.contains(near));

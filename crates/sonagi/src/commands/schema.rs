@@ -1,4 +1,4 @@
-//! `sonagi schema`: what scripts may hold, as a JSON Schema for editors.
+//! `sonagi schema`: the JSON Schema of scripts, for editors.
 
 use crate::error::Error;
 use crate::exit::Exit;

@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 pub(super) const NAME: &str = "serve";
 
-/// What whoever starts a service to log in at it would else find out by a 401.
+/// The hint for starting a service without accounts: a 401 would be the first sign of it otherwise.
 const NO_ACCOUNTS: &str =
     "no accounts: every login is answered 401\nhint: --seed-users N makes some, --account EMAIL:PASSWORD one";
 
@@ -99,7 +99,7 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// What of these arguments the command would refuse when it starts, each with its place among them.
+/// The arguments that the command would refuse when it starts, each with its index.
 pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
     let parse = |given: &[String]| define().no_binary_name(true).try_get_matches_from(given).err();
     let refused = |argument, error: &clap::Error| {
@@ -115,7 +115,7 @@ pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
     if !alone.is_empty() {
         return alone;
     }
-    // Each is fine by itself: two of them are not, together.
+    // Each is valid by itself: two of them are not, together.
     let Some(error) = parse(arguments) else { return Vec::new() };
     let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let flag = named.split(' ').next();
@@ -123,7 +123,7 @@ pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
     vec![refused(at.unwrap_or_default(), &error)]
 }
 
-/// What clap has against an argument, without its name.
+/// Clap's objection to an argument, without the argument's name.
 fn why(error: &clap::Error) -> String {
     if let Some(cause) = std::error::Error::source(error) {
         return cause.to_string();
@@ -134,7 +134,7 @@ fn why(error: &clap::Error) -> String {
     }
 }
 
-/// Limits of the service worth turning from outside; the others are in docs/service.md.
+/// Limits of the service with flags of their own; the others are in docs/service.md.
 fn limit_flags() -> [Arg; 13] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
@@ -179,7 +179,7 @@ fn account(text: &str) -> Result<Account, String> {
     }
 }
 
-/// A limit nothing could keep if it were zero.
+/// A flag for a limit that must not be zero.
 fn limit(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::positive_duration)
 }
@@ -192,7 +192,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     limits::raise_open_files();
     let runtime = runtime(config.workers)
         .map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
-    // Signals are listened for before anything can be connected to: who has seen the first line may send one.
+    // Signals are listened for before anything can be connected to: a reader of the first line may send one.
     let (stop, stop_at_once) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (first, second, says) = (stop.clone(), stop_at_once.clone(), *terminal);
     let draining = move || {
@@ -222,7 +222,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     })
 }
 
-/// One worker needs no threads to hand work between.
+/// A single-threaded runtime for one worker, else one with that many.
 fn runtime(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match workers {
         1 => tokio::runtime::Builder::new_current_thread(),
@@ -231,7 +231,7 @@ fn runtime(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     builder.worker_threads(workers).enable_all().build()
 }
 
-/// Where the users' passwords go: a format we write, and users to write down.
+/// The path for the users' passwords, checked: a format we write, and users to write down.
 fn credentials(matches: &ArgMatches, users: usize) -> Result<Option<&PathBuf>, Error> {
     let Some(path) = matches.get_one::<PathBuf>("credentials") else { return Ok(None) };
     let problem = |what: &dyn std::fmt::Display| Err(Error::flag("--credentials", what));

@@ -1,5 +1,5 @@
-//! `sonagi check script.js`: what `run` would refuse it for. Its init code runs once, because that sets its options; no
-//! user runs, and nothing is sent.
+//! `sonagi check script.js`: the problems that `run` would refuse it for. Its init code runs once, because that sets
+//! its options; no user runs, and nothing is sent.
 
 use super::flags::{self, Given};
 use super::{asked, dialect};
@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Checks them; scripts of Artillery's among them as they stand.
+/// Checks the scripts; Artillery's among them as usual.
 pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     let matches = match flags::check().try_get_matches_from(arguments.iter().skip(1)) {
         Ok(matches) => matches,
@@ -58,7 +58,7 @@ fn one(given: &Given) -> Checked {
     Checked { script, problems, notices, unloaded: None, runs: 1 }
 }
 
-/// What there is to say of a script.
+/// The findings of a script.
 #[derive(Default)]
 struct Found {
     script: PathBuf,
@@ -71,7 +71,7 @@ impl Found {
         self.notices.push(Notice { file: self.script.clone(), line: 0, column: 0, text: text.to_owned() });
     }
 
-    /// What the script's own console says is nobody's problem.
+    /// Ignores a line of the script's own console.
     fn heard(&mut self, line: &LogLine) {
         let is_console =
             line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"));
@@ -83,7 +83,7 @@ impl Found {
         }
     }
 
-    /// What the script threw: where its uppermost frame says.
+    /// Adds an exception of the script, at the place of its uppermost frame.
     fn thrown(&mut self, text: &str) {
         let (file, line, column) = place(text).unwrap_or_else(|| (self.script.clone(), 0, 0));
         let is_own = self.script.canonicalize().is_ok_and(|own| own == file);
@@ -92,7 +92,7 @@ impl Found {
         self.problems.push(Problem { file, line, column, what, hint: None, tolerated: None });
     }
 
-    /// A line for each problem, hints on lines of their own.
+    /// Adds the lines of a problem, hints on lines of their own.
     fn refused(&mut self, why: &str) {
         for text in why.lines().filter(|line| !line.trim().is_empty()) {
             match (text.trim_start().strip_prefix("hint: "), self.problems.last_mut()) {
@@ -103,7 +103,7 @@ impl Found {
     }
 }
 
-/// What was thrown, without the place that stands before it.
+/// An exception's text, without the place before it.
 fn essence(text: &str, line: usize, column: usize) -> &str {
     let first = text.lines().next().unwrap_or_default();
     let first = match first.strip_prefix("could not load JS test '") {
@@ -113,7 +113,7 @@ fn essence(text: &str, line: usize, column: usize) -> &str {
     first.split_once(&format!(":{line}:{column}: ")).map_or(first, |(_, rest)| rest)
 }
 
-/// The first place that it names: `/x.js:3:5`.
+/// The first place named in a text: `/x.js:3:5`.
 fn place(text: &str) -> Option<(PathBuf, usize, usize)> {
     text.split([' ', '\n', '\t', '(', ')', '\'']).find_map(|word| {
         let word = word.trim_end_matches(':');

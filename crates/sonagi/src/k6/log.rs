@@ -1,4 +1,4 @@
-//! The log of a k6 test: for people who watch as k6 shows it, for files as it writes it.
+//! The log of a k6 test: in k6's two formats, for people and for files.
 
 use super::flags::Given;
 use crate::terminal::Terminal;
@@ -9,15 +9,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
-/// How lines are written.
+/// The format of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// `INFO[0001] text  source=console`, for who watches.
+    /// `INFO[0001] text  source=console`, for people.
     Short,
     /// `time="…" level=info msg=text source=console`.
     Pairs,
     Json,
-    /// The text alone.
+    /// The message alone.
     Raw,
 }
 
@@ -30,11 +30,11 @@ enum Into {
 
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
-/// Where lines go.
+/// The log's destinations.
 pub(super) struct Log {
     form: Form,
     into: Into,
-    /// What the script's console says goes here instead (`--console-output`).
+    /// The destination of the script's console, if it has its own (`--console-output`).
     console: Option<BufWriter<File>>,
     least: Level,
     terminal: Terminal,
@@ -67,7 +67,7 @@ impl Log {
         Ok(Log { form, into, console: None, least, terminal: *terminal })
     }
 
-    /// From here on the script's console writes to a file.
+    /// Sends the script's console to a file from now on.
     pub(super) fn write_console(&mut self, path: &str) -> Result<(), String> {
         self.console = Some(appended(path)?);
         Ok(())
@@ -89,12 +89,13 @@ impl Log {
             Into::Nowhere => {}
             Into::Stderr => self.terminal.say(&text),
             Into::Stdout => drop(self.terminal.print(&format!("{text}\n"))),
-            // Nothing is left to do when the disk is full: the test goes on.
+            // Ignored when the disk is full: the test goes on.
             Into::File(file) => drop(writeln!(file, "{text}")),
         }
     }
 
-    /// Why nothing was run, or did not end well: for people in our form of errors, for programs a line like any other.
+    /// Reports why nothing was run, or did not end well: to people in the form of our errors, to programs as a line
+    /// like any other.
     pub(super) fn error(&mut self, why: &str) {
         match self.form {
             Form::Json => self.line(&refusal(why)),
@@ -103,7 +104,7 @@ impl Log {
     }
 
     pub(super) fn progress(&mut self, progress: &Progress) {
-        // Virtual users are counted every second, but a moment of the first went by before the test began.
+        // Virtual users are counted every second, but a moment of the first second passed before the test began.
         let seconds = (progress.elapsed + HALF_A_SECOND).as_secs();
         if seconds == 0 || !seconds.is_multiple_of(if self.terminal.is_watched() { 1 } else { 10 }) {
             return;
@@ -125,7 +126,7 @@ impl Log {
     }
 }
 
-/// An error as a line; its hint, where it has one, is a field of its own as in k6.
+/// An error as a line; its hint, if any, is a field of its own as in k6.
 fn refusal(why: &str) -> LogLine {
     let mut parts = why.split("hint: ");
     match (parts.next(), parts.next(), parts.next()) {
@@ -181,7 +182,7 @@ fn written(form: Form, line: &LogLine) -> String {
     }
 }
 
-/// Plain where it can be, else in quotes.
+/// Plain if possible, else in quotes.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/@^+".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {
@@ -203,7 +204,7 @@ mod tests {
             (&json!("error"), &json!("no exported functions in script"))
         );
         assert_eq!(one["hint"], "export one");
-        // Whose hint it is would be lost.
+        // The hint's problem would be lost.
         let two = json("a: is wrong\n    hint: b\nc: is wrong\n    hint: d");
         assert_eq!(two["msg"], "a: is wrong\n    hint: b\nc: is wrong\n    hint: d");
     }

@@ -1,7 +1,7 @@
-//! `sonagi run script.js`: k6's command line, exit codes and words; and `sonagi check script.js`.
+//! `sonagi run script.js`: k6's command line, exit codes and wording; and `sonagi check script.js`.
 //!
-//! A script's name says whose flags are meant: `-e`, `-o` or `-i` mean one thing to who comes from Artillery and
-//! another to who comes from k6.
+//! The script's name decides whose flags are meant: `-e`, `-o` or `-i` mean one thing to Artillery's users and another
+//! to k6's.
 
 mod check;
 mod dialect;
@@ -32,7 +32,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Flags of which only these values mean something.
+/// Flags that have effect for these values only.
 const CHOICES: [(&str, &[&str]); 2] = [
     ("summary-mode", &["compact", "full", "disabled"]),
     ("compatibility-mode", &["base", "extended", "experimental_enhanced"]),
@@ -41,11 +41,11 @@ const CHOICES: [(&str, &[&str]); 2] = [
 /// Flags of k6's API server.
 const OF_THE_SERVER: [&str; 3] = ["address", "linger", "profiling-enabled"];
 
-/// What is said of k6's own page.
+/// The notice about k6's web dashboard.
 const NO_DASHBOARD: &str =
     "K6_WEB_DASHBOARD: the web dashboard is not supported; --out json=FILE or csv=FILE keeps every sample";
 
-/// Runs it, or checks it; what the process ends with.
+/// Runs or checks the scripts; returns the process's exit code.
 pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     if arguments.get(1).is_some_and(|command| command == "check") {
         return check::main(arguments, terminal);
@@ -139,7 +139,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     if let Some(why) = &ended.why {
         log.error(why);
     }
-    // What went wrong first is what the process ends with.
+    // The first failure decides the exit code.
     let exit = if is_recorded || ended.exit != Exit::Passed { ended.exit } else { Exit::Other };
     let code = match shown(ended, given, &mut log, terminal) {
         Ok(()) => exit.code(),
@@ -152,12 +152,12 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     code
 }
 
-/// Whether the environment asks for k6's own page.
+/// Whether the environment asks for k6's web dashboard.
 fn wants_dashboard() -> bool {
     K6_WEB_DASHBOARD.get().is_some_and(|value| !["false", "0"].contains(&value.as_str()))
 }
 
-/// What is run, before it is.
+/// The lines before a run.
 fn introduced(plan: &[String], given: &Given) -> String {
     let outs = given.many("out");
     let output = if outs.is_empty() { "-".to_owned() } else { outs.join(", ") };
@@ -168,7 +168,7 @@ fn introduced(plan: &[String], given: &Given) -> String {
     )
 }
 
-/// The summary, or what the script made of it.
+/// The summary, or the text the script made of it.
 fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Result<(), String> {
     let print = |text: &str| terminal.print(text).map_err(|error| error.to_string());
     let is_left_out = given.has("no-summary") || given.one("summary-mode").as_deref() == Some("disabled");
@@ -210,7 +210,7 @@ fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Res
     Ok(())
 }
 
-/// Everything the library is told, from flags, environment and files.
+/// The library's inputs, from flags, environment and files.
 fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
     let wrong = |exit| move |why: String| (exit, why);
     let (script, source) = script(given).map_err(wrong(Exit::Other))?;

@@ -128,7 +128,7 @@ fn connections_that_are_kept_are_listened_to_until_what_is_under_way_has_come() 
     let counts = ["messages", "owed", "arrived", "lost"];
     let [messages, owed, arrived, lost] =
         counts.map(|name| exported(&place, &format!("sonagi_{name}"), "count"));
-    // Whose thread is done first is not owed the others' last words.
+    // The thread that ends first is not owed the others' last messages.
     assert!(messages == 12 && owed >= 36 && (arrived, lost) == (owed, 0), "{answer:?}");
 }
 

@@ -106,7 +106,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, began: Instant, number: u6
     let _ = server.shutdown(Shutdown::Both);
 }
 
-/// What went wrong with one engine, its configuration changed in one place.
+/// The failure of an engine whose configuration is changed in one place.
 fn run(engine: &str, (from, to): (&str, &str), serve: &[&str]) -> Option<String> {
     let place = Place::new();
     let service = Service::start(&place, serve);

@@ -1,4 +1,4 @@
-//! Which part of a crate may know which: folders import each other in one direction, and few files lie in a circle.
+//! Arrows inside a crate: folders import each other in one direction, and few files lie in a circle.
 //!
 //! Imports are read from `use` declarations and from paths that begin with `crate`, `super` or `self`; what follows
 //! `#[cfg(test)]` is left out, because a test may set up all of the crate. A path that begins with the name of an
@@ -60,7 +60,7 @@ fn crates_in(files: &[tree::File]) -> BTreeSet<String> {
     roots.map(str::to_owned).collect()
 }
 
-/// What is wrong with the large circles of a crate, of whose files so many are allowed to be in one.
+/// The problems of a crate's large circles, in which this many files are allowed to be.
 fn beyond(krate: &str, large: &[Vec<String>], allowed: Option<usize>) -> Vec<String> {
     let count: usize = large.iter().map(Vec::len).sum();
     match allowed {
