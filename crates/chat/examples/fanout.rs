@@ -183,8 +183,8 @@ async fn room(members: usize, seconds: usize, file: Option<&String>) {
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
     println!(
-        "{members} members: {frames} of {due} copies in {:.2} s (sent in {:.2} s), {:.0}/s, service CPU {:.2} s = {:.2} µs a copy, \
-         p50 {:.2} ms p99 {:.2} ms max {:.2} ms, resident {} KiB",
+        "{members} members: {frames} of {due} copies in {:.2} s (sent in {:.2} s), {:.0}/s, service CPU {:.2} s = {:.2} µs \
+         a copy, p50 {:.2} ms p99 {:.2} ms max {:.2} ms, resident {} KiB",
         took.as_secs_f64(),
         sending.as_secs_f64(),
         frames as f64 / took.as_secs_f64(),

@@ -62,12 +62,14 @@ pub enum Refused {
     Type(String),
     /// One of its settings is.
     #[error(
-        "the csv output has no setting '{0}'\nhint: it has fileName and timeFormat, as in --out csv=fileName=samples.csv,timeFormat=rfc3339"
+        "the csv output has no setting '{0}'\nhint: it has fileName and timeFormat, as in --out \
+         csv=fileName=samples.csv,timeFormat=rfc3339"
     )]
     Setting(String),
     /// The format of its times is.
     #[error(
-        "'{0}' is no format for times\nhint: there are unix, unix_milli, unix_micro, unix_nano, rfc3339 and rfc3339_nano"
+        "'{0}' is no format for times\nhint: there are unix, unix_milli, unix_micro, unix_nano, rfc3339 and \
+         rfc3339_nano"
     )]
     Time(String),
 }

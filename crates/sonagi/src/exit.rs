@@ -18,8 +18,8 @@ pub(crate) enum Exit {
 }
 
 /// The sentences under the table, for codes that have no row.
-pub(crate) const SUGGESTED: &str = "Any other code is what a function set `artillery.suggestedExitCode` to, as in Artillery: it stands in place of 0, 21 and a \
-     1 that no strict threshold decided.";
+pub(crate) const SUGGESTED: &str = "Any other code was set by a function as `artillery.suggestedExitCode`, as in \
+                                    Artillery: it replaces 0, 21, and a 1 that no strict threshold decided.";
 
 /// A row of the table.
 pub(crate) struct Meaning {
@@ -30,11 +30,12 @@ pub(crate) struct Meaning {
 
 /// All exit codes, in ascending order.
 pub(crate) const CODES: [Meaning; 7] = [
-    Meaning { exit: Exit::Pass, code: 0, meaning: "Every run passed; or the command did what it was asked." },
+    Meaning { exit: Exit::Pass, code: 0, meaning: "Every run passed; or the command succeeded." },
     Meaning {
         exit: Exit::Fail,
         code: 1,
-        meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). As Artillery's failed `ensure`.",
+        meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
+                  a failed `ensure` in Artillery.",
     },
     Meaning {
         exit: Exit::Problems,
@@ -49,12 +50,14 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::CouldNotRun,
         code: 4,
-        meaning: "Something around the run failed: a folder that cannot be written, an address in use, a process. What was measured is printed all the same.",
+        meaning: "Something around the run failed: a folder that cannot be written, an address in use, a process. \
+                  Measured results are printed all the same.",
     },
     Meaning {
         exit: Exit::Unexpected,
         code: 21,
-        meaning: "A response was not as its `expect` says, and no strict threshold or delivery failed. As Artillery's failed `expect`.",
+        meaning: "A response did not meet its `expect`, and no strict threshold or delivery failed. Like a failed \
+                  `expect` in Artillery.",
     },
     Meaning {
         exit: Exit::Interrupted,

@@ -21,8 +21,10 @@ pub(crate) fn shortage(plan: &Plan) -> Option<String> {
     (connections >= most).then(|| {
         let (connections, most) = (count(connections), count(most));
         format!(
-            "warning: at least {connections} users are planned at one time, each with a connection, and this process may open {most} files: the run will be INVALID when they run out\n\
-             hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a container), or plan fewer users"
+            "warning: at least {connections} users are planned at one time, each with a connection, and this process \
+             may open {most} files: the run will be INVALID when they run out\n\
+             hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a \
+             container), or plan fewer users"
         )
     })
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const WAITING_MAX: usize = 8;
 
 /// Receives the output of a script's processor while it is loaded.
-pub(crate) type Tell<'t> = &'t mut dyn FnMut(Speaker, &str);
+pub(crate) type OnPrinted<'t> = &'t mut dyn FnMut(Speaker, &str);
 
 /// `SCRIPT…` and the flags that are merged over a script before it is read.
 pub(crate) fn arguments() -> Vec<Arg> {
@@ -39,7 +39,8 @@ fn merged() -> [Arg; 9] {
     let file = |name| text(name, "FILE").value_parser(value_parser!(PathBuf));
     [
         text("environment", "NAME").short('e').help("Merge this entry of config.environments over config"),
-        file("config").short('c').help("Merge this file over the script; a processor is looked for beside it first"),
+        file("config").short('c').help("Merge this file over the script; a processor is searched for in its folder \
+                                        first"),
         file("input")
             .short('i')
             .action(ArgAction::Append)
@@ -47,12 +48,13 @@ fn merged() -> [Arg; 9] {
         text("target", "URL").short('t').help("Replace config.target"),
         text("variables", "JSON")
             .short('v')
-            .help("Set variables, as a JSON object; they win over config.variables"),
+            .help("Set variables (a JSON object); they override config.variables"),
         text("overrides", "JSON").help("Merge this JSON object over the whole script; arrays are replaced"),
         file("payload").short('p').help("Take the rows of config.payload from this file"),
         file("dotenv")
             .alias("env-file")
-            .help("Take environment variables that are not set from this file, for the script and its processor (also --env-file)"),
+            .help("Read environment variables for the script and its processor from this file; those already set win \
+                   (also --env-file)"),
         Arg::new("insecure")
             .short('k')
             .long("insecure")
@@ -65,15 +67,15 @@ fn merged() -> [Arg; 9] {
 fn narrowing() -> [Arg; 3] {
     [
         Arg::new("scenario-name").long("scenario-name").value_name("NAME").help(
-            "Run only the scenario of this name, or the one whose name this regular expression matches",
+            "Run only the scenario with this name, or the one whose name matches this regular expression",
         ),
-        Arg::new("solo").short('s').long("solo").action(ArgAction::SetTrue).help("One user, once"),
+        Arg::new("solo").short('s').long("solo").action(ArgAction::SetTrue).help("Run one user, once"),
         Arg::new("matrix")
             .long("matrix")
             .value_name("AXIS=VALUE,…")
             .action(ArgAction::Append)
             .value_parser(axis)
-            .help("Only these values of an axis of the script's matrix, e.g. transport=sse,poll; repeatable"),
+            .help("Run only these values of a matrix axis, e.g. transport=sse,poll; repeatable"),
     ]
 }
 
@@ -155,7 +157,8 @@ fn object(flag: &str, text: Option<String>) -> Result<Option<Map<String, Value>>
 /// `--strict`.
 pub(crate) fn strict_argument() -> Arg {
     Arg::new("strict").long("strict").action(ArgAction::SetTrue).help(
-        "Refuse what Artillery ignores and a run goes on in spite of (unknown keys, variables that nothing sets), as `check` does",
+        "Refuse scripts with problems that Artillery ignores (unknown keys, variables that nothing sets), as `check` \
+         does",
     )
 }
 
@@ -172,11 +175,11 @@ pub(crate) struct Script {
     /// Its processor, loaded for the first of its runs.
     pub(crate) processor: Kept,
     /// The runs, at least one, in the matrix's order.
-    pub(crate) runs: Vec<Job>,
+    pub(crate) runs: Vec<ScriptRun>,
 }
 
 /// A run of a script.
-pub(crate) struct Job {
+pub(crate) struct ScriptRun {
     /// Empty without a matrix.
     pub(crate) combination: Combination,
     /// The run's name: the script's name and the combination's values.
@@ -188,7 +191,7 @@ pub(crate) struct Job {
     plan: Option<Plan>,
 }
 
-impl Job {
+impl ScriptRun {
     /// The part of its name that differs from the script's other runs; without a matrix, its whole name.
     pub(crate) fn label(&self) -> String {
         match self.combination.0.as_slice() {
@@ -204,7 +207,7 @@ impl Script {
         text: Vec<u8>,
         overrides: &Overrides,
         loaded: Vec<Loaded>,
-        Asked { unloaded, processor }: Asked,
+        ExportsCheck { unloaded, processor }: ExportsCheck,
     ) -> Script {
         let is_alone = loaded.len() == 1;
         let mut notices = Vec::new();
@@ -213,7 +216,7 @@ impl Script {
             notices.extend(of_run);
             let name = plan.name.clone();
             let plan = (is_alone && serve.is_none()).then_some(plan);
-            runs.push(Job { combination, name, serve, plan });
+            runs.push(ScriptRun { combination, name, serve, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
         Script { path, text, overrides, notices, unloaded, processor, runs }
@@ -236,14 +239,14 @@ impl Script {
     }
 
     /// The plan of one of its runs, against `target` if a service was started for it.
-    pub(crate) fn plan(&self, job: &mut Job, target: Option<String>) -> Result<Plan, Error> {
+    pub(crate) fn plan(&self, job: &mut ScriptRun, target: Option<String>) -> Result<Plan, Error> {
         if let Some(plan) = job.plan.take() {
             return Ok(plan);
         }
         let now = std::fs::read(&self.path).map_err(|error| Error::file("read", &self.path, error))?;
         if now != self.text {
             return Err(Error::could_not(format_args!(
-                "{} has changed since it was checked\nhint: a script stays as it is until its last run is over",
+                "{} has changed since it was checked\nhint: do not edit a script before its last run is over",
                 self.path.display()
             )));
         }
@@ -266,7 +269,7 @@ fn shown(value: &Value) -> String {
 pub(crate) fn each(
     paths: &[PathBuf],
     overrides: &Overrides,
-    tell: Tell<'_>,
+    tell: OnPrinted<'_>,
 ) -> Vec<(PathBuf, Result<Script, Problems>)> {
     let mut waiting = 0;
     let mut read = |path: &PathBuf| {
@@ -283,7 +286,7 @@ pub(crate) fn each(
 }
 
 /// Loads one script, with all its problems.
-pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<Script, Problems> {
+pub(crate) fn one(path: &Path, overrides: &Overrides, tell: OnPrinted<'_>) -> Result<Script, Problems> {
     // An unreadable file is reported by `load_each`.
     let text = std::fs::read(path).unwrap_or_default();
     let loaded = sonagi_artillery::load_each(path, overrides)?;
@@ -293,7 +296,7 @@ pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<
 
 /// The result of asking processors for their functions.
 #[derive(Default)]
-struct Asked {
+struct ExportsCheck {
     /// Why one could not be loaded.
     unloaded: Option<Unloaded>,
     /// The first processor loaded.
@@ -303,7 +306,7 @@ struct Asked {
 /// Checks that the functions a script calls exist: Node loads its processor and lists its exports. All runs of a script
 /// share one processor, unless a matrix varies its path. A processor that cannot be loaded ends the run that needs it;
 /// here that only leaves the question open.
-fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
+fn functions(loaded: &[Loaded], tell: OnPrinted<'_>) -> Result<ExportsCheck, Problems> {
     let mut known: Option<(&Path, Vec<String>)> = None;
     let mut first = None;
     for run in loaded.iter().filter(|run| run.calls_functions()) {
@@ -315,18 +318,22 @@ fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
                 let processor = first.get_or_insert(kept).clone();
                 match exported {
                     Ok(exported) => exported,
-                    Err(unloaded) => return Ok(Asked { unloaded: Some(unloaded), processor }),
+                    Err(unloaded) => return Ok(ExportsCheck { unloaded: Some(unloaded), processor }),
                 }
             }
         };
         run.not_exported(&exported)?;
         known = Some((processor.module.as_path(), exported));
     }
-    Ok(Asked { unloaded: None, processor: first.unwrap_or_default() })
+    Ok(ExportsCheck { unloaded: None, processor: first.unwrap_or_default() })
 }
 
 /// Loads all scripts, or returns all problems of all of them.
-pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides, tell: Tell<'_>) -> Result<Vec<Script>, Error> {
+pub(crate) fn all(
+    paths: &[PathBuf],
+    overrides: &Overrides,
+    tell: OnPrinted<'_>,
+) -> Result<Vec<Script>, Error> {
     let mut scripts = Vec::with_capacity(paths.len());
     let mut problems = Vec::new();
     for (_, script) in each(paths, overrides, tell) {

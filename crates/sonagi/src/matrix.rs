@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::load::Script;
 use crate::output::Vocabulary;
-use crate::runs::{self, Session};
+use crate::runs::{self, RunSession};
 use sonagi_artillery::Combination;
 use sonagi_report::matrix::{self, Matrix, Run};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) const DOCUMENT: &str = "matrix.json";
 const PAGE: &str = "matrix.md";
 
 /// Runs the script's remaining runs.
-pub(crate) fn run(session: &mut Session<'_>, script: &mut Script) -> Result<(), Error> {
+pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(), Error> {
     let (options, terminal) = (session.options, session.terminal);
     let mut record = Record::begin(options.runs.as_deref(), script)?;
     while let Some(job) = session.next(script) {

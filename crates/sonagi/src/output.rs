@@ -19,8 +19,7 @@ pub(crate) fn vocabulary_argument() -> Arg {
         .long("summary")
         .value_name("WORDS")
         .value_parser([
-            PossibleValue::new("sonagi")
-                .help("The verdict, delivery, latency, errors, the generator's health"),
+            PossibleValue::new("sonagi").help("verdict, delivery, latency, errors, the generator's health"),
             PossibleValue::new("artillery")
                 .help("Artillery's dotted metric names; checks and verdict go to standard error"),
         ])

@@ -3,18 +3,18 @@
 //! The one decision a reader would question: runs of one command line never overlap. Each has the machine to itself,
 //! so that its generator's health is its own.
 
-use crate::beside::Beside;
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::limits;
-use crate::load::{Job, Script};
+use crate::load::{Script, ScriptRun};
 use crate::matrix;
 use crate::output;
 use crate::output::Vocabulary;
-use crate::queued::Queued;
-use crate::signals::{self, Asked};
+use crate::queued_sink::QueuedSink;
+use crate::signals::{self, StopRequests};
 use crate::terminal::Terminal;
+use crate::watched_service::WatchedService;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 
 /// How plans are run and shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct RunOptions {
     pub(crate) quiet: bool,
     pub(crate) json: bool,
     pub(crate) vocabulary: Vocabulary,
@@ -50,36 +50,38 @@ pub(crate) fn arguments() -> [Arg; 8] {
             .short('q')
             .long("quiet")
             .action(ArgAction::SetTrue)
-            .help("Print neither progress nor summary; the exit code, --output and --json tell"),
+            .help("Print neither progress nor summary; use the exit code, --output or --json"),
         Arg::new("output")
             .short('o')
             .long("output")
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
-            .help("Write a report to this file, or into this folder: Artillery's JSON, and Sonagi's summary in it (an array when there are several runs)"),
+            .help("Write a report to this file or folder: Artillery's JSON, with Sonagi's summary in it (an array if \
+                   there are several runs)"),
         Arg::new("json")
             .long("json")
             .action(ArgAction::SetTrue)
             .conflicts_with("summary")
-            .help("Print the summary as one JSON document (an array when there are several runs; nothing when the only one could not start)"),
+            .help("Print the summary as one JSON document (an array if there are several runs; nothing if the only one \
+                   could not start)"),
         output::vocabulary_argument(),
         Arg::new("runs")
             .long("runs")
             .value_name("DIR")
             .default_value("runs")
             .value_parser(value_parser!(PathBuf))
-            .help("Where run folders are written"),
+            .help("Write run folders into this folder"),
         Arg::new("no-folder").long("no-folder").action(ArgAction::SetTrue).help("Write no run folder"),
         Arg::new("fail-on-status")
             .long("fail-on-status")
             .value_name("WHEN")
             .value_parser([
-                PossibleValue::new("all").help("when every answer is one that the script does not ask for"),
-                PossibleValue::new("any").help("when any is"),
+                PossibleValue::new("all").help("if every answer has one, unless the script asks for it"),
+                PossibleValue::new("any").help("if any answer has one"),
                 PossibleValue::new("never").help("statuses alone never fail a run"),
             ])
             .default_value("all")
-            .help("When HTTP answers with an error status (4xx, 5xx) fail a run"),
+            .help("Fail a run because of HTTP error statuses (4xx, 5xx)"),
         Arg::new("shards")
             .long("shards")
             .value_name("N")
@@ -88,11 +90,11 @@ pub(crate) fn arguments() -> [Arg; 8] {
     ]
 }
 
-impl Options {
+impl RunOptions {
     /// The options given by the flags of [`arguments`].
-    pub(crate) fn of(matches: &ArgMatches) -> Options {
+    pub(crate) fn of(matches: &ArgMatches) -> RunOptions {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
-        Options {
+        RunOptions {
             quiet: matches.get_flag("quiet"),
             json: matches.get_flag("json"),
             vocabulary: Vocabulary::of(matches),
@@ -111,19 +113,19 @@ impl Options {
 }
 
 /// Runs every script, unless a signal ends it sooner, and prints the results.
-pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) -> Result<Exit, Error> {
+pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Terminal) -> Result<Exit, Error> {
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
     let control = Control::new();
-    let asked = listen(&control, terminal)?;
+    let stop_requests = listen(&control, terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
     let is_array = planned > 1 || scripts.iter().any(Script::has_matrix);
-    let mut session = Session {
+    let mut session = RunSession {
         options,
         terminal,
         control,
-        asked,
+        stop_requests,
         planned,
         begun: 0,
         summaries: Vec::new(),
@@ -131,13 +133,13 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
         worst: Exit::Pass,
     };
     let trouble = session.scripts(scripts).err();
-    let Session { asked, begun, summaries, reports, mut worst, .. } = session;
+    let RunSession { stop_requests, begun, summaries, reports, mut worst, .. } = session;
     // Each output is written even when one before it failed: measurements must not be lost with it.
     let report = |destination| report(&destination, reports, is_array, options, terminal);
     let unreported = destination.map(report).and_then(Result::err);
-    let shown = Shown { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
+    let shown = ResultsLayout { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
     let unprinted = conclude(&summaries, shown, options, terminal).err();
-    let was_interrupted = asked.to_stop_at_once() || (trouble.is_none() && begun < planned);
+    let was_interrupted = stop_requests.to_stop_at_once() || (trouble.is_none() && begun < planned);
     for error in [trouble, unreported, unprinted].into_iter().flatten() {
         terminal.say(&error.to_string());
         worst = worst.worst(error.exit());
@@ -146,11 +148,11 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
 }
 
 /// The runs of a command line, one after another.
-pub(crate) struct Session<'a> {
-    pub(crate) options: &'a Options,
+pub(crate) struct RunSession<'a> {
+    pub(crate) options: &'a RunOptions,
     pub(crate) terminal: &'a Terminal,
     control: Control,
-    asked: Asked,
+    stop_requests: StopRequests,
     /// The number of runs planned, and of those begun.
     planned: usize,
     begun: usize,
@@ -160,7 +162,7 @@ pub(crate) struct Session<'a> {
     worst: Exit,
 }
 
-impl Session<'_> {
+impl RunSession<'_> {
     /// Runs scripts up to the first that cannot be run: the next may build on it. The remaining ones are named.
     fn scripts(&mut self, scripts: Vec<Script>) -> Result<(), Error> {
         let mut trouble = Ok(());
@@ -189,8 +191,8 @@ impl Session<'_> {
     }
 
     /// Runs the script's next run, unless we were asked to stop.
-    pub(crate) fn next(&mut self, script: &mut Script) -> Option<Job> {
-        (!self.asked.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
+    pub(crate) fn next(&mut self, script: &mut Script) -> Option<ScriptRun> {
+        (!self.stop_requests.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
     }
 
     /// Carries out one run, from its service to its summary. `folder` names its folder in `runs`; None: named by its
@@ -198,20 +200,20 @@ impl Session<'_> {
     pub(crate) fn run(
         &mut self,
         script: &Script,
-        mut job: Job,
+        mut job: ScriptRun,
         runs: Option<&Path>,
         folder: Option<String>,
     ) -> Result<Summary, Error> {
         self.begun += 1;
-        let mut beside = job.serve.as_ref().map(Beside::start).transpose()?;
+        let mut watched = job.serve.as_ref().map(WatchedService::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let mut periods = self.options.output.is_some().then(Periods::default);
-        let ran = script.plan(&mut job, beside.as_ref().map(Beside::url)).and_then(|plan| {
-            let place = Place { processor: script.processor.clone(), runs, folder, title };
-            one(plan, place, self, (beside.as_mut(), periods.as_mut()))
+        let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
+            let setup = RunSetup { processor: script.processor.clone(), runs, folder, title };
+            one(plan, setup, self, (watched.as_mut(), periods.as_mut()))
         });
         // The service ends with its run, even a failed one.
-        let used = beside.map(Beside::end);
+        let used = watched.map(WatchedService::end);
         let (ran, incomplete) = ran?;
         if let Some(error) = incomplete {
             self.failed(&error);
@@ -252,14 +254,14 @@ impl Session<'_> {
             && let Err(error) = sonagi_measure::folder::amend(Path::new(folder), summary)
         {
             self.failed(&Error::could_not(format_args!(
-                "the run folder: {error}; it does not say what the service beside the run used"
+                "the run folder: {error}; the CPU and memory of the run's service are missing in it"
             )));
         }
     }
 }
 
 /// A run's processor, folder and service.
-struct Place<'p> {
+struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
     processor: Kept,
     runs: Option<&'p Path>,
@@ -271,18 +273,18 @@ struct Place<'p> {
 /// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
-    Place { processor, runs, folder, title }: Place<'_>,
-    session: &Session<'_>,
-    (mut beside, periods): (Option<&mut Beside>, Option<&mut Periods>),
+    RunSetup { processor, runs, folder, title }: RunSetup<'_>,
+    session: &RunSession<'_>,
+    (mut watched, periods): (Option<&mut WatchedService>, Option<&mut Periods>),
 ) -> Result<(Summary, Option<Error>), Error> {
-    let Session { options, terminal, control, .. } = session;
+    let RunSession { options, terminal, control, .. } = session;
     let started = now()?;
     let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
     let folder = runs.map(|runs| reserve(runs, &folder)).transpose()?;
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
-        sinks.add(Queued::start(folder).map_err(Error::could_not)?);
+        sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
     }
     if let Some(periods) = periods {
         sinks.add(periods);
@@ -304,8 +306,8 @@ fn one(
         terminal.say(&warning);
     }
     let mut on = |event: RunEvent<'_>| {
-        if let (Some(beside), RunEvent::Second(snapshot)) = (&mut beside, &event) {
-            beside.second(snapshot);
+        if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
+            watched.second(snapshot);
         }
         sinks.each(|sink| pass(sink, &event), |trouble| warn(&trouble, terminal));
         if let RunEvent::Line(line) = event {
@@ -335,7 +337,8 @@ pub(crate) fn now() -> Result<String, Error> {
 pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
     Folder::reserve(runs, name).map_err(|error| {
         Error::could_not(format_args!(
-            "cannot write a run folder in {}: {error}\nhint: choose another place with --runs DIR, or none with --no-folder",
+            "cannot write a run folder in {}: {error}\nhint: choose another place with --runs DIR, or none with \
+             --no-folder",
             runs.display()
         ))
     })
@@ -358,7 +361,7 @@ pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result
 
 /// Prints the script's own output, unchanged and also under `--quiet`: programs read it. It goes to stderr where
 /// standard output is the JSON document's.
-pub(crate) fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
+pub(crate) fn speak(speaker: Speaker, text: &str, options: &RunOptions, terminal: &Terminal) {
     match speaker {
         Speaker::Engine => {}
         // If it cannot be written now, neither can the result, and that is an error then.
@@ -379,11 +382,12 @@ fn warn(trouble: &Trouble, terminal: &Terminal) {
 /// The error for an incomplete record: its later readers would see something else than readers of the summary.
 pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
     Error::could_not(format_args!(
-        "{sink} is incomplete: {error}\nhint: the printed summary is whole; `sonagi report` knows the run only up to the last second on disk"
+        "{sink} is incomplete: {error}\nhint: the printed summary is complete; `sonagi report` can read the run only \
+         up to the last second on disk"
     ))
 }
 
-fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
+fn listen(control: &Control, terminal: &Terminal) -> Result<StopRequests, Error> {
     let (first, second, says) = (control.clone(), control.clone(), *terminal);
     let stop = move || {
         says.say("stopping; finishing active users (Ctrl-C again stops at once)");
@@ -397,7 +401,7 @@ fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
 }
 
 /// Prints the finished run as the options ask; documents wait until all runs are over.
-pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(), Error> {
+pub(crate) fn tell(summary: &Summary, options: &RunOptions, terminal: &Terminal) -> Result<(), Error> {
     if options.quiet || options.json {
         return Ok(());
     }
@@ -406,7 +410,7 @@ pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) ->
 }
 
 /// How all runs are shown together.
-struct Shown {
+struct ResultsLayout {
     is_array: bool,
     /// Whether there are several scripts.
     several: bool,
@@ -417,8 +421,8 @@ struct Shown {
 /// Prints the results of all runs together.
 fn conclude(
     summaries: &[Summary],
-    shown: Shown,
-    options: &Options,
+    shown: ResultsLayout,
+    options: &RunOptions,
     terminal: &Terminal,
 ) -> Result<(), Error> {
     if options.json {
@@ -443,7 +447,7 @@ fn report(
     destination: &Destination,
     mut reports: Vec<Value>,
     is_array: bool,
-    options: &Options,
+    options: &RunOptions,
     terminal: &Terminal,
 ) -> Result<(), Error> {
     if reports.is_empty() {

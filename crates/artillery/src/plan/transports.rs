@@ -4,7 +4,7 @@
 //! are kept by the user as a recipe: a reconnect takes them again, with the cursor of what arrived before.
 
 use sonagi_measure::outcome::OperationId;
-use sonagi_transport::link::{Cursor, PollField, Rhythm, StompAck, StompVersion};
+use sonagi_transport::link::{PollCursor, PollField, Rhythm, StompAck, StompVersion};
 use std::time::Duration;
 
 use super::source::Awaited;
@@ -46,7 +46,7 @@ pub struct PollOpen {
     /// Names and values; a pair whose value renders empty is left out.
     pub headers: Vec<(String, Template)>,
     /// How the target is told what has been received already.
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PollCursor>,
     /// Where an answer says that it was cut short: what is there and neither `null`, `false`, 0 nor empty text.
     pub more: Option<PollField>,
     /// When the next request leaves.

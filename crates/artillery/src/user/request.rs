@@ -21,7 +21,7 @@ use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, address, basic, content_type, keep, own_headers};
 use crate::values::Unfilled;
 use sonagi_transport::http::{self, ACCEPTED, Client, Encoded, Request, Response};
-use sonagi_transport::net::{Dialing, Failed, Opening, Origin};
+use sonagi_transport::net::{Dialing, Failed, OpeningTimes, Origin};
 
 /// Redirects followed in a row, as browsers limit them.
 const MAX_REDIRECTS: usize = 20;
@@ -300,7 +300,7 @@ impl User {
 }
 
 /// `http.extendedMetrics`: what the connection of a response had taken to open, told with each response as Artillery does.
-fn note_opening(recorder: &mut Recorder, opening: Opening, at: At) {
+fn note_opening(recorder: &mut Recorder, opening: OpeningTimes, at: At) {
     let parts = [("http.dns", opening.name_us), ("http.tcp", opening.tcp_us), ("http.tls", opening.tls_us)];
     for (name, us) in parts {
         recorder.observe((Kind::Trend, Unit::Milliseconds), name, f64::from(us) / 1e3, at);

@@ -42,7 +42,8 @@ pub use ending::{End, Ended, Exit, Files};
 use one_shot::{OneShot, OneShotDone};
 
 /// What to do with a script in JavaScript that is Artillery's, not k6's.
-pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p 'JSON.stringify(require(\"./script.js\"))'` writes it as that";
+pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p \
+                           'JSON.stringify(require(\"./script.js\"))'` writes it as that";
 
 /// What is to be run, and how.
 #[derive(Clone, Debug)]

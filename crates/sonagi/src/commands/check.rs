@@ -17,11 +17,12 @@ pub(super) fn define() -> Command {
         .about("Validate scripts without running them")
         .long_about(
             "Validate scripts without running them: all problems, each with file, line, column, the rule and a hint. \
-             The exit code is 2 when there are any. This includes harmless problems that `sonagi run` only warns about, because \
-             Artillery ignores them; `sonagi run --strict` refuses them, too. A processor's module is loaded, so what stands at its \
-             top level is executed.\n\n\
-             Of a k6 script the init code runs once, and nothing else; with one among the scripts the flags are those of \
-             `sonagi run script.js`, and --json.",
+             The exit code is 2 if there are any. This includes harmless problems that `sonagi run` only warns about, \
+             because \
+             Artillery ignores them; `sonagi run --strict` refuses them, too. A processor's module is loaded, so its \
+             top-level code is executed.\n\n\
+             Of a k6 script, only the init code runs, once. If one of the scripts is a k6 script, the flags are those \
+             of `sonagi run script.js`, and --json.",
         )
         .args(load::arguments())
         .arg(

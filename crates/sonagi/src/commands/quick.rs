@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load;
-use crate::runs::{self, Options};
+use crate::runs::{self, RunOptions};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -28,13 +28,14 @@ pub(super) fn define() -> Command {
     Command::new(NAME)
         .about("Load-test a URL without a script")
         .long_about(
-            "Load-test a URL without a script: --count users arrive within a second, and each sends --num GET requests to an \
-             http:// or https:// address, or --num messages over one connection to a ws:// or wss:// address, each as soon \
-             as the one before is answered or sent.",
+            "Load-test a URL without a script: --count users arrive within a second, and each sends --num GET requests \
+             to an \
+             http:// or https:// address, or --num messages over one connection to a ws:// or wss:// address, each as \
+             soon as the previous one is answered or sent.",
         )
         .arg(Arg::new("url").value_name("URL").required(true).help("Target URL"))
         .arg(number("count", 'c', "Users"))
-        .arg(number("num", 'n', "Requests or messages of each user"))
+        .arg(number("num", 'n', "Requests or messages per user"))
         .arg(
             Arg::new("insecure")
                 .short('k')
@@ -59,7 +60,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let loaded = load::all(std::slice::from_ref(&file), &overrides, &mut |_, _| {});
     // A script with a single run is not read again.
     let _ = fs::remove_file(&file);
-    runs::all(loaded?, &Options::of(matches), terminal)
+    runs::all(loaded?, &RunOptions::of(matches), terminal)
 }
 
 /// The script equivalent to the flags.

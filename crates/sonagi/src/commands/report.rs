@@ -28,8 +28,8 @@ pub(super) fn define() -> Command {
         .about("Print a run's summary again, from its folder")
         .long_about(
             "Print a run's summary again, from its folder. A run that was cut off is read up to its last second on \
-             disk. For a folder with the runs over a matrix, the table that compares them; for one with other runs, \
-             such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict was; 4 when the \
+             disk. For the folder of a matrix it prints the table that compares the runs; for any other folder of \
+             runs, such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict; 4 if the \
              folder cannot be read.",
         )
         .arg(
@@ -37,7 +37,7 @@ pub(super) fn define() -> Command {
                 .value_name("RUNFOLDER")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("A folder that `sonagi run` wrote, a folder of such folders, or a file of its `--output`"),
+                .help("A run folder, a folder of run folders, or a report file of `sonagi run --output`"),
         )
         .arg(
             Arg::new("json")
@@ -52,7 +52,7 @@ pub(super) fn define() -> Command {
                 .long("output")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Write the report that `sonagi run --output` writes to this file, or into this folder"),
+                .help("Write the report of `sonagi run --output` to this file or folder"),
         )
         .arg(output::vocabulary_argument())
 }

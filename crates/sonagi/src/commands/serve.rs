@@ -19,8 +19,8 @@ use tokio::sync::Notify;
 pub(super) const NAME: &str = "serve";
 
 /// The hint for starting a service without accounts: a 401 would be the first sign of it otherwise.
-const NO_ACCOUNTS: &str =
-    "no accounts: every login is answered 401\nhint: --seed-users N makes some, --account EMAIL:PASSWORD one";
+const NO_ACCOUNTS: &str = "no accounts: every login is answered 401\n\
+     hint: create some with --seed-users N, or one with --account EMAIL:PASSWORD";
 
 /// The arguments of a child on a free port with `users` seeded accounts, written to `credentials`.
 pub(super) fn seeded(users: u32, credentials: &Path) -> Vec<String> {
@@ -35,10 +35,10 @@ pub(super) fn define() -> Command {
     Command::new(NAME)
         .about("Run the reference chat service: logins, rooms, history, location groups over six transports")
         .long_about(
-            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO \
-             and STOMP, in SockJS or not, and location groups over event streams, polling and long polling as well \
-             (docs/service.md). The first line on standard output is `listening on http://HOST:PORT`, \
-             once it does. The first Ctrl-C or SIGTERM drains it, the second stops it at once.",
+            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO and \
+             STOMP (with or without SockJS), and location groups also over event streams, polling and long polling \
+             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` as its first line. The \
+             first Ctrl-C or SIGTERM drains it, the second stops it at once.",
         )
         .arg(
             flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
@@ -46,7 +46,7 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(SocketAddr)),
         )
         .arg(
-            flag("store", "memory|FILE", "Where users and messages are kept: in memory, or in an SQLite file")
+            flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
                 .default_value("memory"),
         )
         .arg(
@@ -55,20 +55,21 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(u32).range(0..=1_000_000)),
         )
         .arg(
-            flag("account", "EMAIL:PASSWORD", "Create this account, too, a friend of the last seeded ones; repeatable")
+            flag("account", "EMAIL:PASSWORD", "Also create this account, a friend of the last seeded ones; repeatable")
                 .action(ArgAction::Append)
                 .value_parser(account),
         )
         .arg(
-            flag("credentials", "FILE", "Write the users' emails and passwords here (.csv or .json)")
+            flag("credentials", "FILE", "Write the users' emails and passwords to this file (.csv or .json)")
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(
-            flag("fault", "SPEC", "Misbehave on purpose, e.g. drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7")
+            flag("fault", "SPEC", "Misbehave on purpose, e.g. \
+                                   drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7")
                 .value_parser(|text: &str| text.parse::<Faults>().map_err(|error| error.to_string())),
         )
         .arg(
-            flag("origin", "ORIGIN", "Accept browsers of this exact origin only; repeatable")
+            flag("origin", "ORIGIN", "Accept only browsers with exactly this origin; repeatable")
                 .action(ArgAction::Append),
         )
         .arg(
@@ -76,26 +77,27 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(u16).range(1..=1024)),
         )
         .args(limit_flags())
-        .arg(limit("recovery", "Keep a lost Socket.IO connection's session so long, to be recovered; default: not at all"))
-        .arg(time("grace", "How long the service drains before it stops").default_value("2s"))
+        .arg(limit("recovery", "Keep a lost Socket.IO session recoverable for this long; default: not at all"))
+        .arg(time("grace", "Drain for this long before stopping").default_value("2s"))
         .arg(
             Arg::new("null")
                 .long("null")
                 .action(ArgAction::SetTrue)
                 .conflicts_with_all(["fault", "store", "protocol-suite", "recovery"])
-                .help("Be a target for measuring load generators: minimal answers, nothing stored (docs/service.md)"),
+                .help("Act as a target for measuring load generators: minimal answers, nothing stored \
+                       (docs/service.md)"),
         )
         .arg(
             Arg::new("protocol-suite")
                 .long("protocol-suite")
                 .action(ArgAction::SetTrue)
-                .help("Offer what the published Engine.IO and Socket.IO protocol suites expect"),
+                .help("Add the endpoints and events that the published Engine.IO and Socket.IO test suites expect"),
         )
         .arg(
             Arg::new("stop-on-eof")
                 .long("stop-on-eof")
                 .action(ArgAction::SetTrue)
-                .help("Drain and stop when standard input ends: a child never outlives who started it"),
+                .help("Drain and stop when standard input ends, so that a child process never outlives its parent"),
         )
 }
 
@@ -138,27 +140,36 @@ fn why(error: &clap::Error) -> String {
 fn limit_flags() -> [Arg; 13] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
-        count("connections", "N", "Most connections open at once"),
-        count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
-        count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
+        count("connections", "N", "Limit on open connections"),
         count(
-            "groups-per-address",
-            "N",
-            "Location groups one address may hold that it has made; default: 10000",
+            "queue-bytes",
+            "BYTES",
+            "Limit on bytes queued for one connection; beyond it, the connection is closed \
+                                       with 4008",
         ),
-        count("login-rate", "N", "Logins a second of one account, four times as many at once; default: 5"),
-        flag("password-cost", "KIB", "Memory that hashing a new account's password takes; default: 4096")
+        count("max-payload", "BYTES", "Limit on the size of a WebSocket message or polling body"),
+        count("groups-per-address", "N", "Limit on location groups created by one address; default: 10000"),
+        count(
+            "login-rate",
+            "N",
+            "Limit on logins per second of one account, with bursts of four times as many; \
+                                  default: 5",
+        ),
+        flag("password-cost", "KIB", "Memory for hashing the password of a new account; default: 4096")
             .value_parser(value_parser!(u32).range(8..=1_048_576)),
-        limit("ping-interval", "How often each connection is pinged"),
-        limit("ping-timeout", "How long the answer to a ping may take"),
-        limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
-        limit("long-hold", "How long a long poll waits for a message"),
+        limit("ping-interval", "Interval between pings of a connection"),
+        limit("ping-timeout", "Time limit for the answer to a ping"),
+        limit("connect-timeout", "Time limit for a new connection to join or CONNECT"),
+        limit("long-hold", "Longest wait of a long poll for a message"),
         Arg::new("long-expiry-503")
             .long("long-expiry-503")
             .action(ArgAction::SetTrue)
-            .help("Answer a long poll that brought nothing with 503 instead of 204"),
-        limit("sse-lifetime", "After how long an event stream ends; default: never"),
-        time("gather", "The most a message waits to share writes with the next ones; 0s sends each at once"),
+            .help("Answer a long poll that expired without a message with 503 instead of 204"),
+        limit("sse-lifetime", "End an event stream after this time; default: never"),
+        time(
+            "gather",
+            "Longest delay of a message to share a write with the next ones; 0s sends each at once",
+        ),
     ]
 }
 
@@ -243,7 +254,8 @@ fn credentials(matches: &ArgMatches, users: usize) -> Result<Option<&PathBuf>, E
     }
     if users == 0 {
         return problem(
-            &"there are no users to write down\nhint: --seed-users N creates some, --account one",
+            &"there are no users to write down\nhint: create some with --seed-users N, or one with --account \
+              EMAIL:PASSWORD",
         );
     }
     Ok(Some(path))

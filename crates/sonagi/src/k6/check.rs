@@ -1,7 +1,7 @@
 //! `sonagi check script.js`: the problems that `run` would refuse it for. Its init code runs once, because that sets
 //! its options; no user runs, and nothing is sent.
 
-use super::flags::{self, Given};
+use super::flags::{self, GivenFlags};
 use super::{asked, dialect};
 use crate::commands::check::{self, Checked};
 use crate::load::one as artillery;
@@ -20,7 +20,7 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         Ok(matches) => matches,
         Err(answer) => return cli::answer(&answer, terminal).code(),
     };
-    let given = Given::of(&matches);
+    let given = GivenFlags::of(&matches);
     let scripts = matches.get_many::<PathBuf>("script").into_iter().flatten();
     let checked: Vec<Checked> = scripts
         .map(|script| match script.as_os_str() == "-" || dialect::is_k6(&script.to_string_lossy()) {
@@ -34,9 +34,9 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     check::tell(&checked, matches.get_flag("json"), terminal).map_or(Exit::CouldNotRun.code(), Exit::code)
 }
 
-fn one(given: &Given) -> Checked {
+fn one(given: &GivenFlags) -> Checked {
     let script = given.script.clone();
-    let mut found = Found { script, ..Found::default() };
+    let mut found = Findings { script, ..Findings::default() };
     match asked(given) {
         Err((_, why)) => found.refused(&why),
         Ok(asked) => {
@@ -53,20 +53,20 @@ fn one(given: &Given) -> Checked {
     if super::wants_dashboard() {
         found.notice(super::NO_DASHBOARD);
     }
-    let Found { script, problems, notices } = found;
+    let Findings { script, problems, notices } = found;
     let problems = if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) };
     Checked { script, problems, notices, unloaded: None, runs: 1 }
 }
 
 /// The findings of a script.
 #[derive(Default)]
-struct Found {
+struct Findings {
     script: PathBuf,
     problems: Vec<Problem>,
     notices: Vec<Notice>,
 }
 
-impl Found {
+impl Findings {
     fn notice(&mut self, text: &str) {
         self.notices.push(Notice { file: self.script.clone(), line: 0, column: 0, text: text.to_owned() });
     }

@@ -66,13 +66,13 @@ pub(crate) fn tip(given: &str) -> Option<String> {
 }
 
 /// The given flags and arguments.
-pub(super) struct Given {
+pub(super) struct GivenFlags {
     pub(super) script: PathBuf,
     flags: Vec<(&'static str, Vec<String>)>,
 }
 
-impl Given {
-    pub(super) fn of(matches: &ArgMatches) -> Given {
+impl GivenFlags {
+    pub(super) fn of(matches: &ArgMatches) -> GivenFlags {
         let values = |name: &str| {
             let values: Vec<String> =
                 matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
@@ -81,12 +81,12 @@ impl Given {
         let flags =
             FLAGS.iter().map(|flag| (flag.name, values(flag.name))).filter(|(_, values)| !values.is_empty());
         let script = matches.get_one::<PathBuf>("script").cloned().unwrap_or_default();
-        Given { script, flags: flags.collect() }
+        GivenFlags { script, flags: flags.collect() }
     }
 
     /// The same flags for another script.
-    pub(super) fn with(&self, script: &Path) -> Given {
-        Given { script: script.to_owned(), flags: self.flags.clone() }
+    pub(super) fn with(&self, script: &Path) -> GivenFlags {
+        GivenFlags { script: script.to_owned(), flags: self.flags.clone() }
     }
 
     /// The values of a flag, or of its environment variable.
@@ -136,8 +136,8 @@ impl Given {
 mod tests {
     use super::*;
 
-    fn given(arguments: &[&str]) -> Given {
-        Given::of(&run().try_get_matches_from([&["run"], arguments].concat()).unwrap())
+    fn given(arguments: &[&str]) -> GivenFlags {
+        GivenFlags::of(&run().try_get_matches_from([&["run"], arguments].concat()).unwrap())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The run folder of a k6 test, if `--runs` asks for one: like k6, we leave no file that nobody named.
 
-use super::flags::Given;
-use crate::queued::Queued;
+use super::flags::GivenFlags;
+use crate::queued_sink::QueuedSink;
 use crate::runs;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
@@ -10,7 +10,7 @@ use sonagi_report::sink::{self, Trouble};
 use std::path::{Path, PathBuf};
 
 /// A run folder, or none.
-pub(super) struct Folder {
+pub(super) struct TestFolder {
     /// The folder's sink, if there is a folder.
     sinks: Sinks<'static>,
     path: Option<PathBuf>,
@@ -19,9 +19,9 @@ pub(super) struct Folder {
     has_begun: bool,
 }
 
-impl Folder {
+impl TestFolder {
     /// Reserves the folder that `--runs` asks for.
-    pub(super) fn wanted(given: &Given, terminal: &Terminal) -> Result<Folder, String> {
+    pub(super) fn wanted(given: &GivenFlags, terminal: &Terminal) -> Result<TestFolder, String> {
         let reserve = |runs: String| {
             let started = runs::now().map_err(|error| error.to_string())?;
             let stem = given.script.file_stem().unwrap_or_default().to_string_lossy();
@@ -33,9 +33,9 @@ impl Folder {
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = Sinks::new();
         if let Some(folder) = folder {
-            sinks.add(Queued::start(folder).map_err(|error| error.to_string())?);
+            sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
-        Ok(Folder { sinks, path, terminal: *terminal, has_begun: false })
+        Ok(TestFolder { sinks, path, terminal: *terminal, has_begun: false })
     }
 
     /// Records an event. The test goes on after an error of the disk, which is reported once.

@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod arrows;
+mod columns;
 mod layers;
 mod lengths;
 mod orders;

@@ -6,10 +6,10 @@
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::http1::Asked;
+use sonagi_wire::http1::RequestKind;
 use std::ops::Range;
 
-use super::message::{Request, USER_AGENT, Written};
+use super::message::{Request, USER_AGENT, WireForm};
 use crate::net::{Failed, Origin};
 
 /// A request, ready to be sent to the origin it was written for.
@@ -33,7 +33,7 @@ impl Encoded {
         let mut out = String::with_capacity(256);
         push_request_line(&mut out, &request.method, &request.path)?;
         let own = out.len();
-        let Written { keeps_case, is_chunked } = request.written;
+        let WireForm { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
             if is_framing(name) {
                 // They frame the body and are ours: the script's own could only break the connection.
@@ -83,11 +83,11 @@ impl Encoded {
         &self.bytes
     }
 
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> RequestKind {
         match self.bytes.as_slice() {
-            [b'H', b'E', b'A', b'D', b' ', ..] => Asked::Head,
-            [b'C', b'O', b'N', b'N', b'E', b'C', b'T', b' ', ..] => Asked::Connect,
-            _ => Asked::Other,
+            [b'H', b'E', b'A', b'D', b' ', ..] => RequestKind::Head,
+            [b'C', b'O', b'N', b'N', b'E', b'C', b'T', b' ', ..] => RequestKind::Connect,
+            _ => RequestKind::Other,
         }
     }
 
@@ -106,7 +106,7 @@ impl Encoded {
             path: path.to_owned(),
             headers: own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: Bytes::copy_from_slice(&self.bytes[self.body..]),
-            written: Written::default(),
+            written: WireForm::default(),
         }
     }
 
@@ -257,7 +257,7 @@ mod tests {
             path: "/a?b".into(),
             headers: vec![("X-One".into(), "1".into()), ("Content-Length".into(), "99".into())],
             body: Bytes::from_static(b"hi"),
-            written: Written::default(),
+            written: WireForm::default(),
         }
     }
 
@@ -270,7 +270,8 @@ mod tests {
         let (origin, _) = Origin::parse("http://a:81").unwrap();
         let encoded = Encoded::new(&request(), &origin, Some("sid=1")).unwrap();
         let expected = format!(
-            "POST /a?b HTTP/1.1\r\nx-one: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a:81\r\ncookie: sid=1\r\ncontent-length: 2\r\n\r\nhi"
+            "POST /a?b HTTP/1.1\r\nx-one: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a:81\r\ncookie: \
+             sid=1\r\ncontent-length: 2\r\n\r\nhi"
         );
         assert_eq!(text(&encoded), expected);
         let again = encoded.to_request();
@@ -296,7 +297,7 @@ mod tests {
         let (origin, _) = Origin::parse("http://a").unwrap();
         let headers = [("Host", "b"), ("User-Agent", "c"), ("X-One", "1"), ("transfer-encoding", "x")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let written = Written { keeps_case: true, is_chunked: true };
+        let written = WireForm { keeps_case: true, is_chunked: true };
         let full = Request { headers, written, ..request() };
         let begin = "POST /a?b HTTP/1.1\r\nHost: b\r\nUser-Agent: c\r\nX-One: 1\r\n";
         let encoded = Encoded::new(&full, &origin, None).unwrap();

@@ -22,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::encode::Encoded;
 use super::message::{Response, Traffic};
-use crate::net::{Cause, Failed, Net, Opening, Secured, Socket};
+use crate::net::{Cause, Failed, Net, OpeningTimes, Secured, Socket};
 
 /// A failed request, and how far it had come.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Broken {
 }
 
 /// The environment of an exchange.
-pub(super) struct Around<'a> {
+pub(super) struct ExchangeContext<'a> {
     pub(super) net: &'a Net,
     pub(super) now: &'a dyn Fn() -> At,
     pub(super) traffic: &'a mut Traffic,
@@ -79,12 +79,12 @@ pub(super) struct Http1 {
     used: bool,
     is_reusable: bool,
     /// The durations of its opening, where they are wanted.
-    pub(super) opening: Option<Opening>,
+    pub(super) opening: Option<OpeningTimes>,
     pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http1 {
-    pub(super) fn new(socket: Socket, opening: Option<Opening>) -> Http1 {
+    pub(super) fn new(socket: Socket, opening: Option<OpeningTimes>) -> Http1 {
         let peer = socket.peer();
         Http1 { socket, used: false, is_reusable: false, opening, peer }
     }
@@ -103,7 +103,7 @@ impl Http1 {
         &mut self,
         request: &Encoded,
         keep: Keep,
-        around: Around<'_>,
+        around: ExchangeContext<'_>,
     ) -> Result<Response, Broken> {
         let reused = self.used;
         let mut exchange = Exchange {
@@ -166,7 +166,7 @@ struct Exchange<'a> {
     reader: Reader,
     first_byte: Option<At>,
     received: u64,
-    around: Around<'a>,
+    around: ExchangeContext<'a>,
 }
 
 impl Exchange<'_> {

@@ -16,10 +16,10 @@ use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::{Headers, Keep};
 
 use super::encode::{self, Encoded};
-use super::exchange::{Around, Broken, Reach, closed_early};
+use super::exchange::{Broken, ExchangeContext, Reach, closed_early};
 use super::message::{Response, reason};
 use super::tap::{Tap, Wire};
-use crate::net::{Cause, Failed, Opening, Origin, Secured, Socket};
+use crate::net::{Cause, Failed, OpeningTimes, Origin, Secured, Socket};
 
 /// A shared HTTP/2 connection; clones speak over the same socket.
 #[derive(Clone)]
@@ -29,14 +29,14 @@ pub(super) struct Http2 {
     /// Bytes of the connection that responses have accounted for: sent and received.
     counted: Rc<std::cell::Cell<(u64, u64)>>,
     /// The durations of its opening, where they are wanted.
-    pub(super) opening: Option<Opening>,
+    pub(super) opening: Option<OpeningTimes>,
     pub(super) secured: Option<Secured>,
     pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http2 {
     /// Opens HTTP/2 on a fresh socket, with a task on the current thread that lives as long as the connection.
-    pub(super) async fn open(socket: Socket, opening: Option<Opening>) -> Result<Http2, Failed> {
+    pub(super) async fn open(socket: Socket, opening: Option<OpeningTimes>) -> Result<Http2, Failed> {
         let (secured, peer) = (socket.secured(), socket.peer());
         let (tap, wire) = Tap::new(socket);
         let (sender, connection) = http2::Builder::new(LocalExecutor)
@@ -61,7 +61,7 @@ impl Http2 {
         origin: &Origin,
         keep: Keep,
         reused: bool,
-        around: Around<'_>,
+        around: ExchangeContext<'_>,
     ) -> Result<Response, Broken> {
         let request =
             translated(request, origin).map_err(|failed| Broken { failed, reach: Reach::Answered })?;

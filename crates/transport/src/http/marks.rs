@@ -4,7 +4,7 @@
 use sonagi_measure::At;
 use std::cell::Cell;
 
-use crate::net::{Dialing, Opening};
+use crate::net::{Dialing, OpeningTimes};
 
 /// The instants of a request.
 #[derive(Debug)]
@@ -81,12 +81,12 @@ impl Dialed {
     }
 
     /// The duration of each part.
-    pub(crate) fn opening(&self, is_tls: bool) -> Opening {
+    pub(crate) fn opening(&self, is_tls: bool) -> OpeningTimes {
         let between = |from, to| match (self.at(from), self.at(to)) {
             (Some(from), Some(to)) => u32::try_from(to.since(from) / 1000).unwrap_or_default(),
             _ => 0,
         };
-        Opening {
+        OpeningTimes {
             name_us: between(Dialing::Begun, Dialing::Resolved),
             tcp_us: between(Dialing::Resolved, Dialing::Connected),
             tls_us: if is_tls { between(Dialing::Connected, Dialing::Ready) } else { 0 },

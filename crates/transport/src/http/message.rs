@@ -33,12 +33,12 @@ pub struct Request {
     /// Sent with its length; an empty body without, for methods that usually have none.
     pub body: Bytes,
     /// Variations of the HTTP/1.1 form.
-    pub written: Written,
+    pub written: WireForm,
 }
 
 /// Variations of a request's HTTP/1.1 form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WireForm {
     /// Whether the script's header names keep their case, and ours are spelt as Go does; else all are lower case.
     pub keeps_case: bool,
     /// Whether the body is sent in chunks; an empty one is the last chunk alone.

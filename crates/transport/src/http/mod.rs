@@ -9,12 +9,12 @@
 //! §8.7), as servers say that are being replaced; and one that was never sent over a fresh HTTP/2 connection, because
 //! that had ended by then.
 
+mod connection;
 mod decode;
 mod encode;
 mod exchange;
 mod http2;
 mod jar;
-mod kept;
 mod marks;
 mod message;
 mod pool;
@@ -26,7 +26,7 @@ pub use decode::{decoded, decoded_keeping};
 pub use encode::{Encoded, end_value, is_framing, push_length, push_method, push_name, push_ours};
 pub use jar::{Jar, date as cookie_date};
 pub use marks::{Dialed, Marks, Phases};
-pub use message::{MAX_BODY, Request, Response, Spoken, Traffic, USER_AGENT, Written, reason};
+pub use message::{MAX_BODY, Request, Response, Spoken, Traffic, USER_AGENT, WireForm, reason};
 pub use pool::Pool;
 pub use redirect::resolve as resolved;
 pub use redirect::{follow, location};
@@ -37,11 +37,11 @@ use std::rc::Rc;
 
 use sonagi_measure::At;
 
-use crate::net::{Cause, Dialing, Failed, Net, Opening, Origin};
+use crate::net::{Cause, Dialing, Failed, Net, OpeningTimes, Origin};
 use tokio::sync::OwnedSemaphorePermit;
 
-use exchange::{Around, Broken, Reach};
-use kept::{Kept, Place, dial};
+use connection::{HttpConnection, OriginSlot, dial};
+use exchange::{Broken, ExchangeContext, Reach};
 use pool::Lease;
 
 /// Limit on the origins a user keeps connections to; the oldest makes room.
@@ -52,14 +52,14 @@ pub struct Client {
     net: Rc<Net>,
     pool: Option<Rc<Pool>>,
     now: Rc<dyn Fn() -> At>,
-    kept: Vec<Place>,
+    kept: Vec<OriginSlot>,
     traffic: Traffic,
     turn: Turn,
     left: Option<Rc<Cell<Option<At>>>>,
     /// The last request's instants, when they were asked for.
     marks: Option<Box<Marks>>,
     is_timed: bool,
-    opening: Option<Opening>,
+    opening: Option<OpeningTimes>,
     spoken: Spoken,
     /// The stage of the connection that the last request waits for.
     dialing: Cell<Option<Dialing>>,
@@ -115,7 +115,7 @@ impl Client {
 
     /// The durations of opening the last response's connection, whichever request it was opened for; None unless
     /// [`NetOptions::timed`](crate::net::NetOptions::timed).
-    pub fn opening(&self) -> Option<Opening> {
+    pub fn opening(&self) -> Option<OpeningTimes> {
         self.opening
     }
 
@@ -224,7 +224,7 @@ impl Client {
         if self.kept.len() == MAX_KEPT {
             self.kept.remove(0);
         }
-        self.kept.push(Place { origin: origin.clone(), connection: None });
+        self.kept.push(OriginSlot { origin: origin.clone(), connection: None });
         self.kept.len() - 1
     }
 
@@ -232,7 +232,7 @@ impl Client {
     async fn over(
         &mut self,
         at: usize,
-        mut kept: Kept,
+        mut kept: HttpConnection,
         reused: bool,
         request: &Encoded,
         keep: Keep,
@@ -244,14 +244,14 @@ impl Client {
             self.spoken = kept.spoken();
         }
         let left = self.left.as_deref();
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
+        let around = ExchangeContext { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         let place = &mut self.kept[at];
         let (outcome, is_reusable) = match &mut kept {
-            Kept::Http1(connection) => {
+            HttpConnection::Http1(connection) => {
                 let outcome = connection.exchange(request, keep, around).await;
                 (outcome, connection.is_reusable())
             }
-            Kept::Http2(connection) => {
+            HttpConnection::Http2(connection) => {
                 let outcome = connection.exchange(request, &place.origin, keep, reused, around).await;
                 (outcome, !connection.is_closed())
             }
@@ -279,7 +279,7 @@ impl Client {
                 Some(kept) => kept,
                 None => Box::pin(self.dial(origin)).await?,
             };
-            if let (false, Kept::Http2(fresh)) = (is_kept, &taken) {
+            if let (false, HttpConnection::Http2(fresh)) = (is_kept, &taken) {
                 // A connection that many requests share takes no turn from others.
                 shared.share(fresh.clone());
                 turn = None;
@@ -294,13 +294,16 @@ impl Client {
             if turn.is_none() {
                 // A shared connection failed for many: they dial in turn, and most will use one that another dialed.
                 (connection, turn) = self.lease(&shared).await;
-                connection = connection.filter(|kept| matches!(kept, Kept::Http2(_)));
+                connection = connection.filter(|kept| matches!(kept, HttpConnection::Http2(_)));
             }
         }
     }
 
     /// Waits for a connection of the pool, or for the turn to open one.
-    async fn lease(&mut self, shared: &pool::Shared) -> (Option<Kept>, Option<OwnedSemaphorePermit>) {
+    async fn lease(
+        &mut self,
+        shared: &pool::OriginPool,
+    ) -> (Option<HttpConnection>, Option<OwnedSemaphorePermit>) {
         let lease = match shared.lease_at_once() {
             Some(lease) => lease,
             None => {
@@ -313,8 +316,8 @@ impl Client {
         };
         match lease {
             Lease::Open(turn) => (None, Some(turn)),
-            Lease::Idle(connection, turn) => (Some(Kept::Http1(connection)), Some(turn)),
-            Lease::Multiplexed(connection) => (Some(Kept::Http2(connection)), None),
+            Lease::Idle(connection, turn) => (Some(HttpConnection::Http1(connection)), Some(turn)),
+            Lease::Multiplexed(connection) => (Some(HttpConnection::Http2(connection)), None),
         }
     }
 
@@ -325,9 +328,9 @@ impl Client {
 
     async fn over_shared(
         &mut self,
-        connection: Kept,
+        connection: HttpConnection,
         reused: bool,
-        shared: &pool::Shared,
+        shared: &pool::OriginPool,
         origin: &Origin,
         request: &Encoded,
         keep: Keep,
@@ -339,20 +342,22 @@ impl Client {
             self.spoken = connection.spoken();
         }
         let left = self.left.as_deref();
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
+        let around = ExchangeContext { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         match connection {
-            Kept::Http1(mut connection) => {
+            HttpConnection::Http1(mut connection) => {
                 let outcome = connection.exchange(request, keep, around).await;
                 if connection.is_reusable() {
                     shared.put_back(connection);
                 }
                 outcome
             }
-            Kept::Http2(connection) => connection.exchange(request, origin, keep, reused, around).await,
+            HttpConnection::Http2(connection) => {
+                connection.exchange(request, origin, keep, reused, around).await
+            }
         }
     }
 
-    async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
+    async fn dial(&mut self, origin: &Origin) -> Result<HttpConnection, Failed> {
         let unmarked = (self.is_timed && self.marks.is_none()).then(Box::<Dialed>::default);
         let dialed = self.marks.as_deref().map(|marks| &marks.dialed).or(unmarked.as_deref());
         let kept = dial(&self.net, origin, dialed, &*self.now, &self.dialing).await?;

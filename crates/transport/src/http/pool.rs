@@ -9,9 +9,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::connection::{HttpConnection, dial};
 use super::exchange::Http1;
 use super::http2::Http2;
-use super::kept::{Kept, dial};
 use super::marks::Dialed;
 use crate::net::{Failed, Net, Origin};
 
@@ -26,7 +26,7 @@ const DIALED_AT_ONCE: usize = 64;
 pub struct Pool {
     limit: usize,
     /// A run has one or two: searching them is quicker than hashing a name.
-    origins: RefCell<Vec<(Origin, Rc<Shared>)>>,
+    origins: RefCell<Vec<(Origin, Rc<OriginPool>)>>,
 }
 
 impl Pool {
@@ -40,7 +40,7 @@ impl Pool {
     pub async fn open_all(&self, net: &Rc<Net>, origin: &Origin) {
         let shared = self.of(origin);
         let mut dialing = JoinSet::new();
-        let dial = |dialing: &mut JoinSet<Result<Kept, Failed>>| {
+        let dial = |dialing: &mut JoinSet<Result<HttpConnection, Failed>>| {
             let (net, origin) = (Rc::clone(net), origin.clone());
             dialing.spawn_local(async move {
                 let (begun, dialed) = (Instant::now(), Dialed::default());
@@ -52,8 +52,8 @@ impl Pool {
         let mut begun = self.limit.min(DIALED_AT_ONCE);
         while let Some(dialed) = dialing.join_next().await {
             match dialed {
-                Ok(Ok(Kept::Http1(connection))) => shared.put_back(connection),
-                Ok(Ok(Kept::Http2(connection))) => shared.share(connection),
+                Ok(Ok(HttpConnection::Http1(connection))) => shared.put_back(connection),
+                Ok(Ok(HttpConnection::Http2(connection))) => shared.share(connection),
                 Ok(Err(_)) | Err(_) => return,
             }
             if begun < self.limit {
@@ -65,18 +65,18 @@ impl Pool {
 
     /// Open connections that are idle or shared.
     pub fn open_connections(&self) -> usize {
-        let count = |(_, shared): &(Origin, Rc<Shared>)| {
+        let count = |(_, shared): &(Origin, Rc<OriginPool>)| {
             let state = shared.state.borrow();
             state.idle.len() + state.multiplexed.len()
         };
         self.origins.borrow().iter().map(count).sum()
     }
 
-    pub(super) fn of(&self, origin: &Origin) -> Rc<Shared> {
+    pub(super) fn of(&self, origin: &Origin) -> Rc<OriginPool> {
         if let Some((_, shared)) = self.origins.borrow().iter().find(|(known, _)| known == origin) {
             return shared.clone();
         }
-        let shared = Rc::new(Shared {
+        let shared = Rc::new(OriginPool {
             limit: self.limit,
             turns: Arc::new(Semaphore::new(self.limit)),
             state: RefCell::default(),
@@ -94,14 +94,14 @@ impl Pool {
 
 /// One origin's connections. A user with a turn has, or may open, one connection: so HTTP/1.1 connections never
 /// outnumber the turns. HTTP/2 connections need no turn once they are open.
-pub(super) struct Shared {
+pub(super) struct OriginPool {
     limit: usize,
     turns: Arc<Semaphore>,
-    state: RefCell<State>,
+    state: RefCell<OpenConnections>,
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     idle: Vec<Http1>,
     multiplexed: Vec<Http2>,
     next: usize,
@@ -116,7 +116,7 @@ pub(super) enum Lease {
     Multiplexed(Http2),
 }
 
-impl Shared {
+impl OriginPool {
     /// A lease without waiting; None when all connections are busy.
     pub(super) fn lease_at_once(&self) -> Option<Lease> {
         if let Some(connection) = self.multiplexed(self.limit) {

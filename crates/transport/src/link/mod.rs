@@ -19,8 +19,8 @@ mod websocket;
 
 pub use drive::{Ended, Env, Incoming, Present};
 pub use handshake::ConnectRequest;
-pub use opened::{Answer, NotOpened};
-pub use poll::{Cursor, PollField, PollLink, PollRequest, Rhythm, is_truthy};
+pub use opened::{HandshakeAnswer, NotOpened};
+pub use poll::{PollCursor, PollField, PollLink, PollRequest, Rhythm, is_truthy};
 pub use socketio::{Recovery, SocketioLink, SocketioRequest, SocketioRevision, SocketioTransport};
 pub use sonagi_wire::sse::Item as SseItem;
 pub use sonagi_wire::websocket::Event as WebsocketEvent;

@@ -2,7 +2,7 @@
 
 use tokio::io::AsyncReadExt;
 
-use sonagi_wire::http1::{Asked, Headers, Keep, Reader};
+use sonagi_wire::http1::{Headers, Keep, Reader, RequestKind};
 
 use super::channel::Channel;
 use super::handshake::{Answered, Choice, ConnectRequest, Head, MAX_HEADERS, ask, refused};
@@ -13,7 +13,7 @@ const KEPT_BODY: usize = 1024;
 
 /// A server's answer to a handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct HandshakeAnswer {
     /// The status; 101 when it upgraded.
     pub status: u16,
     /// All headers.
@@ -28,7 +28,7 @@ pub struct NotOpened {
     /// The failure.
     pub failed: Failed,
     /// The answer; None: there was none, or it is not HTTP.
-    pub answer: Option<Answer>,
+    pub answer: Option<HandshakeAnswer>,
     /// Bytes sent and received, inside TLS; 0 without an answer.
     pub bytes: (u64, u64),
 }
@@ -42,7 +42,7 @@ impl From<Failed> for NotOpened {
 pub(super) async fn open(
     net: &Net,
     request: &ConnectRequest,
-) -> Result<(Channel, Option<Box<str>>, Answer), NotOpened> {
+) -> Result<(Channel, Option<Box<str>>, HandshakeAnswer), NotOpened> {
     let Answered { socket, mut bytes, interim, sent, head } = ask(net, request, Choice::Free).await?;
     match head {
         Ok(Head::Upgraded { end, subprotocol }) => {
@@ -64,18 +64,18 @@ pub(super) async fn open(
 }
 
 /// An answer without a body; None: it is not HTTP.
-fn of_head(head: &[u8]) -> Option<Answer> {
+fn of_head(head: &[u8]) -> Option<HandshakeAnswer> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     response.parse(head).ok()?;
     let headers = response.headers.iter().map(|header| (header.name, header.value)).collect();
-    Some(Answer { status: response.code?, headers, body: Vec::new() })
+    Some(HandshakeAnswer { status: response.code?, headers, body: Vec::new() })
 }
 
 /// An answer with the kept part of its body, and the bytes it took. A peer that goes before the end leaves a shorter
 /// body.
-async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<Answer>, u64) {
-    let mut reader = Reader::new(Asked::Other, Keep { headers: true, body: KEPT_BODY });
+async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<HandshakeAnswer>, u64) {
+    let mut reader = Reader::new(RequestKind::Other, Keep { headers: true, body: KEPT_BODY });
     let (mut received, mut fed) = (begun.len() as u64, reader.feed(begun));
     let mut more = Vec::with_capacity(KEPT_BODY);
     while fed.is_ok() && !reader.is_done() && reader.body.len() < KEPT_BODY {
@@ -89,5 +89,5 @@ async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<Answer>, u64) {
         }
     }
     let Reader { status, headers, body, .. } = reader;
-    (fed.is_ok().then_some(Answer { status, headers, body }), received)
+    (fed.is_ok().then_some(HandshakeAnswer { status, headers, body }), received)
 }

@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::http1::{Asked, Headers, Keep, Reader, Violation};
+use sonagi_wire::http1::{Headers, Keep, Reader, RequestKind, Violation};
 use sonagi_wire::sse::{self, Decoder, Item};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::drive::{Ended, Env, Incoming, MAX_BYTES, MAX_READS, give_way};
 use super::handshake::what_is_there;
-use super::opened::Answer;
+use super::opened::HandshakeAnswer;
 use crate::http::{Encoded, Request};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
 
@@ -95,10 +95,10 @@ impl SseLink {
         request: &SseRequest,
         method: &str,
         body: Bytes,
-    ) -> Result<(SseLink, Answer), Failed> {
+    ) -> Result<(SseLink, HandshakeAnswer), Failed> {
         let mut link = SseLink::ask(net, request, method, body).await?;
         let headers = std::mem::take(&mut link.reader.headers);
-        let answer = Answer { status: link.reader.status, headers, body: Vec::new() };
+        let answer = HandshakeAnswer { status: link.reader.status, headers, body: Vec::new() };
         Ok((link, answer))
     }
 
@@ -110,7 +110,7 @@ impl SseLink {
         let lost = |error: std::io::Error| Failed::established(&error);
         socket.write_all(asked.bytes()).await.map_err(lost)?;
         socket.flush().await.map_err(lost)?;
-        let mut reader = Reader::new(Asked::Other, Keep { headers: true, body: 0 });
+        let mut reader = Reader::new(RequestKind::Other, Keep { headers: true, body: 0 });
         let (mut early, mut breach, mut received) = (Vec::new(), None, 0);
         let mut buffer = vec![0; HEAD_READ];
         while !reader.has_head() {

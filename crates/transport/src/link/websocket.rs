@@ -7,7 +7,7 @@ use sonagi_wire::websocket::{Event, Opcode};
 use super::channel::{Channel, Message};
 use super::drive::{Ended, Env, Incoming};
 use super::handshake::{self, ConnectRequest};
-use super::opened::{self, Answer, NotOpened};
+use super::opened::{self, HandshakeAnswer, NotOpened};
 use crate::net::{Failed, Net};
 
 /// A raw WebSocket.
@@ -33,7 +33,10 @@ impl WebsocketLink {
     /// # Errors
     /// The errors of [`WebsocketLink::connect`], with the answer if there was one, including the first kilobyte of its
     /// body.
-    pub async fn open(net: &Net, request: &ConnectRequest) -> Result<(WebsocketLink, Answer), NotOpened> {
+    pub async fn open(
+        net: &Net,
+        request: &ConnectRequest,
+    ) -> Result<(WebsocketLink, HandshakeAnswer), NotOpened> {
         let (channel, subprotocol, answer) = opened::open(net, request).await?;
         Ok((WebsocketLink { channel, subprotocol }, answer))
     }

@@ -8,16 +8,16 @@
 //! and double the load of connecting.
 
 mod certificate;
+mod dial_policy;
 mod failed;
-mod guide;
 mod origin;
 mod resolve;
 mod socket;
 mod tls;
 mod trust;
 
+pub use dial_policy::DialPolicy;
 pub use failed::{Cause, Failed};
-pub use guide::Guide;
 pub use origin::{Origin, wire_path};
 pub(crate) use origin::{has_scheme, push_query};
 pub use rustls::{CipherSuite, ProtocolVersion};
@@ -50,7 +50,7 @@ pub struct NetOptions {
     /// Whether HTTP clients measure how long their connections took to open.
     pub timed: bool,
     /// The test's rules for where names lead; None: the resolver alone.
-    pub guide: Option<Arc<dyn Guide>>,
+    pub dial_policy: Option<Arc<dyn DialPolicy>>,
     /// TLS versions, suites and certificates.
     pub tls: TlsOptions,
 }
@@ -62,7 +62,7 @@ impl Default for NetOptions {
             source_addresses: Vec::new(),
             http2: true,
             timed: false,
-            guide: None,
+            dial_policy: None,
             tls: TlsOptions::default(),
         }
     }
@@ -92,7 +92,7 @@ pub enum Dialing {
 
 /// The durations of the parts of opening a connection, in µs; kept with every connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opening {
+pub struct OpeningTimes {
     /// The name lookup, in µs; close to 0 when the shard knew the name already.
     pub name_us: u32,
     /// TCP's handshake, in µs.
@@ -212,28 +212,28 @@ impl Real {
     }
 
     async fn connect(&self, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<TcpStream, Failed> {
-        if let Some(guide) = &self.options.guide {
-            return self.connect_guided(&**guide, origin, note).await;
+        if let Some(policy) = &self.options.dial_policy {
+            return self.connect_by_policy(&**policy, origin, note).await;
         }
         let name = self.resolver.resolve(origin).await?;
         note(Dialing::Resolved);
         self.connect_by(&name, origin, name.addresses()).await
     }
 
-    async fn connect_guided(
+    async fn connect_by_policy(
         &self,
-        guide: &dyn Guide,
+        policy: &dyn DialPolicy,
         origin: &Origin,
         note: &dyn Fn(Dialing),
     ) -> Result<TcpStream, Failed> {
-        let name = match guide.lead(&origin.host, origin.port)? {
+        let name = match policy.fixed_address(&origin.host, origin.port)? {
             Some(address) => Rc::new(Name::of(address)),
             None => self.resolver.resolve(origin).await?,
         };
-        let addresses = guide.order(name.found());
+        let addresses = policy.order(name.found());
         note(Dialing::Resolved);
         for address in &addresses {
-            guide.allow(address.ip())?;
+            policy.allow(address.ip())?;
         }
         self.connect_by(&name, origin, addresses).await
     }

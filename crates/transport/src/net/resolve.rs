@@ -13,11 +13,11 @@ use super::{Failed, Origin};
 /// Names asked for so far; a failed answer is not kept.
 #[derive(Default)]
 pub(super) struct Resolver {
-    names: RefCell<HashMap<(String, u16), Answer>>,
+    names: RefCell<HashMap<(String, u16), Resolution>>,
 }
 
 /// One name's answer, perhaps still awaited.
-type Answer = Rc<OnceCell<Rc<Name>>>;
+type Resolution = Rc<OnceCell<Rc<Name>>>;
 
 /// Distinct names (with ports) one shard remembers; a script that makes up more of them asks again each time.
 const MAX_NAMES: usize = 1024;

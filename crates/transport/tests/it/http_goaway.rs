@@ -26,11 +26,11 @@ const INTERNAL_ERROR: u32 = 2;
 const REFUSED_STREAM: u32 = 7;
 
 /// A server's side of HTTP/2 (RFC 9113 §4), frame by frame.
-struct Peer {
+struct Http2Peer {
     stream: TlsStream<TcpStream>,
 }
 
-impl Peer {
+impl Http2Peer {
     async fn write(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
         let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
@@ -70,14 +70,14 @@ type Seen = Rc<RefCell<Vec<(usize, u32)>>>;
 
 /// Serves each connection by `serving`, which is given its number.
 async fn http2<F: Future<Output = ()> + 'static>(
-    serving: impl Fn(usize, Peer, Seen) -> F + 'static,
+    serving: impl Fn(usize, Http2Peer, Seen) -> F + 'static,
 ) -> (Origin, Seen) {
     let (tls, seen, serving) = (acceptor(&["h2"]), Seen::default(), Rc::new(serving));
     let noted = Rc::clone(&seen);
     let origin = serve(move |number, stream| {
         let (tls, noted, serving) = (tls.clone(), Rc::clone(&noted), Rc::clone(&serving));
         async move {
-            let mut peer = Peer { stream: tls.accept(stream).await.unwrap() };
+            let mut peer = Http2Peer { stream: tls.accept(stream).await.unwrap() };
             peer.stream.read_exact(&mut [0; 24]).await.unwrap();
             peer.write(SETTINGS, 0, 0, &[]).await;
             serving(number, peer, noted).await;

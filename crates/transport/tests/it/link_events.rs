@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_transport::link::{
-    Answer, Ended, Env, NotOpened, Present, SCRATCH, WebsocketEvent, WebsocketLink,
+    Ended, Env, HandshakeAnswer, NotOpened, Present, SCRATCH, WebsocketEvent, WebsocketLink,
 };
 use sonagi_transport::net::Origin;
 use sonagi_wire::websocket::Opcode;
@@ -43,7 +43,7 @@ async fn not_opened(origin: &Origin) -> NotOpened {
     }
 }
 
-fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a [u8]> {
+fn header<'a>(answer: &'a HandshakeAnswer, name: &str) -> Option<&'a [u8]> {
     answer.headers.get(name)
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json_path::JsonPath;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{Connection, Cursor, PollField, PollLink, PollRequest, Rhythm};
+use sonagi_transport::link::{Connection, PollCursor, PollField, PollLink, PollRequest, Rhythm};
 use sonagi_transport::net::{Failed, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -22,7 +22,7 @@ fn request(origin: &Origin) -> PollRequest {
         path: "/location/long/g?x=1".into(),
         headers: vec![("authorization".into(), "Bearer x".into())],
         cookie: Some("sid=1".into()),
-        cursor: Some(Cursor { from, parameter: "after".into() }),
+        cursor: Some(PollCursor { from, parameter: "after".into() }),
         more: None,
         after: None,
         rhythm: Rhythm::Held(Duration::from_secs(25)),

@@ -35,18 +35,18 @@ pub(crate) fn request() -> StompRequest {
 }
 
 /// The far end of a link.
-pub(crate) struct Peer {
+pub(crate) struct StompPeer {
     stream: DuplexStream,
     pub(crate) head: String,
 }
 
-impl Peer {
-    pub(crate) async fn accept(mut stream: DuplexStream) -> Peer {
+impl StompPeer {
+    pub(crate) async fn accept(mut stream: DuplexStream) -> StompPeer {
         let head = read_head(&mut stream).await;
         let chosen = header(&head, "sec-websocket-protocol").and_then(|offered| offered.split(", ").next());
         let chosen = chosen.map_or(String::new(), |name| format!("Sec-WebSocket-Protocol: {name}\r\n"));
         stream.write_all(upgrade(&head, &chosen).as_bytes()).await.unwrap();
-        Peer { stream, head }
+        StompPeer { stream, head }
     }
 
     /// The next message.
@@ -76,10 +76,10 @@ pub(crate) fn pipes() -> (Rc<Net>, UnboundedReceiver<DuplexStream>) {
 }
 
 /// Opens a session with a server that answers CONNECT with this, and gives what it was asked with.
-async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Failed>, Peer, String) {
+async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Failed>, StompPeer, String) {
     let (net, mut streams) = pipes();
     let serving = async {
-        let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+        let mut peer = StompPeer::accept(streams.recv().await.unwrap()).await;
         let connect = peer.hears().await;
         for answer in answers {
             peer.says(answer).await;
@@ -90,7 +90,7 @@ async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Fa
     (link.map(|link| Driven::new(Connection::Stomp(link))), peer, connect)
 }
 
-pub(crate) async fn open(request: &StompRequest, connected: &str) -> (Driven, Peer) {
+pub(crate) async fn open(request: &StompRequest, connected: &str) -> (Driven, StompPeer) {
     let (link, peer, _) = opening(request, &[connected]).await;
     (link.unwrap(), peer)
 }
@@ -185,7 +185,7 @@ fn frames_cut_anywhere_and_several_in_a_message_are_the_same_to_the_caller() {
         let (net, mut streams) = pipes();
         let asked = request();
         let serving = async {
-            let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+            let mut peer = StompPeer::accept(streams.recv().await.unwrap()).await;
             peer.hears().await;
             let mut bytes = frame(Opcode::Text, connected(StompVersion::V1_1).as_bytes());
             bytes.extend(frame(Opcode::Binary, SAID.as_bytes()));

@@ -17,7 +17,7 @@ pub(super) struct Framing {
 
 /// Where a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
+pub(super) enum BodyFraming {
     None,
     Length(u64),
     Chunked,
@@ -62,18 +62,18 @@ impl Framing {
 
     /// The body's framing, and whether the connection outlives it. `bodiless`: the request and the status leave no room
     /// for a body.
-    pub(super) fn judge(&self, is_http_1_0: bool, bodiless: bool) -> Result<(Body, bool), Violation> {
+    pub(super) fn judge(&self, is_http_1_0: bool, bodiless: bool) -> Result<(BodyFraming, bool), Violation> {
         let persists = !self.says_close && (!is_http_1_0 || self.says_keep_alive);
         if self.chunked.is_some() && is_http_1_0 {
             return Err(Violation::Transfer);
         }
         Ok(match (self.chunked, self.length) {
-            _ if bodiless => (Body::None, persists),
+            _ if bodiless => (BodyFraming::None, persists),
             // With a length beside it somebody on the way may have read another message than we do (§6.1).
-            (Some(true), length) => (Body::Chunked, persists && length.is_none()),
-            (Some(false), _) | (None, None) => (Body::UntilEnd, false),
-            (None, Some(0)) => (Body::None, persists),
-            (None, Some(length)) => (Body::Length(length), persists),
+            (Some(true), length) => (BodyFraming::Chunked, persists && length.is_none()),
+            (Some(false), _) | (None, None) => (BodyFraming::UntilEnd, false),
+            (None, Some(0)) => (BodyFraming::None, persists),
+            (None, Some(length)) => (BodyFraming::Length(length), persists),
         })
     }
 }

@@ -15,7 +15,7 @@ mod reader;
 mod violation;
 
 pub use headers::Headers;
-pub use reader::{Asked, CutShort, Keep, Reader};
+pub use reader::{CutShort, Keep, Reader, RequestKind};
 pub use violation::Violation;
 
 /// The largest head read, interim responses (1xx) included; trailers and chunk extensions of one body have as much

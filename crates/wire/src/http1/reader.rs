@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::chunks::Chunks;
-use super::framing::{Body, Framing};
+use super::framing::{BodyFraming, Framing};
 use super::{Headers, MAX_HEAD, MAX_HEADERS, Violation};
 
 /// The minimum bytes of a status line and a header. So many are always looked at: bytes that are not HTTP are refused
@@ -15,7 +15,7 @@ const RESERVED_BODY: u64 = 1 << 20;
 
 /// The kind of request, as far as the response's framing depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestKind {
     /// A HEAD: the response has no body whatever its headers say.
     Head,
     /// A CONNECT: a 2xx turns the connection into a tunnel.
@@ -38,9 +38,9 @@ pub struct Keep {
 /// follows it on the connection is noticed only if it is fed along.
 #[derive(Debug)]
 pub struct Reader {
-    asked: Asked,
+    asked: RequestKind,
     keep: Keep,
-    place: Place,
+    state: ReadState,
     /// A head that has not arrived whole.
     partial: Vec<u8>,
     /// Bytes of heads read, interim ones included.
@@ -59,10 +59,10 @@ pub struct Reader {
 }
 
 /// Receives a body's bytes as they arrive.
-type Sink<'a> = &'a mut dyn FnMut(&[u8]);
+type BodySink<'a> = &'a mut dyn FnMut(&[u8]);
 
 #[derive(Debug)]
-enum Place {
+enum ReadState {
     Head,
     /// This many bytes remain, at least one.
     Length(u64),
@@ -77,11 +77,11 @@ pub struct CutShort;
 
 impl Reader {
     /// For the response to such a request.
-    pub fn new(asked: Asked, keep: Keep) -> Reader {
+    pub fn new(asked: RequestKind, keep: Keep) -> Reader {
         Reader {
             asked,
             keep,
-            place: Place::Head,
+            state: ReadState::Head,
             partial: Vec::new(),
             head_bytes: 0,
             is_reusable: true,
@@ -100,7 +100,7 @@ impl Reader {
 
     /// Whether the response is whole.
     pub fn is_done(&self) -> bool {
-        matches!(self.place, Place::Done)
+        matches!(self.state, ReadState::Done)
     }
 
     /// Whether the connection can carry another request: the response is done, the server means to go on, and not a
@@ -127,22 +127,22 @@ impl Reader {
     }
 
     #[inline]
-    fn advance(&mut self, mut bytes: &[u8], mut on: Option<Sink<'_>>) -> Result<(), Violation> {
+    fn advance(&mut self, mut bytes: &[u8], mut on: Option<BodySink<'_>>) -> Result<(), Violation> {
         loop {
-            if matches!(self.place, Place::Done) {
+            if matches!(self.state, ReadState::Done) {
                 self.is_reusable &= bytes.is_empty();
                 return Ok(());
             }
             if bytes.is_empty() {
                 return Ok(());
             }
-            let taken = match &mut self.place {
-                Place::Head => self.feed_head(bytes)?,
-                Place::Length(left) => {
+            let taken = match &mut self.state {
+                ReadState::Head => self.feed_head(bytes)?,
+                ReadState::Length(left) => {
                     let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                     *left -= taken as u64;
                     if *left == 0 {
-                        self.place = Place::Done;
+                        self.state = ReadState::Done;
                     }
                     self.body_bytes += taken as u64;
                     match &mut on {
@@ -151,7 +151,7 @@ impl Reader {
                     }
                     taken
                 }
-                Place::Chunked(chunks) => {
+                ReadState::Chunked(chunks) => {
                     let (body, body_bytes, limit) = (&mut self.body, &mut self.body_bytes, self.keep.body);
                     let taken = chunks.feed(bytes, |data| {
                         *body_bytes += data.len() as u64;
@@ -161,11 +161,11 @@ impl Reader {
                         }
                     })?;
                     if chunks.is_over() {
-                        self.place = Place::Done;
+                        self.state = ReadState::Done;
                     }
                     taken
                 }
-                Place::UntilEnd => {
+                ReadState::UntilEnd => {
                     self.body_bytes += bytes.len() as u64;
                     match &mut on {
                         Some(on) => on(bytes),
@@ -173,7 +173,7 @@ impl Reader {
                     }
                     bytes.len()
                 }
-                Place::Done => 0,
+                ReadState::Done => 0,
             };
             bytes = &bytes[taken..];
         }
@@ -185,15 +185,15 @@ impl Reader {
     /// `Ok(Err(CutShort))`: the response is not whole. A violation: what there is of it is no response.
     pub fn end(&mut self) -> Result<Result<(), CutShort>, Violation> {
         self.is_reusable = false;
-        match self.place {
-            Place::UntilEnd => self.place = Place::Done,
-            Place::Done => {}
-            Place::Head => {
+        match self.state {
+            ReadState::UntilEnd => self.state = ReadState::Done,
+            ReadState::Done => {}
+            ReadState::Head => {
                 let partial = std::mem::take(&mut self.partial);
                 self.parse(&partial)?;
                 return Ok(Err(CutShort));
             }
-            Place::Length(_) | Place::Chunked(_) => return Ok(Err(CutShort)),
+            ReadState::Length(_) | ReadState::Chunked(_) => return Ok(Err(CutShort)),
         }
         Ok(Ok(()))
     }
@@ -260,8 +260,8 @@ impl Reader {
         for header in response.headers.iter() {
             framing.note(header.name, header.value)?;
         }
-        let tunnels = status == 101 || self.asked == Asked::Connect && (200..300).contains(&status);
-        let bodiless = tunnels || self.asked == Asked::Head || matches!(status, 204 | 304);
+        let tunnels = status == 101 || self.asked == RequestKind::Connect && (200..300).contains(&status);
+        let bodiless = tunnels || self.asked == RequestKind::Head || matches!(status, 204 | 304);
         let (body, persists) = framing.judge(response.version == Some(0), bodiless)?;
         self.is_reusable = persists && !tunnels;
         self.status = status;
@@ -276,14 +276,14 @@ impl Reader {
             self.headers = Headers::with_capacity(bytes);
             response.headers.iter().for_each(|header| self.headers.push(header.name, header.value));
         }
-        self.place = match body {
-            Body::None => Place::Done,
-            Body::Length(length) => {
+        self.state = match body {
+            BodyFraming::None => ReadState::Done,
+            BodyFraming::Length(length) => {
                 self.body.reserve_exact(length.min(RESERVED_BODY).min(self.keep.body as u64) as usize);
-                Place::Length(length)
+                ReadState::Length(length)
             }
-            Body::Chunked => Place::Chunked(Chunks::new()),
-            Body::UntilEnd => Place::UntilEnd,
+            BodyFraming::Chunked => ReadState::Chunked(Chunks::new()),
+            BodyFraming::UntilEnd => ReadState::UntilEnd,
         };
         Ok(())
     }

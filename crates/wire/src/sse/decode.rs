@@ -5,8 +5,8 @@
 //! | nothing | nowhere | a line: the fast path, borrowed from the input |
 //! | the byte order mark | `mark` | its next byte, or a line that begins with what was taken for it |
 //! | a CR | `after_cr` | perhaps its LF; the line is over already |
-//! | a line | `Held::line` | the rest of the line |
-//! | an event | `Held::block` | another field, or the blank line that dispatches it |
+//! | a line | `Unfinished::line` | the rest of the line |
+//! | an event | `Unfinished::block` | another field, or the blank line that dispatches it |
 
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ pub enum Violation {
 /// Decodes one stream. 48 bytes and the last id between events.
 #[derive(Debug)]
 pub struct Decoder {
-    held: Option<Box<Held>>,
+    held: Option<Box<Unfinished>>,
     last_id: String,
     max_event: usize,
     /// Bytes of the byte order mark seen; its length once it is decided.
@@ -75,15 +75,15 @@ pub struct Decoder {
 
 /// The unfinished end of the input.
 #[derive(Debug, Default)]
-struct Held {
-    block: Block<'static>,
+struct Unfinished {
+    block: EventFields<'static>,
     /// A line without its end.
     line: Vec<u8>,
 }
 
 /// The fields of an event that is not dispatched yet.
 #[derive(Debug, Default)]
-struct Block<'a> {
+struct EventFields<'a> {
     /// None without a data line: then nothing is dispatched.
     data: Option<Cow<'a, [u8]>>,
     name: Option<Cow<'a, [u8]>>,
@@ -139,7 +139,7 @@ impl Decoder {
         if rest.is_empty() {
             return Ok(());
         }
-        let mut block = Block::default();
+        let mut block = EventFields::default();
         if let Some(mut held) = self.held.take() {
             if !held.line.is_empty() {
                 let end = line_end(rest);
@@ -167,7 +167,7 @@ impl Decoder {
         }
         self.check(rest.len())?;
         if !rest.is_empty() || !block.is_empty() {
-            self.held = Some(Box::new(Held { block: block.into_owned(), line: rest.to_vec() }));
+            self.held = Some(Box::new(Unfinished { block: block.into_owned(), line: rest.to_vec() }));
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl Decoder {
             if found != wanted {
                 if self.mark > 0 {
                     let line = MARK[..usize::from(self.mark)].to_vec();
-                    self.held = Some(Box::new(Held { block: Block::default(), line }));
+                    self.held = Some(Box::new(Unfinished { block: EventFields::default(), line }));
                 }
                 self.mark = MARK.len() as u8;
                 break;
@@ -206,7 +206,7 @@ impl Decoder {
     /// Takes a line that is not blank (§9.2.6); `keep` makes what of it must outlive the line.
     fn field<'a, 'l>(
         &self,
-        block: &mut Block<'a>,
+        block: &mut EventFields<'a>,
         line: &'l [u8],
         keep: impl Fn(&'l [u8]) -> Cow<'a, [u8]>,
         on: &mut impl FnMut(Item<'_>),
@@ -241,7 +241,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn dispatch(&mut self, block: Block<'_>, on: &mut impl FnMut(Item<'_>)) {
+    fn dispatch(&mut self, block: EventFields<'_>, on: &mut impl FnMut(Item<'_>)) {
         if let Some(id) = &block.id {
             self.last_id.clear();
             self.last_id.push_str(&String::from_utf8_lossy(id));
@@ -255,14 +255,14 @@ impl Decoder {
     }
 }
 
-impl Block<'_> {
+impl EventFields<'_> {
     fn is_empty(&self) -> bool {
         self.data.is_none() && self.name.is_none() && self.id.is_none()
     }
 
-    fn into_owned(self) -> Block<'static> {
+    fn into_owned(self) -> EventFields<'static> {
         let owned = |field: Option<Cow<'_, [u8]>>| field.map(|field| Cow::Owned(field.into_owned()));
-        Block { data: owned(self.data), name: owned(self.name), id: owned(self.id) }
+        EventFields { data: owned(self.data), name: owned(self.name), id: owned(self.id) }
     }
 }
 

@@ -9,7 +9,7 @@
 use memchr::memchr;
 
 use super::frame::{Command, Frame};
-use super::scan::{Limits, Rules, Scan};
+use super::scan::{Limits, Scan, ScanRules};
 use super::side::Side;
 use super::version::{Version, Versions};
 use super::violation::Violation;
@@ -173,7 +173,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn rules(&self) -> Rules {
-        Rules { side: self.side, version: self.version, limits: self.limits }
+    fn rules(&self) -> ScanRules {
+        ScanRules { side: self.side, version: self.version, limits: self.limits }
     }
 }

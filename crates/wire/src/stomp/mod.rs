@@ -13,7 +13,8 @@
 //! use sonagi_wire::stomp::{Command, Decoder, Event, Limits, Side, Versions};
 //! let mut decoder = Decoder::new(Side::Client, Versions::ALL, Limits::default());
 //! let mut stamps = 0;
-//! for message in [&b"CONNECTED\nversion:1.2\n\n\0"[..], b"\n", b"MESSAGE\nsubscription:0\nmessage-id:7\n\nsta", b"mp\0\n"] {
+//! let begun = b"MESSAGE\nsubscription:0\nmessage-id:7\n\nsta";
+//! for message in [&b"CONNECTED\nversion:1.2\n\n\0"[..], b"\n", begun, b"mp\0\n"] {
 //!     decoder.feed(message, |event| match event {
 //!         Event::Frame(frame) if frame.command == Command::Message => {
 //!             assert_eq!(frame.raw("subscription"), Some(&b"0"[..]));

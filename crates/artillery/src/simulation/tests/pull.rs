@@ -8,7 +8,7 @@ use serde_json_path::JsonPath;
 use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{Awaited, Expect, Function, JsonTemplate, PollOpen, SseOpen, Subscribe};
-use sonagi_transport::link::{Cursor, PollField, Rhythm};
+use sonagi_transport::link::{PollCursor, PollField, Rhythm};
 
 mod failing;
 
@@ -68,7 +68,7 @@ fn poll(rhythm: Rhythm, cursor: bool) -> Step {
         again: OperationId(1),
         url: Template::constant("/cur/g"),
         headers: vec![("x-empty".to_owned(), Template::default())],
-        cursor: cursor.then(|| Cursor { from, parameter: "after".to_owned() }),
+        cursor: cursor.then(|| PollCursor { from, parameter: "after".to_owned() }),
         more: None,
         rhythm,
         empty: vec![210],

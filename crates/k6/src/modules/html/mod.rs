@@ -55,7 +55,8 @@ const MEANT: [(&str, &str); 5] = [
     (":checked", ":is(input[type=checkbox][checked],input[type=radio][checked],option[selected])"),
     (
         ":disabled",
-        ":is(:is(input,button,select,textarea,fieldset,optgroup,option)[disabled],fieldset[disabled] :is(input,button,select,textarea))",
+        ":is(:is(input,button,select,textarea,fieldset,optgroup,option)[disabled],fieldset[disabled] \
+         :is(input,button,select,textarea))",
     ),
     (
         ":enabled",

@@ -2,8 +2,11 @@
 //!
 //! | rhythm | the next request is due |
 //! |---|---|
-//! | `Every` | on a grid counted from the first: one still under way then delays it, and none is left out. Before that at once, when an answer says that it was cut short |
-//! | `Held` | at once; 100 ms after an answer that brought nothing and came in less than that; about a second (half to one and a half, drawn) after one that failed |
+//! | `Every` | on a grid counted from the first; at once after an answer that says it was cut short |
+//! | `Held` | at once; 100 ms after a quick answer without messages; 0.5 to 1.5 s, drawn, after a failure |
+//!
+//! On the grid, a request still under way delays the next one, and none is left out. An answer is quick when it came in
+//! less than 100 ms.
 //!
 //! The waits of `Held` protect a target that answers at once instead of holding the request from being polled in a hot
 //! loop. On the grid the script's own interval does that, after failures as well. An answer that claims to be cut short
@@ -31,7 +34,7 @@ use sonagi_measure::outcome::Failure;
 use super::drive::{Ended, Env, Incoming, give_way};
 use crate::http::{Client, Encoded, Keep, Request, Response};
 use crate::net::{Failed, Net, Origin, push_query};
-use answer::{Answer, Place};
+use answer::{CompiledField, PollAnswer};
 pub use answer::{PollField, is_truthy};
 
 /// Answers in one drive before other tasks get their turn.
@@ -54,7 +57,7 @@ const LEAST_EVERY_NS: i64 = 1_000_000;
 
 /// How a cursor travels.
 #[derive(Clone, Debug)]
-pub struct Cursor {
+pub struct PollCursor {
     /// Its place in a response.
     pub from: PollField,
     /// The query parameter that sends it back; not sent before there is one.
@@ -83,7 +86,7 @@ pub struct PollRequest {
     /// The value of every request's Cookie header.
     pub cookie: Option<String>,
     /// How the target learns what has been received already.
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PollCursor>,
     /// The place in an answer that says it was cut short.
     pub more: Option<PollField>,
     /// The cursor to begin with.
@@ -134,8 +137,8 @@ pub struct PollLink {
     path: String,
     cookie: Option<String>,
     /// The cursor's place, and the parameter that sends it back.
-    place: Option<(Place, String)>,
-    more: Option<Place>,
+    place: Option<(CompiledField, String)>,
+    more: Option<CompiledField>,
     cursor: Option<String>,
     rhythm: Rhythm,
     empty: Vec<u16>,
@@ -205,8 +208,8 @@ impl PollLink {
             request: head,
             path: request.path,
             cookie: request.cookie,
-            place: request.cursor.map(|cursor| (Place::new(cursor.from), cursor.parameter)),
-            more: request.more.map(Place::new),
+            place: request.cursor.map(|cursor| (CompiledField::new(cursor.from), cursor.parameter)),
+            more: request.more.map(CompiledField::new),
             cursor: request.after,
             rhythm: request.rhythm,
             empty: request.empty,
@@ -379,7 +382,7 @@ impl PollLink {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
         let answer = self.read(response)?;
-        if matches!(answer, Answer::Refusal) {
+        if matches!(answer, PollAnswer::Refusal) {
             return self.fail(refused("a poll", Failure::PollRefused, response), opened, response.ended, on);
         }
         let PollLink { planned, started, .. } = *self;
@@ -411,7 +414,7 @@ impl PollLink {
         }
     }
 
-    fn read<'a>(&self, response: &'a Response) -> Result<Answer<'a>, Ended> {
+    fn read<'a>(&self, response: &'a Response) -> Result<PollAnswer<'a>, Ended> {
         if response.body_bytes > response.body.len() as u64 {
             let (limit, bytes) = (self.max_answer, response.body_bytes);
             let what = format!("an answer to a poll must have at most {limit} bytes, got {bytes}");
@@ -424,7 +427,7 @@ impl PollLink {
                     matches!(self.rhythm, Rhythm::Held(_)) && response.ended.since(self.started) >= EXPIRY_NS;
                 response.status == 503 && held && response.headers.get("retry-after").is_none()
             };
-        Ok(Answer::read(response, is_told_empty, &self.messages))
+        Ok(PollAnswer::read(response, is_told_empty, &self.messages))
     }
 
     /// The wait of a held poll after this answer: none when it brought messages, or was held.
@@ -470,7 +473,7 @@ impl PollLink {
     /// Checks that the first answer subscribes.
     fn check_first(&self, response: &Response) -> Result<(), Failed> {
         let answer = self.read(response).map_err(|ended| Failed::protocol(ended.detail))?;
-        if !matches!(answer, Answer::Refusal) {
+        if !matches!(answer, PollAnswer::Refusal) {
             return Ok(());
         }
         Err(refused("the first poll", Failure::HandshakeRefused, response))

@@ -7,7 +7,7 @@
 //! | transport | frames go | ends when |
 //! |---|---|---|
 //! | polling | one GET waits, one POST carries what is queued | a request fails, the server closes, we close |
-//! | polling, upgrading | as before, while a WebSocket is opened and probed beside it | as before; a failed probe stays on polling |
+//! | polling, upgrading | as before, while a WebSocket is opened and probed | as before; polling if the probe fails |
 //! | WebSocket | in frames | the WebSocket ends |
 
 mod polling;
@@ -31,7 +31,7 @@ use crate::net::{Failed, Net, Origin, push_query, wire_path};
 pub use recovery::Recovery;
 
 use polling::{Drive, Polling};
-use session::{Session, engine, opening, protocol};
+use session::{SocketioSession, engine, opening, protocol};
 
 /// A Socket.IO server's protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl SocketioRequest {
 
 /// A Socket.IO session.
 pub struct SocketioLink {
-    session: Session,
+    session: SocketioSession,
     revision: SocketioRevision,
     /// The query that a CONNECT of protocol 4 repeats beside its namespace; encoded.
     query: String,
@@ -292,7 +292,7 @@ impl SocketioLink {
 
 /// Hands one WebSocket message to the session and its answer to the outbox.
 fn receive(
-    session: &mut Session,
+    session: &mut SocketioSession,
     message: Message<'_>,
     outbox: &mut Outbox,
     on: &mut dyn FnMut(Incoming<'_>),
@@ -328,18 +328,21 @@ fn send_binary(version: Version, message: &[u8], channel: &mut Channel) {
 
 /// Waits for the open packet. The packets after it in the same read come from a server that grants `/` unasked; of
 /// other servers they may only be heartbeats.
-async fn open_websocket(channel: &mut Channel, revision: SocketioRevision) -> Result<Session, Failed> {
+async fn open_websocket(
+    channel: &mut Channel,
+    revision: SocketioRevision,
+) -> Result<SocketioSession, Failed> {
     let mut scratch = vec![0; 4096];
     // No timestamps here.
     let present = Present::new(&|| At(0));
-    let mut session: Option<Session> = None;
+    let mut session: Option<SocketioSession> = None;
     poll_fn(|cx| {
         let mut env = Env { present: &present, scratch: &mut scratch };
         let driven = channel.poll_drive(cx, &mut env, &mut |message, outbox| {
             let packet = decode(engine(revision), message)?;
             match &mut session {
                 Some(session) => answer(session.keep_early(packet)?, outbox),
-                None => session = Some(Session::new(&opening(&packet)?, revision)),
+                None => session = Some(SocketioSession::new(&opening(&packet)?, revision)),
             }
             Ok(())
         });

@@ -25,7 +25,7 @@ use sonagi_wire::websocket::Opcode;
 use super::super::channel::{Channel, Message};
 use super::super::drive::{Ended, Env, Incoming, give_way};
 use super::super::handshake;
-use super::session::{Session, engine, opening, protocol};
+use super::session::{SocketioSession, engine, opening, protocol};
 use super::{SocketioRequest, SocketioTransport, into_failed, send_binary};
 use crate::http::{Client, Request, Response, Traffic};
 use crate::net::{Failed, Net, push_query};
@@ -46,7 +46,7 @@ const OCTETS: &[u8] = b"application/octet-stream";
 type Flight = Pin<Box<dyn Future<Output = (Client, Result<Response, Failed>)>>>;
 
 /// A WebSocket being opened beside the polling.
-type Opening = Pin<Box<dyn Future<Output = Result<Channel, Failed>>>>;
+type PendingUpgrade = Pin<Box<dyn Future<Output = Result<Channel, Failed>>>>;
 
 /// One direction of polling: an idle or a busy client.
 enum Lane {
@@ -122,7 +122,7 @@ enum Outgoing {
 
 enum Upgrade {
     No,
-    Connecting(Opening),
+    Connecting(PendingUpgrade),
     Probing(Box<Channel>),
     Pausing(Box<Channel>),
 }
@@ -145,7 +145,10 @@ pub(super) struct Polling {
 }
 
 impl Polling {
-    pub(super) async fn open(net: &Rc<Net>, request: SocketioRequest) -> Result<(Polling, Session), Failed> {
+    pub(super) async fn open(
+        net: &Rc<Net>,
+        request: SocketioRequest,
+    ) -> Result<(Polling, SocketioSession), Failed> {
         // Nobody uses the instants of polls' heads.
         let client = || Client::new(net.clone(), None, Rc::new(At::default));
         let mut http = Http { net: net.clone(), request, sid: String::new(), stamp: fastrand::u64(..) };
@@ -163,7 +166,7 @@ impl Polling {
             return Err(Failed::new(failure, refusal("engine.io handshake", &response)));
         }
         let revision = http.request.revision;
-        let mut opened: Option<(Handshake, Session)> = None;
+        let mut opened: Option<(Handshake, SocketioSession)> = None;
         let mut queue = VecDeque::new();
         let read = packets(engine(revision), &response, |packet| match &mut opened {
             Some((_, session)) => {
@@ -172,7 +175,7 @@ impl Polling {
             }
             None => {
                 let open = opening(&packet)?;
-                let session = Session::new(&open, revision);
+                let session = SocketioSession::new(&open, revision);
                 opened = Some((open, session));
                 Ok(())
             }
@@ -231,7 +234,7 @@ impl Polling {
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
-        session: &mut Session,
+        session: &mut SocketioSession,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<Drive, Ended> {
         for _ in 0..MAX_TURNS {
@@ -260,7 +263,7 @@ impl Polling {
     fn turn(
         &mut self,
         cx: &mut Context<'_>,
-        session: &mut Session,
+        session: &mut SocketioSession,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<bool, Ended> {
         let mut moved = false;

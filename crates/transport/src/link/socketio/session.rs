@@ -15,7 +15,7 @@ use super::SocketioRevision;
 use super::recovery::{self, Recovery};
 
 /// A session, from its handshake on.
-pub(super) struct Session {
+pub(super) struct SocketioSession {
     pub(super) version: Version,
     revision: Revision,
     assembler: Assembler,
@@ -39,8 +39,8 @@ struct Pings {
     last: Option<At>,
 }
 
-impl Session {
-    pub(super) fn new(handshake: &Handshake, revision: SocketioRevision) -> Session {
+impl SocketioSession {
+    pub(super) fn new(handshake: &Handshake, revision: SocketioRevision) -> SocketioSession {
         let patience_ms = handshake.ping_interval.saturating_add(handshake.ping_timeout);
         let version = engine(revision);
         let revision = match revision {
@@ -49,7 +49,7 @@ impl Session {
         };
         // With an interval of 0 we would ping without end.
         let interval = nanoseconds(handshake.ping_interval.max(1));
-        Session {
+        SocketioSession {
             version,
             revision,
             assembler: Assembler::new(revision),

@@ -25,7 +25,7 @@ use super::channel::Channel;
 use super::drive::{Ended, Env, Incoming, Present};
 use super::handshake::{self, ConnectRequest};
 use crate::net::{Failed, Net};
-use session::{GOODBYE, Session};
+use session::{GOODBYE, StompSession};
 
 /// A version of STOMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ pub enum StompBody<'a> {
 /// A STOMP session.
 pub struct StompLink {
     channel: Channel,
-    session: Session,
+    session: StompSession,
 }
 
 impl StompLink {
@@ -156,7 +156,8 @@ impl StompLink {
     pub async fn connect(net: &Net, request: &StompRequest) -> Result<StompLink, Failed> {
         let connect = request.connect_frame()?;
         let max_body = request.websocket.max_message;
-        let mut session = Session::new(request.versions(), request.heart_beat(), request.sockjs, max_body);
+        let mut session =
+            StompSession::new(request.versions(), request.heart_beat(), request.sockjs, max_body);
         let (mut channel, _) = handshake::connect(net, &request.upgrade()).await?;
         if !request.sockjs {
             session.say(&connect, true, &mut channel.outbox);

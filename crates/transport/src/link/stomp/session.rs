@@ -33,7 +33,7 @@ const MAX_LINE: u32 = 64 << 10;
 const MAX_HEADERS: u16 = 256;
 
 /// A session, from its CONNECT on.
-pub(super) struct Session {
+pub(super) struct StompSession {
     decoder: Decoder,
     /// Whether SockJS wraps the frames.
     wrapped: bool,
@@ -82,11 +82,11 @@ enum Goodbye {
     Answered,
 }
 
-impl Session {
-    pub(super) fn new(versions: Versions, ours: HeartBeat, wrapped: bool, max_body: usize) -> Session {
+impl StompSession {
+    pub(super) fn new(versions: Versions, ours: HeartBeat, wrapped: bool, max_body: usize) -> StompSession {
         let body = u32::try_from(max_body).unwrap_or(u32::MAX);
         let limits = Limits { line: MAX_LINE, headers: MAX_HEADERS, body };
-        Session {
+        StompSession {
             decoder: Decoder::new(Side::Client, versions, limits),
             wrapped,
             ours,
@@ -303,8 +303,17 @@ impl Session {
         outbox: &mut Outbox,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
-        let Session {
-            decoder, subscriptions, buffers, goodbye, ours, beats, patience, wrapped, says, ..
+        let StompSession {
+            decoder,
+            subscriptions,
+            buffers,
+            goodbye,
+            ours,
+            beats,
+            patience,
+            wrapped,
+            says,
+            ..
         } = self;
         let mut was_open = decoder.version().is_some();
         let mut outcome = Ok(());

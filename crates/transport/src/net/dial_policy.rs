@@ -7,12 +7,12 @@ use super::Failed;
 
 /// A test's rules for where names lead and which of their addresses may be called. Shared by all shards, asked once per
 /// connection.
-pub trait Guide: Debug + Send + Sync {
+pub trait DialPolicy: Debug + Send + Sync {
     /// The address of a host, without asking the resolver; None: ask it.
     ///
     /// # Errors
     /// When the host must not be called.
-    fn lead(&self, host: &str, port: u16) -> Result<Option<SocketAddr>, Failed>;
+    fn fixed_address(&self, host: &str, port: u16) -> Result<Option<SocketAddr>, Failed>;
 
     /// The addresses to try, in order, out of those the resolver found.
     fn order(&self, found: &[SocketAddr]) -> Vec<SocketAddr>;

@@ -23,7 +23,7 @@ const LINE_SIZE: u64 = 1;
 const SETTLED: Duration = Duration::from_millis(100);
 
 /// A sink's events, to be handed over later.
-enum Event {
+enum SinkEvent {
     Began(Box<Header>),
     Second(Box<Snapshot>),
     Phase { at: At, name: String },
@@ -34,30 +34,30 @@ enum Event {
 }
 
 /// The queue's end in the run.
-pub(crate) struct Queued {
+pub(crate) struct QueuedSink {
     name: String,
     is_record: bool,
     /// None: the run has ended.
-    thread: Option<SinkThread<Event>>,
+    thread: Option<SinkThread<SinkEvent>>,
     /// The writer's error, until it is reported.
     untold: Arc<Mutex<Option<io::Error>>>,
     /// Seconds left out for want of room.
     left_out: u64,
 }
 
-impl Queued {
+impl QueuedSink {
     /// Starts the sink's thread.
-    pub(crate) fn start(sink: impl Sink + Send + 'static) -> io::Result<Queued> {
+    pub(crate) fn start(sink: impl Sink + Send + 'static) -> io::Result<QueuedSink> {
         let (name, is_record) = (sink.name().to_owned(), sink.is_record());
         let untold: Arc<Mutex<Option<io::Error>>> = Arc::default();
-        let writer = Writer { sink, untold: Arc::clone(&untold), last: None, has_failed: false };
+        let writer = SinkWriter { sink, untold: Arc::clone(&untold), last: None, has_failed: false };
         let thread = Some(SinkThread::start("sink", MOST_WAITING, writer)?);
-        Ok(Queued { name, is_record, thread, untold, left_out: 0 })
+        Ok(QueuedSink { name, is_record, thread, untold, left_out: 0 })
     }
 
     /// Queues an event; fails with the error of an earlier write.
-    fn give(&mut self, event: Event, size: u64) -> io::Result<()> {
-        let is_second = matches!(event, Event::Second(_));
+    fn give(&mut self, event: SinkEvent, size: u64) -> io::Result<()> {
+        let is_second = matches!(event, SinkEvent::Second(_));
         let is_taken = self.thread.as_mut().is_some_and(|thread| thread.give(event, size));
         self.left_out += u64::from(is_second && !is_taken);
         let untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -65,10 +65,10 @@ impl Queued {
     }
 }
 
-impl Sink for Queued {
+impl Sink for QueuedSink {
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         let was_idle = self.thread.as_ref().is_some_and(SinkThread::is_idle);
-        let given = self.give(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE);
+        let given = self.give(SinkEvent::Second(Box::new(snapshot.clone())), SECOND_SIZE);
         // A second that is shown is on the disk by then, unless the disk is slow.
         if let Some(thread) = self.thread.as_ref().filter(|_| was_idle) {
             thread.settle(SETTLED);
@@ -82,24 +82,24 @@ impl Sink for Queued {
         self.is_record
     }
     fn began(&mut self, header: &Header) -> io::Result<()> {
-        self.give(Event::Began(Box::new(header.clone())), LINE_SIZE)
+        self.give(SinkEvent::Began(Box::new(header.clone())), LINE_SIZE)
     }
     fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
-        self.give(Event::Phase { at, name: name.to_owned() }, LINE_SIZE)
+        self.give(SinkEvent::Phase { at, name: name.to_owned() }, LINE_SIZE)
     }
     fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        self.give(Event::Log { at, user, text: text.to_owned() }, LINE_SIZE)
+        self.give(SinkEvent::Log { at, user, text: text.to_owned() }, LINE_SIZE)
     }
     fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        self.give(Event::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
+        self.give(SinkEvent::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
-        self.give(Event::Draining { at }, LINE_SIZE)
+        self.give(SinkEvent::Draining { at }, LINE_SIZE)
     }
 
     /// Waits until everything is written; fails with the last write's error, or because seconds were left out.
     fn ended(&mut self, summary: &Summary) -> io::Result<()> {
-        let given = self.give(Event::Ended(Box::new(summary.clone())), 0);
+        let given = self.give(SinkEvent::Ended(Box::new(summary.clone())), 0);
         let Some(thread) = self.thread.take() else { return given };
         thread.finish()?;
         match self.left_out {
@@ -111,7 +111,7 @@ impl Sink for Queued {
     }
 }
 
-impl Drop for Queued {
+impl Drop for QueuedSink {
     fn drop(&mut self) {
         // When the run could not be carried out, its beginning is written before anybody looks.
         let _ = self.thread.take().map(SinkThread::finish);
@@ -119,24 +119,24 @@ impl Drop for Queued {
 }
 
 /// The sink on its thread. It is called again after an error: a disk that was full for a minute may have room again.
-struct Writer<S> {
+struct SinkWriter<S> {
     sink: S,
     untold: Arc<Mutex<Option<io::Error>>>,
     last: Option<io::Error>,
     has_failed: bool,
 }
 
-impl<S: Sink + Send + 'static> sonagi_engine::Sink<Event> for Writer<S> {
-    fn write(&mut self, event: Event) -> io::Result<()> {
+impl<S: Sink + Send + 'static> sonagi_engine::Sink<SinkEvent> for SinkWriter<S> {
+    fn write(&mut self, event: SinkEvent) -> io::Result<()> {
         let sink = &mut self.sink;
         let written = match event {
-            Event::Began(header) => sink.began(&header),
-            Event::Second(snapshot) => sink.snapshot(&snapshot),
-            Event::Phase { at, name } => sink.phase(at, &name),
-            Event::Log { at, user, text } => sink.log(at, user, &text),
-            Event::Printed { at, user, text } => sink.printed(at, user, &text),
-            Event::Draining { at } => sink.draining(at),
-            Event::Ended(summary) => sink.ended(&summary),
+            SinkEvent::Began(header) => sink.began(&header),
+            SinkEvent::Second(snapshot) => sink.snapshot(&snapshot),
+            SinkEvent::Phase { at, name } => sink.phase(at, &name),
+            SinkEvent::Log { at, user, text } => sink.log(at, user, &text),
+            SinkEvent::Printed { at, user, text } => sink.printed(at, user, &text),
+            SinkEvent::Draining { at } => sink.draining(at),
+            SinkEvent::Ended(summary) => sink.ended(&summary),
         };
         self.last = written.err();
         if let Some(error) = self.last.as_ref().filter(|_| !self.has_failed) {
@@ -183,7 +183,7 @@ mod tests {
     fn a_sink_that_is_stuck_holds_nobody_up_and_lacks_what_found_no_room() {
         let (go, may) = channel();
         let seconds: Arc<Mutex<u64>> = Arc::default();
-        let mut queued = Queued::start(Stuck { may, seconds: Arc::clone(&seconds) }).unwrap();
+        let mut queued = QueuedSink::start(Stuck { may, seconds: Arc::clone(&seconds) }).unwrap();
         for _ in 0..125 {
             queued.snapshot(&Snapshot::default()).unwrap();
         }
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_failure_is_told_once_and_forgotten_when_there_is_room_again() {
         let (failing, failed) = channel();
-        let mut queued = Queued::start(Full(Some(failing))).unwrap();
+        let mut queued = QueuedSink::start(Full(Some(failing))).unwrap();
         queued.snapshot(&Snapshot::default()).unwrap();
         assert!(failed.recv().is_err(), "the first second has failed");
         let told = std::iter::repeat_with(|| {

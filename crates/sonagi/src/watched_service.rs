@@ -15,16 +15,16 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(500);
 
 /// A running service and its usage since its run began.
-pub(crate) struct Beside {
+pub(crate) struct WatchedService {
     service: Service,
     seen: summary::Service,
     first: Duration,
     last: (Instant, Duration),
 }
 
-impl Beside {
+impl WatchedService {
     /// Starts the service and waits until it answers.
-    pub(crate) fn start(serve: &Serve) -> Result<Beside, Error> {
+    pub(crate) fn start(serve: &Serve) -> Result<WatchedService, Error> {
         let mut arguments = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof"].map(String::from).to_vec();
         if !serve.arguments.iter().any(|argument| argument.starts_with("--grace")) {
             arguments.push("--grace=0s".to_owned());
@@ -39,7 +39,7 @@ impl Beside {
             ..summary::Service::default()
         };
         let cpu = service.used().map_or(Duration::ZERO, |used| used.cpu);
-        Ok(Beside { service, seen, first: cpu, last: (Instant::now(), cpu) })
+        Ok(WatchedService { service, seen, first: cpu, last: (Instant::now(), cpu) })
     }
 
     /// `http://127.0.0.1:PORT`.
