@@ -39,7 +39,7 @@ pub fn read(path: &Path) -> Result<Summary, ReadError> {
     tally.interrupted = said("interrupted");
     tally.run_folder = Some(path.display().to_string());
     let mut summary = tally.summary();
-    // What no series tells: who started the run entered it.
+    // No series has it: the code that started the run entered it.
     if let Some(Value::Object(combination)) = end.and_then(|end| end.get("combination")) {
         summary.combination = combination.clone();
     }
@@ -70,7 +70,7 @@ fn with_metrics(mut judged: Judged) -> Judged {
 /// The run's header.
 ///
 /// # Errors
-/// As [`read`].
+/// When [`read`] fails.
 pub fn header(path: &Path) -> Result<Header, ReadError> {
     header_of(&document(path)?, path)
 }
@@ -78,7 +78,7 @@ pub fn header(path: &Path) -> Result<Header, ReadError> {
 /// The run's metrics by name, with every value that the run's own store had.
 ///
 /// # Errors
-/// As [`read`].
+/// When [`read`] fails.
 pub fn metrics(path: &Path) -> Result<MetricStore, ReadError> {
     let run = document(path)?;
     let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
@@ -93,7 +93,7 @@ pub fn metrics(path: &Path) -> Result<MetricStore, ReadError> {
 /// Every complete second of the run, in order.
 ///
 /// # Errors
-/// As [`read`].
+/// When [`read`] fails.
 pub fn snapshots(path: &Path) -> Result<Vec<Snapshot>, ReadError> {
     let run = document(path)?;
     let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
@@ -117,7 +117,8 @@ fn version_of(run: &Value, path: &Path) -> Result<u64, ReadError> {
     version.filter(|version| (1..=VERSION).contains(version)).ok_or_else(|| {
         let (file, version) = (path.join(RUN), &run["version"]);
         ReadError(format!(
-            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; read it with that",
+            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; \
+             read it with that",
             file.display()
         ))
     })

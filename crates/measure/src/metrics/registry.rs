@@ -9,16 +9,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Metric {
     /// Its name.
     pub name: Arc<str>,
-    /// What it does with its samples.
+    /// The way it combines its samples.
     pub kind: Kind,
-    /// What its values are.
+    /// The unit of its values.
     pub unit: Unit,
 }
 
 /// The samples of a metric that have certain tags: what a threshold on `http_reqs{status:200}` is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submetric {
-    /// Whose samples they are.
+    /// The metric whose samples they are.
     pub parent: MetricId,
     /// `http_reqs{status:200}`.
     pub name: Arc<str>,
@@ -39,9 +39,9 @@ pub enum Conflict {
     Kind {
         /// The name.
         name: String,
-        /// What it is.
+        /// The kind it has.
         exists: Kind,
-        /// What it should be.
+        /// The kind it should have.
         wanted: Kind,
     },
     /// There is one of the name whose values are something else.
@@ -51,9 +51,9 @@ pub enum Conflict {
     Unit {
         /// The name.
         name: String,
-        /// What its values are.
+        /// The unit its values have.
         exists: Unit,
-        /// What they should be.
+        /// The unit its values should have.
         wanted: Unit,
     },
     /// There are [`METRICS_MAX`] already.
@@ -67,7 +67,7 @@ pub enum Unnamed {
     /// There is no such metric.
     #[error("there is no metric named \"{0}\"")]
     Unknown(String),
-    /// One brace is without the other.
+    /// A brace lacks its counterpart.
     #[error("\"{0}\" has one curly brace without the other")]
     Braces(String),
     /// Something comes after the tags.
@@ -83,8 +83,8 @@ pub enum Unnamed {
     },
 }
 
-/// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags meets a
-/// metric for the first time and when a script names a metric, never per sample.
+/// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags
+/// meets a metric for the first time and when a script names a metric, never per sample.
 #[derive(Debug)]
 pub struct Registry(RwLock<Known>);
 
@@ -111,7 +111,7 @@ impl Known {
 }
 
 impl Registry {
-    /// One with these metrics, at these numbers.
+    /// A registry with these metrics, at these numbers.
     pub fn new(metrics: &[(&str, Kind, Unit)]) -> Registry {
         let metrics: Vec<Metric> = metrics
             .iter()
@@ -145,8 +145,8 @@ impl Registry {
         Ok(id)
     }
 
-    /// The sub-metric of this name (`http_reqs{status:200}`), made if it is new; its place in [`Registry::submetrics`]. All must
-    /// be known before the first sample: a set of tags is matched with them once.
+    /// The sub-metric of this name (`http_reqs{status:200}`), made if it is new; its place in [`Registry::submetrics`].
+    /// All must be known before the first sample: a set of tags is matched with them once.
     ///
     /// # Errors
     /// When there is no such metric, or the part in braces is malformed.
@@ -175,7 +175,7 @@ impl Registry {
         self.read().by_name.get(name).copied()
     }
 
-    /// What a metric is.
+    /// The description of a metric.
     pub fn metric(&self, id: MetricId) -> Metric {
         self.read().metrics[id.index()].clone()
     }

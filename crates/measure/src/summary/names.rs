@@ -1,7 +1,7 @@
 //! A summary as a flat map of names: what threshold expressions read.
 //!
-//! Our own names are the paths of the document, so a new field has a name at once; operations and kinds go by their names.
-//! Artillery's names are added beside them. Booleans and text have no name.
+//! Our own names are the paths of the document, so a new field has a name at once; operations and kinds go by their
+//! names. Artillery's names are added beside them. Booleans and text have no name.
 
 use super::{Metrics, OperationSummary, Quantiles, Summary};
 use crate::outcome::OperationKind;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 impl Summary {
-    /// Every number of the summary by name: ours (`delivery.ratio`, `operations.<name>.response_ms.p99`) and Artillery's
-    /// (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`).
+    /// Every number of the summary by name: ours (`delivery.ratio`, `operations.<name>.response_ms.p99`) and
+    /// Artillery's (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`).
     pub fn names(&self) -> BTreeMap<String, f64> {
         let mut names = BTreeMap::new();
         if let Ok(document) = serde_json::to_value(self) {
