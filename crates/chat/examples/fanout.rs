@@ -62,7 +62,7 @@ impl Target {
     fn start(users: usize, file: Option<&String>) -> Target {
         if let Ok(address) = std::env::var("FANOUT_TARGET") {
             let pid = std::env::var("FANOUT_PID").unwrap().parse().unwrap();
-            // What our own `serve` printed: its address, then the tokens.
+            // The output of our own `serve`: its address, then the tokens.
             let printed = std::env::var("FANOUT_TOKENS").map(|file| std::fs::read_to_string(file).unwrap());
             let lines = printed.unwrap_or_default();
             let mut tokens: Vec<String> = lines.lines().skip(1).map(str::to_owned).collect();
@@ -183,8 +183,8 @@ async fn room(members: usize, seconds: usize, file: Option<&String>) {
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
     println!(
-        "{members} members: {frames} of {due} copies in {:.2} s (sent in {:.2} s), {:.0}/s, service CPU {:.2} s = {:.2} µs \
-         a copy, p50 {:.2} ms p99 {:.2} ms max {:.2} ms, resident {} KiB",
+        "{members} members: {frames} of {due} copies in {:.2} s (sent in {:.2} s), {:.0}/s, service CPU {:.2} s = \
+         {:.2} µs a copy, p50 {:.2} ms p99 {:.2} ms max {:.2} ms, resident {} KiB",
         took.as_secs_f64(),
         sending.as_secs_f64(),
         frames as f64 / took.as_secs_f64(),

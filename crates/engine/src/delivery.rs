@@ -1,5 +1,5 @@
-//! What a user writes down for the ledger, whoever its script is: rooms by name, stamps found in what came, and
-//! messages whose fate its own goodbye makes uncertain.
+//! A user's records for the ledger, in any script language: rooms by name, stamps found in received texts, and messages
+//! whose fate the user's own goodbye makes uncertain.
 
 pub use crate::rooms::{Room, Rooms};
 
@@ -30,7 +30,7 @@ pub fn track(bytes: &[u8], at: At, member: Member, run: u32, batch: &mut Batch) 
 pub struct Unanswered(Vec<(Stamp, At)>);
 
 impl Unanswered {
-    /// One has left. Those that left longer ago than the settle window are forgotten.
+    /// Notes a message that was sent. Those sent longer ago than the settle window are forgotten.
     pub fn note(&mut self, stamp: Stamp, now: At, settle_ns: i64) {
         self.0.retain(|&(_, left)| left.plus(settle_ns) >= now);
         self.0.push((stamp, now));

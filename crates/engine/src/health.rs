@@ -1,4 +1,4 @@
-//! What the generator costs: its threads' CPU, its memory, descriptors and ports, and how late its threads are. Read
+//! The generator's own costs: its threads' CPU, its memory, descriptors and ports, and its threads' lateness. Read
 //! here, judged in `measure`.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -26,7 +26,7 @@ pub struct Heart {
 }
 
 impl Heart {
-    /// It begins to beat now.
+    /// A heart that beats from now on.
     pub fn new(clock: &Rc<Clock>) -> Heart {
         Heart { clock: Rc::clone(clock), due: clock.now() }
     }
@@ -59,7 +59,7 @@ pub fn thread_wait_ns() -> u64 {
     told.split_whitespace().nth(1).and_then(|wait| wait.parse().ok()).unwrap_or(0)
 }
 
-/// What a thread has computed and waited since it was last asked.
+/// A thread's CPU and waiting time since the last call.
 #[derive(Debug)]
 pub struct ThreadTimes {
     cpu_ns: Cell<u64>,
@@ -67,7 +67,7 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Of the current thread, from now on.
+    /// The times of the current thread, from now on.
     pub fn begin() -> ThreadTimes {
         ThreadTimes { cpu_ns: Cell::new(thread_cpu_ns()), wait_ns: Cell::new(thread_wait_ns()) }
     }

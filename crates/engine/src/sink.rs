@@ -1,6 +1,7 @@
 //! Sinks on threads of their own: whoever gives them something never waits, however slow the disk behind them is.
 //!
-//! What waits for a sink is bounded. What finds no room is left out as a whole and counted, so that its owner can tell.
+//! A bounded queue before a sink. Items that find no room are left out as a whole and counted, so that the owner can
+//! report them.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What is written somewhere.
+/// A destination for items.
 pub trait Sink<T>: Send + 'static {
     /// Writes one thing; what it wrote before is written.
     ///
@@ -73,7 +74,7 @@ impl<T: Send + 'static> SinkThread<T> {
         }
         *waiting += size;
         drop(waiting);
-        // One that has failed takes no more: that is told once.
+        // A sink that has failed takes no more: the failure is reported once.
         let _ = self.queue.send((given, size));
         true
     }

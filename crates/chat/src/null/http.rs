@@ -125,11 +125,11 @@ enum Stage {
         read: Instant,
         keep: bool,
     },
-    /// What is in `output` is the last.
+    /// The contents of `output` are the last.
     Ending(Option<End>),
 }
 
-/// One request, as far as it matters here.
+/// A request, as far as it matters here.
 struct Head<'a> {
     method: &'a str,
     path: &'a str,
@@ -138,7 +138,7 @@ struct Head<'a> {
     length: u64,
     keep: bool,
     key: Option<&'a str>,
-    /// It asks for more of HTTP than is here.
+    /// Whether it needs more of HTTP than is here.
     special: bool,
 }
 
@@ -399,7 +399,7 @@ impl Routes for Null {
         &self.hub
     }
 
-    /// What comes on a connection that is hyper's, after the request that made it so.
+    /// Answers requests on a connection that is hyper's, from the request that made it so.
     async fn route(
         &self,
         mut request: Request<Incoming>,

@@ -1,4 +1,4 @@
-//! One service to a store: two would give the same numbers each for itself.
+//! A lock that gives a store to one service: two would assign the same numbers.
 //!
 //! The lock is the system's, on a file beside the database. It ends with the process, however that ends, and that the
 //! file is there says nothing. It is not on the database itself, because a process that closes any descriptor of that

@@ -60,7 +60,8 @@ const MEANT: [(&str, &str); 5] = [
     ),
     (
         ":enabled",
-        ":is(a[href],area[href],link[href],:is(input,button,select,textarea,fieldset,optgroup,option):not([disabled],fieldset[disabled] *))",
+        ":is(a[href],area[href],link[href],:is(input,button,select,textarea,fieldset,optgroup,option)\
+         :not([disabled],fieldset[disabled] *))",
     ),
     (":input", ":is(input,button,select,textarea)"),
     (":root", ":is(html)"),
