@@ -17,6 +17,6 @@ pub mod simulation;
 mod user;
 mod values;
 
-pub use processor::{Kept, Unloaded, exports};
+pub use processor::{LoadedProcessor, Unloaded, exports};
 pub use run::{Error, Options, run};
 pub use script::*;

@@ -44,6 +44,6 @@ pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 }
 
 /// The arguments of a script's `serve` block that the command `serve` would refuse.
-pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_artillery::Refused> {
+pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_artillery::RefusedArgument> {
     serve::refused(arguments)
 }

@@ -6,7 +6,7 @@ use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
-use sonagi_artillery::{Combination, Kept, Loaded, Notice, Overrides, Problems, Serve, Unloaded};
+use sonagi_artillery::{Combination, Loaded, LoadedProcessor, Notice, Overrides, Problems, Serve, Unloaded};
 use sonagi_engine::Speaker;
 use sonagi_report::figures::counted;
 use std::path::{Path, PathBuf};
@@ -173,7 +173,7 @@ pub(crate) struct Script {
     /// Why its functions could not be checked: its processor could not be loaded.
     pub(crate) unloaded: Option<Unloaded>,
     /// Its processor, loaded for the first of its runs.
-    pub(crate) processor: Kept,
+    pub(crate) processor: LoadedProcessor,
     /// The runs, at least one, in the matrix's order.
     pub(crate) runs: Vec<ScriptRun>,
 }
@@ -277,7 +277,7 @@ pub(crate) fn each(
         if let Ok(script) = &mut script {
             waiting += usize::from(script.processor.is_waiting());
             if waiting > WAITING_MAX {
-                script.processor = Kept::default();
+                script.processor = LoadedProcessor::default();
             }
         }
         (path.clone(), script)
@@ -300,7 +300,7 @@ struct ExportsCheck {
     /// Why one could not be loaded.
     unloaded: Option<Unloaded>,
     /// The first processor loaded.
-    processor: Kept,
+    processor: LoadedProcessor,
 }
 
 /// Checks that the functions a script calls exist: Node loads its processor and lists its exports. All runs of a script

@@ -18,7 +18,7 @@ use crate::watched_service::WatchedService;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
-use sonagi_artillery::Kept;
+use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
@@ -263,7 +263,7 @@ impl RunSession<'_> {
 /// A run's processor, folder and service.
 struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
-    processor: Kept,
+    processor: LoadedProcessor,
     runs: Option<&'p Path>,
     /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,

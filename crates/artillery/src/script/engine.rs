@@ -1,9 +1,9 @@
-//! What a scenario speaks beside HTTP, and its names.
+//! The protocol of a scenario beside HTTP, and its names.
 
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, Reader};
 
-/// What a scenario speaks beside HTTP.
+/// The protocol of a scenario beside HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     Http,
@@ -79,8 +79,11 @@ pub(crate) fn named_engine(reader: &mut Reader, fields: &Fields<'_>, key: &str) 
     }
     let hint = match nearest(&name, ENGINES.iter().map(|(name, _)| *name)) {
         Some(meant) => format!("did you mean \"{meant}\"?"),
-        None => "engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3, poll, longpoll, sse, stomp"
-            .to_owned(),
+        None => {
+            "engines of this version: http, ws (or websocket), socketio (or socket.io), socketio-v3, poll, \
+                 longpoll, sse, stomp"
+                .to_owned()
+        }
     };
     reader.problem(node.place, format!("unknown engine \"{name}\""), Some(hint));
     None

@@ -1,10 +1,10 @@
-//! What the holes `{{ $room }}` and `{{ $message }}` of a block's templates are filled with.
+//! The values for `{{ $room }}` and `{{ $message }}` in a block's templates.
 
 use crate::script::engine::Engine;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::yaml::{Entry, Kind, Node, Origin, Place};
 
-/// What the holes of a template are filled with.
+/// The values for a template's expressions.
 pub(crate) struct Filling<'n> {
     pub(crate) room: &'n Node,
     /// The variables it holds: they have been looked at where it stands.
@@ -138,11 +138,12 @@ pub(crate) fn has_hole(template: &Node, name: &str) -> bool {
     }
 }
 
-/// What works with the reference service.
+/// An example that works with the reference service.
 pub(crate) fn example(engine: Engine, key: &str) -> &'static str {
     match (engine, key == "subscribe") {
         (Engine::Websocket, true) => {
-            "{url: /ws, subscribe: {send: {payload: {type: join, room: \"location:{{ $room }}\"}, match: {json: $.type, value: joined}}}}"
+            "{url: /ws, subscribe: {send: {payload: {type: join, room: \"location:{{ $room }}\"}, match: {json: \
+             $.type, value: joined}}}}"
         }
         (Engine::Websocket, false) => {
             "{url: /ws, publish: {send: {type: send, room: \"location:{{ $room }}\", content: \"{{ $message }}\"}}}"
@@ -164,7 +165,8 @@ pub(crate) fn example(engine: Engine, key: &str) -> &'static str {
             "{subscribe: {emit: [joinRoom, {roomId: \"location:{{ $room }}\"}], acknowledge: true}}"
         }
         (Engine::Socketio | Engine::SocketioV3 | Engine::Http, false) => {
-            "{publish: {emit: [sendMessage, {roomId: \"location:{{ $room }}\", content: \"{{ $message }}\"}], acknowledge: true}}"
+            "{publish: {emit: [sendMessage, {roomId: \"location:{{ $room }}\", content: \"{{ $message }}\"}], \
+             acknowledge: true}}"
         }
     }
 }

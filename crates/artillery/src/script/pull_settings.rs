@@ -25,12 +25,12 @@ pub(crate) struct Pulls {
     all: Vec<(Engine, Pull)>,
 }
 
-/// What a block says.
+/// The settings of a block.
 #[derive(Clone)]
 pub(crate) struct Pull {
     /// The whole block: its address and headers may name the room.
     pub(crate) block: Node,
-    /// It has an address under a key that is misspelt, which has been told.
+    /// Whether it has an address under a misspelt key, which has been reported.
     pub(crate) is_misspelt: bool,
     pub(crate) rhythm: Option<Rhythm>,
     pub(crate) cursor: Option<PollCursor>,

@@ -1,7 +1,7 @@
 //! A user's one real-time connection, and the memberships that hang on it.
 //!
-//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count. A
-//! finished user drains in between; a connection that is cut ends both at once.
+//! A membership has two ends. After `left` nothing new is owed; until `gone`, copies of earlier messages still count.
+//! A finished user drains in between; a connection that is cut ends both at once.
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Asked, Departed, Joined, Left};
@@ -96,7 +96,7 @@ impl User {
         }
     }
 
-    /// Moves frames both ways and reads what came into the mail, the record and the ledger's batch.
+    /// Moves frames both ways and reads what came into the inbox, the record and the ledger's batch.
     pub(super) fn poll_connection(&mut self, cx: &mut Context<'_>) {
         let Some(connection) = &mut self.connection else { return };
         let shard = &*self.shard;
@@ -105,19 +105,19 @@ impl User {
         let clock = || shard.clock.now();
         let present = Present::new(&clock);
         let mut env = Env { present: &present, scratch: &mut scratch };
-        let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
+        let (inbox, member, run) = (&mut self.inbox, self.values.member, shard.common.run);
         let cursor = &mut self.values.cursor;
         let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
             if let Some(sought) = &shard.sought {
                 Cursor::note(cursor, sought, &incoming);
             }
-            mail.receive(incoming, present.now(), member, run, &mut recorder);
+            inbox.receive(incoming, present.now(), member, run, &mut recorder);
         });
         let (sent, received) = connection.take_bytes();
         recorder.add(Counter::BytesSent, sent);
         recorder.add(Counter::BytesReceived, received);
         drop((recorder, scratch));
-        if let Some(namespace) = self.mail.take_dismissal() {
+        if let Some(namespace) = self.inbox.take_dismissal() {
             let detail = format!("the server disconnected the namespace {namespace}");
             return self.ended(Ended::failed(Failure::ClosedEarly, detail));
         }
@@ -132,7 +132,7 @@ impl User {
         let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
             return;
         };
-        // One that rings earlier sleeps on; one that would ring too late is set anew.
+        // Keep an earlier timer; replace a later one.
         let watch = self.watch.take().filter(|watch| watch.until() <= expires);
         let mut watch = watch.unwrap_or_else(|| self.shard.clock.sleep_until(expires));
         while Pin::new(&mut watch).poll(cx).is_ready() {
@@ -154,7 +154,7 @@ impl User {
         }
         self.disconnected();
         let Some(failure) = ended.failure else { return };
-        // Who wants a connection kept takes no goodbye for an answer.
+        // With a connection that must be kept, a goodbye counts as a loss.
         let is_missed = self.under_way.is_some() && !self.outlives_loss();
         let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
         if !self.is_leaving && !is_goodbye {
@@ -171,7 +171,7 @@ impl User {
             self.keep_place(&connection);
         }
         self.watch = None;
-        self.mail.forget_session();
+        self.inbox.forget_session();
         self.stop_counting();
         self.shard.count(Counter::ConnectionsClosed, 1);
         let now = self.now();
@@ -191,17 +191,17 @@ impl User {
         if let Some(cursor) = connection.cursor() {
             self.values.cursor.get_or_insert_default().of_link(&cursor);
         }
-        if let Some(recipe) = &mut self.recipe {
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
             let recoveries = connection.recoveries();
             if !recoveries.is_empty() {
-                recipe.recoveries = recoveries.to_vec();
+                reconnect_plan.recoveries = recoveries.to_vec();
             }
         }
     }
 
     pub(super) fn connected(&mut self, connection: Connection) {
         self.supersede();
-        self.mail.begin_session(connection.vocabulary());
+        self.inbox.begin_session(connection.vocabulary());
         self.connection = Some(Box::new(connection));
         self.lost = None;
         self.is_held = true;
@@ -229,20 +229,22 @@ impl User {
     /// The user is a member from now on; again is no change.
     pub(super) fn join(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
-        let is_resumable = self.recipe.as_mut().is_some_and(|recipe| recipe.joined(room.id));
+        let is_resumable =
+            self.reconnect_plan.as_mut().is_some_and(|reconnect_plan| reconnect_plan.joined(room.id));
         let resumes = is_resumable && self.is_resuming() && self.has_place();
         self.join_room(room, resumes);
     }
 
-    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
-    /// may be set by what comes before the confirmation, which the target was not told of.
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other
+    /// cursors may be set by what comes before the confirmation, which the target was not told of.
     fn has_place(&self) -> bool {
         match self.connection.as_deref() {
             Some(Connection::Sse(_) | Connection::Poll(_)) => {
                 self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
             }
             _ => {
-                let outage = self.recipe.as_ref().and_then(|recipe| recipe.outage.as_ref());
+                let outage =
+                    self.reconnect_plan.as_ref().and_then(|reconnect_plan| reconnect_plan.outage.as_ref());
                 outage.is_some_and(|outage| outage.has_place)
             }
         }
@@ -254,8 +256,8 @@ impl User {
         if self.joined.iter().any(|joined| joined.id == room.id) {
             return;
         }
-        if let Some(recipe) = &mut self.recipe {
-            recipe.interrupted.retain(|interrupted| interrupted.id != room.id);
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.interrupted.retain(|interrupted| interrupted.id != room.id);
         }
         let joined = Joined { member: self.values.member, room: room.id, at: self.now(), resumes };
         self.shard.recorder.borrow_mut().ledger().joined.push(joined);
@@ -265,8 +267,8 @@ impl User {
 
     pub(super) fn leave_room(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
-        if let Some(recipe) = &mut self.recipe {
-            recipe.left(room.id);
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.left(room.id);
         }
         if let Some(index) = self.joined.iter().position(|joined| joined.id == room.id) {
             self.joined.remove(index);
@@ -283,10 +285,13 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let may_resume = comes_back && shard.plan().reconnect.is_some_and(|plan| plan.resume);
         for room in self.joined.drain(..) {
-            let recipe = self.recipe.as_mut().filter(|recipe| may_resume && recipe.resumes(room.id));
-            let interrupted = recipe.is_some();
-            if let Some(recipe) = recipe {
-                recipe.interrupted.push(Arc::clone(&room));
+            let reconnect_plan = self
+                .reconnect_plan
+                .as_mut()
+                .filter(|reconnect_plan| may_resume && reconnect_plan.resumes(room.id));
+            let interrupted = reconnect_plan.is_some();
+            if let Some(reconnect_plan) = reconnect_plan {
+                reconnect_plan.interrupted.push(Arc::clone(&room));
             }
             let left = Left { member: self.values.member, room: room.id, at: now, interrupted };
             shard.recorder.borrow_mut().ledger().left.push(left);

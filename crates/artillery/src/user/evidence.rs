@@ -13,7 +13,7 @@ use sonagi_transport::http::Headers;
 /// Characters of an answer that an example shows.
 const LONGEST: usize = 80;
 
-/// What an answer consists of; its body is parsed as JSON at most once.
+/// The parts of an answer; its body is parsed as JSON at most once.
 pub(crate) struct Evidence<'a> {
     status: Option<u16>,
     headers: Option<&'a Headers>,
@@ -24,7 +24,7 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Of an HTTP response.
+    /// The evidence of an HTTP response.
     pub(crate) fn response(status: u16, headers: &'a Headers, body: &'a str) -> Evidence<'a> {
         Evidence {
             status: Some(status),
@@ -35,12 +35,13 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Of a message.
+    /// The evidence of a message.
     pub(crate) fn message(body: &'a str) -> Evidence<'a> {
         Evidence { status: None, headers: None, body, json: OnceCell::new(), arguments: None }
     }
 
-    /// Of an event or acknowledgement: `body` is its only argument or all of them, `arguments` all of them.
+    /// The evidence of an event or acknowledgement: `body` is its only argument or all of them, `arguments` all of
+    /// them.
     pub(crate) fn arguments(body: &'a str, arguments: &'a str) -> Evidence<'a> {
         Evidence { arguments: Some(arguments), ..Evidence::message(body) }
     }
@@ -50,7 +51,7 @@ impl<'a> Evidence<'a> {
         self.json.get_or_init(|| serde_json::from_str(self.body).ok()).as_ref()
     }
 
-    /// Of an HTTP response.
+    /// The status of an HTTP response.
     pub(crate) fn status(&self) -> Option<u16> {
         self.status
     }
@@ -90,7 +91,7 @@ impl<'a> Evidence<'a> {
             }
             Source::Json(path) => {
                 let all = self.arguments.and_then(|all| serde_json::from_str::<Value>(all).ok());
-                // Of the arguments `$` is the only one, not the list of them.
+                // `$` is the only argument, not the list of them.
                 let among_all = all.and_then(|all| pick(path, &all, rng).filter(|found| *found != all));
                 among_all.or_else(|| pick(path, self.json()?, rng))
             }
@@ -102,7 +103,7 @@ fn text(bytes: &[u8]) -> Value {
     String::from_utf8_lossy(bytes).into()
 }
 
-/// What JavaScript calls the `length` of a value.
+/// The `length` of a value in JavaScript.
 fn length(value: &Value) -> Option<Value> {
     match value {
         Value::Array(items) => Some(items.len().into()),
@@ -112,7 +113,7 @@ fn length(value: &Value) -> Option<Value> {
     }
 }
 
-/// What a source points at, its holes filled with the user's values; the error says why they cannot be.
+/// The value a source points at, with the user's values in its template; the error says why rendering failed.
 pub(crate) fn found_in(
     evidence: &Evidence<'_>,
     source: &Source,
@@ -171,14 +172,14 @@ pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut V
                     shown(evidence, capture)
                 ));
             }
-            // What was captured before is no longer true.
+            // The captured value of before is out of date.
             None => values.set_at(&capture.name, Value::from("")),
         }
     }
     Ok(())
 }
 
-/// What was there in place of what was wanted, and what stood around it: an `error` beside an `ok: false` says why.
+/// The value found in place of the wanted one, and its surroundings: an `error` beside an `ok: false` says why.
 fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Option<&Value>) -> String {
     let is_hidden = wanted.from.is_secret();
     let expected = if is_hidden { MASK } else { expected };
@@ -192,7 +193,8 @@ fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Optio
     format!("expected `{expected}`, got {got}{around}")
 }
 
-/// The beginning of an answer in which a capture found nothing. A secret that it looked for may well be in it by another name.
+/// The beginning of an answer in which a capture found nothing. A secret that it looked for may well be in it by
+/// another name.
 fn shown(evidence: &Evidence<'_>, capture: &Capture) -> String {
     if !is_secret(&capture.name) && !capture.from.is_secret() {
         return excerpt(evidence.body);
@@ -220,13 +222,13 @@ pub(crate) fn excerpt(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::plan::{Plan, Template};
-    use crate::values::Common;
+    use crate::values::RunValues;
     use serde_json::json;
     use std::rc::Rc;
     use std::sync::Arc;
 
     fn values() -> Values {
-        let common = Common::new(Arc::new(Plan::empty()), Vec::new(), 0);
+        let common = RunValues::new(Arc::new(Plan::empty()), Vec::new(), 0);
         Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1))
     }
 

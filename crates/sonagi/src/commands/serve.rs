@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use sonagi_artillery::Refused;
+use sonagi_artillery::RefusedArgument;
 use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
 use std::io::Read;
 use std::net::SocketAddr;
@@ -102,13 +102,15 @@ pub(super) fn define() -> Command {
 }
 
 /// The arguments that the command would refuse when it starts, each with its index.
-pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
+pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
     let parse = |given: &[String]| define().no_binary_name(true).try_get_matches_from(given).err();
     let refused = |argument, error: &clap::Error| {
         let why = why(error);
         match why.split_once("\nhint: ") {
-            Some((why, hint)) => Refused { argument, why: why.to_owned(), hint: Some(hint.to_owned()) },
-            None => Refused { argument, why, hint: None },
+            Some((why, hint)) => {
+                RefusedArgument { argument, why: why.to_owned(), hint: Some(hint.to_owned()) }
+            }
+            None => RefusedArgument { argument, why, hint: None },
         }
     };
     let alone: Vec<_> = (0..arguments.len())
