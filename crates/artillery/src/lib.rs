@@ -21,6 +21,6 @@ mod tagged;
 mod user;
 mod values;
 
-pub use processor::{Kept, Unloaded, exports};
+pub use processor::{LoadedProcessor, Unloaded, exports};
 pub use run::{Error, Options, run};
 pub use script::*;

@@ -17,7 +17,7 @@ use crate::expression::{
 };
 use crate::metrics::{AbortRule, SeriesName};
 
-/// One threshold, read.
+/// A parsed threshold.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Threshold {
@@ -26,7 +26,7 @@ pub struct Threshold {
     expression: Result<Expression<Metric>, SyntaxError>,
 }
 
-/// As in the script, and in the headers of run folders.
+/// The form in scripts and in the headers of run folders.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Written {
     expression: String,
@@ -54,10 +54,10 @@ pub struct Figures {
     pub may_be_absent: fn(&str) -> bool,
 }
 
-/// What a threshold came to.
+/// The result of a threshold.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Judged {
-    /// As in the script.
+    /// The script's text.
     pub expression: String,
     /// Whether it decides the run.
     pub strict: bool,
@@ -111,7 +111,7 @@ impl Threshold {
         AbortRule { on_fail: after.is_some(), delay: after.unwrap_or_default() }
     }
 
-    /// As in the script, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
+    /// The script's text, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
     pub fn expression(&self) -> &str {
         &self.written.expression
     }
@@ -221,7 +221,7 @@ impl Lookup<Metric> for &Figures {
 
 /// Resolves the names of thresholds.
 struct Metrics<'f> {
-    /// What the run has measured, when it is over.
+    /// The run's figures, when it is over.
     figures: Option<&'f BTreeMap<String, f64>>,
 }
 
@@ -336,7 +336,7 @@ mod tests {
             &format!("delivery.ratio = 0.9995, {p95}"),
         );
         check("not (a == 2)", false, "a = 2");
-        // As in filtrex, `not` binds closer than a comparison: (not a) == 3.
+        // Like filtrex: `not` binds closer than a comparison: (not a) == 3.
         check("not a == 3", false, "a = 2");
         check("not (a == 3)", true, "a = 2");
         // Neither 0 nor NaN.

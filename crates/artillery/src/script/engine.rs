@@ -1,9 +1,9 @@
-//! What a scenario speaks beside HTTP, and its names.
+//! The protocol of a scenario beside HTTP, and its names.
 
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, Reader};
 
-/// What a scenario speaks beside HTTP.
+/// The protocol of a scenario beside HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     Http,

@@ -1,5 +1,5 @@
-//! Operations of a k6 script, beside its own metrics: response times of requests and handshakes from the instant they were asked
-//! for, statuses, and failures by their classes.
+//! Operations of a k6 script, beside its own metrics: response times of requests and handshakes from the instant they
+//! were asked for, statuses, and failures by their classes.
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};

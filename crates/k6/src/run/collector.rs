@@ -1,4 +1,5 @@
-//! A test under way, on the collector's thread: what happens before and after the scenarios, and what is made of samples.
+//! A test under way, on the collector's thread: what happens before and after the scenarios, and what is made of
+//! samples.
 
 use serde_json::Value;
 use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};

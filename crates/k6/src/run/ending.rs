@@ -109,7 +109,8 @@ pub enum End {
     Nothing,
     /// The summary of it.
     Summary(Box<Summary>),
-    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and the summary.
+    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and
+    /// the summary.
     Handled(Files, Box<Summary>),
 }
 

@@ -214,8 +214,8 @@ const ITERATION: &str =
     " executor=shared-iterations hint=script exception scenario=default source=stacktrace";
 const ONCE: &str = " hint=script exception source=stacktrace";
 
-/// What is said of an exception, the exit code, and whether there is a summary: as k6 2.2 has them, whose own the scripts of
-/// `differential/k6/scripts/throws` show.
+/// What is said of an exception, the exit code, and whether there is a summary: as k6 2.2 has them, whose own the
+/// scripts of `differential/k6/scripts/throws` show.
 #[test]
 fn what_throws_ends_what_it_ends_in_k6() {
     let iterates = "export default () => { console.log('iterates'); };";

@@ -36,7 +36,7 @@ pub fn read(path: &Path, judge: impl FnOnce(Summary, &Reader) -> Summary) -> Res
 /// The run's header.
 ///
 /// # Errors
-/// As [`read`].
+/// When [`read`] fails.
 pub fn header(path: &Path) -> Result<Header, ReadError> {
     Reader::open(path).map(|folder| folder.header)
 }
@@ -174,7 +174,8 @@ fn version_of(run: &Value, path: &Path) -> Result<u64, ReadError> {
     version.filter(|version| (1..=VERSION).contains(version)).ok_or_else(|| {
         let (file, version) = (path.join(RUN), &run["version"]);
         ReadError(format!(
-            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; read it with that",
+            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; \
+             read it with that",
             file.display()
         ))
     })

@@ -2,16 +2,16 @@
 
 use super::Failure;
 
-/// What is known of one failure for the reader of a report.
+/// The text about a failure, for the reader of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct FailureEntry {
     /// The variant (its parameter, if it has one, is an example).
     pub failure: Failure,
     /// Metric code; variants with a parameter append `_<parameter>`.
     pub code: &'static str,
-    /// What happened, one sentence.
+    /// A sentence that says what happened.
     pub meaning: &'static str,
-    /// What to try, where we know.
+    /// The remedy, if one is known.
     pub hint: Option<&'static str>,
 }
 
@@ -24,9 +24,10 @@ const fn entry(
     FailureEntry { failure, code, meaning, hint }
 }
 
-/// What helps against a certificate that nobody vouches for.
+/// The remedy for a certificate without a trusted issuer.
 const TRUST: Option<&str> = Some(
-    "have this machine trust it (`SSL_CERT_FILE=FILE.pem`), or do not check: `-k`, `tls: { rejectUnauthorized: false }`",
+    "have this machine trust it (`SSL_CERT_FILE=FILE.pem`), or do not check: `-k`, `tls: { rejectUnauthorized: false \
+     }`",
 );
 
 /// Every failure, documented once.
@@ -66,7 +67,8 @@ pub const FAILURES: &[FailureEntry] = &[
         "tls_failed",
         "The TLS handshake failed, or the certificate is not one a server may show.",
         Some(
-            "the example has the reason; certificates are not checked with `-k`, or `tls: { rejectUnauthorized: false }`",
+            "the example has the reason; certificates are not checked with `-k`, or `tls: { rejectUnauthorized: false \
+             }`",
         ),
     ),
     entry(
@@ -120,7 +122,8 @@ pub const FAILURES: &[FailureEntry] = &[
         "certificate_wrong_name",
         "The target's certificate is for other names than the host in its URL.",
         Some(
-            "call the target by a name of its certificate; to test all the same: `-k`, or `tls: { rejectUnauthorized: false }`",
+            "call the target by a name of its certificate; to test all the same: `-k`, or `tls: { rejectUnauthorized: \
+             false }`",
         ),
     ),
     entry(
@@ -229,7 +232,8 @@ pub const FAILURES: &[FailureEntry] = &[
         "join_refused",
         "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error object before `null`): its user is no member.",
         Some(
-            "the example shows the target's answer; check the room's name and who may enter it. If the answer means yes, say so by a `match` in `acknowledge`",
+            "the example shows the target's answer; check the room's name and who may enter it. If the answer means \
+             yes, say so by a `match` in `acknowledge`",
         ),
     ),
     entry(

@@ -1,4 +1,4 @@
-//! A request as HTTP/1.1 writes it: one run of bytes, written once and sent as often as need be.
+//! A request in HTTP/1.1's form: one run of bytes, written once and sent as often as needed.
 //!
 //! Whoever writes it notes where each part stands. So a redirect takes along what the script asked for, and HTTP/2, which
 //! writes a request otherwise, takes all of it, and nobody has to read back what was written here.
@@ -6,10 +6,10 @@
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::http1::{Asked, is_token};
+use sonagi_wire::http1::{RequestKind, is_token};
 use std::borrow::Cow;
 
-use super::message::{Request, USER_AGENT, Written};
+use super::message::{Request, USER_AGENT, WireForm};
 use crate::net::{Failed, Origin};
 
 /// What stands behind the path.
@@ -182,11 +182,11 @@ impl Encoded<'_> {
         push_request_line(&mut text, &request.method, &request.path)?;
         let mut head = Head::new(text, &request.method);
         head.lines = Cow::Owned(Vec::with_capacity(request.headers.len() + 2));
-        let Written { keeps_case, is_chunked } = request.written;
+        let WireForm { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
             // They frame the body and are ours: a script's copy could only break the connection.
             let is_ours = is_framing(name);
-            // As Go's client: one that is empty is none.
+            // Like Go's client: an empty user-agent is not sent.
             let is_none = keeps_case && value.is_empty() && name == "User-Agent";
             if !is_ours && !is_none {
                 let line = push_given(&mut head.text, head.begin, name, value, keeps_case)?;
@@ -220,11 +220,11 @@ impl Encoded<'_> {
         &self.bytes
     }
 
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> RequestKind {
         match &self.bytes[..self.method] {
-            b"HEAD" => Asked::Head,
-            b"CONNECT" => Asked::Connect,
-            _ => Asked::Other,
+            b"HEAD" => RequestKind::Head,
+            b"CONNECT" => RequestKind::Connect,
+            _ => RequestKind::Other,
         }
     }
 
@@ -233,15 +233,15 @@ impl Encoded<'_> {
         self.asks_to_close
     }
 
-    /// The request with what the script asked for, without what was added here: cookies, for one, are another origin's
-    /// or out of date when the request is written again.
+    /// The script's own request, without the lines added here: cookies, for one, are another origin's or out of date
+    /// when the request is written again.
     pub fn to_request(&self) -> Request {
         Request {
             method: self.method().to_owned(),
             path: self.path().to_owned(),
             headers: self.own().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: self.body(),
-            written: Written::default(),
+            written: WireForm::default(),
         }
     }
 
@@ -352,10 +352,10 @@ fn push_request_line(out: &mut String, method: &str, path: &str) -> Result<(), F
     Ok(())
 }
 
-/// The method and the space behind it.
+/// Writes the method and the space behind it.
 ///
 /// # Errors
-/// `Template` when it is no token.
+/// `Template` when the method is not a token.
 pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
     if !is_token(method.as_bytes()) {
         return Err(wrong(format!("method must be a token, got {method:?}")));
@@ -365,7 +365,7 @@ pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether a header of this name frames the body: those are ours, whatever the script says.
+/// Whether a header of this name frames the body: those lines are ours.
 pub fn is_framing(name: &str) -> bool {
     name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
 }
@@ -385,7 +385,7 @@ fn push_name(text: &mut String, name: &str) -> usize {
     at
 }
 
-/// `user-agent` and `host`, where the script has none of its own.
+/// Writes `user-agent` and `host`, where the script has none of its own.
 fn push_ours(origin: &Origin, has: impl Fn(&str) -> bool, mut push: impl FnMut(&str, &str)) {
     if !has("user-agent") {
         push("user-agent", USER_AGENT);
@@ -395,7 +395,7 @@ fn push_ours(origin: &Origin, has: impl Fn(&str) -> bool, mut push: impl FnMut(&
     }
 }
 
-/// The body's length. An empty body's is said for methods that usually have one (RFC 9110 §8.6).
+/// Writes the body's length. An empty body's is written for methods that usually have one (RFC 9110 §8.6).
 pub fn push_length(out: &mut String, method: &str, length: usize) {
     push_length_as(out, method, length, false);
 }
@@ -425,7 +425,7 @@ mod tests {
             path: "/a?b".into(),
             headers: vec![("X-One".into(), "1".into()), ("Content-Length".into(), "99".into())],
             body: Bytes::from_static(b"hi"),
-            written: Written::default(),
+            written: WireForm::default(),
         }
     }
 
@@ -438,7 +438,8 @@ mod tests {
         let (origin, _) = Origin::parse("http://a:81").unwrap();
         let encoded = Encoded::new(&request(), &origin, Some("sid=1")).unwrap();
         let expected = format!(
-            "POST /a?b HTTP/1.1\r\nx-one: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a:81\r\ncookie: sid=1\r\ncontent-length: 2\r\n\r\nhi"
+            "POST /a?b HTTP/1.1\r\nx-one: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a:81\r\ncookie: \
+             sid=1\r\ncontent-length: 2\r\n\r\nhi"
         );
         assert_eq!(text(&encoded), expected);
         let again = encoded.to_request();
@@ -464,7 +465,7 @@ mod tests {
         let (origin, _) = Origin::parse("http://a").unwrap();
         let headers = [("Host", "b"), ("User-Agent", "c"), ("X-One", "1"), ("transfer-encoding", "x")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let written = Written { keeps_case: true, is_chunked: true };
+        let written = WireForm { keeps_case: true, is_chunked: true };
         let full = Request { headers, written, ..request() };
         let begin = "POST /a?b HTTP/1.1\r\nHost: b\r\nUser-Agent: c\r\nX-One: 1\r\n";
         let encoded = Encoded::new(&full, &origin, None).unwrap();
