@@ -23,7 +23,8 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
-/// The run with the thresholds of its header judged, but for those that `ended_by` tells: they were judged when they ended it.
+/// The run with the thresholds of its header judged, but for those that `ended_by` tells: they were judged when they
+/// ended it.
 #[must_use]
 pub fn judged(run: Summary, header: &Header, ended_by: &[Judged]) -> Summary {
     if header.thresholds.is_empty() {
@@ -56,8 +57,8 @@ fn judge(threshold: &Threshold, figures: &Figures) -> Judged {
     judged
 }
 
-/// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by its path in
-/// the summary.
+/// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by
+/// its path in the summary.
 pub fn figures(run: &Summary) -> Figures {
     let Metrics { counters, rates, summaries } = Metrics::complete(run);
     let mut measured = counters;

@@ -1,5 +1,5 @@
-//! A run as Artillery tells it: the printed summary, dotted names and dots up to the value, so that scripts which read that
-//! output go on; and the report in JSON that its `-o` writes ([`Periods`]).
+//! A run as Artillery tells it: the printed summary, dotted names and dots up to the value, so that scripts which read
+//! that output go on; and the report in JSON that its `-o` writes ([`Periods`]).
 //!
 //! Nothing is computed here: the names and values are [`Metrics`], of which the console prints Artillery's own
 //! families.

@@ -142,10 +142,11 @@ fn empty_ns(failed: u32) -> i64 {
     }
 }
 
-/// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user with
-/// its own values and memberships; the one before drains beside it.
+/// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user
+/// with its own values and memberships; the one before drains beside it.
 ///
 /// A block instead of an `async fn`, which would keep what it is given twice: here and in its body.
+#[expect(clippy::manual_async_fn, reason = "see above")]
 pub(crate) fn live(
     shard: Rc<Shard>,
     arrival: Arrival,

@@ -2,8 +2,8 @@
 //! a crash up to its last second.
 //!
 //! A second is committed by its line in `series.jsonl`, written after everything else of that
-//! second. The reader ignores what no such line vouches for, so a run cut off anywhere reads as a shorter run, never as a
-//! wrong one. No figure is taken from `run.json`'s summary: figures come from the series, and a finished run's come
+//! second. The reader ignores what no such line vouches for, so a run cut off anywhere reads as a shorter run, never as
+//! a wrong one. No figure is taken from `run.json`'s summary: figures come from the series, and a finished run's come
 //! out equal to what was printed (a test holds this).
 
 mod hlog;

@@ -1,4 +1,5 @@
-//! What a script's plugins make of the figures: the Apdex score, and metrics by endpoint; and how long answers took in all. They are read off the operations' histograms; nothing is recorded for them.
+//! What a script's plugins make of the figures: the Apdex score, and metrics by endpoint; and how long answers took in
+//! all. They are read off the operations' histograms; nothing is recorded for them.
 
 use crate::histogram::{Histogram, Quantiles};
 use std::collections::BTreeMap;

@@ -334,7 +334,8 @@ impl Recorder {
         self.failure_called(operation, failure, at, "", example);
     }
 
-    /// [`Recorder::failure_at`] of one that has another name than its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
+    /// [`Recorder::failure_at`] of one that has another name than its failure's, a function's message say: it counts
+    /// apart, up to [`CALLED_MAX`] such names. An empty name is none.
     pub fn failure_called(
         &mut self,
         operation: Option<OperationId>,

@@ -65,7 +65,8 @@ pub struct Summary {
     pub generator: Generator,
     /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
-    /// Metrics by name: the script's own, those its functions reported by the names they gave, and what else was told by name.
+    /// Metrics by name: the script's own, those its functions reported by the names they gave, and what else was told
+    /// by name.
     #[serde(default)]
     pub metrics: BTreeMap<String, MetricSummary>,
     /// Values that were left out of them: of names beyond 10,000, or of another kind than their name's; and sets of
@@ -290,8 +291,8 @@ pub struct OperationSummary {
 pub struct ErrorSummary {
     /// Documented code, e.g. `connect_refused`.
     pub code: String,
-    /// The name that the script's language or functions gave this failure, e.g. the message of a function; empty where it has
-    /// none but its code.
+    /// The name that the script's language or functions gave this failure, e.g. the message of a function; empty where
+    /// it has none but its code.
     #[serde(default)]
     pub called: String,
     /// The operation, if it is a timed one.

@@ -3,11 +3,12 @@
 //!
 //! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is.
 //! Names with signs go in single quotes (`'errors.Failed capture or match' < 3`); without them the longest name counts
-//! that the run has measured (`login-time.p95`): where functions reported such a name, and only there, the expression is
-//! read again when the run is over.
+//! that the run has measured (`login-time.p95`): where functions reported such a name, and only there, the expression
+//! is read again when the run is over.
 //!
 //! A threshold holds when it is neither 0 nor NaN. A name that the run has not measured makes it fail and say so,
-//! wherever the name stands, except counts of things that may well not happen (`errors.*`), which are 0: a threshold that holds because nothing was measured would be a lie.
+//! wherever the name stands, except counts of things that may well not happen (`errors.*`), which are 0: a threshold
+//! that holds because nothing was measured would be a lie.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -136,7 +137,8 @@ impl Threshold {
         self.weigh(figures).1
     }
 
-    /// What it came to while a run goes on, if it does not hold. What has not been measured yet may still be: then nothing is said.
+    /// What it came to while a run goes on, if it does not hold. What has not been measured yet may still be: then
+    /// nothing is said.
     pub fn crossed(&self, figures: &Figures) -> Option<Judged> {
         let (is_measured, judged) = self.weigh(figures);
         (is_measured && !judged.held).then_some(judged)

@@ -35,8 +35,8 @@ pub fn advice(generator: &Generator) -> String {
 }
 
 impl Summary {
-    /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else it failed
-    /// (a sentence each), and what is worth knowing.
+    /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else
+    /// it failed (a sentence each), and what is worth knowing.
     #[must_use]
     pub fn judged_by_rules(
         mut self,
@@ -49,7 +49,8 @@ impl Summary {
         self
     }
 
-    /// The same run, whose thresholds came to this: its script's language has judged them, in its names and by its grammar.
+    /// The same run, whose thresholds came to this: its script's language has judged them, in its names and by its
+    /// grammar.
     #[must_use]
     pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
         self.thresholds = thresholds;
@@ -68,8 +69,8 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
     concluded(summary, verdict)
 }
 
-/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its thresholds and
-/// for what the language says. A generator that fell behind and a stop are what they are in every run.
+/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its
+/// thresholds and for what the language says. A generator that fell behind and a stop are what they are in every run.
 pub(crate) fn of_language(summary: &Summary, failures: Vec<String>, hints: Vec<String>) -> Verdict {
     let mut verdict = judge_thresholds(summary);
     failures.into_iter().for_each(|reason| verdict.fail(reason));

@@ -104,7 +104,8 @@ fn exit_codes() -> String {
          with 1, Sonagi with 2: a gate on 0 works the same, and 1 means that there was a run. An interrupted run ends \
          with 130 in both after Ctrl-C; after SIGTERM Artillery ends with 143.\n\n\
          ## k6 scripts\n\n\
-         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script. The verdict in the run \
+         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script. The \
+         verdict in the run \
          folder of a test says the same.\n\n\
          | code | meaning | verdict |\n|---|---|---|\n",
     );
@@ -113,9 +114,12 @@ fn exit_codes() -> String {
         text.push_str(&format!("| {code} | {meaning} | {verdict} |\n"));
     }
     text.push_str(
-        "\nTwo things k6's codes do not tell. The verdict is INVALID in place of PASS or FAIL when the load generator fell behind or ran out of ports \
-         or files: the figures are unreliable then, the code still tells what the thresholds came to, and the summary begins with a block \
-         `GENERATOR`. And 255 also stands for what went wrong around a test that is over and judged: a summary that cannot be printed, a run \
+        "\nTwo things k6's codes do not tell. The verdict is INVALID in place of PASS or FAIL when the load generator \
+         fell behind or ran out of ports \
+         or files: the figures are unreliable then, the code still tells what the thresholds came to, and the summary \
+         begins with a block \
+         `GENERATOR`. And 255 also stands for what went wrong around a test that is over and judged: a summary that \
+         cannot be printed, a run \
          folder that lacks seconds.\n",
     );
     text

@@ -27,7 +27,7 @@ pub(crate) fn vocabulary_argument() -> Arg {
 /// `--summary`, where the run itself says what is usual.
 pub(crate) fn vocabulary() -> Arg {
     Arg::new("summary").long("summary").value_name("WORDS").value_parser([
-        PossibleValue::new("sonagi").help("The verdict, delivery, latency, errors, the generator's health"),
+        PossibleValue::new("sonagi").help("verdict, delivery, latency, errors, the generator's health"),
         PossibleValue::new("artillery")
             .help("Artillery's dotted metric names; checks and verdict go to standard error"),
     ])

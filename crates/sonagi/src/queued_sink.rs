@@ -1,5 +1,5 @@
-//! A sink behind a queue: it writes on a thread of its own, so that neither a disk that hangs nor a terminal that takes nothing
-//! holds up the other sinks or the run.
+//! A sink behind a queue: it writes on a thread of its own, so that neither a disk that hangs nor a terminal that takes
+//! nothing holds up the other sinks or the run.
 //!
 //! What finds no room in the queue is left out, counted, and told when the run has ended.
 

@@ -1,5 +1,5 @@
-//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the printed summary and the
-//! report in JSON all read this.
+//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the printed summary and
+//! the report in JSON all read this.
 //!
 //! The one decision a reader would question: times run from the planned instant to the last byte, where Artillery's run
 //! from the request to the first byte. On a target that stalls they are higher than Artillery's, which starts the clock

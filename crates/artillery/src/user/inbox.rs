@@ -347,7 +347,8 @@ impl AnswerKind {
 }
 
 impl AwaitedAnswer {
-    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or acknowledgement.
+    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or
+    /// acknowledgement.
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
             return Evidence::message(&self.text);

@@ -1,7 +1,7 @@
 //! A user's memberships of rooms: asked for, begun, ended, and what the ledger is told of them.
 //!
-//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count. A
-//! finished user drains in between; a connection that is cut ends both at once.
+//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count.
+//! A finished user drains in between; a connection that is cut ends both at once.
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Asked, Joined, Left, RoomId};
@@ -71,8 +71,8 @@ impl User {
         self.join_room(room, resumes);
     }
 
-    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
-    /// may be set by what comes before the confirmation, which the target was not told of.
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other
+    /// cursors may be set by what comes before the confirmation, which the target was not told of.
     fn has_place(&self) -> bool {
         match self.connection.as_deref() {
             Some(link) if link.has_cursor() => {

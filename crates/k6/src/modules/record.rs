@@ -12,8 +12,8 @@ use crate::vu::Vu;
 const HTTP: OperationId = OperationId(0);
 const WEBSOCKET_CONNECT: OperationId = OperationId(1);
 
-/// A request ended at this instant, with an answer or without: its status, or why it failed and the same in words. An answer
-/// whose body cannot be unpacked is a failure, and was received all the same.
+/// A request ended at this instant, with an answer or without: its status, or why it failed and the same in words. An
+/// answer whose body cannot be unpacked is a failure, and was received all the same.
 pub(super) fn request(
     vu: &Vu,
     phases: &Phases,

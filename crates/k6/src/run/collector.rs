@@ -234,8 +234,8 @@ impl Collect<K6> for Collector<'_, '_> {
         self.timetable.end(self.test.since_epoch());
     }
 
-    /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the end of all
-    /// interrupts nothing.
+    /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the
+    /// end of all interrupts nothing.
     fn is_interrupted(&self, _: bool) -> bool {
         self.exit.conclusion() == Some(Conclusion::Interrupted)
     }

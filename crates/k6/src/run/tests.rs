@@ -446,8 +446,8 @@ fn a_file_that_cannot_be_opened_is_told_as_in_k6() {
     }
 }
 
-/// Whoever reads the output begins when the script is through: a load thread that waited for it would wait for ever. The samples
-/// of three seconds wait: the first are being written, and those behind them must not be waited for either.
+/// Whoever reads the output begins when the script is through: a load thread that waited for it would wait for ever.
+/// The samples of three seconds wait: the first are being written, and those behind them must not be waited for either.
 #[test]
 fn an_output_that_nobody_reads_does_not_hold_the_load_up() {
     let folder = tempfile::tempdir().unwrap();

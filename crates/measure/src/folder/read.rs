@@ -23,8 +23,9 @@ use std::sync::Arc;
 #[error("{0}")]
 pub struct ReadError(pub String);
 
-/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `judge` judges the thresholds that
-/// the header has, as the script's language does; what ended the run was judged of figures as they were then.
+/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `judge` judges the
+/// thresholds that the header has, as the script's language does; what ended the run was judged of figures as they were
+/// then.
 ///
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
@@ -90,14 +91,15 @@ impl Reader {
         })
     }
 
-    /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what belongs to it.
+    /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what
+    /// belongs to it.
     pub fn events(&self) -> impl Iterator<Item = Value> {
         let mut lines = whole(&self.path.join(EVENTS));
         iter::from_fn(move || next_line(&mut *lines)).filter_map(|line| serde_json::from_slice(&line).ok())
     }
 
-    /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store is one that
-    /// has seen nothing.
+    /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store
+    /// is one that has seen nothing.
     pub fn summed_up(&self, metrics: MetricStore) -> (Summary, MetricStore) {
         let registry = Arc::clone(metrics.registry());
         let mut tally = Tally::new(self.header.clone(), metrics);
@@ -108,7 +110,7 @@ impl Reader {
         (tally.complete, tally.interrupted) = (said("complete"), said("interrupted"));
         tally.run_folder = Some(self.path.display().to_string());
         let mut summary = tally.summary();
-        // What no series tells: who started the run entered it.
+        // No series has it: the code that started the run entered it.
         if let Value::Object(combination) = self.of_end("combination") {
             summary.combination = combination.clone();
         }

@@ -266,7 +266,8 @@ fn told(number: f64) -> Value {
     if number.is_finite() { Value::from(number) } else { Value::from(number.to_string()) }
 }
 
-/// A number as [`told`] wrote it, to its last digit: `serde_json` reads some of those with seventeen digits as their neighbour.
+/// A number as [`told`] wrote it, to its last digit: `serde_json` reads some of those with seventeen digits as their
+/// neighbour.
 struct Exact(f64);
 
 impl<'de> Deserialize<'de> for Exact {

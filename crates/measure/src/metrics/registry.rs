@@ -14,8 +14,8 @@ pub struct Metric {
     pub kind: Kind,
     /// The unit of its values.
     pub unit: Unit,
-    /// Only a part of what the name says is sampled, the operations that have tags: of such a metric only sub-metrics are told, and
-    /// what the whole came to is measured elsewhere.
+    /// Only a part of what the name says is sampled, the operations that have tags: of such a metric only sub-metrics
+    /// are told, and what the whole came to is measured elsewhere.
     pub is_partial: bool,
 }
 

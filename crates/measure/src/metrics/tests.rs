@@ -1,4 +1,5 @@
-//! Samples in, values out; percentiles and sums to the last digit as <https://github.com/grafana/k6/releases/tag/v2.2.0> has them.
+//! Samples in, values out; percentiles and sums to the last digit as
+//! <https://github.com/grafana/k6/releases/tag/v2.2.0> has them.
 
 mod names;
 mod sums;

@@ -135,7 +135,8 @@ impl OperationKind {
         self.row().opens != Opens::Nothing
     }
 
-    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by the upgrade to a WebSocket.
+    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by the upgrade to a
+    /// WebSocket.
     pub fn connects_by_request(self) -> bool {
         self.row().opens == Opens::ByRequest
     }

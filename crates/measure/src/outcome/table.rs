@@ -135,7 +135,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::PollRefused(500),
         "poll_refused",
-        "A poll or post of polling behind its first (Engine.IO's too) was answered with this HTTP status, which says neither news nor nothing new.",
+        "A poll or post of polling behind its first (Engine.IO's too) was answered with this HTTP status, which says \
+         neither news nor nothing new.",
         Some(
             "the example has the answer's beginning; a status that says nothing new belongs in a `poll` step's `empty`",
         ),
@@ -167,7 +168,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::PoolExhausted,
         "pool_exhausted",
-        "No connection of the pool came free within half of the operation's time limit, and no answer within the rest; its latency is recorded at the limit.",
+        "No connection of the pool came free within half of the operation's time limit, and no answer within the \
+         rest; its latency is recorded at the limit.",
         Some("raise `http.pool`; if the target answers slowly, that is why its connections are busy"),
     ),
     entry(
@@ -230,7 +232,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::JoinRefused,
         "join_refused",
-        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error object before `null`): its user is no member.",
+        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error object before `null`): \
+         its user is no member.",
         Some(
             "the example shows the target's answer; check the room's name and who may enter it. If the answer means \
              yes, say so by a `match` in `acknowledge`",
@@ -258,7 +261,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::Function,
         "function_failed",
-        "A function of the processor threw, or called done with an error; the names of `errors.` count it by the error's code or message.",
+        "A function of the processor threw, or called done with an error; the names of `errors.` count it by the \
+         error's code or message.",
         Some("the example has the function's name, its message and where it was thrown"),
     ),
     entry(

@@ -33,9 +33,9 @@ pub(super) fn define() -> Command {
         .about("Print a run's summary again, from its folder")
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
-             (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second on \
-             disk. For a folder with the runs over a matrix, the table that compares them; for one with other runs, \
-             such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict was; 4 when the \
+             (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
+             on disk. For the folder of a matrix it prints the table that compares the runs; for any other folder of \
+             runs, such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict; 4 if the \
              folder cannot be read.",
         )
         .arg(

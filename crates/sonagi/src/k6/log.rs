@@ -100,7 +100,7 @@ impl TestLog {
         match self.form {
             LineFormat::Json => self.line(&refusal(why)),
             LineFormat::Short | LineFormat::Pairs | LineFormat::Raw => {
-                self.terminal.say(&format!("error: {why}"))
+                self.terminal.say(&format!("error: {why}"));
             }
         }
     }

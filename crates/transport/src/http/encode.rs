@@ -1,7 +1,7 @@
 //! A request in HTTP/1.1's form: one run of bytes, written once and sent as often as needed.
 //!
-//! Whoever writes it notes where each part stands. So a redirect takes along what the script asked for, and HTTP/2, which
-//! writes a request otherwise, takes all of it, and nobody has to read back what was written here.
+//! Whoever writes it notes where each part stands. So a redirect takes along what the script asked for, and HTTP/2,
+//! which writes a request otherwise, takes all of it, and nobody has to read back what was written here.
 
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
@@ -73,7 +73,8 @@ impl Lines {
     }
 }
 
-/// A request's head while it is written: the request line, the script's header lines, ours, the cookie, the body's length.
+/// A request's head while it is written: the request line, the script's header lines, ours, the cookie, the body's
+/// length.
 #[derive(Debug)]
 pub struct Head<'l> {
     text: String,
@@ -98,7 +99,8 @@ impl<'l> Head<'l> {
         &self.text[self.method + 1..self.begin - VERSION.len()]
     }
 
-    /// Adds lines as they are. Where they come first, as often all of them do, nothing is noted: they know their places.
+    /// Adds lines as they are. Where they come first, as often all of them do, nothing is noted: they know their
+    /// places.
     pub fn fixed(&mut self, lines: &'l Lines) {
         let shift = (self.text.len() - self.begin) as u32;
         self.text.push_str(&lines.text);
@@ -125,8 +127,8 @@ impl<'l> Head<'l> {
         Ok(())
     }
 
-    /// Adds the cookies, which are no part of the request that follows a redirect: they may be another origin's or out of
-    /// date by then.
+    /// Adds the cookies, which are no part of the request that follows a redirect: they may be another origin's or out
+    /// of date by then.
     ///
     /// # Errors
     /// `Template` when the value has a control character.
@@ -140,8 +142,9 @@ impl<'l> Head<'l> {
         &mut self.text
     }
 
-    /// The request: the last `body` bytes of what was written are its body, and the last `ours` lines, but for the cookies,
-    /// are not the script's. Whether one of the script's is a Connection header is rare, and only then looked at.
+    /// The request: the last `body` bytes of what was written are its body, and the last `ours` lines, but for the
+    /// cookies, are not the script's. Whether one of the script's is a Connection header is rare, and only then looked
+    /// at.
     pub fn finish(self, body: usize, ours: usize, has_connection: bool) -> Encoded<'l> {
         let Head { text, method, begin, lines, cookie } = self;
         let (own, body) = (lines.len() - ours, text.len() - body);
@@ -184,7 +187,7 @@ impl Encoded<'_> {
         head.lines = Cow::Owned(Vec::with_capacity(request.headers.len() + 2));
         let WireForm { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
-            // They frame the body and are ours: a script's copy could only break the connection.
+            // They frame the body and are ours: the script's own could only break the connection.
             let is_ours = is_framing(name);
             // Like Go's client: an empty user-agent is not sent.
             let is_none = keeps_case && value.is_empty() && name == "User-Agent";
@@ -284,8 +287,8 @@ fn asks_to_close(name: &str, value: &str) -> bool {
         && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
 }
 
-/// Appends a script's header to a text in which the header lines begin at `begin`; its name in lower case unless it keeps
-/// its own.
+/// Appends a script's header to a text in which the header lines begin at `begin`; its name in lower case unless it
+/// keeps its own.
 fn push_given(
     text: &mut String,
     begin: usize,

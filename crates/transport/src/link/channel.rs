@@ -130,8 +130,8 @@ impl Channel {
         }
     }
 
-    /// Reads, writes, answers pings and closes. `on` takes each message, as well as pings, which are answered already, pongs
-    /// and the peer's close frame; it may answer through the outbox, and what it refuses ends the channel.
+    /// Reads, writes, answers pings and closes. `on` takes each message, as well as pings, which are answered already,
+    /// pongs and the peer's close frame; it may answer through the outbox, and what it refuses ends the channel.
     #[inline]
     pub(super) fn poll_drive(
         &mut self,

@@ -1,4 +1,5 @@
-//! What a link is to the one who drives it, and one drive of it: what it borrows from its shard, what it hands over, how it may end, and how much it does at most.
+//! What a link is to the one who drives it, and one drive of it: what it borrows from its shard, what it hands over,
+//! how it may end, and how much it does at most.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -62,10 +63,11 @@ impl<'a> Present<'a> {
 
 /// A user's real-time connection, whatever it speaks.
 ///
-/// A transport is a file beside this one that implements it. Steps that need their own link find it by [`link_as`](dyn Link::link_as).
+/// A transport is a file beside this one that implements it. Steps that need their own link find it by [`link_as`](dyn
+/// Link::link_as).
 pub trait Link: Any {
-    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount of
-    /// work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
+    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount
+    /// of work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
     fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
@@ -82,11 +84,11 @@ pub trait Link: Any {
     /// Bytes sent and received since the last call, the opening handshake included. Inside TLS.
     fn take_bytes(&mut self) -> (u64, u64);
 
-    /// Starts the closing handshake: drive on until the connection has ended, for as long as patience lasts.
+    /// Starts the closing handshake: drive on until the connection has ended, or the caller's limit has passed.
     fn begin_close(&mut self);
 
-    /// When it wants to be driven even if nothing arrives. The peer counts as dead then unless heard from, and the connection
-    /// ends with `Timeout`; or it is the link's turn to say something. None: never.
+    /// The instant at which it must be driven even if nothing arrives. Unless heard from, the peer counts as dead then,
+    /// and the connection ends with `Timeout`; or the link has something to send. None: never.
     fn expires(&self) -> Option<At> {
         None
     }
@@ -96,13 +98,13 @@ pub trait Link: Any {
         false
     }
 
-    /// Where a connection that takes up this one's place goes on: what its protocol has for it. None: nothing has come yet,
-    /// or the protocol has nothing and the script says it (`$cursor`).
+    /// The position for a connection that replaces this one, in its protocol's terms. None: nothing has come yet, or
+    /// the protocol has no position and the script sends its own (`$cursor`).
     fn cursor(&self) -> Option<&str> {
         None
     }
 
-    /// How long the server wants a client to wait before it connects again.
+    /// The server's wish for the wait before the client connects again.
     fn retry(&self) -> Option<Duration> {
         None
     }

@@ -1,8 +1,8 @@
 //! An event stream (WHATWG HTML §9.2): one GET whose response does not end.
 //!
-//! What a browser's `EventSource` demands of the answer is demanded here, too: status 200 and the right type; anything else
-//! is a refusal with its status, a redirect and a 204 included. When to connect again is the caller's business; it is told
-//! the last event's id ([`Link::cursor`]) and the server's wish ([`Link::retry`]).
+//! What a browser's `EventSource` demands of the answer is demanded here, too: status 200 and the right type; anything
+//! else is a refusal with its status, a redirect and a 204 included. When to connect again is the caller's business; it
+//! is told the last event's id ([`Link::cursor`]) and the server's wish ([`Link::retry`]).
 //!
 //! The decision to question: no HTTP client here, for the reason the WebSocket's handshake has none. A stream keeps its
 //! socket, a reader that knows the body's framing and a decoder that knows its position; the bytes go through the

@@ -52,7 +52,8 @@ pub(crate) const CONDITION: Area = Area {
             "abortOnFail",
             "true or false",
             "true",
-            "true: also looked at every two seconds, and the run ends, failed, as soon as it does not hold. (Sonagi's own.)",
+            "true: also looked at every two seconds, and the run ends, failed, as soon as it does not hold. (Sonagi's \
+             own.)",
         ),
         key(
             "delayAbortEval",
